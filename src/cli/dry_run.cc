@@ -8,8 +8,9 @@
 #include "base/display_text.h"
 #include "base/units.h"
 #include "cli/estimate.h"
-#include "run/collective/collective_results.h"
+#include "run/case/kind_rules.h"
 #include "run/inference/case_memory.h"
+#include "run/training/train_here.h"
 
 namespace paceline::cli {
 
@@ -19,11 +20,16 @@ std::vector<Outlook> outlook_of(const std::vector<config::Case>& cases, const ru
   const auto memory = run::memory_here();
   for (const auto& c : cases) {
     auto& outlook = all.emplace_back(Outlook{&c});
-    if (c.kind == config::WorkloadKind::kInference && c.not_available.empty())
-      outlook.too_large = run::memory_obstacle(c, memory);
-    if (c.kind != config::WorkloadKind::kCollective || !c.not_available.empty()) continue;
-    const auto device = run::collective_rules().rank_home(c, engines).ranks.device;
-    outlook.sweep = run::judge_sweep_here(c, device, hosts);
+    if (!c.not_available.empty()) continue;
+    if (c.kind == config::WorkloadKind::kInference) outlook.too_large = run::memory_obstacle(c, memory);
+    if (!config::traits_of(c.kind).by_ranks) continue;
+    const auto device = run::kind_rules(c.kind).rank_home(c, engines).ranks.device;
+    if (c.kind == config::WorkloadKind::kCollective) {
+      outlook.sweep = run::judge_sweep_here(c, device, hosts);
+    } else {
+      outlook.too_large = run::training_memory(c, device, hosts).refusal;
+      outlook.memory = run::training_memory_words(c, device);
+    }
   }
   return all;
 }
@@ -80,6 +86,7 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Out
     if (!outlook.one->not_available.empty()) one["skipped_because"] = outlook.one->not_available;
     if (!outlook.too_large.empty()) one["fails_because"] = outlook.too_large;
     if (const auto assumed = assumed_sample_s(*outlook.one)) one["assumed_sample_s"] = *assumed;
+    if (!outlook.memory.empty()) one["memory_words"] = outlook.memory;
     if (outlook.sweep) one["memory"] = memory_json(*outlook.sweep);
     if (outlook.sweep && !outlook.sweep->refusal.empty()) one["refused_because"] = outlook.sweep->refusal;
     list.push_back(std::move(one));
@@ -102,6 +109,8 @@ std::string dry_run_text(const std::vector<Outlook>& cases) {
     const auto why_not = no_measurement(outlook);
     text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(outlook.one->id),
                         why_not.empty() ? "about " + time_words(seconds, unsteady) : on_one_line(why_not));
+    if (why_not.empty() && !outlook.memory.empty())
+      text += fmt::format("{:>6}memory: {}\n", "", outlook.memory);
     if (!outlook.sweep || !why_not.empty()) continue;
     text += fmt::format("{:>6}memory: {}\n", "", run::memory_words(*outlook.sweep));
     for (const auto& words : run::size_remarks(*outlook.one)) text += fmt::format("{:>6}{}\n", "", words);

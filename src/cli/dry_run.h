@@ -15,6 +15,7 @@ namespace paceline::cli {
 struct Outlook {
   const config::Case* one = nullptr;
   std::string too_large = {};                // why it fails for want of memory; empty: it may fit
+  std::string memory = {};                   // of training on devices: what a rank holds at least
   std::optional<run::SweepOutlook> sweep{};  // of collectives
 };
 // On this machine. `hosts`: of the launch.

@@ -45,7 +45,8 @@ struct Case {
                              // sequence_length)
   std::map<std::string, std::string> env;
   std::string not_available;  // why it must be skipped; empty: it can run
-  std::string where;  // its device on this machine and why, in words; empty: not known, or it has none
+  std::string where;        // its device on this machine and why, in words; empty: not known, or it has none
+  std::string gpu_refusal;  // why its ranks' plug-in cannot use the GPU here; empty: it can, or was not asked
   std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
 };
 

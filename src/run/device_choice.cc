@@ -32,7 +32,8 @@ std::string without_advice(const std::string& reason) {
 std::string refusal_of_plugin(const fs::path& file, const std::atomic<bool>& interrupt) {
   try {
     const auto found = describe_plugin(file, interrupt, kAskS, "cuda:0");
-    return found.first_op_ns ? std::string() : found.first_op_ns.reason();
+    const bool answered = !plugin::names_of(found.capabilities, plugin::Role::kEngine).empty();
+    return found.first_op_ns || !answered ? std::string() : found.first_op_ns.reason();
   } catch (const Error& e) {
     const std::string words = e.what();
     return words.substr(0, words.find('\n'));
@@ -51,7 +52,7 @@ std::string too_many_instances(const Case& c, const GpusHere& here) {
       c.settings.integer("instances"), needed, here.count == 1 ? "1 is" : fmt::format("{} are", here.count));
 }
 
-// Whether cases without ranks can use the GPU here.
+// Whether cases can use the GPU here.
 class Chooser {
  public:
   Chooser(const EngineDirectory& engines, const GpusHere& here) : engines_(engines), here_(here) {}
@@ -66,9 +67,14 @@ class Chooser {
       return fmt::format("plug-in '{}' does not say where it runs; device: cuda asks it to",
                          home.file.filename().string());
     if (auto many = too_many_instances(c, here_); !many.empty()) return many;
-    if (only_gpu || !here_.refusal) return {};
-    const auto [known, fresh] = refusals_.try_emplace(home.file);
-    if (fresh) known->second = here_.refusal(home.file);
+    return only_gpu ? std::string() : refusal_of(home.file);
+  }
+
+  // Why a plug-in cannot use the GPU; empty: it can.
+  std::string refusal_of(const fs::path& file) {
+    if (!here_.refusal) return {};
+    const auto [known, fresh] = refusals_.try_emplace(file);
+    if (fresh) known->second = here_.refusal(file);
     return known->second;
   }
 
@@ -110,9 +116,14 @@ void settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
     c.where = cpu_words(against, here);
 }
 
-void say_of_ranks(Case& c, const EngineDirectory& engines, const GpusHere& here) {
+// With auto the plug-in is asked before its ranks take the GPU.
+void settle_ranks(Case& c, const EngineDirectory& engines, Chooser& chooser, const GpusHere& here) {
   const auto& asked = c.settings.text("device");
-  const auto home = kind_rules(c.kind).rank_home(c, engines);
+  auto home = kind_rules(c.kind).rank_home(c, engines);
+  if (asked == config::kAutoDevice && home.ranks.device != "cpu") {
+    c.gpu_refusal = chooser.refusal_of(home.plugin.file);
+    home = kind_rules(c.kind).rank_home(c, engines);
+  }
   c.where = asked != config::kAutoDevice ? asked_words(asked, here)
             : home.ranks.device == "cpu" ? cpu_words(home.no_cuda, here)
                                          : gpu_words(home.ranks.device, here);
@@ -154,7 +165,7 @@ void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, co
     if (c.kind == WorkloadKind::kInference)
       settle_inference(c, chooser, here);
     else if (config::traits_of(c.kind).by_ranks)
-      say_of_ranks(c, engines, here);
+      settle_ranks(c, engines, chooser, here);
   }
   part_baselines(cases);
 }

@@ -90,6 +90,33 @@ class Device(cli.CliTest):
         self.assertRegex(told("comm", "-e", "1K"), why + "|device   cuda: auto takes a GPU")
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    @unittest.skipUnless(cli.SPIN, "the test plug-in is not here")
+    def test_a_plug_in_is_asked_before_its_ranks_take_the_gpu(self):
+        self.env["SPIN_CUDA"] = "1"
+        train = ("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", "--steps", "2", "--repetitions", "1", "--idle-wait-s", "0", "--allow-noisy", "--threads", "1")
+        for words in (train, ("comm", "--plugin", cli.SPIN, "-e", "1K")):
+            self.assertEqual(self.on_a_shown_gpu(*words, "--dry-run").splitlines()[0], "device   cuda: auto takes a GPU where one can be used")
+        self.env.update({"SPIN_IS_FAULT": "1", "SPIN_FAULT": "unavailable", "SPIN_FAULT_AT": "load"})
+        for words in (train, ("comm", "--plugin", cli.SPIN, "-e", "1K")):
+            self.assertEqual(self.on_a_shown_gpu(*words, "--dry-run").splitlines()[0], "device   cpu: the GPU here is not used: the library is not here")
+        self.on_a_shown_gpu(*train)  # and there it runs
+        case, = self.summary()["cases"]
+        self.assertEqual(case["outcome"], "ok", case["reason"])
+        self.assertNotIn("device", case["benchmark"]["params"])
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    @unittest.skipUnless(cli.SPIN, "the test plug-in is not here")
+    def test_memory_of_the_device_is_estimated_before_training_starts(self):
+        self.env["SPIN_CUDA"] = "1"
+        words = ("train", "--plugin", cli.SPIN, "--model", "resnet50", "--steps", "2", "--idle-wait-s", "0", "--allow-noisy", "--threads", "1")
+        parts = r"\(parameters, gradients and optimizer state 307 MB, inputs [\d.]+ [MG]B, activations [\d.]+ [MG]B\)"
+        self.assertRegex(self.on_a_shown_gpu(*words, "--batch", "32", "--dry-run", nvml=True), "memory: at least 531 MB per rank on a device of 151 GB " + parts)
+        large = ("--batch", "60000", "--data.synthetic-samples", "60000")
+        least = f"out of memory: a rank needs at least 422 GB on its device {parts}, and the largest here has 151 GB; use a smaller batch"
+        self.assertRegex(self.on_a_shown_gpu(*words, *large, "--dry-run", nvml=True), "fails: " + least)
+        self.assertRegex(self.on_a_shown_gpu(*words, *large, codes=(77,), nvml=True), least)
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_memory_of_the_device_is_estimated_before_inputs_are_made(self):
         large = ("infer", "--model", "resnet50", "--device", "cuda", "--batch", "60000")
         words = ("needs at least 422 GB (inputs 36.1 GB, weights 102 MB, activations 385 GB), and cuda:0 (NVIDIA H200) has 151 GB; "

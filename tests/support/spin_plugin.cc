@@ -304,11 +304,22 @@ const EngineEntry kEngines[] = {
     {"spin", "waits for a known time", first_engine},
     {"fault", "misbehaves on demand", [] { return std::unique_ptr<Engine>(new FaultEngine); }},
 };
-constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}};
+// With SPIN_CUDA=1 the plug-in says that its ranks run on GPUs, too.
+const std::size_t kDevices = variable("SPIN_CUDA", "0") == "1" ? 2 : 1;
+constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}, {"cuda", test::make_spin_trainer}};
 // Under the name that the tool asks for: tests of its own logic need no library.
 constexpr BackendEntry kBackends[] = {{"gloo", test::connect_spin_store, test::join_spin_group}};
-constexpr CommunicatorEntry kCommunicators[] = {{"gloo", test::make_spin_communicator}};
-const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines, {}, {}, kTrainers, kBackends, kCommunicators};
+constexpr CommunicatorEntry kCommunicators[] = {{"gloo", test::make_spin_communicator},
+                                                {"nccl", test::make_spin_communicator}};
+const Plugin kPlugin{kAbiVersion,
+                     "spin",
+                     versions,
+                     kEngines,
+                     {},
+                     {},
+                     {kTrainers, kDevices},
+                     kBackends,
+                     {kCommunicators, kDevices}};
 
 }  // namespace
 

@@ -17,9 +17,9 @@ RankHome find_rank_home(const config::Case& c, const EngineDirectory& engines, p
   };
   if (const auto asked = rank_device(c, ""); !asked.empty()) return on(asked);
   auto cuda = on("cuda");
-  if (!cuda.plugin.file.empty()) return cuda;
+  if (!cuda.plugin.file.empty() && c.gpu_refusal.empty()) return cuda;
   auto cpu = on("cpu");
-  cpu.no_cuda = cuda.plugin.unavailable;
+  cpu.no_cuda = cuda.plugin.file.empty() ? cuda.plugin.unavailable : c.gpu_refusal;
   return cpu;
 }
 

@@ -14,7 +14,7 @@ class Launch;
 
 // The name that a plug-in's capability has for ranks of these settings.
 using CapabilityOf = std::string (*)(const pass::RankSpec& ranks);
-// With device: auto, ranks are on CUDA devices where this machine has one and a plug-in for it.
+// With device: auto, ranks are on CUDA devices where this machine has one and a plug-in that can use it.
 RankHome find_rank_home(const config::Case& c, const EngineDirectory& engines, plugin::Role role,
                         CapabilityOf name);
 

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
+#include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"
 
 namespace paceline::run {
@@ -54,6 +55,12 @@ std::string needs(const Case& c, std::int64_t ranks, double bytes) {
                      format_bytes(bytes), format_bytes(bytes / static_cast<double>(ranks)));
 }
 
+std::string parts_words(const RankMemory& least) {
+  auto words = fmt::format("parameters, gradients and optimizer state {}, inputs {}",
+                           format_bytes(least.state), format_bytes(least.data));
+  return least.activations > 0 ? words + ", activations " + format_bytes(least.activations) : words;
+}
+
 }  // namespace
 
 RankMemory least_memory(const Case& c) {
@@ -64,6 +71,40 @@ RankMemory least_memory(const Case& c) {
   least.state = static_cast<double>(numbers * 4 * model->parameters);
   least.data = static_cast<double>(batch_bytes(c)) * static_cast<double>(batches_held(c));
   return least;
+}
+
+RankMemory least_device_memory(const Case& c) {
+  auto least = least_memory(c);
+  const auto* model = config::find_model(c.settings.text("model"));
+  if (model == nullptr) return {};
+  const auto precision = asked_precision(c.settings);
+  const double each = precision == "fp32" || precision == "tf32" ? 4 : 2;
+  const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
+  least.process = 0;
+  least.data = static_cast<double>(batch_bytes(c));
+  least.activations = each * static_cast<double>(c.settings.integer("batch")) *
+                      static_cast<double>(model->live_numbers(length));
+  return least;
+}
+
+std::string device_shortage(const Case& c, std::int64_t ranks, const RankDevices& devices) {
+  const auto least = least_device_memory(c);
+  const auto sharing = devices.count > 0 ? (ranks + devices.count - 1) / devices.count : 1;
+  if (!devices.bytes || least.bytes() * static_cast<double>(sharing) <= static_cast<double>(*devices.bytes))
+    return {};
+  const auto who = sharing == 1 ? "a rank" : fmt::format("each of {} ranks that share a device", sharing);
+  return fmt::format(
+      "out of memory: {} needs at least {} on its device ({}), and the largest here has {}; use a smaller "
+      "batch, with training.accumulation_steps for the same global batch",
+      who, format_bytes(least.bytes()), parts_words(least),
+      format_bytes(static_cast<double>(*devices.bytes)));
+}
+
+std::string device_memory_words(const Case& c, const RankDevices& devices) {
+  const auto least = least_device_memory(c);
+  const auto has = devices.bytes ? " of " + format_bytes(static_cast<double>(*devices.bytes)) : "";
+  return fmt::format("at least {} per rank on a device{} ({})", format_bytes(least.bytes()), has,
+                     parts_words(least));
 }
 
 MemoryVerdict judge_memory(const Case& c, std::int64_t ranks, const host::MemoryInfo& memory) {

@@ -3,19 +3,24 @@
 
 #include "config/idle_options.h"
 #include "host/affinity.h"
+#include "host/gpu_locality.h"
 #include "host/memory.h"
 #include "run/ranks/launch.h"
-#include "run/training/rank_memory.h"
 #include "run/training/train_factory.h"
 
 namespace paceline::run {
 namespace {
 
-// Ranks on CUDA devices hold their state there.
-MemoryVerdict memory_of(const config::Case& c, const std::string& device, int hosts) {
-  if (device != "cpu") return {};
-  const std::int64_t ranks = (c.settings.integer("ranks") + hosts - 1) / hosts;
-  return judge_memory(c, ranks, host::read_memory(host::SystemFiles{}));
+RankDevices devices_here() {
+  const auto places = host::gpu_places();
+  RankDevices here{host::visible_device_count(places), result::Count::missing("not known")};
+  for (const auto& gpu : places.driver.gpus)
+    if (gpu.memory_bytes && (!here.bytes || *here.bytes < *gpu.memory_bytes)) here.bytes = gpu.memory_bytes;
+  return here;
+}
+
+std::int64_t ranks_per_host(const config::Case& c, int hosts) {
+  return (c.settings.integer("ranks") + hosts - 1) / hosts;
 }
 
 }  // namespace
@@ -23,6 +28,16 @@ MemoryVerdict memory_of(const config::Case& c, const std::string& device, int ho
 RankHome training_home(const config::Case& c, const EngineDirectory& engines) {
   return find_rank_home(c, engines, plugin::Role::kTrainer,
                         [](const pass::RankSpec& ranks) { return ranks.device; });
+}
+
+MemoryVerdict training_memory(const config::Case& c, const std::string& device, int hosts) {
+  const auto ranks = ranks_per_host(c, hosts);
+  if (device != "cpu") return {device_shortage(c, ranks, devices_here()), {}};
+  return judge_memory(c, ranks, host::read_memory(host::SystemFiles{}));
+}
+
+std::string training_memory_words(const config::Case& c, const std::string& device) {
+  return device == "cpu" ? std::string() : device_memory_words(c, devices_here());
 }
 
 TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,
@@ -35,7 +50,7 @@ TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cas
   here.pass.plugin_file = home.plugin.file.string();
   here.unavailable = rank_obstacle(here.pass, home.plugin, launch);
   if (here.unavailable.empty())
-    here.unavailable = memory_of(c, here.pass.ranks.device, launch ? launch->hosts() : 1).refusal;
+    here.unavailable = training_memory(c, here.pass.ranks.device, launch ? launch->hosts() : 1).refusal;
   if (c.settings.flag("pin")) here.pass.pin_cpus = host::choose_cpus(here.pass.settings.threads);
   return here;
 }
@@ -48,8 +63,8 @@ void tell_training_remarks(const config::Plan& plan, const std::vector<config::C
     observer.warning("no effect here: " + words);
   for (const auto& c : cases) {
     if (c.kind != config::WorkloadKind::kTraining || !c.not_available.empty()) continue;
-    const auto where = rank_device(c, device);
-    if (const auto words = memory_of(c, where, hosts).warning; !words.empty()) observer.warning(words);
+    const auto where = training_home(c, engines).ranks.device;
+    if (const auto words = training_memory(c, where, hosts).warning; !words.empty()) observer.warning(words);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "run/case/observer.h"
 #include "run/case/plugin_choice.h"
 #include "run/ranks/rank_home.h"
+#include "run/training/rank_memory.h"
 
 namespace paceline::run {
 
@@ -25,6 +26,11 @@ struct TrainHere {
 // too; of its processes some may share this one's CPUs.
 TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,
                      const EngineDirectory& engines, const Launch* launch = nullptr);
+
+// Whether the case's ranks fit into this machine's memory, or on its devices; `hosts`: of the launch.
+MemoryVerdict training_memory(const config::Case& c, const std::string& device, int hosts);
+// What its ranks hold at least on their devices; empty for the CPU.
+std::string training_memory_words(const config::Case& c, const std::string& device);
 
 // Warns, before anything runs, of options of training without effect here and of memory that will be short.
 void tell_training_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,

@@ -72,6 +72,40 @@ TEST(RankMemory, AControlGroupLimitsAndSwapAdds) {
   EXPECT_FALSE(judge_memory(c, 8, memory).refusal.empty());
 }
 
+TEST(RankMemory, OfADeviceHoldsOneMicroBatchAndItsActivations) {
+  const auto c = training_case("model: resnet50\nbatch: 8\ndata: {fresh: true, workers: 4, prefetch: 2}\n");
+  const auto least = least_device_memory(c);
+  EXPECT_EQ(least.process, 0);
+  EXPECT_EQ(least.state, least_memory(c).state);
+  EXPECT_EQ(least.data, 8.0 * 3 * 224 * 224 * 4);
+  EXPECT_GT(least.activations, 0);
+  const auto amp = least_device_memory(training_case("model: resnet50\nbatch: 8\nprecision: bf16\n"));
+  EXPECT_EQ(amp.activations, least.activations / 2);
+  EXPECT_EQ(amp.state, least.state);
+}
+
+TEST(RankMemory, WhatCannotFitOnADeviceIsRefusedWithBothNumbers) {
+  const auto c = training_case("model: resnet50\nbatch: 60000\ndata: {synthetic_samples: 60000}\n");
+  const auto words = device_shortage(c, 1, {1, 150'754'820'096});
+  EXPECT_NE(
+      words.find("out of memory: a rank needs at least 422 GB on its device (parameters, gradients and "
+                 "optimizer state 307 MB, inputs 36.1 GB, activations 385 GB), and the largest here has "
+                 "151 GB; use a smaller batch"),
+      std::string::npos)
+      << words;
+  EXPECT_EQ(device_shortage(c, 1, {1, result::Count::missing("not known")}), "");
+  EXPECT_EQ(device_shortage(training_case("model: resnet50\nbatch: 64\n"), 1, {1, 80 * kGb}), "");
+}
+
+TEST(RankMemory, RanksThatShareADeviceMustFitTogether) {
+  const auto c = training_case("model: resnet50\nbatch: 512\nranks: 4\n");
+  const auto each = static_cast<std::int64_t>(least_device_memory(c).bytes());
+  EXPECT_EQ(device_shortage(c, 4, {4, each + 1}), "");
+  EXPECT_NE(device_shortage(c, 4, {2, each + 1}).find("each of 2 ranks that share a device needs at least "),
+            std::string::npos);
+  EXPECT_EQ(device_shortage(c, 4, {0, each + 1}), "");  // how many there are is not known
+}
+
 TEST(RankMemory, NothingIsSaidWhereTheSystemDoesNotTell) {
   const auto verdict = judge_memory(training_case("model: gpt2\nranks: 8\n"), 8, host::MemoryInfo{});
   EXPECT_TRUE(verdict.refusal.empty() && verdict.warning.empty());
