@@ -157,7 +157,7 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
 void share_labels(Table& table) {
   std::vector<std::string> labels;
   for (const Row& row : table.rows) labels.push_back(row.cells.front().text);
-  auto split = split_shared(labels, table.labels);
+  auto split = split_shared(labels);
   table.above = std::move(split.shared);
   for (std::size_t at = 0; at < labels.size(); ++at) table.rows[at].cells.front().text = split.own[at];
 }

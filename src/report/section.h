@@ -70,7 +70,7 @@ struct Table {
   }
 };
 
-// Moves what all labels in the first column share above the table, where one of them is wider than `labels`.
+// Moves the words that all labels in the first column share above the table.
 void share_labels(Table& table);
 
 // A table of names and values.

@@ -140,8 +140,8 @@ std::string truncate_middle(std::string_view text, std::size_t width) {
   return truncate(text, width - tail) + std::string(text.substr(bytes_of(text, all - tail)));
 }
 
-SharedLabels split_shared(const std::vector<std::string>& labels, std::size_t width) {
-  if (labels.size() < 2 || widest_of(labels) <= width) return {{}, labels};
+SharedLabels split_shared(const std::vector<std::string>& labels) {
+  if (labels.size() < 2) return {{}, labels};
   std::vector<Words> rows;
   for (const auto& label : labels) rows.push_back(split(label, ' '));
   auto shared = words_in_all(rows);

@@ -18,11 +18,10 @@ std::string truncate_middle(std::string_view text, std::size_t width);
 
 // Labels of one table without the words that all of them have, which stand above it.
 struct SharedLabels {
-  std::string shared;            // "resnet50 · b256 · cuda"; empty: the labels are whole
+  std::string shared;            // "resnet50 · b256 · cuda"; empty: they share nothing
   std::vector<std::string> own;  // none is empty
 };
-// The labels stay whole where each of them fits into `width`.
-SharedLabels split_shared(const std::vector<std::string>& labels, std::size_t width);
+SharedLabels split_shared(const std::vector<std::string>& labels);
 
 // Shortens the labels of one table to `width` where they stay distinct: their common beginning is cut first
 // ("…"), and labels that would become equal stay whole.

@@ -248,7 +248,7 @@ class Streams(Stored):
     def test_table_holds_the_figures(self):
         text = self.resume().out
         _, value, _ = self.interval(2)
-        self.assertRegex(text, rf"x\.spin spin fp32 b2.*{re.escape(f'{value:.2f}')}")
+        self.assertRegex(text, rf"(?m)^b2 .*{re.escape(f'{value:.2f}')}")
         self.assertIn(str(self.run_dir / "report.html"), text)
 
 

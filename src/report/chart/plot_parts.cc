@@ -50,14 +50,12 @@ std::string series_name(const ReportCase& entry, const Params& common) {
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 
-constexpr std::size_t kLabelColumns = 36;
-
 // Labels of rows; what all of them share becomes part of the plot's title.
 template <class Row>
 std::vector<std::string> shared_labels(const std::vector<Row>& rows, Plot& plot) {
   std::vector<std::string> labels;
   for (const Row& row : rows) labels.push_back(row.label);
-  auto split = split_shared(labels, kLabelColumns);
+  auto split = split_shared(labels);
   if (!split.shared.empty()) plot.title += (plot.title.empty() ? "" : " · ") + split.shared;
   return split.own;
 }
