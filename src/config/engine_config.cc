@@ -152,13 +152,6 @@ Json shapes_schema(const std::string& help) {
           {"description", help}};
 }
 
-// Allows null, which means that the option is not set.
-Json or_null(Json one) {
-  Json description = one.at("description");
-  one.erase("description");
-  return {{"anyOf", {std::move(one), {{"type", "null"}}}}, {"description", std::move(description)}};
-}
-
 }  // namespace
 
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file) {

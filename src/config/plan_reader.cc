@@ -80,7 +80,8 @@ class SettingReader {
     const bool is_section = !section.empty() || has_key_remarks(path, kinds_);
     if (value.kind == Kind::kNull) {
       if (!option && !remark && !is_section && !is_shorthand(path, kinds_)) return report_unknown(path, key);
-      if (option && !option->is_map() && option->form != OptionForm::kSingle)
+      const bool missing = value.text.empty();  // it is there, though wrong
+      if (missing && option && !option->is_map() && option->form != OptionForm::kSingle)
         settings_.push_back(
             {.name = std::string(option->name), .written = path, .place = key.place, .values = {}});
       return check_null(path, key, value);
@@ -204,7 +205,8 @@ std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagno
 
 // The kind as `kind` says; else training when the file mentions it.
 std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>& problems) {
-  if (const YamlNode* kind = member(map, "kind")) return named_kind(*kind, problems);
+  const YamlNode* kind = member(map, "kind");
+  if (kind && kind->kind != Kind::kNull) return named_kind(*kind, problems);
   for (const std::string_view key : {"training", "ddp", "gpu_counts", "ranks", "world_sizes", "world_size"})
     if (member(map, key)) return WorkloadKind::kTraining;
   problems.push_back(diagnostic(

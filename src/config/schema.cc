@@ -141,6 +141,15 @@ Json option_schema(const Option& option) {
   return schema;
 }
 
+Json or_null(Json one) {
+  Json both = {{"anyOf", {one, {{"type", "null"}}}}};
+  if (one.contains("description")) {
+    both["description"] = one["description"];
+    both["anyOf"][0].erase("description");
+  }
+  return both;
+}
+
 namespace {
 
 // The section in a slot, beside a plain key of the same name (model: resnet50, model: {name: resnet50}).
@@ -161,6 +170,17 @@ void insert(Json& properties, std::string_view key, const Json& schema) {
   slot = slot.is_null() ? schema : Json{{"anyOf", {schema, slot}}};
 }
 
+// As plans are read: every key, section, and name in a map may be null.
+void allow_null(Json& properties) {
+  for (auto& slot : properties) {
+    Json& section = slot.contains("anyOf") ? slot["anyOf"].back() : slot;
+    if (section.contains("properties")) allow_null(section["properties"]);
+    if (slot.contains("additionalProperties") && slot["additionalProperties"].is_object())
+      slot["additionalProperties"] = or_null(slot["additionalProperties"]);
+    slot = or_null(std::move(slot));
+  }
+}
+
 Json properties_of(unsigned kinds) {
   Json properties = Json::object();
   for (const Option* option : options_of(kinds)) {
@@ -173,6 +193,7 @@ Json properties_of(unsigned kinds) {
   for (const auto& row : key_remarks())
     if ((row.kinds & kinds) != 0 && !row.keys.empty())
       for (const auto& key : split(row.keys, ',')) insert(properties, key, {{"description", row.why}});
+  allow_null(properties);
   return properties;
 }
 
@@ -180,8 +201,10 @@ Json workload_schema(WorkloadKind kind, unsigned more) {
   Json schema = {{"type", "object"},
                  {"additionalProperties", false},
                  {"properties", properties_of(kind_bit(kind) | more)}};
-  schema["properties"]["kind"] = {{"const", traits_of(kind).name}};
-  if (kind != WorkloadKind::kTraining) schema["required"] = {"kind"};
+  const Json name = {{"const", traits_of(kind).name}};
+  const bool implied = kind == WorkloadKind::kTraining;  // by its keys
+  schema["properties"]["kind"] = implied ? or_null(name) : name;
+  if (!implied) schema["required"] = {"kind"};
   return schema;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Plans that are wrong: one clear message each, with the place, the value and what is allowed."""
 
+import json
 import unittest
 
 import paceline_cli as cli
@@ -97,6 +98,29 @@ class BadPlan(cli.CliTest):
         self.write("p.yaml", "a: " + "[" * 20000)
         result = self.run_cli("run", "p.yaml")
         self.assert_code(result, 2)
+
+
+class Nulls(cli.CliTest):
+    """null is an option that is not set, for the reader of plans and for the schema."""
+
+    def test_plans_and_their_schema_agree(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not here")
+        schema = json.loads(self.run_cli("schema", "plan").out)
+        inference, training = {"kind": "inference", "models": ["tiny_cnn"]}, {"kind": "training", "models": ["tiny_cnn"]}
+        for plan, taken in (
+            (inference, True), ({**inference, "batch_sizes": None}, True), ({**inference, "stop": None}, True), ({**inference, "stop": {"t_max_s": None}}, True),
+            ({**inference, "env": None}, True), ({**inference, "env": {"X": None}}, True), ({**inference, "instances": None}, True),
+            ({**training, "training": {"precision": None, "optimizer": None}}, True), ({**training, "kind": None, "ranks": 1}, True),
+            ({"workloads": [{**inference, "timeout_s": None}], "expect": None}, True),
+            ({**inference, "batch_sizes": [1, None]}, False), ({"workloads": None}, False),
+        ):
+            with self.subTest(plan):
+                self.assert_code(self.run_cli("run", self.write("p.yaml", json.dumps(plan)), "--dry-run"), 0 if taken else 2)
+                valid = jsonschema.Draft202012Validator(schema).is_valid(plan)
+                self.assertEqual(valid, taken)
 
 
 class LargePlan(cli.CliTest):

@@ -255,5 +255,37 @@ TEST(Settings, CopiesShareAndKeepTheirOwn) {
   EXPECT_TRUE(s.has("a"));
 }
 
+// "a.b" as a plan writes it, with nothing in it.
+std::string null_line(const std::string& key) {
+  const auto dot = key.find('.');
+  return dot == std::string::npos ? key + ": null\n"
+                                  : key.substr(0, dot) + ": {" + key.substr(dot + 1) + ": null}\n";
+}
+
+TEST(Plan, NullIsAnOptionThatIsNotSet) {
+  for (const auto& kind : kWorkloadKinds) {
+    const bool by_model = find_option("models", kind_bit(kind.kind)) != nullptr;
+    const auto base = "kind: " + std::string(kind.name) + (by_model ? "\nmodels: [tiny_cnn]\n" : "\n");
+    const auto plain = plan_of(base);
+    for (const Option* option : options_of(kind_bit(kind.kind) | kPlanLevel)) {
+      auto keys = alias_names(*option);
+      keys.emplace_back(option->name);
+      for (const auto& key : keys) {
+        if (key == "kind" || key == "models" || key.starts_with("model.")) continue;
+        EXPECT_TRUE(same_plan(plan_of(base + null_line(key)), plain)) << kind.name << " " << key;
+      }
+    }
+    EXPECT_EQ(mistake_of("kind: null\n"),
+              "p.yaml:1:1: what kind of workload is this? add 'kind: inference', 'kind: training' or 'kind: "
+              "collective'");
+  }
+  EXPECT_EQ(mistake_of("kind: inference\nmodels: null\n"),
+            "p.yaml:1:1: no model is named; add models: [resnet50]");
+  EXPECT_EQ(plan_of("kind: null\nmodels: [tiny_cnn]\nranks: 2\n").workloads.at(0).kind,
+            WorkloadKind::kTraining);
+  EXPECT_EQ(mistake_of("kind: inference\nmodels: [tiny_cnn]\nbatch_sizes:\n"),
+            "p.yaml:3:1: 'batch_sizes' has no value");
+}
+
 }  // namespace
 }  // namespace paceline::config
