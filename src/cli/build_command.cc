@@ -231,6 +231,7 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
 void check_outputs(const config::FlagSet& flags, const config::Settings& options, const fs::path& output) {
   std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx",
                               fmt::format("{}.{}.onnx", output.string(), options.text("precision"))};
+  for (const auto& derived : files) check_own_name(derived);
   for (int number = 1; number <= options.integer("builds"); ++number)
     files.emplace_back(numbered_build(output.string(), number));
   check_overwrites_no_input(flags, "output", files);

@@ -46,6 +46,13 @@ void remove_leftovers(const fs::path& folder) {
   for (const auto& file : leftovers) fs::remove(file, error);
 }
 
+// A folder that is a link would lead what is written into it elsewhere.
+void refuse_linked_folders_below(const fs::path& folder) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+    if (it->is_symlink() && it->is_directory(error)) check_own_name(it->path());
+}
+
 fs::path own_folder(const fs::path& run, const std::string& case_id) {
   return run / "cases" / case_id;
 }
@@ -112,8 +119,15 @@ std::string new_run_id() {
   return fmt::format("{:%Y%m%dT%H%M%SZ}-{:04x}", fmt::gmtime(std::time(nullptr)), device() & 0xffffU);
 }
 
+fs::path make_run_folder(const fs::path& run, const fs::path& below) {
+  make_directories(run);
+  refuse_linked_folders_below(run);
+  make_directories(run / below);
+  return run / below;
+}
+
 RunDirectory::RunDirectory(fs::path folder, CaseFiles files) : folder_(std::move(folder)), files_(files) {
-  make_directories(folder_);
+  make_run_folder(folder_);
   const fs::path lock = folder_ / ".lock";
   check_own_name(lock);
   lock_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));

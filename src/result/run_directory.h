@@ -19,6 +19,10 @@ std::string new_run_id();
 
 enum class CaseFiles { kInFolders, kBesideSummary };  // cases/<case_id>/; for a single case the run's folder
 
+// Makes `below` in the folder of a run. Throws Error(kIo) if a folder anywhere in it is a link.
+std::filesystem::path make_run_folder(const std::filesystem::path& run,
+                                      const std::filesystem::path& below = {});
+
 // A run directory open for writing. It holds a lock; a second run into the same folder gets Error(kUsage).
 class RunDirectory {
  public:

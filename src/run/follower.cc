@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/follower.h"
 
-#include "base/file.h"
+#include "result/run_directory.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
 #include "run/schedule.h"
@@ -56,11 +56,10 @@ class Follower {
   }
 
   [[nodiscard]] fs::path log_of(const config::Case& definition) const {
-    const auto folder = fs::path(setup_.plan.settings.text("output_dir")) / setup_.plan.experiment_name /
-                        launch_.run_name() /
-                        (setup_.cases.size() == 1 ? fs::path() : fs::path("cases") / definition.id);
-    make_directories(folder);
-    return folder / "log.txt";
+    const auto run =
+        fs::path(setup_.plan.settings.text("output_dir")) / setup_.plan.experiment_name / launch_.run_name();
+    const auto below = setup_.cases.size() == 1 ? fs::path() : fs::path("cases") / definition.id;
+    return result::make_run_folder(run, below) / "log.txt";
   }
 
   const RunSetup& setup_;

@@ -13,6 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
+import onnx_files
 import paceline_cli as cli
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -218,6 +219,44 @@ class Links(RunFolder):
             self.assertIn(f"{name}': it is a link", reason)
             self.assert_untouched()
             shutil.rmtree(copy)
+
+    def test_folders_of_a_run(self):
+        """Two cases have folders below cases/, a single one has only passes/."""
+        self.assert_code(self.infer_quickly("-o", "two", "--batch", "1,2"), 0)
+        self.assert_code(self.infer_quickly("-o", "one"), 0)
+        two, one = self.only_run("two"), self.only_run("one")
+        case = next((two / "cases").iterdir()).name
+        for run, name in ((two, "cases"), (two, f"cases/{case}"), (two, f"cases/{case}/passes"), (one, "passes")):
+            with self.subTest(name=name):
+                copy = self.folder / "copy"
+                shutil.copytree(run, copy, symlinks=True)
+                shutil.rmtree(copy / name)
+                (copy / name).symlink_to(self.victim.parent)
+                result = self.run_quickly("run", "--resume", copy, "--repetitions", 2)
+                self.assert_error(result, 2, f"{name}': it is a link")
+                self.assert_untouched()
+                shutil.rmtree(copy)
+
+    def test_a_file_that_is_being_built(self):
+        """Under its unfinished name beside the file that was asked for."""
+        model = self.folder / "m.onnx"
+        model.write_bytes(onnx_files.model([onnx_files.node("Relu", ["x"], ["y"])]))
+        for engine, name in (("openvino", "m.blob"), ("tensorrt", "m.plan")):
+            hidden = self.folder / f".m.unfinished.{name.split('.')[1]}"
+            hidden.symlink_to(self.victim)
+            result = self.run_cli("build", "--engine", engine, "--model", model, "-o", name)
+            self.assertIn(result.code, (2, 77), str(result))  # 77: without the plug-in
+            if result.code == 2:
+                self.assertIn(f"{hidden.name}': it is a link", result.err)
+            self.assert_untouched()
+            hidden.unlink()
+            log = self.folder / f"{name}.log"
+            log.unlink(missing_ok=True)
+            log.symlink_to(self.victim)
+            result = self.run_cli("build", "--engine", engine, "--model", model, "-o", name)
+            if result.code != 77:
+                self.assert_error(result, 2, f"{name}.log': it is a link")
+            self.assert_untouched()
 
     def test_what_the_user_names_may_be_a_link(self):
         (self.folder / "here.xml").symlink_to(self.folder / "there.xml")

@@ -110,6 +110,7 @@ pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::st
         request, [&](const pass::PassSpec& spec) { return tools_.runner.run(c, spec); });
     use_calibration_shapes(pass);
     to.cache_file = calibration_file(c.definition.settings, pass, tools_.run_dir).string();
+    if (!c.definition.settings.has("calib_cache")) check_own_name(to.cache_file);
     if (calibrates_with_random_inputs(c.definition.settings)) tools_.observer.warning(kRandomCalibration);
   }
   const auto key = quantised_file_key(pass);

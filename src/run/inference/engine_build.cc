@@ -41,6 +41,7 @@ BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt) {
   const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
   const auto part = unfinished(order.file);
+  check_own_name(part);
   write_file_atomic(order.log, "");
   const auto outcome = process::run_worker(request_of(order, plugin_file, part), interrupt, {});
   if (outcome.ok && outcome.report.prepared) {

@@ -113,7 +113,7 @@ void Int8Pass::calibrate(onnx::proto::ModelProto& model, const std::set<std::str
 void Int8Pass::write_cache() const {
   if (to_.cache_file.empty()) return;
   write_file_atomic(to_.cache_file, onnx::calibration_to_json(calibration_));
-  write_file_atomic(to_.cache_file + ".trt", onnx::calibration_to_tensorrt(calibration_.ranges));
+  replace_file(to_.cache_file + ".trt", onnx::calibration_to_tensorrt(calibration_.ranges));
 }
 
 void Int8Pass::find_ranges(onnx::proto::ModelProto& model) {
@@ -133,7 +133,7 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
       measure_sensitivity(model, calibration_.ranges, options(), spec_.tolerance.centred_cosine, runner());
   found.method = method_text(calibration_.rule);
   found.data = to_.data;
-  write_file_atomic(to_.sensitivity_file, sensitivity_json(found));
+  replace_file(to_.sensitivity_file, sensitivity_json(found));
 }
 
 // What the file does not declare an engine shows in one inference.
