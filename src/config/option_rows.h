@@ -37,6 +37,8 @@ std::span<const Option> workload_rows();      // what runs
 std::span<const Option> quantisation_rows();  // how a model becomes int8
 std::span<const Option> load_rows();          // how work arrives
 std::span<const Option> measuring_rows();     // how it is measured
+std::span<const Option> trained_model_rows();
+std::span<const Option> world_rows();  // how many ranks
 std::span<const Option> training_rows();
 std::span<const Option> data_rows();  // of training
 std::span<const Option> rank_rows();  // where ranks run, checkpoints, faults

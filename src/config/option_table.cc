@@ -94,6 +94,8 @@ std::span<const OptionGroup> option_groups() {
                                         kRun | kInfer | kExport | kBuild),
                                   group("How it is measured", measuring_rows(), kInference),
                                   group("How work arrives", load_rows(), kInference),
+                                  group("Training model", trained_model_rows(), kTraining),
+                                  group("World size", world_rows(), kTraining),
                                   group("Training", training_rows(), kTraining),
                                   group("Training data", data_rows(), kTraining),
                                   group("Ranks", rank_rows(), kTraining),

@@ -20,7 +20,7 @@ constexpr std::array<Choice, 2> kScalings{{{"weak"}, {"strong"}}};
 constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
 constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
 
-constexpr std::array kTrainingRows{
+constexpr std::array kTrainedModelRows{
     Option{.name = "models",
            .aliases = "model,model.name",
            .flags = "--model,-m",
@@ -67,6 +67,9 @@ constexpr std::array kTrainingRows{
            .range = {1, 1'000'000},
            .name_part = {19, "s", kSeveral},
            .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
+};
+
+constexpr std::array kWorldRows{
     Option{.name = "gpu_counts",
            .aliases = "ranks,world_sizes,world_size,distributed.world_size",
            .flags = "--ranks,--gpus,-g",
@@ -90,6 +93,9 @@ constexpr std::array kTrainingRows{
            .kinds = kRanked,
            .idle = {Idle::kNoGroup},
            .help = "Communication library; auto: nccl with CUDA, else gloo."},
+};
+
+constexpr std::array kTrainingRows{
     Option{.name = "training.scaling",
            .aliases = "scaling",
            .flags = "--scaling",
@@ -374,6 +380,12 @@ constexpr std::array kTrainingRows{
 
 }  // namespace
 
+std::span<const Option> trained_model_rows() {
+  return kTrainedModelRows;
+}
+std::span<const Option> world_rows() {
+  return kWorldRows;
+}
 std::span<const Option> training_rows() {
   return kTrainingRows;
 }
