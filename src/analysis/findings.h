@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/case_query.h"
@@ -10,6 +12,14 @@ namespace paceline::analysis {
 using result::Finding;
 using Cases = std::vector<const CaseResult*>;
 using Findings = std::vector<Finding>;
+
+// The rest of a finding comes from its row in the table. `cases`: those to look at, in this order.
+inline Finding finding_about(const Cases& cases, std::string text, std::string evidence,
+                             std::string advice = {}) {
+  Finding finding{"", "", std::move(text), std::move(evidence), std::move(advice), {}};
+  for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+  return finding;
+}
 
 // Speed-ups against the plan's baseline (findings_speed.cc)
 Findings find_precision_speedup(const RunResult& run);

@@ -74,9 +74,7 @@ std::string evidence_of(const BuildGroup& group) {
 }
 
 Finding finding_of(const BuildGroup& group, std::string text, std::string advice) {
-  Finding finding{"", "", std::move(text), evidence_of(group), std::move(advice), {}};
-  for (const CaseResult* one : group.builds) finding.case_ids.push_back(one->case_id);
-  return finding;
+  return finding_about(group.builds, std::move(text), evidence_of(group), std::move(advice));
 }
 
 std::string medians_text(const BuildGroup& group) {

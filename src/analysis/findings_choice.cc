@@ -58,15 +58,13 @@ Finding scaling_finding(const RunResult& run, const CaseResult& small, const Cas
   const RatioVerdict judged =
       judge_ratio(run, {large, large.throughput.per_s}, {small, small.throughput.per_s});
   const bool claimed = judged.standing != Standing::kNoClaim && judged.standing != Standing::kOpen;
-  Finding finding;
-  finding.text =
+  const auto& peak = large.flops.peak_source;
+  return finding_about(
+      {&large, &small},
       fmt::format("Batch {} against batch {} of {}: {} and {}: {}{}.", large.benchmark.batch_per_rank,
                   small.benchmark.batch_per_rank, describe_without(large.benchmark, "batch"),
-                  rate_text(large), rate_text(small), scaling_text(judged), peak_text(large, claimed));
-  finding.evidence = "throughput with its interval at both batch sizes";
-  if (large.flops.peak_source.size()) finding.evidence += "; peak: " + large.flops.peak_source;
-  finding.case_ids = {large.case_id, small.case_id};
-  return finding;
+                  rate_text(large), rate_text(small), scaling_text(judged), peak_text(large, claimed)),
+      "throughput with its interval at both batch sizes" + (peak.empty() ? "" : "; peak: " + peak));
 }
 
 // Cases that only differ in batch, the smallest batch first.
@@ -109,15 +107,13 @@ Findings find_memory_saving(const RunResult& run) {
   }
   if (!best) return {};
   const CaseResult& baseline = *find_case(run, saver->speedup.baseline_case_id);
-  Finding finding;
-  finding.text =
+  return {finding_about(
+      {saver, &baseline},
       fmt::format("{} needs {:.0f} % less memory than {} ({:.0f}–{:.0f} % over the processes).", saver->label,
-                  best->share * 100, baseline.label, best->low * 100, best->high * 100);
-  finding.evidence = fmt::format(
-      "{} {} against {}", result::on_device(baseline.benchmark) ? "peak on the GPU" : "peak above load",
-      format_bytes(memory_range(*saver)->high), format_bytes(memory_range(baseline)->high));
-  finding.case_ids = {saver->case_id, baseline.case_id};
-  return {finding};
+                  best->share * 100, baseline.label, best->low * 100, best->high * 100),
+      fmt::format("{} {} against {}",
+                  result::on_device(baseline.benchmark) ? "peak on the GPU" : "peak above load",
+                  format_bytes(memory_range(*saver)->high), format_bytes(memory_range(baseline)->high)))};
 }
 
 }  // namespace paceline::analysis

@@ -36,14 +36,11 @@ Findings find_device_slowdown(const RunResult& run) {
     for (const auto& rank : one.training.front().ranks)
       if (auto words = slowed_words(rank); !words.empty()) ranks.push_back(std::move(words));
     if (ranks.empty()) continue;
-    Finding finding;
-    finding.text = fmt::format("{}: {}.", one.label, join(ranks, "; "));
-    finding.evidence = "clock and reasons that NVML reports, twice a second between steps";
-    finding.advice =
+    found.push_back(finding_about(
+        {&one}, fmt::format("{}: {}.", one.label, join(ranks, "; ")),
+        "clock and reasons that NVML reports, twice a second between steps",
         "Compare it only with runs at the same power limit and cooling; nvidia-smi -q -d POWER,CLOCK shows "
-        "both.";
-    finding.case_ids = {one.case_id};
-    found.push_back(std::move(finding));
+        "both."));
   }
   return found;
 }

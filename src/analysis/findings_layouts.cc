@@ -85,23 +85,22 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
     return *rate_of(*a).value < *rate_of(*b).value;
   });
   std::string others;
-  for (const CaseResult* one : group)
-    if (one != &best)
-      others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
-                            rate_words(*one), p50_words(*one));
-  Finding finding;
-  finding.text =
+  Cases cases{&best};
+  for (const CaseResult* one : group) {
+    if (one == &best) continue;
+    cases.push_back(one);
+    others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
+                          rate_words(*one), p50_words(*one));
+  }
+  return finding_about(
+      cases,
       fmt::format("{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
                   words_without_layout(best), layout_of(best).words(),
                   certain(run, best, group) ? ""
                                             : " measured here (no claim: too few processes, overlapping "
                                               "intervals, cases of grade C or measured at different times)",
-                  rate_words(best), p50_words(best), others, efficiency_words(run, group));
-  finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
-  finding.case_ids = {best.case_id};
-  for (const CaseResult* one : group)
-    if (one != &best) finding.case_ids.push_back(one->case_id);
-  return finding;
+                  rate_words(best), p50_words(best), others, efficiency_words(run, group)),
+      fmt::format("{} layouts on cores of their own", group.size()));
 }
 
 }  // namespace

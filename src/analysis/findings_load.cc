@@ -60,8 +60,7 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
   const CaseResult& knee = **std::find_if(sweep.begin(), sweep.end(), [&](const auto* one) {
     return *rate_of(*one).value >= kKneeShare * *rate_of(best).value;
   });
-  Finding finding;
-  finding.text =
+  auto text =
       fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at {}",
                   words_without_concurrency(knee), concurrency_of(knee),
                   certain(run, knee, best, sweep) ? ""
@@ -69,14 +68,12 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
                                                     "the grades or the number of processes do not carry it)",
                   rate_words(knee), p50_words(knee));
   if (&best != &knee)
-    finding.text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),
-                                concurrency_of(best), p50_words(best));
-  finding.text += ". The latencies are those of a closed loop, not of a rate of arrivals.";
-  finding.evidence = fmt::format("{} closed loops, concurrency {} to {}", sweep.size(),
-                                 concurrency_of(*sweep.front()), concurrency_of(*sweep.back()));
-  finding.case_ids = {knee.case_id};
-  if (&best != &knee) finding.case_ids.push_back(best.case_id);
-  return finding;
+    text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),
+                        concurrency_of(best), p50_words(best));
+  text += ". The latencies are those of a closed loop, not of a rate of arrivals.";
+  return finding_about(&best == &knee ? Cases{&knee} : Cases{&knee, &best}, std::move(text),
+                       fmt::format("{} closed loops, concurrency {} to {}", sweep.size(),
+                                   concurrency_of(*sweep.front()), concurrency_of(*sweep.back())));
 }
 
 // Objectives with this verdict, described by `words`.
@@ -88,13 +85,12 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
     const auto& slo = load.slo.front();
     if (slo.verdict != verdict) continue;
     const auto& rate = slo.offered_per_s ? slo.offered_per_s : load.offered_per_s;  // older results lack it
-    Finding finding;
-    finding.text = fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,
-                               format_duration_ns(slo.bound_ns),
-                               rate ? format_rate(*rate) : "an unknown rate", slo.detail);
-    finding.evidence = fmt::format("one-sided binomial test at {:g} % in each process", slo.confidence * 100);
-    finding.case_ids = {one.case_id};
-    found.push_back(std::move(finding));
+    found.push_back(finding_about(
+        {&one},
+        fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,
+                    format_duration_ns(slo.bound_ns), rate ? format_rate(*rate) : "an unknown rate",
+                    slo.detail),
+        fmt::format("one-sided binomial test at {:g} % in each process", slo.confidence * 100)));
   }
   return found;
 }
@@ -107,13 +103,12 @@ Findings capacities(const RunResult& run, bool bracketed) {
     const auto& capacity = one.load.front().capacity;
     if (!capacity.per_s || static_cast<bool>(capacity.missed_per_s) != bracketed) continue;
     const auto& slo = one.load.front().slo.front();
-    Finding finding;
-    finding.text = fmt::format("{}: the highest rate with p{:g} ≤ {} is {} {}.", one.label, slo.p * 100,
-                               format_duration_ns(slo.bound_ns), bracketed ? "bracketed:" : "not known,",
-                               result::capacity_in_words(capacity));
-    finding.evidence = fmt::format("{} of the search", plural(std::ssize(capacity.trials), "trial"));
-    finding.case_ids = {one.case_id};
-    found.push_back(std::move(finding));
+    found.push_back(
+        finding_about({&one},
+                      fmt::format("{}: the highest rate with p{:g} ≤ {} is {} {}.", one.label, slo.p * 100,
+                                  format_duration_ns(slo.bound_ns), bracketed ? "bracketed:" : "not known,",
+                                  result::capacity_in_words(capacity)),
+                      fmt::format("{} of the search", plural(std::ssize(capacity.trials), "trial"))));
   }
   return found;
 }

@@ -42,15 +42,14 @@ result::Finding top_operator_of(const CaseResult& one) {
   const auto& profile = *operator_profile_of(one);
   const auto& row = profile.top.front();
   const auto steps = static_cast<double>(*profile.steps);
-  result::Finding finding;
-  finding.text = fmt::format("{}: {} takes {} of a profiled step by itself.", one.label, row.name,
-                             format_percent(*row.share));
-  finding.evidence = fmt::format("{} in {} calls a step", format_duration_ns(*row.self_ns / steps),
-                                 format_count(static_cast<double>(row.calls) / steps));
+  auto evidence = fmt::format("{} in {} calls a step", format_duration_ns(*row.self_ns / steps),
+                              format_count(static_cast<double>(row.calls) / steps));
   if (profile.of_timed)
-    finding.evidence += fmt::format("; a profiled step took {:.2f} times a timed one", *profile.of_timed);
-  finding.case_ids = {one.case_id};
-  return finding;
+    evidence += fmt::format("; a profiled step took {:.2f} times a timed one", *profile.of_timed);
+  return finding_about({&one},
+                       fmt::format("{}: {} takes {} of a profiled step by itself.", one.label, row.name,
+                                   format_percent(*row.share)),
+                       std::move(evidence));
 }
 
 const result::OperatorRow* row_of(const OperatorProfile& profile, std::string_view name) {
@@ -82,23 +81,21 @@ Findings find_outside_onednn(const result::RunResult& run) {
     const auto& profile = *operator_profile_of(one);
     const double outside = calls_per_step(profile, kSlowForward);
     const double all = outside + calls_per_step(profile, kOneDnnForward);
-    result::Finding finding;
     // Only the operators with most time are known.
     const bool counted = outside > 0 && all > outside;
     const auto which =
         counted ? fmt::format("{} of {} convolutions run", format_count(outside), format_count(all))
                 : "convolutions run";
-    finding.text = fmt::format("{}: {} outside oneDNN, in PyTorch's own loops: {} of a profiled step.",
-                               one.label, which, format_percent(*share));
-    finding.evidence = fmt::format("share of {} and {}; {} per rank", kSlowForward, kSlowBackward,
-                                   plural(one.benchmark.threads, "thread"));
-    finding.advice =
+    found.push_back(finding_about(
+        {&one},
+        fmt::format("{}: {} outside oneDNN, in PyTorch's own loops: {} of a profiled step.", one.label, which,
+                    format_percent(*share)),
+        fmt::format("share of {} and {}; {} per rank", kSlowForward, kSlowBackward,
+                    plural(one.benchmark.threads, "thread")),
         one.benchmark.threads == 1
             ? "With one thread per rank PyTorch does not ask oneDNN for them: use two threads per "
               "rank (threads), and fewer ranks where cores are short."
-            : "Try layout: channels_last, or precision: bf16, for which PyTorch asks oneDNN.";
-    finding.case_ids = {one.case_id};
-    found.push_back(std::move(finding));
+            : "Try layout: channels_last, or precision: bf16, for which PyTorch asks oneDNN."));
   }
   return found;
 }
@@ -117,15 +114,13 @@ Findings find_memory_operators(const result::RunResult& run) {
   for (const CaseResult& one : run.cases) {
     const auto share = memory_share(one);
     if (!share || *share < kMuchMemory) continue;
-    result::Finding finding;
-    finding.text = fmt::format("{}: {} of a profiled step moves or fills memory and computes nothing.",
-                               one.label, format_percent(*share));
-    finding.evidence = "sum over the operators with most time of their own, as far as they only copy";
-    finding.advice =
+    found.push_back(finding_about(
+        {&one},
+        fmt::format("{}: {} of a profiled step moves or fills memory and computes nothing.", one.label,
+                    format_percent(*share)),
+        "sum over the operators with most time of their own, as far as they only copy",
         "Try layout: channels_last for convolutions, or ddp.gradient_as_bucket_view: true, which saves the "
-        "copies into buckets.";
-    finding.case_ids = {one.case_id};
-    found.push_back(std::move(finding));
+        "copies into buckets."));
   }
   return found;
 }

@@ -74,10 +74,6 @@ std::string ended(std::string text) {
   return text.ends_with('?') || text.ends_with('!') || text.ends_with('.') ? text : text + ".";
 }
 
-Finding about(const Cases& cases, std::string text, std::string evidence, std::string advice) {
-  return {"", "", std::move(text), std::move(evidence), std::move(advice), ids_of(cases)};
-}
-
 std::string reasons_of(const Cases& cases) {
   std::vector<std::string> parts;
   for (const CaseResult* one : cases) parts.push_back(one->label + ": " + join(one->grade_reasons, ", "));
@@ -88,9 +84,9 @@ Findings graded(const RunResult& run, result::Grade grade, std::string_view mean
   const Cases cases =
       cases_where(run, [&](const CaseResult& one) { return is_ok(one) && one.grade == grade; });
   if (cases.empty()) return {};
-  return {about(cases,
-                fmt::format("{} {}: {}.", plural(std::ssize(cases), "case"), meaning, list_labels(cases)),
-                reasons_of(cases), rerun_advice(run, cases))};
+  return {finding_about(
+      cases, fmt::format("{} {}: {}.", plural(std::ssize(cases), "case"), meaning, list_labels(cases)),
+      reasons_of(cases), rerun_advice(run, cases))};
 }
 
 std::string_view family(std::string_view precision) {
@@ -143,7 +139,7 @@ Findings find_failed_cases(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     if (one.outcome != Outcome::kFailed || one.reason_code == "accuracy") continue;
-    found.push_back(about(
+    found.push_back(finding_about(
         {&one}, ended(fmt::format("{} failed ({}): {}", one.label, one.reason_code, one.reason)),
         one.log_tail.empty() ? "no log" : "last lines of its log stand with the case", cure_of(run, one)));
   }
@@ -157,10 +153,10 @@ Findings find_precision_fallback(const RunResult& run) {
     std::vector<std::string> ran;
     for (const auto& executed : one.precision.executed)
       ran.push_back(format_percent(executed.flops_share, 0) + " in " + executed.precision);
-    found.push_back(about({&one},
-                          fmt::format("{} asked for {}, but its FLOPs ran {}.", one.label,
-                                      one.precision.asked, join(ran, ", ")),
-                          one.precision.source, "Read this case as the precision that ran."));
+    found.push_back(finding_about({&one},
+                                  fmt::format("{} asked for {}, but its FLOPs ran {}.", one.label,
+                                              one.precision.asked, join(ran, ", ")),
+                                  one.precision.source, "Read this case as the precision that ran."));
   }
   return found;
 }
@@ -176,8 +172,8 @@ Findings find_float_layers(const RunResult& run) {
         advice.push_back(group.advice);
     }
     if (advice.empty()) advice.emplace_back("Compare with the same case in fp32, or with another engine.");
-    found.push_back(about({&one}, fmt::format("{}: {}.", one.label, join(groups, "; ")), one.precision.source,
-                          join(advice, " ")));
+    found.push_back(finding_about({&one}, fmt::format("{}: {}.", one.label, join(groups, "; ")),
+                                  one.precision.source, join(advice, " ")));
   }
   return found;
 }
@@ -198,25 +194,26 @@ Findings find_not_converged(const RunResult& run) {
     for (const auto& repetition : one->repetitions)
       for (const std::string& condition : repetition.unmet)
         if (std::find(unmet.begin(), unmet.end(), condition) == unmet.end()) unmet.push_back(condition);
-  return {about(cases,
-                fmt::format("{} stopped before the interval was as narrow as asked: {}.",
-                            plural(std::ssize(cases), "case"), list_labels(cases)),
-                "unmet: " + join(unmet, "; "),
-                fmt::format("Six processes give an interval of their own: {} --repetitions 6. Or measure "
-                            "anew with a longer stop.t_max_s.",
-                            rerun_command(run, ids_of(cases))))};
+  return {
+      finding_about(cases,
+                    fmt::format("{} stopped before the interval was as narrow as asked: {}.",
+                                plural(std::ssize(cases), "case"), list_labels(cases)),
+                    "unmet: " + join(unmet, "; "),
+                    fmt::format("Six processes give an interval of their own: {} --repetitions 6. Or measure "
+                                "anew with a longer stop.t_max_s.",
+                                rerun_command(run, ids_of(cases))))};
 }
 
 Findings find_process_spread(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : cases_where(run, spreads))
-    found.push_back(
-        about({one},
-              fmt::format("{} differs {} from process to process, but only {} within one.", one->label,
-                          format_percent(*one->headline.between_spread),
-                          format_percent(*one->headline.within_spread)),
-              "relative spread of the per-process medians against that inside a process",
-              "Read the interval over processes; more repetitions narrow it, more iterations do not."));
+    found.push_back(finding_about(
+        {one},
+        fmt::format("{} differs {} from process to process, but only {} within one.", one->label,
+                    format_percent(*one->headline.between_spread),
+                    format_percent(*one->headline.within_spread)),
+        "relative spread of the per-process medians against that inside a process",
+        "Read the interval over processes; more repetitions narrow it, more iterations do not."));
   return found;
 }
 
@@ -225,12 +222,13 @@ Findings find_above_peak(const RunResult& run) {
     return is_ok(one) && !one.flops.share_of_measured_peak && result::above_measured_peak(one.flops);
   });
   if (cases.empty()) return {};
-  return {about(cases,
-                fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
-                            plural(std::ssize(cases), "case"), list_labels(cases)),
-                "peak: " + cases.front()->flops.peak_source,
-                "Believe the latency: the peak was measured again, and the algorithm needs fewer operations "
-                "than are counted.")};
+  return {finding_about(
+      cases,
+      fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
+                  plural(std::ssize(cases), "case"), list_labels(cases)),
+      "peak: " + cases.front()->flops.peak_source,
+      "Believe the latency: the peak was measured again, and the algorithm needs fewer operations "
+      "than are counted.")};
 }
 
 Findings find_skipped_cases(const RunResult& run) {
@@ -239,12 +237,12 @@ Findings find_skipped_cases(const RunResult& run) {
     if (one.outcome == Outcome::kSkipped) by_reason[one.reason].push_back(&one);
   Findings found;
   for (const auto& [reason, cases] : by_reason)
-    found.push_back(
-        about(cases,
-              fmt::format("{} {}: {} ({}).", plural(std::ssize(cases), "case"),
-                          cases.front()->reason_code == result::kNotMeasured ? "not measured" : "skipped",
-                          reason, list_labels(cases)),
-              "reason code " + cases.front()->reason_code, ""));
+    found.push_back(finding_about(
+        cases,
+        fmt::format("{} {}: {} ({}).", plural(std::ssize(cases), "case"),
+                    cases.front()->reason_code == result::kNotMeasured ? "not measured" : "skipped", reason,
+                    list_labels(cases)),
+        "reason code " + cases.front()->reason_code, ""));
   return found;
 }
 

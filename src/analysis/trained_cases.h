@@ -25,12 +25,7 @@ inline const Training& training_of(const CaseResult& one) {
 
 inline Finding about_training(const CaseResult& one, std::string text, std::string evidence,
                               std::string advice) {
-  Finding finding;
-  finding.text = std::move(text);
-  finding.evidence = std::move(evidence);
-  finding.advice = std::move(advice);
-  finding.case_ids = {one.case_id};
-  return finding;
+  return finding_about({&one}, std::move(text), std::move(evidence), std::move(advice));
 }
 
 // Cases whose figure is at least the limit, the largest first.
