@@ -225,8 +225,9 @@ class TraceFiles(CliTest):
         self.refused("dur of event 41 ('aten::mm') is NaN")
         with_one({"dur": 1e18})
         self.refused("dur of event 41 ('aten::mm') is 1e+18")
-        self.put([{key: value for key, value in row.items() if key != "cat"} for row in events()])
-        self.refused("trace_rank0.json has events without a category (cat)")
+        launch = {**events()[1], "cat": "cuda_runtime", "name": "cudaLaunchKernel"}
+        self.put([{key: value for key, value in row.items() if key != "cat"} for row in [*events(), launch]])
+        self.refused("trace_rank0.json has events of a device without a category (cat)")
         self.put(events() + events(first=100, pid=2))
         self.refused("trace_rank0.json has steps of 2 processes: several ranks in one file")
         self.put(events() + events(first=100))

@@ -68,9 +68,9 @@ void RankReader::refuse_without_steps() const {
     why = "has no step with a time: ts and dur of all ProfilerStep#N are 0; record it again";
   else if (trace_.events.empty() && trace_.uncategorised > 0)
     why =
-        "has events without a category (cat), so that operators cannot be told from kernels: give the file "
-        "as "
-        "export_chrome_trace wrote it";
+        "has events of a device without a category (cat), so that operators cannot be told from kernels: "
+        "give "
+        "the file as export_chrome_trace wrote it";
   throw Error(ErrorCode::kData, fmt::format("{} {}", trace_.file, why));
 }
 

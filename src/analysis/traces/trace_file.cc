@@ -7,12 +7,14 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/traces/trace_bytes.h"
 #include "analysis/traces/trace_json.h"
+#include "analysis/traces/trace_roles.h"
 #include "analysis/traces/trace_time.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -76,6 +78,7 @@ class TraceBuilder : public JsonEvents {
  public:
   TraceBuilder(Trace& trace, std::int64_t memory) : trace_(trace), memory_(memory) {}
   bool has_events = false;
+  void finish();
 
   void open(bool object) override;
   void close() override;
@@ -91,6 +94,7 @@ class TraceBuilder : public JsonEvents {
   std::int64_t whole(std::string_view field, std::string_view value, std::int64_t least,
                      std::int64_t most) const;
   void keep();
+  std::optional<EventKind> kind_of_event();
   std::int64_t time_of(const RawTime& time) const;
   void account(std::int64_t bytes);
   std::uint32_t index_of(const std::string& name);
@@ -104,6 +108,8 @@ class TraceBuilder : public JsonEvents {
   std::string section_, field_, key_;     // the last keys: of the file, of an event, of all
   std::int64_t elements_ = 1, dims_ = 0;  // of the shape that is open
   RawEvent event_;
+  bool has_categories_ = false, has_device_ = false;
+  std::vector<TraceEvent> by_name_;  // events without a category, as their names say
   std::unordered_map<std::string, std::uint32_t> names_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> threads_;
 };
@@ -235,18 +241,37 @@ std::uint32_t TraceBuilder::index_of(const TraceThread& thread) {
   return at->second;
 }
 
+std::optional<EventKind> TraceBuilder::kind_of_event() {
+  if (!event_.category.empty()) {
+    has_categories_ = true;
+    const auto row = std::ranges::find(kCategories, event_.category, &Category::name);
+    return row == kCategories.end() ? std::nullopt : std::optional(row->kind);
+  }
+  ++trace_.uncategorised;
+  const auto kind = kind_of_name(event_.name);
+  has_device_ |= kind == EventKind::kKernel;
+  return kind == EventKind::kKernel ? std::nullopt : kind;
+}
+
+// Names suffice for a trace that has no categories at all, and no device: a kernel may be called as an
+// operator is.
+void TraceBuilder::finish() {
+  if (has_categories_ || has_device_) return;
+  trace_.events = std::move(by_name_);
+  trace_.uncategorised -= static_cast<std::int64_t>(trace_.events.size());
+}
+
 void TraceBuilder::keep() {
   has_events |= !event_.phase.empty();
   if (event_.phase != "X") return;
-  if (event_.category.empty()) ++trace_.uncategorised;
-  const auto row = std::ranges::find(kCategories, event_.category, &Category::name);
-  if (row == kCategories.end()) return;
+  const auto kind = kind_of_event();
+  if (!kind) return;
   const bool written = !event_.begin.written.empty() && !event_.duration.written.empty();
   const std::int64_t begin = written ? time_of(event_.begin) : 0,
                      length = written ? time_of(event_.duration) : 0;
   if (!written || length < 0 || (begin == 0 && length == 0)) {
     ++trace_.untimed;
-    if (row->kind != EventKind::kAnnotation) return;
+    if (kind != EventKind::kAnnotation) return;
     account(sizeof(std::uint32_t));
     return trace_.untimed_annotations.push_back(index_of(event_.name));
   }
@@ -256,13 +281,13 @@ void TraceBuilder::keep() {
                   .correlation = event_.correlation,
                   .thread = index_of(event_.thread),
                   .name = index_of(event_.name),
-                  .kind = row->kind};
-  if (row->kind == EventKind::kOperator && event_.inputs.elements > 0) {
+                  .kind = *kind};
+  if (kind == EventKind::kOperator && event_.inputs.elements > 0) {
     account(sizeof(OperatorInputs));
     kept.inputs = static_cast<std::uint32_t>(trace_.inputs.size());
     trace_.inputs.push_back(event_.inputs);
   }
-  trace_.events.push_back(kept);
+  (event_.category.empty() ? by_name_ : trace_.events).push_back(kept);
 }
 
 // Why a file cannot be read to its end.
@@ -312,6 +337,7 @@ TraceReading read_trace(const std::filesystem::path& file, const std::string& na
     reading.trace.reset();
     return reading;
   }
+  builder.finish();
   std::ranges::sort(trace.events, [](const TraceEvent& a, const TraceEvent& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });

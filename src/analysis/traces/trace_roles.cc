@@ -38,6 +38,9 @@ constexpr std::array<std::string_view, 11> kTogetherWords{
     "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
     "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
 constexpr std::array<std::string_view, 3> kPointToPointWords{"send", "recv", "SendRecv"};
+// Names of kernels, copies and calls of a device's runtime begin so.
+constexpr std::array<std::string_view, 9> kDeviceNames{"cuda",    "hip",     "nccl",    "void ",  "Memcpy ",
+                                                       "Memset ", "cutlass", "triton_", "ampere_"};
 // Of CUDA, HIP and SYCL: cudaLaunchKernelExC, hipExtModuleLaunchKernel, cudaGraphLaunch,
 // urEnqueueKernelLaunch.
 constexpr std::array<std::string_view, 3> kLaunchWords{"LaunchKernel", "KernelLaunch", "GraphLaunch"};
@@ -69,7 +72,21 @@ bool is_scope(Role role) {
          role == Role::kBackwardScope;
 }
 
+// "aten::mm": an operator; the names of kernels have arguments and blanks.
+bool is_in_namespace(const std::string& name) {
+  return name.find("::") != std::string::npos && name.find_first_of(" <>()[]") == std::string::npos;
+}
+
 }  // namespace
+
+std::optional<EventKind> kind_of_name(const std::string& name) {
+  const auto begins = [&](std::string_view text) { return name.starts_with(text); };
+  const Role role = role_of_name(name);
+  if (role == Role::kLaunch || std::ranges::any_of(kDeviceNames, begins)) return EventKind::kKernel;
+  if (role == Role::kStep || is_scope(role) || is_communication(role)) return EventKind::kAnnotation;
+  if (role != Role::kOther || is_in_namespace(name)) return EventKind::kOperator;
+  return std::nullopt;
+}
 
 std::vector<Role> roles_of(const std::vector<std::string>& names) {
   std::vector<Role> roles;

@@ -36,6 +36,9 @@ inline bool is_communication(Role role) {
   return role == Role::kTogether || role == Role::kRooted || role == Role::kPointToPoint;
 }
 
+// What an event without a category is, where its name tells; kKernel: of a device, whichever of its kinds.
+std::optional<EventKind> kind_of_name(const std::string& name);
+
 // The number behind the prefix of a step.
 std::optional<std::int64_t> step_number(const std::string& name);
 

@@ -161,13 +161,54 @@ TEST_F(TraceReadingTest, StepsThatNeverEndedOrAllLackTimesAreSaid) {
   expect_refused({"trace_rank0.json has no step with a time"});
 }
 
-TEST_F(TraceReadingTest, EventsWithoutACategoryAreTheReason) {
-  std::string text = file_of(ten_steps());
-  for (std::size_t at; (at = text.find(R"("cat":"cpu_op",)")) != std::string::npos;) text.erase(at, 15);
-  for (std::size_t at; (at = text.find(R"("cat":"user_annotation",)")) != std::string::npos;)
-    text.erase(at, 24);
-  put("trace_rank0.json", text);
-  expect_refused({"trace_rank0.json has events without a category (cat)"});
+std::string without_categories(std::string text) {
+  for (std::size_t at; (at = text.find(R"("cat":")")) != std::string::npos;)
+    text.erase(at, text.find(',', at) + 1 - at);
+  return text;
+}
+
+// Every part of a step on the CPU.
+std::string whole_steps() {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    const auto add = [&](std::string_view category, const std::string& name, int begin, int length) {
+      text += raw_event(category, name, std::to_string(100'000 * i + begin + 7), std::to_string(length));
+    };
+    add("user_annotation", fmt::format("ProfilerStep#{}", i), 0, 100'000);
+    add("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 10'000);
+    add("cpu_op", "aten::mm", 10'000, 20'000);
+    add("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 30'000, 30'000);
+    add("cpu_op", "c10d::allreduce_", 40'000, 1'000);
+    add("user_annotation", "gloo:all_reduce", 60'000, 20'000);
+    add("user_annotation", "Optimizer.step#SGD.step", 80'000, 10'000);
+    add("python_function", "train.py(3): main", 0, 100'000);
+  }
+  return text;
+}
+
+TEST_F(TraceReadingTest, NamesSufficeForATraceOfACpuWithoutCategories) {
+  put("trace_rank0.json", file_of(whole_steps()));
+  const auto known = read();
+  put("trace_rank0.json", without_categories(file_of(whole_steps())));
+  const auto named = read();
+  EXPECT_EQ(known.steps, 9);  // from the end of one exchange to the end of the next
+  EXPECT_EQ(named.steps, known.steps);
+  EXPECT_GT(*known.data_wait_share, 0);
+  EXPECT_GT(*known.communication_share, 0);
+  for (const auto figure : {&TraceStudy::step_ns, &TraceStudy::data_wait_share,
+                            &TraceStudy::communication_share, &TraceStudy::overlap_ratio})
+    EXPECT_EQ(*(named.*figure), *(known.*figure));
+  EXPECT_EQ(*named.costs.backward_ns.value, *known.costs.backward_ns.value);
+  EXPECT_EQ(named.operators.size(), known.operators.size());
+}
+
+TEST_F(TraceReadingTest, DeviceEventsWithoutACategoryAreTheReason) {
+  for (const auto* name : {"cudaLaunchKernel", "void at::native::vectorized_elementwise_kernel<4>",
+                           "nccl:all_reduce", "Memcpy HtoD (Pageable -> Device)"}) {
+    put("trace_rank0.json",
+        without_categories(file_of(ten_steps() + raw_event("kernel", name, "100007", "10"))));
+    expect_refused({"trace_rank0.json has events of a device without a category (cat)"});
+  }
 }
 
 TEST_F(TraceReadingTest, RanksInOneFileAreRefused) {
