@@ -37,11 +37,10 @@ LaunchStart::LaunchStart(const cluster::LaunchPlace& place) : place_(place) {
 }
 
 void LaunchStart::end(const std::exception& error) {
-  if (notes_ && notes_->let_go()) return let_the_peer_end_first();
-  if (met_ || InterruptGuard::flag()) return;
   const auto reason = plain_reason(error);
-  write_error_file(reason);
-  if (notes_) return;
+  if (!met_ && !InterruptGuard::flag()) write_error_file(reason);
+  if (notes_ && notes_->let_go()) return let_the_peer_end_first();
+  if (met_ || notes_ || InterruptGuard::flag()) return;
   const auto self = cluster::this_process(place_.rank, place_.world, {});
   cluster::leave_note(place_, fmt::format("{} cannot start: {}", cluster::words(self), reason),
                       is_timeout(error) ? kFarewellS : kTellS, InterruptGuard::flag());
