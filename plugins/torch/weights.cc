@@ -15,8 +15,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "torch/checkpoint_file.h"
 #include "torch/models/model.h"
-#include "torch/safetensors.h"
 #include "torch/tensors.h"
 
 namespace paceline::torch_plugin {
@@ -165,7 +165,7 @@ class Checkpoint {
  private:
   std::string file_;
   const CheckpointNames& names_;
-  SafetensorsFile stored_;
+  CheckpointFile stored_;
   std::map<std::string, const StoredTensor*> found_;
   std::vector<std::string> ignored_;
 };

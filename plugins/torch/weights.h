@@ -46,7 +46,7 @@ struct CheckpointNames {
 // number of threads.
 void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t seed, int threads);
 
-// Copies a safetensors file by name, and returns the names in it that hold no weight of this model.
+// Copies a checkpoint by name, and returns the names in it that hold no weight of this model.
 // Error(kData) names the first missing, unexpected or misshapen tensor.
 std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file);
 

@@ -271,6 +271,32 @@ bool is_pretrained_folder(const fs::path& folder) {
   return fs::is_directory(folder, error) && fs::exists(folder / "config.json", error);
 }
 
+fs::path pretrained_weights(const fs::path& folder) {
+  std::error_code error;
+  for (const auto name : kPretrainedWeights)
+    if (fs::exists(folder / name, error)) return folder / name;
+  return folder / kPretrainedWeights.front();
+}
+
+std::map<std::string, fs::path> indexed_weights(const fs::path& index) {
+  const auto json =
+      nlohmann::json::parse(read_limited(index, kMaxConfigBytes), nullptr, /*allow_exceptions=*/false);
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}': {}; copy the whole folder again", shown_path(index.string()), why));
+  };
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    refuse("it has no weight_map from tensors to files");
+  std::map<std::string, fs::path> files;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    const fs::path name = file.is_string() ? file.get<std::string>() : std::string();
+    if (name.empty() || name != name.filename())
+      refuse(fmt::format("{} is in {}, which is no file beside it", tensor, shown_value(file.dump())));
+    files[tensor] = index.parent_path() / name;
+  }
+  return files;
+}
+
 PretrainedModel read_pretrained_model(const fs::path& folder) {
   return ConfigReader(folder).read();
 }

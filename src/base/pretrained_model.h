@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
-// Reads folders as Hugging Face's save_pretrained writes them: config.json, and the weights in
-// model.safetensors.
+// Reads folders as Hugging Face's save_pretrained writes them: config.json, and finds the weights beside it.
 namespace paceline {
 
 // Sizes of a transformer; 0 where its family has none.
@@ -50,6 +51,15 @@ PretrainedModel read_pretrained_model(const std::filesystem::path& folder);
 // The name of the folder, also when it is given as "." or with a trailing slash.
 std::string folder_name(const std::filesystem::path& folder);
 
-inline constexpr std::string_view kPretrainedWeights = "model.safetensors";
+// Names of weights, the preferred first: whole, in parts with a list of them, and as torch.save writes them.
+inline constexpr std::array<std::string_view, 4> kPretrainedWeights{
+    "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"};
+// The first that a folder has; the preferred name where it has none.
+std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
+
+// The ending of a list of the files that hold the weights together.
+inline constexpr std::string_view kWeightsIndex = ".index.json";
+// The files that such a list names beside it, by tensor. Throws Error(kData) where it is no such list.
+std::map<std::string, std::filesystem::path> indexed_weights(const std::filesystem::path& index);
 
 }  // namespace paceline

@@ -33,10 +33,11 @@ std::vector<fs::path> files_of(const std::string& value) {
   auto file = value;  // names of inputs may hold colons
   while (!is_there(file) && file.find(':') != std::string::npos) file.erase(0, file.find(':') + 1);
   if (!is_there(file)) return {};
-  if (is_pretrained_folder(file))
-    return {fs::path(file) / "config.json", fs::path(file) / kPretrainedWeights};
-  const auto parts = run::model_parts(file);
-  return {parts.begin(), parts.end()};
+  const bool folder = is_pretrained_folder(file);
+  const auto parts = run::model_parts(folder ? pretrained_weights(file).string() : file);
+  std::vector<fs::path> files(parts.begin(), parts.end());
+  if (folder) files.push_back(fs::path(file) / "config.json");
+  return files;
 }
 
 const config::RawSetting* written(const config::FlagSet& flags, std::string_view name) {

@@ -114,11 +114,12 @@ const FolderModel& read(const std::string& folder) {
 void check_weights_of(const std::string& name) {
   const auto* model = find_folder_model(name);
   std::error_code error;
-  if (model && !fs::exists(fs::path(model->folder) / kPretrainedWeights, error))
+  if (model && !fs::exists(pretrained_weights(model->folder), error))
     throw Error(
         ErrorCode::kUsage,
-        fmt::format("model '{}' has no {}; write it with save_pretrained, or give another file as weights",
-                    name, kPretrainedWeights));
+        fmt::format("model '{}' has no {}, nor {}; write it with save_pretrained, or give another file as "
+                    "weights",
+                    name, kPretrainedWeights[0], kPretrainedWeights[2]));
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ std::string folder_of_weights(const std::string& model, const std::string& weigh
         fmt::format("model '{0}' has the sizes of the config.json beside its weights{1}; give weights: "
                     "FOLDER/{2}, or FOLDER as the model",
                     model, weights.empty() ? "" : fmt::format(", and '{}' has none beside it", weights),
-                    kPretrainedWeights));
+                    kPretrainedWeights[0]));
   }
   const auto found = read(folder).pretrained.family;
   if (found != *family)
@@ -179,7 +180,7 @@ void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vec
 std::string weights_of(const Settings& settings) {
   if (settings.has("weights")) return settings.text("weights");
   const Model* model = settings.has("model") ? find_model(settings.text("model")) : nullptr;
-  return model && !model->folder.empty() ? (fs::path(model->folder) / kPretrainedWeights).string() : "";
+  return model && !model->folder.empty() ? pretrained_weights(model->folder).string() : "";
 }
 
 }  // namespace paceline::config

@@ -15,10 +15,15 @@ constexpr std::string_view kTensorFlow =
     "is a TensorFlow model; convert it with python3 -m tf2onnx.convert (pip install tf2onnx) and give the "
     ".onnx file";
 
+constexpr std::string_view kWeightsOfAFolder =
+    "names or holds weights alone; give the folder that it lies in with its config.json as --model";
+
 struct Foreign {
   std::string_view suffix, advice;
 };
-constexpr std::array<Foreign, 9> kFiles{{
+constexpr std::array<Foreign, 11> kFiles{{
+    {"pytorch_model.bin", kWeightsOfAFolder},
+    {".index.json", kWeightsOfAFolder},
     {".safetensors",
      "holds weights alone; give the folder that it lies in with its config.json as --model, or the built-in "
      "model that they belong to, e.g. --model resnet50 --weights model.safetensors"},

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Folders as Hugging Face's save_pretrained writes them: their outputs against the published formulas in plain Python."""
 
+import io
 import json
 import math
+import pickle
 import random
 import struct
+import sys
+import types
 import unittest
 import zipfile
+from collections import OrderedDict
 
 import paceline_cli as cli
 
@@ -219,6 +224,51 @@ def add_rows(a, b):
     return [add(x, y) for x, y in zip(a, b)]
 
 
+class Storage:
+    """The numbers of a tensor, which torch.save keeps beside the pickle."""
+
+    def __init__(self, key, count):
+        self.key, self.count = key, count
+
+
+class Stored:
+    def __init__(self, storage, shape):
+        self.storage, self.shape = storage, shape
+
+    def __reduce__(self):
+        strides = tuple(size(self.shape[i + 1:]) for i in range(len(self.shape)))
+        return sys.modules["torch._utils"]._rebuild_tensor_v2, (self.storage, 0, tuple(self.shape), strides, False, OrderedDict())
+
+
+class TorchPickler(pickle.Pickler):
+    def persistent_id(self, obj):
+        kind = sys.modules["torch"].FloatStorage
+        return ("storage", kind, obj.key, "cpu", obj.count) if isinstance(obj, Storage) else None
+
+
+def torch_save(tensors):
+    """What torch.save writes for a state_dict, without PyTorch."""
+    def _rebuild_tensor_v2():
+        pass
+    torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
+    torch.FloatStorage = type("FloatStorage", (), {"__module__": "torch"})
+    _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
+    torch._utils, utils._rebuild_tensor_v2 = utils, _rebuild_tensor_v2
+    sys.modules |= {"torch": torch, "torch._utils": utils}
+    try:
+        state = OrderedDict((name, Stored(Storage(str(i), len(values)), shape)) for i, (name, (shape, values)) in enumerate(tensors.items()))
+        content, pickled = io.BytesIO(), io.BytesIO()
+        TorchPickler(pickled, protocol=2).dump(state)
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr("archive/data.pkl", pickled.getvalue())
+            for i, (shape, values) in enumerate(tensors.values()):
+                archive.writestr(f"archive/data/{i}", struct.pack(f"<{len(values)}f", *values))
+            archive.writestr("archive/version", "3\n")
+        return content.getvalue()
+    finally:
+        del sys.modules["torch"], sys.modules["torch._utils"]
+
+
 class Pretrained(cli.CliTest):
     def model(self, name, config, tensors):
         self.write(f"{name}/config.json", json.dumps(config))
@@ -410,6 +460,46 @@ class Pretrained(cli.CliTest):
         _, tensors = self.bert("full")
         self.run_model("--model", "empty", "--weights", "full/model.safetensors")
         self.assert_equal_to(lambda i: Reference(tensors, "").bert(i["input_ids"], i["attention_mask"]))
+
+    def test_weights_in_parts_are_put_together(self):
+        name, tensors = self.bert()
+        (self.folder / name / "model.safetensors").unlink()
+        parts = [dict(list(tensors.items())[i::2]) for i in range(2)]
+        names = [f"model-0000{i + 1}-of-00002.safetensors" for i in range(2)]
+        for part, file in zip(parts, names):
+            (self.folder / name / file).write_bytes(safetensors(part))
+        index = {"metadata": {}, "weight_map": {tensor: file for part, file in zip(parts, names) for tensor in part}}
+        self.write(f"{name}/model.safetensors.index.json", json.dumps(index))
+        for engine in ("eager", "onnxruntime"):
+            with self.subTest(engine=engine):
+                self.run_model("--model", name, "--engine", engine, out=engine)
+                self.assert_equal_to(lambda i: Reference(tensors, "").bert(i["input_ids"], i["attention_mask"]), engine)
+        for change, words in (({"weight_map": {"a": "../x"}}, "no file beside it"), ([], "no weight_map"),
+                              ({"weight_map": index["weight_map"] | {"a": names[0]}}, "holds a, and it does not")):
+            with self.subTest(words):
+                self.write(f"{name}/model.safetensors.index.json", json.dumps(change))
+                self.assert_code(self.run_cli("infer", "--model", name, *QUICK, "-o", words[:5]), 2)
+                self.assertIn(words, self.summary(self.only_run(words[:5]))["cases"][0]["reason"])
+        self.write(f"{name}/model.safetensors.index.json", json.dumps(index))
+        (self.folder / name / names[1]).unlink()
+        self.assert_code(self.run_cli("infer", "--model", name, *QUICK, "-o", "gone"), 2)
+        self.assertIn(names[1], self.summary(self.only_run("gone"))["cases"][0]["reason"])
+
+    def test_pytorch_model_bin_is_read(self):
+        name, tensors = self.bert()
+        (self.folder / name / "model.safetensors").unlink()
+        (self.folder / name / "pytorch_model.bin").write_bytes(torch_save(tensors))
+        self.run_model("--model", name)
+        self.assert_equal_to(lambda i: Reference(tensors, "").bert(i["input_ids"], i["attention_mask"]))
+
+    def test_a_pickle_that_is_no_archive_is_named_with_the_way_out(self):
+        name, _ = self.bert()
+        (self.folder / name / "model.safetensors").unlink()
+        (self.folder / name / "pytorch_model.bin").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.")
+        self.assert_code(self.run_cli("infer", "--model", name, *QUICK, "-o", "old"), 2)
+        reason = self.summary(self.only_run("old"))["cases"][0]["reason"]
+        self.assertIn("before PyTorch 1.6", reason)
+        self.assertIn("torch.save(torch.load(", reason)
 
     def test_a_family_without_a_config(self):
         self.write("plain.safetensors", "")

@@ -7,6 +7,7 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/pretrained_model.h"
 #include "base/reading.h"
 #include "onnx/model_file.h"
 
@@ -18,8 +19,11 @@ std::set<std::string> model_parts(const std::string& file) {
   std::set<std::string> files{file};
   const fs::path path(file);
   if (path.extension() == ".xml") files.insert(fs::path(path).replace_extension(".bin").string());
-  if (path.extension() != ".onnx" || !no_regular_file(path).empty()) return files;
+  if (!no_regular_file(path).empty()) return files;
   try {
+    if (file.ends_with(kWeightsIndex))
+      for (const auto& [tensor, part] : indexed_weights(path)) files.insert(part.string());
+    if (path.extension() != ".onnx") return files;
     for (const auto& part : onnx::files_on_disk(path)) files.insert(part.string());
   } catch (const Error&) {  // its engine says what is wrong with it
   }
