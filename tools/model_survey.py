@@ -99,7 +99,7 @@ def type_as_newcomer(command):
     copied = []
     for _ in range(3):
         code, text = run(command + copied)
-        asked = re.search(r"(--shapes '[^']+')", text)
+        asked = re.search(r"(--shapes '[^']+'|--input-values \S+)", text)
         if code != 2 or not asked or asked.group(1) in " ".join(copied):
             break
         copied += shlex.split(asked.group(1))

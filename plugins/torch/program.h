@@ -25,7 +25,8 @@ class Program {
   // What in the model's file may explain that its outputs differ from those of elsewhere; empty: nothing.
   [[nodiscard]] virtual std::string arithmetic_note() const { return {}; }
 
-  std::vector<std::string> left_out;  // tensors in the file of weights that the output does not need
+  std::vector<std::string> output_names;  // by the keys of dictionaries, after a run; empty: they have none
+  std::vector<std::string> left_out;      // tensors in the file of weights that the output does not need
 };
 
 }  // namespace paceline::torch_plugin

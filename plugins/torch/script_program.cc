@@ -14,8 +14,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "torch/checkpoint_file.h"
 #include "torch/errors.h"
 #include "torch/models/model.h"
+#include "torch/script_hints.h"
 #include "torch/trace.h"
 
 namespace paceline::torch_plugin {
@@ -34,6 +36,24 @@ void append_outputs(const c10::IValue& value, std::vector<at::Tensor>& outputs) 
     for (const auto& item : value.toGenericDict()) append_outputs(item.value(), outputs);
 }
 
+// Names of the same tensors in the same order: keys of dictionaries ("boxes"), after their place in a list of
+// several ("1.boxes"); "": no dictionary names it.
+void append_names(const c10::IValue& value, const std::string& name, std::vector<std::string>& names) {
+  const auto several = [&](const auto& elements) {
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      append_names(elements[i], elements.size() == 1 ? name : fmt::format("{}{}.", name, i), names);
+  };
+  if (value.isTensor())
+    names.push_back(name.ends_with('.') ? std::string() : name);
+  else if (value.isTuple())
+    for (const auto& element : value.toTupleRef().elements()) append_names(element, name, names);
+  else if (value.isList())
+    several(value.toListRef());
+  else if (value.isGenericDict())
+    for (const auto& item : value.toGenericDict())
+      append_names(item.value(), item.key().isString() ? name + item.key().toStringRef() : name, names);
+}
+
 // How many weights optimize_for_inference has given to oneDNN; 0 means that it found nothing to do.
 std::int64_t prepacked_weights(const jit::Block* block) {
   std::int64_t count = 0;
@@ -44,7 +64,7 @@ std::int64_t prepacked_weights(const jit::Block* block) {
   return count;
 }
 
-// A tensor of one element as a number, where the model takes a number.
+// A tensor of one element as a number, where the model takes a number, and as a list where it takes a list.
 c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
   switch (wanted) {
     case c10::TypeKind::IntType:
@@ -53,6 +73,11 @@ c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
       return input.item<double>();
     case c10::TypeKind::BoolType:
       return input.item<bool>();
+    case c10::TypeKind::ListType: {  // of images: those of dimension 0
+      c10::List<at::Tensor> elements;
+      for (auto& element : input.unbind(0)) elements.push_back(std::move(element));
+      return elements;
+    }
     default:
       return input;
   }
@@ -86,6 +111,7 @@ class ScriptProgram : public Program {
     const auto result = forward_(std::move(arguments));
     outputs.clear();
     append_outputs(result, outputs);
+    if (output_names.empty()) append_names(result, "", output_names);
     if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
   }
   std::int64_t parameter_count() const override { return parameters_; }
@@ -175,19 +201,38 @@ bool holds_weights_alone(const std::string& path) {
   }
 }
 
+// Says which operator or class a file needs that comes with a library.
+jit::Module load_module(const std::string& path, c10::Device device) try {
+  return jit::load(path, device);
+} catch (const std::exception& e) {
+  const std::string text = e.what();
+  for (const std::string_view part : {"Unknown builtin op: ", "Unknown type name '"}) {
+    const auto at = text.find(part);
+    if (at == std::string::npos) continue;
+    const auto name =
+        text.substr(at + part.size(), text.find_first_of(".'\n ", at + part.size()) - at - part.size());
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("'{}' needs {}, which LibTorch does not have; load the library that brings it with "
+                    "--load-library FILE, e.g. torchvision's _C.so",
+                    path, name));
+  }
+  throw;
+}
+
 jit::Module open_module(const std::string& path, c10::Device device) {
   check_file(path);
-  if (holds_weights_alone(path))
+  if (is_old_pickle(path) || holds_weights_alone(path))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' was written by torch.save and has no code to run: save the model with "
                             "torch.jit.save(torch.jit.trace(model, example), FILE) or torch.onnx.export, or "
                             "write its weights with safetensors for a built-in model (--weights)",
                             path));
-  jit::Module module = translate_errors(
+  auto module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",
                   path),
-      [&] { return jit::load(path, device); });
+      [&] { return load_module(path, device); });
   if (!module.find_method("forward"))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' has no forward method; write it with torch.jit.save", path));
@@ -224,6 +269,7 @@ std::vector<DeclaredInput> script_file_inputs(const std::string& path) {
   std::vector<DeclaredInput> inputs;
   for (std::size_t i = 1; i < arguments.size(); ++i)
     if (!arguments[i].default_value()) inputs.push_back(declared_input(arguments[i]));
+  add_script_hints(module, inputs);
   return inputs;
 }
 

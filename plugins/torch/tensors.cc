@@ -74,7 +74,8 @@ at::Tensor example_input(const TensorSpec& spec, const Form& form) {
   return in_form(at::zeros(spec.shape, at::TensorOptions().dtype(to_torch(spec.dtype))), form);
 }
 
-void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views) {
+void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views,
+                      std::span<const std::string> names) {
   views.resize(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     auto& output = outputs[i];
@@ -83,7 +84,11 @@ void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>&
     view.data = output.data_ptr();
     view.dtype = from_torch(output.scalar_type());
     view.shape.assign(output.sizes().begin(), output.sizes().end());
-    if (view.name.empty()) view.name = outputs.size() == 1 ? "output" : "output" + std::to_string(i);
+    if (!view.name.empty()) continue;
+    if (names.size() == outputs.size() && !names[i].empty())
+      view.name = names[i];
+    else
+      view.name = outputs.size() == 1 ? "output" : "output" + std::to_string(i);
   }
 }
 

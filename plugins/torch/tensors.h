@@ -34,7 +34,9 @@ at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form
 // Zeros as `spec` describes them, for tracing.
 at::Tensor example_input(const TensorSpec& spec, const Form& form);
 
-// Makes the outputs contiguous and describes them in `views`, whose elements are reused.
-void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views);
+// Makes the outputs contiguous and describes them in `views`, whose elements are reused. Without as many
+// names they are numbered.
+void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views,
+                      std::span<const std::string> names = {});
 
 }  // namespace paceline::torch_plugin

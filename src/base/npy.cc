@@ -192,6 +192,15 @@ Archive open_archive(const fs::path& path) {
   return archive;
 }
 
+// The beginning of a member, enough for its header.
+std::string read_beginning(zip_t* archive, zip_uint64_t index) {
+  std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
+  std::string content(kLongestHeader, '\0');
+  const auto size = file ? zip_fread(file.get(), content.data(), content.size()) : 0;
+  content.resize(static_cast<std::size_t>(std::max<zip_int64_t>(0, size)));
+  return content;
+}
+
 std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& name) {
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size > kMostMemberBytes)
@@ -282,6 +291,28 @@ std::uint64_t npy_or_npz_bytes(const fs::path& path) {
     if (zip_stat_index(archive.get(), i, 0, &stat) == 0) bytes += std::min(stat.size, kMostMemberBytes);
   }
   return bytes;
+}
+
+std::vector<TensorSpec> read_npy_or_npz_specs(const fs::path& path) {
+  if (path.extension() != ".npz") return {read_npy_spec(path)};
+  std::vector<TensorSpec> specs;
+  const auto archive = open_archive(path);
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    const std::string member = zip_get_name(archive.get(), index, 0);
+    specs.push_back(parse_header(read_beginning(archive.get(), index), (path / member).string()).spec);
+  }
+  return specs;
+}
+
+std::pair<std::string, std::string> name_and_file(const std::string& text) {
+  if (fs::exists(text)) return {"", text};
+  for (auto colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
+    if (fs::exists(text.substr(colon + 1))) return {text.substr(0, colon), text.substr(colon + 1)};
+  const auto colon = text.rfind(':');
+  return colon == std::string::npos ? std::pair{std::string(), text}
+                                    : std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
 std::vector<Tensor> read_npy_or_npz(const fs::path& path) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "onnx/declared_inputs.h"
+#include "onnx/index_limits.h"
 #include "run/inference/file_inputs.h"
 
 namespace paceline::cli {
@@ -71,10 +72,15 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optio
   extra.first_output_shape = [](const std::string& file) {
     return file.ends_with(".onnx") ? onnx::read_first_output_shape(file) : std::nullopt;
   };
-  extra.declared_inputs = [plugins, timeout_s](const std::string& file, const std::string& engine) {
-    if (file.ends_with(".onnx")) return onnx::read_declared_inputs(file);
-    return run::file_inputs(engine_directory(plugins), engine, file, timeout_s.value_or(kFileInputsS),
-                            InterruptGuard::flag());
+  extra.declared_inputs = [plugins, timeout_s](const std::string& file, const std::string& engine,
+                                               const std::vector<std::string>& libraries) {
+    if (file.ends_with(".onnx")) {
+      auto inputs = onnx::read_declared_inputs(file);
+      onnx::add_index_limits(file, inputs);
+      return inputs;
+    }
+    return run::file_inputs(engine_directory(plugins), engine, file, libraries,
+                            timeout_s.value_or(kFileInputsS), InterruptGuard::flag());
   };
   return extra;
 }

@@ -67,7 +67,8 @@ nlohmann::json settings_of(const result::CaseResult& one) {
   for (const auto& [name, value] : one.benchmark.params)
     if (name.starts_with("env.")) settings[name] = value;
   // Those of a file follow from the file, which is compared by its content.
-  if (config::find_model(one.benchmark.model) == nullptr) settings.erase("shapes");
+  if (config::find_model(one.benchmark.model) == nullptr)
+    for (const char* name : {"shapes", "input_values"}) settings.erase(name);
   return settings;
 }
 

@@ -31,7 +31,7 @@ constexpr std::array kWorkloadRows{
            .form = kAxis,
            .name_part = {1},
            .help = "Built-in models, model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml), or folders of "
-                   "Hugging Face with config.json and model.safetensors (bert, gpt2, vit)."},
+                   "Hugging Face with config.json and weights (bert, gpt2, vit)."},
     Option{.name = "engines",
            .aliases = "engine",
            .flags = "--engine,--load-engine,--loadEngine",
@@ -126,6 +126,13 @@ constexpr std::array kWorkloadRows{
            .gpu_only = true,
            .help = "On a CUDA device: the first inference records the model as a CUDA graph, the others "
                    "replay it; false,true compares."},
+    Option{.name = "load_libraries",
+           .aliases = "load_library",
+           .flags = "--load-library",
+           .form = kList,
+           .help =
+               "Shared libraries of operators, loaded before a TorchScript file is read, e.g. torchvision's "
+               "_C.so; each must be built for the LibTorch here."},
     Option{.name = "weights",
            .kinds = kInference | kTraining,
            .help = "A .safetensors file for a built-in model, or, with a config.json beside it, for bert, "
@@ -141,6 +148,11 @@ constexpr std::array kWorkloadRows{
            .fallback = "1",
            .range = {0, 9e15},
            .help = "Seed of generated inputs."},
+    aside({.name = "input_values",
+           .form = kList,
+           .help =
+               "Numbers of generated inputs, NAME:VALUE or NAME:FROM..TO, e.g. sr:16000,ids:0..999; unset: "
+               "integers index the table that the file names, or are 1, floats are normal."}),
     Option{.name = "load_inputs",
            .flags = "--loadInputs",
            .form = kList,

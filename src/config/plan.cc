@@ -72,6 +72,7 @@ class Assembler {
     report_flags_without_workload(raw);
     for (auto& workload : raw.workloads)
       if (workload.kind) plan.workloads.push_back(assemble_workload(workload));
+    plan.remarks.insert(plan.remarks.end(), remarks_.begin(), remarks_.end());
     return plan;
   }
 
@@ -118,7 +119,7 @@ class Assembler {
     check_workload(workload.settings, settings, raw.place, kinds, problems_);
     complete(workload.settings, settings);
     if (workload.kind == WorkloadKind::kInference)
-      settle_inputs(workload.settings, settings, raw.place, names_, problems_);
+      settle_inputs(workload.settings, settings, raw.place, names_, problems_, remarks_);
     workload.settings.set("kind", std::string(traits_of(workload.kind).name));
     return workload;
   }
@@ -174,6 +175,7 @@ class Assembler {
   const FlagSet& flags_;
   NameSpace names_;
   std::vector<Diagnostic> problems_;
+  std::vector<std::string> remarks_;  // of inputs
 };
 
 // torchrun gives the world as two numbers. Text that is not a number is left to the options to refuse.

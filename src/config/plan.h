@@ -54,8 +54,10 @@ struct Case {
 struct ExtraNames {
   std::vector<std::string> engines;
   std::vector<std::string> models;
-  // The inputs that a model file declares, read by that engine; empty: it does not tell. May throw Error.
-  std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine)>
+  // The inputs that a model file declares, read by that engine with those libraries; empty: it does not tell.
+  // May throw Error.
+  std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine,
+                                           const std::vector<std::string>& libraries)>
       declared_inputs{};
   // The shape of a file's first output, -1 where a dimension is open; none: not known.
   std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};

@@ -24,9 +24,11 @@ void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vec
 void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
 // Works out the input shapes of a model file with the batch marked, and the batch sizes that follow
-// (config/shapes.h), from what is written and from the file itself.
+// (config/shapes.h), from what is written and from the file itself; and which integers are generated
+// (config/input_values.h). Those that stay 1 without a known meaning go to `remarks`.
 void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
-                   const NameSpace& names, std::vector<Diagnostic>& problems);
+                   const NameSpace& names, std::vector<Diagnostic>& problems,
+                   std::vector<std::string>& remarks);
 
 // Checks options of one workload against each other: orders, exclusions, needs of models.
 void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,

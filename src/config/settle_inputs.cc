@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.h"
+#include "base/lower_case.h"
+#include "base/npy.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
+#include "base/text.h"
 #include "config/engine_of_model.h"
+#include "config/input_values.h"
 #include "config/plan.h"
 #include "config/precision_table.h"
 #include "config/settings_builder.h"
@@ -21,8 +26,13 @@ namespace {
 class InputSettler {
  public:
   InputSettler(Settings& settings, std::span<const RawSetting> raw, Place where, const NameSpace& names,
-               std::vector<Diagnostic>& problems)
-      : settings_(settings), raw_(raw), where_(std::move(where)), names_(names), problems_(problems) {}
+               std::vector<Diagnostic>& problems, std::vector<std::string>& remarks)
+      : settings_(settings),
+        raw_(raw),
+        where_(std::move(where)),
+        names_(names),
+        problems_(problems),
+        remarks_(remarks) {}
 
   void run() {
     std::string first;
@@ -30,12 +40,13 @@ class InputSettler {
     for (const auto& model : settings_.texts("models")) {
       if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
-      if (!mine) return;
+      if (!mine || !settle_values(model, *mine)) return;
       if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))
         return settle_differing(first, *settled, model, *mine);
       if (!settled) settled = mine, first = model;
     }
     if (settled) store(*settled);
+    if (!values_.empty()) store_values();
   }
 
  private:
@@ -60,12 +71,40 @@ class InputSettler {
     auto declared = declared_inputs(model, shapes);
     if (!all_declared(shapes, declared)) declared.clear();
     if (shapes.empty() && declared.empty()) return needs_shapes(model);
-    return settle_shapes(shapes, declared, batches(), first_output_shape(model, declared));
+    ShapeHints hints{first_output_shape(model, declared), arrays_for(declared)};
+    if (place_of(blamed_for_shapes()).line != 0)
+      hints.shapes_option = "shapes: ", hints.batch_option = "batch: ";
+    declared_ = declared;
+    return settle_shapes(shapes, declared, batches(), hints);
   } catch (const Error& error) {
     auto reason = fmt::format("model '{}': {}", model, error.what());
     if (no_mistake(error.code())) throw Error(error.code(), reason);
-    report(settings_.has("shapes") ? "shapes" : "models", std::move(reason));
+    report(blamed_for_shapes(), std::move(reason));
     return std::nullopt;
+  }
+  [[nodiscard]] std::string_view blamed_for_shapes() const {
+    return settings_.has("shapes") ? "shapes" : "models";
+  }
+
+  // The arrays of load_inputs by the inputs that they are for. What cannot be read is refused where it is
+  // used.
+  [[nodiscard]] std::vector<TensorSpec> arrays_for(const std::vector<DeclaredInput>& declared) const try {
+    std::vector<TensorSpec> arrays;
+    for (const auto& text : settings_.texts("load_inputs")) {
+      const auto [name, file] = name_and_file(text);
+      if (!file.ends_with(".npy") && !file.ends_with(".npz")) continue;
+      auto specs = read_npy_or_npz_specs(file);
+      const auto known = [&](const TensorSpec& spec) {
+        return std::ranges::count(declared, spec.name, &DeclaredInput::name) != 0;
+      };
+      const bool alone = specs.size() == 1 && declared.size() == 1 && !known(specs.front());
+      if (specs.size() == 1 && !name.empty()) specs.front().name = name;
+      if (alone && name.empty()) specs.front().name = declared.front().name;
+      arrays.insert(arrays.end(), specs.begin(), specs.end());
+    }
+    return arrays;
+  } catch (const Error&) {
+    return {};
   }
 
   // Errors that are not mistakes of the plan: a library is missing, or the process that reads the file hung,
@@ -126,9 +165,8 @@ class InputSettler {
     check_regular_file(model);
     const auto engines = settings_.texts("engines");
     const bool own = !engines.empty() && engines.front() == kEngineOfModel;
-    return names_.extra->declared_inputs(model, own               ? engine_of_model(model)
-                                                : engines.empty() ? std::string()
-                                                                  : engines.front());
+    const auto engine = own ? engine_of_model(model) : engines.empty() ? std::string() : engines.front();
+    return names_.extra->declared_inputs(model, engine, settings_.texts("load_libraries"));
   }
 
   [[nodiscard]] std::vector<std::int64_t> batches() const {
@@ -136,6 +174,112 @@ class InputSettler {
     if (!written("batch_sizes")) return sizes;
     for (const auto& value : settings_.list("batch_sizes")) sizes.push_back(std::get<std::int64_t>(value));
     return sizes;
+  }
+
+  // Which integers are generated: those that are written, else below what the file says that they index, else
+  // 1, which is said. Of one number alone 1 means too much. False: a mistake was found.
+  bool settle_values(const std::string& model, const SettledShapes& settled) try {
+    std::vector<std::string> ones, asked, examples;
+    for (const auto& input : settled.inputs) {
+      const auto dtype = input.dtype.value_or(DType::kFloat32);
+      const auto found = written_values(input.name);
+      if (found) check_values(*found, dtype);
+      const bool whole = needs_values(dtype);
+      if (found || (!whole && declared_.empty())) continue;
+      if (const auto known = known_values(model, input, settled)) {
+        add_values(*known);
+      } else if (whole && input.shape.empty()) {
+        asked.push_back(fmt::format("'{}' ({})", input.name, dtype_name(dtype)));
+        examples.push_back(
+            input_values_text({input.name, example_value(input.name), example_value(input.name)}));
+      } else if (whole && dtype_size_bytes(dtype) > 1) {
+        ones.push_back(input.name);
+      }
+    }
+    check_named_values(settled);
+    if (generates()) say(model, ones, asked, examples);
+    return asked.empty() || !generates();
+  } catch (const Error& error) {
+    report("input_values", fmt::format("model '{}': {}", model, error.what()));
+    return false;
+  }
+
+  void say(const std::string& model, const std::vector<std::string>& ones,
+           const std::vector<std::string>& asked, const std::vector<std::string>& examples) {
+    const std::string option = place_of("models").line == 0 ? "--input-values " : "input_values: ";
+    if (!asked.empty())
+      report("models",
+             fmt::format("model '{}' takes one whole number as {}, and does not say which; give it, e.g. "
+                         "{}{}",
+                         model, join(asked, ", "), option, join(examples, ",")));
+    for (const auto& name : ones) {
+      add_values({name, 1, 1});
+      if (lower_case(name).find("mask") == std::string::npos)  // ones hide nothing
+        remarks_.push_back(
+            fmt::format("model '{}': '{}' is all 1, because the file does not say what its integers mean; "
+                        "{}{}:FROM..TO draws "
+                        "them",
+                        model, name, option, name));
+    }
+  }
+
+  static double example_value(const std::string& name) {
+    const auto word = lower_case(name);
+    return word == "sr" || word.find("rate") != std::string::npos ? 16000 : 1;
+  }
+
+  // Whether inputs are made up, and not the user's own.
+  [[nodiscard]] bool generates() const {
+    return settings_.texts("load_inputs").empty() && !settings_.has("image_dir");
+  }
+
+  [[nodiscard]] std::optional<InputValues> written_values(const std::string& name) const {
+    if (!settings_.has("input_values")) return std::nullopt;
+    for (const auto& text : settings_.texts("input_values"))
+      if (auto values = parse_input_values(text); values.name == name) return values;
+    return std::nullopt;
+  }
+
+  void check_named_values(const SettledShapes& settled) const {
+    if (!settings_.has("input_values")) return;
+    std::vector<std::string> names;
+    for (const auto& input : settled.inputs) names.push_back(input.name);
+    for (const auto& text : settings_.texts("input_values"))
+      if (const auto name = parse_input_values(text).name; std::ranges::count(names, name) == 0)
+        throw Error(ErrorCode::kConfig,
+                    fmt::format("input_values '{}' names no input of it; its inputs are {}", text,
+                                join(names, ", ")));
+  }
+
+  // What the file says. One that only its engine can read was not read where shapes are written.
+  std::optional<InputValues> known_values(const std::string& model, const InputShape& input,
+                                          const SettledShapes& settled) {
+    if (declared_.empty() && std::exchange(asked_, model) != model) declared_ = read_again(model);
+    const auto found = std::ranges::find(declared_, input.name, &DeclaredInput::name);
+    return found == declared_.end() ? std::nullopt : declared_values(*found, settled.inputs);
+  }
+
+  [[nodiscard]] std::vector<DeclaredInput> read_again(const std::string& model) const try {
+    return declared_inputs(model, {});
+  } catch (const Error&) {
+    return {};  // the engine refuses it
+  }
+
+  // Files that share a workload share its inputs.
+  void add_values(const InputValues& values) {
+    const auto found = std::ranges::find(values_, values.name, &InputValues::name);
+    if (found == values_.end())
+      values_.push_back(values);
+    else if (!values.below_batch)
+      found->to = std::min(found->to, values.to), found->from = std::min(found->from, found->to);
+  }
+
+  void store_values() {
+    std::vector<Value> all;
+    if (settings_.has("input_values"))
+      for (const auto& text : settings_.texts("input_values")) all.emplace_back(text);
+    for (const auto& values : values_) all.emplace_back(input_values_text(values));
+    settings_.set_list("input_values", std::move(all));
   }
 
   // A file keeps its own precision where none is asked for.
@@ -174,12 +318,13 @@ class InputSettler {
     return found == raw_.rend() ? nullptr : &*found;
   }
 
-  void report(std::string_view name, std::string message) {
+  [[nodiscard]] Place place_of(std::string_view name) const {
     const auto* setting = written(name);
-    const auto place = !setting                  ? where_
-                       : setting->values.empty() ? setting->place
-                                                 : setting->values.front().place;
-    problems_.push_back(diagnostic(place, std::move(message)));
+    if (!setting) return where_;
+    return setting->values.empty() ? setting->place : setting->values.front().place;
+  }
+  void report(std::string_view name, std::string message) {
+    problems_.push_back(diagnostic(place_of(name), std::move(message)));
   }
 
   Settings& settings_;
@@ -187,13 +332,18 @@ class InputSettler {
   Place where_;
   const NameSpace& names_;
   std::vector<Diagnostic>& problems_;
+  std::vector<std::string>& remarks_;
+  std::vector<DeclaredInput> declared_;  // by the model that was settled last
+  std::vector<InputValues> values_;      // of inputs for which nothing is written
+  std::string asked_;                    // the model that was read again
 };
 
 }  // namespace
 
 void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
-                   const NameSpace& names, std::vector<Diagnostic>& problems) {
-  if (settings.has("models")) InputSettler(settings, raw, where, names, problems).run();
+                   const NameSpace& names, std::vector<Diagnostic>& problems,
+                   std::vector<std::string>& remarks) {
+  if (settings.has("models")) InputSettler(settings, raw, where, names, problems, remarks).run();
 }
 
 }  // namespace paceline::config

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "base/lower_case.h"
@@ -13,6 +14,7 @@ namespace paceline::config {
 namespace {
 
 constexpr std::int64_t kOpen = -2;  // a dimension whose size is not settled yet
+constexpr std::string_view kBatchWord = "{batch}";
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kConfig, message);
 }
@@ -46,9 +48,15 @@ std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std:
   return std::nullopt;
 }
 
-// An example size for an open dimension, for the user to replace.
+std::string symbol_of(const DeclaredInput& input, std::size_t dimension) {
+  return dimension < input.symbols.size() ? input.symbols[dimension] : std::string();
+}
+
+// An example size for an open dimension, for the user to replace. A cache of past tokens begins empty.
 std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
-  const auto name = dimension < input.symbols.size() ? lower_case(input.symbols[dimension]) : std::string();
+  const auto symbol = symbol_of(input, dimension);
+  const auto name = lower_case(symbol.empty() ? input.name : symbol);
+  if (name.find("past") != std::string::npos) return 0;
   for (const auto* word : {"seq", "len", "token", "time"})
     if (name.find(word) != std::string::npos) return 128;
   const bool picture = input.shape->size() == 4 && dimension > 0;
@@ -60,12 +68,13 @@ std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
 class Settler {
  public:
   Settler(const std::vector<InputShape>& written, const std::vector<DeclaredInput>& declared,
-          const std::vector<std::int64_t>& batches, const std::optional<Shape>& first_output)
+          const std::vector<std::int64_t>& batches, const ShapeHints& hints)
       : written_(written),
         declared_(declared),
-        output_(first_output),
+        hints_(hints),
         batches_(batches),
-        symbol_(batch_symbol(declared)) {}
+        symbol_(batch_symbol(declared)),
+        as_in_file_(repeats_the_file()) {}
 
   SettledShapes settle() {
     take_inputs();
@@ -95,8 +104,46 @@ class Settler {
     return found == written_.end() ? nullptr : &*found;
   }
 
+  // Whether what is written says no more than the file.
+  [[nodiscard]] bool repeats_the_file() const {
+    return std::all_of(written_.begin(), written_.end(), [&](const InputShape& input) {
+      const auto found = std::ranges::find(declared_, input.name, &DeclaredInput::name);
+      return found != declared_.end() && found->shape == input.shape;
+    });
+  }
+
+  [[nodiscard]] const TensorSpec* array(const std::string& name) const {
+    const auto found = std::ranges::find(hints_.arrays, name, &TensorSpec::name);
+    return found == hints_.arrays.end() ? nullptr : &*found;
+  }
+
+  // Sizes of the file's symbols, as the written shapes and the arrays have them.
+  void take_symbols() {
+    for (const auto& input : declared_) {
+      const auto* mine = written(input.name);
+      const auto* given = array(input.name);
+      const Shape shape = mine ? mine->shape : given ? given->shape : Shape();
+      for (std::size_t i = 0; shape.size() == input.symbols.size() && i < shape.size(); ++i)
+        if (!input.symbols[i].empty() && shape[i] >= 0) sizes_.emplace(input.symbols[i], shape[i]);
+    }
+  }
+
+  // The size of a symbol, or of a sum of some ("past_sequence_length + 1").
+  [[nodiscard]] std::optional<std::int64_t> known_size(const std::string& symbol) const {
+    std::int64_t sum = 0;
+    for (const auto& part : split(symbol, '+')) {
+      const std::string term(trim(part));
+      const auto known = sizes_.find(term);
+      const auto number = known == sizes_.end() ? parse_int(term) : known->second;
+      if (!number) return std::nullopt;
+      sum += *number;
+    }
+    return sum;
+  }
+
   void take_inputs() {
     if (declared_.empty()) inputs_ = written_;
+    take_symbols();
     const bool marks = std::any_of(written_.begin(), written_.end(),
                                    [](const auto& input) { return batch_dimension(input); });
     for (const auto& input : declared_) {
@@ -110,26 +157,52 @@ class Settler {
     }
   }
 
-  static InputShape as_declared(const DeclaredInput& input, std::optional<std::size_t> role) {
+  [[nodiscard]] InputShape as_declared(const DeclaredInput& input, std::optional<std::size_t> role) const {
+    const auto* given = array(input.name);
+    if (!input.shape && given) return as_array(*given);
     InputShape taken{input.name, input.shape.value_or(Shape{kOpen}), input.dtype};
+    const bool fits = given && given->shape.size() == taken.shape.size();
     for (std::size_t i = 0; input.shape && i < taken.shape.size(); ++i)
-      if (taken.shape[i] < 0) taken.shape[i] = role == i ? kBatchSize : kOpen;
+      if (taken.shape[i] < 0)
+        taken.shape[i] = role == i ? kBatchSize
+                         : fits    ? given->shape[i]
+                                   : known_size(symbol_of(input, i)).value_or(kOpen);
+    return taken;
+  }
+
+  // The most samples that an array has are those of all inputs with a batch.
+  [[nodiscard]] InputShape as_array(const TensorSpec& array) const {
+    std::int64_t samples = 0;
+    for (const auto& other : hints_.arrays)
+      if (!other.shape.empty()) samples = std::max(samples, other.shape.front());
+    InputShape taken{array.name, array.shape, array.dtype};
+    if (!taken.shape.empty() && taken.shape.front() == samples) taken.shape.front() = kBatchSize;
     return taken;
   }
 
   // Names what the file leaves open and the option that closes it.
-  void check_open() const {
-    std::vector<std::string> open;
-    std::vector<InputShape> example;
+  void check_open() {
+    std::vector<std::string> open, examples;
+    bool guess = false;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto& shape = inputs_[i].shape;
       if (std::find(shape.begin(), shape.end(), kOpen) == shape.end()) continue;
-      open.push_back(declared_words(declared_[i]));
-      example.push_back(with_examples(inputs_[i], declared_[i]));
+      const auto& declared = declared_[i];
+      open.push_back(declared_words(declared));
+      const bool known = declared.shape || declared.example;
+      guess = guess || !known;
+      examples.push_back(known ? input_shapes_text({with_examples(inputs_[i], declared)})
+                               : fmt::format("{}:{}xDIM", declared.name, kBatchWord));
     }
-    if (open.empty()) return;
-    refuse(fmt::format("the model leaves shapes open: {}; give them sizes, e.g. --shapes '{}'",
-                       join(open, ", "), input_shapes_text(example)));
+    if (!open.empty())
+      refuse(fmt::format("the model leaves shapes open: {}; give them sizes, e.g. {}'{}'{}", join(open, ", "),
+                         hints_.shapes_option, join(examples, ","),
+                         guess ? ", with the sizes of the model for DIM" : ""));
+  }
+
+  // As it is typed.
+  [[nodiscard]] std::string shapes_option(const std::vector<InputShape>& shapes) const {
+    return fmt::format("{}'{}'", hints_.shapes_option, input_shapes_text(shapes));
   }
 
   static std::string declared_words(const DeclaredInput& input) {
@@ -143,10 +216,20 @@ class Settler {
     return fmt::format("'{}' [{}]", input.name, join(words, ", "));
   }
 
-  static InputShape with_examples(InputShape input, const DeclaredInput& declared) {
-    if (!declared.shape) input.shape = {kBatchSize, 3, 224, 224};
-    for (std::size_t i = 0; i < input.shape.size(); ++i)
-      if (input.shape[i] == kOpen) input.shape[i] = example_size(declared, i);
+  // A symbol has the same example wherever it stands.
+  InputShape with_examples(InputShape input, const DeclaredInput& declared) {
+    if (!declared.shape) input.shape = declared.example.value_or(Shape{});
+    for (std::size_t i = 0; i < input.shape.size(); ++i) {
+      if (input.shape[i] != kOpen) continue;
+      const auto symbol = symbol_of(declared, i);
+      for (const auto& part : split(symbol, '+'))
+        if (const std::string term(trim(part)); !parse_int(term)) {
+          DeclaredInput alone = declared;
+          alone.symbols[i] = term;
+          sizes_.emplace(term, example_size(alone, i));
+        }
+      input.shape[i] = known_size(symbol).value_or(example_size(declared, i));
+    }
     return input;
   }
 
@@ -164,12 +247,12 @@ class Settler {
     for (const auto batch : batches_) {
       if (batch == said.front().size) continue;
       if (fixed_by_file(said.front()))
-        refuse(
-            fmt::format("batch {} is asked for, and the file gives {}; use batch {}, or a file with an open "
-                        "batch; where this one takes several sizes write shapes '{}'",
-                        batch, words(said.front()), said.front().size, input_shapes_text(as_marked())));
-      refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write shapes '{}'",
-                         batch, words(said.front()), input_shapes_text(as_marked())));
+        refuse(fmt::format(
+            "batch {} is asked for, and the file gives {}; use {}{}, or a file with an open "
+            "batch; where this one takes several sizes write {}",
+            batch, words(said.front()), hints_.batch_option, said.front().size, shapes_option(as_marked())));
+      refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write {}", batch,
+                         words(said.front()), shapes_option(as_marked())));
     }
     batches_ = {said.front().size};
     inputs_ = as_marked();
@@ -204,9 +287,10 @@ class Settler {
     std::int64_t size = candidates.front().size;
     if (!batches_.empty()) {
       const auto fits = [&](const Said& place) { return place.size == batches_.front(); };
-      if (const auto it = std::find_if(candidates.begin(), candidates.end(), fits); it != candidates.end())
-        size = it->size;
-    } else if (const bool one = written_.empty() && has_size_one(candidates); one) {
+      const auto it = std::find_if(candidates.begin(), candidates.end(), fits);
+      if (it != candidates.end()) size = it->size;
+      if (it == candidates.end() && ranks_are_unknown() && batches_ == std::vector<std::int64_t>{1}) return;
+    } else if (as_in_file_ && has_size_one(candidates)) {
       size = 1;
     } else {
       check_one_reading(candidates);
@@ -215,17 +299,22 @@ class Settler {
     agree(candidates);
   }
 
+  // Only the user knows whether such a file has a batch: a batch of 1 that no size is says that it has none.
+  [[nodiscard]] bool ranks_are_unknown() const {
+    return std::none_of(declared_.begin(), declared_.end(), [](const auto& input) { return input.shape; });
+  }
+
   // Without a batch: a file with fixed first sizes other than 1 that differ, or that its first output does
   // not have (the length of a signal), takes one inference at a time.
   [[nodiscard]] bool has_no_batch(const std::vector<Said>& candidates) const {
     if (!batches_.empty() && batches_ != std::vector<std::int64_t>{1}) return false;
+    const auto& output = hints_.first_output;
     const auto size = candidates.front().size;
     const auto fixed = [&](const Said& place) { return fixed_by_file(place) && place.size != 1; };
     const auto differs = [&](const Said& place) { return place.size != size; };
     const bool open =
-        output_ && !output_->empty() && output_->front() < 0;  // the batch, unless one is asked for
-    const bool in_output =
-        !output_ || (open ? batches_.empty() : !output_->empty() && output_->front() == size);
+        output && !output->empty() && output->front() < 0;  // the batch, unless one is asked for
+    const bool in_output = !output || (open ? batches_.empty() : !output->empty() && output->front() == size);
     return std::all_of(candidates.begin(), candidates.end(), fixed) &&
            (!in_output || std::any_of(candidates.begin(), candidates.end(), differs));
   }
@@ -240,16 +329,17 @@ class Settler {
     for (const auto& other : candidates)
       if (other.size != candidates.front().size)
         refuse(fmt::format(
-            "the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which with batch {} "
-            "or {}, or mark it: shapes '{}'",
+            "the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which with {}{} or "
+            "{}{}, or mark it: {}",
             candidates.front().size, inputs_[candidates.front().input].name, other.size,
-            inputs_[other.input].name, candidates.front().size, other.size, marked_text(candidates.front())));
+            inputs_[other.input].name, hints_.batch_option, candidates.front().size, hints_.batch_option,
+            other.size, shapes_option(marked(candidates.front()))));
   }
 
-  [[nodiscard]] std::string marked_text(const Said& place) const {
+  [[nodiscard]] std::vector<InputShape> marked(const Said& place) const {
     auto inputs = inputs_;
     inputs[place.input].shape[place.dimension] = kBatchSize;
-    return input_shapes_text(inputs);
+    return inputs;
   }
 
   void check_elements() const {
@@ -267,9 +357,11 @@ class Settler {
 
   const std::vector<InputShape>& written_;
   const std::vector<DeclaredInput>& declared_;
-  const std::optional<Shape>& output_;
+  const ShapeHints& hints_;
   std::vector<std::int64_t> batches_;
   std::optional<std::string> symbol_;
+  bool as_in_file_;
+  std::map<std::string, std::int64_t> sizes_;  // of symbols
   std::vector<InputShape> inputs_;
   std::vector<Said> said_;
 };
@@ -278,9 +370,8 @@ class Settler {
 
 SettledShapes settle_shapes(const std::vector<InputShape>& written,
                             const std::vector<DeclaredInput>& declared,
-                            const std::vector<std::int64_t>& batches,
-                            const std::optional<Shape>& first_output) {
-  return Settler(written, declared, batches, first_output).settle();
+                            const std::vector<std::int64_t>& batches, const ShapeHints& hints) {
+  return Settler(written, declared, batches, hints).settle();
 }
 
 }  // namespace paceline::config

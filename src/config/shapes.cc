@@ -12,7 +12,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::string_view kBatchWord = "{batch}", kScalarWord = "scalar", kEmptyWord = "0";
+constexpr std::string_view kBatchMark = "{batch}", kScalarWord = "scalar";
 
 [[noreturn]] void bad(std::string_view item, const std::string& why) {
   throw Error(ErrorCode::kConfig,
@@ -21,22 +21,20 @@ constexpr std::string_view kBatchWord = "{batch}", kScalarWord = "scalar", kEmpt
 }
 
 bool looks_like_dims(std::string_view text) {
-  return text == kScalarWord || text.starts_with(kBatchWord) ||
+  return text == kScalarWord || text.starts_with(kBatchMark) ||
          (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0);
 }
 
 std::int64_t parse_dimension(std::string_view part, std::string_view item) {
-  if (part == kBatchWord) return kBatchSize;
+  if (part == kBatchMark) return kBatchSize;
   const auto size = parse_int(part);
-  if (!size || *size < 1)
-    bad(item, fmt::format("has the dimension '{}', which is no positive whole number", part));
+  if (!size || *size < 0) bad(item, fmt::format("has the dimension '{}', which is no whole number", part));
   return *size;
 }
 
 Shape parse_dims(std::string_view dims, std::string_view item) {
   Shape shape;
   if (dims == kScalarWord) return shape;
-  if (dims == kEmptyWord) return {0};  // a list that may be empty, as the axes of a reduction
   std::int64_t elements = 1;
   for (const auto& part : split(dims, 'x')) {
     shape.push_back(parse_dimension(part, item));
@@ -68,7 +66,7 @@ InputShape parse_one(std::string_view item) {
 std::string shape_words(const Shape& shape) {
   std::vector<std::string> words;
   for (const auto size : shape)
-    words.push_back(size == kBatchSize ? std::string(kBatchWord) : std::to_string(size));
+    words.push_back(size == kBatchSize ? std::string(kBatchMark) : std::to_string(size));
   return words.empty() ? std::string(kScalarWord) : join(words, "x");
 }
 
@@ -99,8 +97,6 @@ std::vector<TensorSpec> parse_shapes(std::string_view text) {
   std::vector<TensorSpec> specs;
   for (auto& input : parse_input_shapes(text)) {
     if (batch_dimension(input)) bad(input_shapes_text({input}), "has {batch}, and a size belongs here");
-    if (input.shape == Shape{0})
-      bad(input_shapes_text({input}), "has the dimension '0', which is no positive whole number");
     specs.push_back({input.name, input.dtype.value_or(DType::kFloat32), input.shape});
   }
   return specs;

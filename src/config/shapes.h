@@ -39,14 +39,21 @@ struct SettledShapes {
   std::vector<std::int64_t> batches;  // as asked for; else what the shapes say; else 1
 };
 
+// What else is known of a model's inputs, and how options are spelled in what is suggested.
+struct ShapeHints {
+  std::optional<Shape> first_output{};  // -1: an open dimension
+  std::vector<TensorSpec> arrays{};     // the user's arrays, by the inputs that they are for
+  std::string shapes_option = "--shapes ", batch_option = "--batch ";
+};
+
 // Settles which dimensions are the batch: where {batch} is written; else those that share the batch's symbol
 // in the file; else dimension 0 of every input whose size there is the batch. `written` may leave out inputs
-// that the file declares in full. Written sizes stay. A file with fixed sizes that differ, or that
-// `first_output` does not have, has no batch. Throws Error(kConfig) where shapes and batches contradict each
-// other, where two readings are possible, and where a dimension stays open.
+// that the file declares in full; other open sizes are those of the arrays, or of the same symbol elsewhere.
+// Written sizes stay. A file with fixed sizes that differ, or that its first output does not have, has no
+// batch. Throws Error(kConfig) where shapes and batches contradict each other, where two readings are
+// possible, and where a dimension stays open.
 SettledShapes settle_shapes(const std::vector<InputShape>& written,
                             const std::vector<DeclaredInput>& declared,
-                            const std::vector<std::int64_t>& batches,
-                            const std::optional<Shape>& first_output = std::nullopt);
+                            const std::vector<std::int64_t>& batches, const ShapeHints& hints = {});
 
 }  // namespace paceline::config

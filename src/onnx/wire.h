@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/mapped_file.h"
 
@@ -29,15 +30,18 @@ class ModelBytes {
 
 namespace wire {
 
-// Field numbers of onnx.proto: ModelProto.graph, GraphProto.node, .initializer, .input and .output,
-// NodeProto.attribute, AttributeProto.t, .g, .tensors and .graphs, TensorProto.name and .external_data,
+// Field numbers of onnx.proto: ModelProto.graph, GraphProto.node, .initializer, .input, .output and
+// .value_info, NodeProto.input, .output, .op_type and .attribute, AttributeProto.name, .i, .t, .g, .tensors
+// and .graphs, TensorProto.dims, .int32_data, .int64_data, .name, .raw_data and .external_data,
 // StringStringEntryProto.key and .value, ValueInfoProto.name and .type, TypeProto.tensor_type,
 // TypeProto.Tensor.elem_type and .shape, TensorShapeProto.dim, Dimension.dim_value and .dim_param.
 inline constexpr std::uint64_t kGraph = 7, kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12,
                                kAttribute = 5, kOneTensor = 5, kOneGraph = 6, kTensors = 10, kGraphs = 11,
                                kTensorName = 8, kExternalData = 13, kKey = 1, kValue = 2, kName = 1,
                                kType = 2, kTensorType = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue = 1,
-                               kDimParam = 2;
+                               kDimParam = 2, kValueInfo = 13, kNodeInput = 1, kNodeOutput = 2, kOpType = 4,
+                               kAttributeName = 1, kInt = 3, kDims = 1, kInt32Data = 5, kInt64Data = 7,
+                               kRawData = 9;
 
 struct Field {
   std::string_view bytes;    // of a message or text
@@ -59,6 +63,16 @@ class Message {
         return content;
     return std::nullopt;
   }
+  std::optional<std::uint64_t> varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+    return std::nullopt;
+  }
 
  private:
   std::optional<Field> field(std::uint64_t kind) {
@@ -78,21 +92,22 @@ class Message {
     rest_.remove_prefix(size);
     return Field{taken, 0};
   }
-  std::optional<std::uint64_t> varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    return std::nullopt;
-  }
   std::string_view rest_;
 };
 
 inline std::optional<Field> first(std::string_view message, std::uint64_t number) {
   return Message(message).next(number);
+}
+// The integers of a repeated field, which may be packed.
+inline std::vector<std::int64_t> integers(std::string_view message, std::uint64_t number) {
+  std::vector<std::int64_t> values;
+  Message fields(message);
+  while (const auto field = fields.next(number)) {
+    if (field->bytes.empty()) values.push_back(static_cast<std::int64_t>(field->number));
+    Message packed(field->bytes);
+    while (const auto value = packed.varint()) values.push_back(static_cast<std::int64_t>(*value));
+  }
+  return values;
 }
 inline std::string_view first_bytes(std::string_view message, std::uint64_t number) {
   return first(message, number).value_or(Field{}).bytes;

@@ -18,9 +18,16 @@ struct ImageFormat {
   bool reverse_channels = false;  // blue, green, red
 };
 
+// Numbers drawn evenly between two, both of which may occur. Not given: normal for floats, any for 8 bits,
+// else ones.
+struct ValueRange {
+  bool given = false;
+  double from = 0, to = 0;
+};
+
 struct InputRequest {
-  std::vector<TensorSpec> specs;        // as stored (input_layout.h): dimension 0 is the number of samples
-  std::vector<std::int64_t> id_limits;  // one a spec; above 0: token ids below it; 0: normal data or ones
+  std::vector<TensorSpec> specs;   // as stored (input_layout.h): dimension 0 is the number of samples
+  std::vector<ValueRange> ranges;  // one a spec
   std::uint64_t seed = 0;
   std::vector<std::string>
       load_inputs;                  // .npy or .npz files instead of random data; "name:x.npy" names the input

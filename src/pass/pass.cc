@@ -95,10 +95,11 @@ PACELINE_FIELDS(QuantiseTo, file, precision, activations, method, percentile, ex
                 cache_file, data, sensitivity_file);
 PACELINE_FIELDS(BuildTo, file, log_file, profiles);
 PACELINE_FIELDS(ImageFormat, mean, scale, reverse_channels);
+PACELINE_FIELDS(ValueRange, given, from, to);
 template <class A>
 void fields(A& a, InputRequest& t) {
   std::string image_dir = t.image_dir.string();
-  a("specs", t.specs), a("id_limits", t.id_limits), a("seed", t.seed), a("load_inputs", t.load_inputs);
+  a("specs", t.specs), a("ranges", t.ranges), a("seed", t.seed), a("load_inputs", t.load_inputs);
   a("image_dir", image_dir), a("batch", t.batch), a("batch_dimensions", t.batch_dimensions);
   a("image_format", t.image_format);
   t.image_dir = image_dir;
@@ -107,11 +108,11 @@ PACELINE_FIELDS(InputsTo, request, prefix, count_given);
 PACELINE_FIELDS(ExpectedTo, from, given, file);
 PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks, rounds,
                 round_bytes, slow_factor);
-PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_file, engine, model, settings,
-                batch_dimensions, input_files, batch, samples, reference_file, dump_folder, reference_name,
-                tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback, load, pin_cpus,
-                export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences, sleep_ns, ranks,
-                collective, train, table_file);
+PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_file, load_libraries, engine,
+                model, settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
+                reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
+                load, pin_cpus, export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences,
+                sleep_ns, ranks, collective, train, table_file);
 
 nlohmann::json to_json(const PassSpec& spec) {
   return result::Writer::write(spec);

@@ -83,6 +83,7 @@ struct PassSpec {
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
   std::string plugin_file;
+  std::vector<std::string> load_libraries;  // shared objects that are loaded after the plug-in
   std::string engine;
   plugin::ModelSpec model;  // input shapes at the batch size of the case
   // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.

@@ -125,6 +125,11 @@ DeclaredInput declared_input(const Json& from) {
   input.dtype = parse_dtype(from.at("dtype").get<std::string>());
   if (!from.at("shape").is_null()) input.shape = from.at("shape").get<Shape>();
   input.symbols = from.at("symbols").get<std::vector<std::string>>();
+  if (!from.at("example").is_null()) input.example = from.at("example").get<Shape>();
+  input.id_limit = from.at("id_limit").get<std::int64_t>();
+  for (const auto& [name, dimension] :
+       from.at("indexes").get<std::vector<std::pair<std::string, std::size_t>>>())
+    input.indexes.push_back({name, dimension});
   return input;
 }
 
@@ -324,11 +329,17 @@ Json describe_record(const std::vector<plugin::Capability>& capabilities, const 
 }
 Json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
   Json list = Json::array();
-  for (const auto& input : inputs)
+  for (const auto& input : inputs) {
+    std::vector<std::pair<std::string, std::size_t>> indexes;
+    for (const auto& [name, dimension] : input.indexes) indexes.emplace_back(name, dimension);
     list.push_back({{"name", input.name},
                     {"dtype", input.dtype ? dtype_name(*input.dtype) : ""},
                     {"shape", input.shape ? Json(*input.shape) : Json(nullptr)},
-                    {"symbols", input.symbols}});
+                    {"symbols", input.symbols},
+                    {"example", input.example ? Json(*input.example) : Json(nullptr)},
+                    {"id_limit", input.id_limit},
+                    {"indexes", indexes}});
+  }
   return {{"type", "file_inputs"}, {"inputs", list}};
 }
 Json inputs_record(std::int64_t samples_given) {

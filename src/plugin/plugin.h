@@ -17,8 +17,9 @@
 // What a plug-in's shared object exports: one C function, paceline_plugin(), returns a static description.
 namespace paceline::plugin {
 
-// Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 12;
+// Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
+// or its meaning.
+inline constexpr std::uint32_t kAbiVersion = 13;
 
 struct EngineEntry {
   const char* name;

@@ -165,7 +165,7 @@ class Torch(cli.CliTest):
 
     def test_file_without_shapes(self):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")
-        self.assert_error(self.run_cli("infer", "--model", "m.pt", *ARGUMENTS), 2, "m.pt", "'x' [not in the file]", "--shapes 'x:{batch}x3x224x224'")
+        self.assert_error(self.run_cli("infer", "--model", "m.pt", *ARGUMENTS), 2, "m.pt", "'x' [not in the file]", "--shapes 'x:{batch}xDIM', with the sizes of the model")
         self.assert_nothing_ran()
 
     def test_truncated_safetensors(self):

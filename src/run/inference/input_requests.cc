@@ -1,12 +1,50 @@
 // SPDX-License-Identifier: MIT
 #include "run/inference/input_requests.h"
 
+#include <algorithm>
+#include <map>
+
+#include "config/input_values.h"
 #include "config/vocabulary.h"
+#include "onnx/declared_inputs.h"
+#include "onnx/index_limits.h"
 #include "run/case/case_settings.h"
 #include "run/case/short_hash.h"
 #include "workload/inference/input_layout.h"
 
 namespace paceline::run {
+namespace {
+
+using ValuesByName = std::map<std::string, config::InputValues, std::less<>>;
+
+// Of a file whose inputs were not settled: that of a command which only calibrates with it.
+void add_declared(const pass::PassSpec& pass, ValuesByName& values) {
+  std::vector<config::InputShape> inputs;
+  for (const auto& input : pass.model.inputs) inputs.push_back({input.name, input.shape, input.dtype});
+  auto declared = onnx::read_declared_inputs(pass.model.file);
+  onnx::add_index_limits(pass.model.file, declared);
+  for (const auto& input : declared)
+    if (const auto found = config::declared_values(input, inputs)) values[input.name] = *found;
+}
+
+ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass) {
+  ValuesByName values;
+  const auto* model = config::find_model(s.text("model"));
+  if (model)
+    for (const auto& input : model->inputs)
+      if (input.id_limit > 0)
+        values[std::string(input.name)] = {"", 0, static_cast<double>(input.id_limit - 1)};
+  if (s.has("input_values"))
+    for (const auto& text : s.texts("input_values")) {
+      const auto written = config::parse_input_values(text);
+      values[written.name] = written;
+    }
+  else if (!model && pass.model.file.ends_with(".onnx"))
+    add_declared(pass, values);
+  return values;
+}
+
+}  // namespace
 
 std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t samples) {
   auto specs = pass.model.inputs;
@@ -24,12 +62,25 @@ pass::ImageFormat image_format(const config::Settings& s) {
   return format;
 }
 
+std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass) {
+  const auto batch = s.has("batch") ? std::min(pass.batch, s.integer("batch")) : pass.batch;
+  const auto values = values_of(s, pass);
+  std::vector<pass::ValueRange> ranges;
+  for (const auto& input : pass.model.inputs) {
+    const auto found = values.find(input.name);
+    auto& range = ranges.emplace_back();
+    if (found == values.end()) continue;
+    const auto& [name, from, to, below_batch] = found->second;
+    range = {true, from, below_batch ? static_cast<double>(batch - 1) : to};
+  }
+  return ranges;
+}
+
 pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pass) {
   pass::InputRequest request;
   request.specs = stored_specs(pass, pass.samples);
   request.batch_dimensions = pass.batch_dimensions;
-  if (const auto* model = config::find_model(c.settings.text("model")))
-    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  request.ranges = value_ranges(c.settings, pass);
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");
   request.image_dir = optional_text(c.settings, "image_dir");
@@ -43,8 +94,9 @@ std::string input_key(const config::Case& c, const pass::PassSpec& pass) {
 }
 
 std::string request_key(const pass::InputRequest& request) {
-  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits,
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(),
                         request.batch_dimensions};
+  for (const auto& range : request.ranges) key.push_back({range.given, range.from, range.to});
   const auto& format = request.image_format;
   key.push_back({format.mean, format.scale, format.reverse_channels});
   key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);

@@ -184,6 +184,8 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass::PassSpec pass;
   pass.case_id = c.id;
   pass.engine = s.text("engine");
+  for (const auto& file : s.texts("load_libraries"))
+    pass.load_libraries.push_back(std::filesystem::absolute(file).string());
   (is_file(s.text("model")) ? pass.model.file : pass.model.name) = s.text("model");
   pass.model.weights_file = config::weights_of(s);
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));

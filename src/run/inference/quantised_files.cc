@@ -77,8 +77,7 @@ pass::InputRequest calibration_request(const config::Settings& s, const pass::Pa
   pass::InputRequest request;
   request.batch_dimensions = pass.batch_dimensions;
   request.specs = stored_specs(pass, s.integer("quantisation.samples"));
-  if (const auto* model = config::find_model(s.text("model")))
-    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  request.ranges = value_ranges(s, pass);
   const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
   request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
   request.load_inputs = s.texts("calib_data");

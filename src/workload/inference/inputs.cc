@@ -26,7 +26,14 @@ std::string shape_text(const Shape& shape) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
-Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t seed) {
+// Of integers, unless values are given.
+pass::ValueRange default_range(DType dtype) {
+  if (dtype == DType::kUInt8) return {true, 0, 255};
+  if (dtype == DType::kInt8) return {true, -128, 127};
+  return {true, 1, 1};
+}
+
+Tensor random_input(const TensorSpec& spec, const pass::ValueRange& range, std::uint64_t seed) {
   Tensor tensor(spec);
   const CounterRng rng(seed, hash64(spec.name));
   const std::int64_t n = element_count(spec.shape);
@@ -34,15 +41,31 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
     for (std::int64_t i = 0; i < n; ++i)
       data[i] = static_cast<std::decay_t<decltype(*data)>>(value(static_cast<std::uint64_t>(i)));
   };
-  const auto integer = [&](std::uint64_t i) {
-    return id_limit > 0 ? static_cast<std::int64_t>(rng.below(i, static_cast<std::uint64_t>(id_limit))) : 1;
+  const auto whole = range.given ? range : default_range(spec.dtype);
+  const auto integer = [&rng, least = static_cast<std::int64_t>(whole.from),
+                        count = static_cast<std::uint64_t>(whole.to - whole.from) + 1](std::uint64_t i) {
+    return least + static_cast<std::int64_t>(rng.below(i, count));
+  };
+  const auto real = [&rng, &range](std::uint64_t i) {
+    return range.given ? range.from + (range.to - range.from) * rng.uniform(i) : rng.normal(i);
   };
   switch (spec.dtype) {
     case DType::kFloat32:
-      fill(tensor.as<float>(), [&](std::uint64_t i) { return rng.normal(i); });
+      fill(tensor.as<float>(), real);
       break;
     case DType::kFloat64:
-      fill(tensor.as<double>(), [&](std::uint64_t i) { return rng.normal(i); });
+      fill(tensor.as<double>(), real);
+      break;
+    case DType::kFloat16:
+      fill(tensor.as<std::uint16_t>(),
+           [&](std::uint64_t i) { return float_to_half(static_cast<float>(real(i))); });
+      break;
+    case DType::kBFloat16:  // the upper half of a float32
+      fill(tensor.as<std::uint16_t>(),
+           [&](std::uint64_t i) { return std::bit_cast<std::uint32_t>(static_cast<float>(real(i))) >> 16; });
+      break;
+    case DType::kBool:
+      fill(tensor.as<bool>(), [&](std::uint64_t i) { return integer(i) != 0; });
       break;
     case DType::kInt64:
       fill(tensor.as<std::int64_t>(), integer);
@@ -50,39 +73,30 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
     case DType::kInt32:
       fill(tensor.as<std::int32_t>(), integer);
       break;
-    case DType::kBool:
-      fill(tensor.as<bool>(), [](std::uint64_t) { return true; });
-      break;
-    case DType::kUInt8:
-      fill(tensor.as<std::uint8_t>(), [&](std::uint64_t i) { return rng.below(i, 256); });
-      break;
-    case DType::kInt8:
-      fill(tensor.as<std::int8_t>(),
-           [&](std::uint64_t i) { return static_cast<std::int64_t>(rng.below(i, 256)) - 128; });
-      break;
     case DType::kInt16:
       fill(tensor.as<std::int16_t>(), integer);
       break;
-    case DType::kUInt16:
-      fill(tensor.as<std::uint16_t>(), integer);
-      break;
-    case DType::kUInt32:
-      fill(tensor.as<std::uint32_t>(), integer);
+    case DType::kInt8:
+      fill(tensor.as<std::int8_t>(), integer);
       break;
     case DType::kUInt64:
       fill(tensor.as<std::uint64_t>(), integer);
       break;
-    case DType::kFloat16:
-      fill(tensor.as<std::uint16_t>(),
-           [&](std::uint64_t i) { return float_to_half(static_cast<float>(rng.normal(i))); });
+    case DType::kUInt32:
+      fill(tensor.as<std::uint32_t>(), integer);
       break;
-    case DType::kBFloat16:  // the upper half of a float32
-      fill(tensor.as<std::uint16_t>(), [&](std::uint64_t i) {
-        return std::bit_cast<std::uint32_t>(static_cast<float>(rng.normal(i))) >> 16;
-      });
+    case DType::kUInt16:
+      fill(tensor.as<std::uint16_t>(), integer);
+      break;
+    case DType::kUInt8:
+      fill(tensor.as<std::uint8_t>(), integer);
       break;
   }
   return tensor;
+}
+
+pass::ValueRange range_of(const pass::InputRequest& request, std::size_t i) {
+  return i < request.ranges.size() ? request.ranges[i] : pass::ValueRange{};
 }
 
 // A size below 0 is any.
@@ -141,16 +155,6 @@ struct GivenArray {
   std::string origin;  // the array as the user wrote it
   bool named = false;  // whether the user named the input
 };
-
-// Splits "name:x.npy" into name and file; the name may hold colons, as TensorFlow's do. "x.npy" has no name.
-std::pair<std::string, std::string> name_and_file(const std::string& text) {
-  if (fs::exists(text)) return {"", text};
-  for (auto colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
-    if (fs::exists(text.substr(colon + 1))) return {text.substr(0, colon), text.substr(colon + 1)};
-  const auto colon = text.rfind(':');
-  return colon == std::string::npos ? std::pair{std::string(), text}
-                                    : std::pair{text.substr(0, colon), text.substr(colon + 1)};
-}
 
 // A name picks the array of that name out of an .npz, or names the only array of a file.
 GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, const std::string& text) {
@@ -238,6 +242,20 @@ void check_names(const pass::InputRequest& request, const std::vector<GivenArray
   }
 }
 
+// An input that no array brings: made where its values are given and it has no batch.
+Tensor missing_input(const pass::InputRequest& request, std::size_t i) {
+  const auto& spec = request.specs[i];
+  const bool same_for_all = batch_dimension_of(request.batch_dimensions, i) == kNoBatch;
+  if (same_for_all && range_of(request, i).given)
+    return random_input(spec, range_of(request, i), request.seed);
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or "
+                  "write {}:FILE.npy{}",
+                  fmt::join(request.load_inputs, ", "), spec.name, spec.name,
+                  same_for_all ? fmt::format(", or --input-values {}:VALUE", spec.name) : ""));
+}
+
 // One array for each input, as stored, in the order of the inputs.
 std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
   auto given = read_arrays(request);
@@ -249,10 +267,10 @@ std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
     const auto& spec = request.specs[i];
     const auto found = std::find_if(given.begin(), given.end(),
                                     [&](const auto& array) { return array.tensor.spec().name == spec.name; });
-    if (found == given.end())
-      throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; name the arrays of an .npz "
-                                                "after the model's inputs, or write {}:FILE.npy",
-                                                fmt::join(request.load_inputs, ", "), spec.name, spec.name));
+    if (found == given.end()) {
+      inputs.push_back(missing_input(request, i));
+      continue;
+    }
     inputs.push_back(as_input(std::move(found->tensor), spec, batch_dimension_of(request.batch_dimensions, i),
                               found->origin));
   }
@@ -321,8 +339,7 @@ std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
                   fmt::format("the images of '{}' need a model with one image input, this one has '{}'",
                               request.image_dir.string(), request.specs[i].name));
     else
-      inputs.push_back(random_input(request.specs[i], i < request.id_limits.size() ? request.id_limits[i] : 0,
-                                    request.seed));
+      inputs.push_back(random_input(request.specs[i], range_of(request, i), request.seed));
   }
   return inputs;
 }

@@ -12,7 +12,7 @@
 // Makes the inputs of a case as tensors, once; every engine gets the same files.
 namespace paceline::workload {
 
-// Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
+// Numbers are drawn from the request's ranges. Sample i of an
 // input is the same whatever the number of samples. Loaded data that is too short gives fewer samples, of
 // which only the last batch is filled up with repeated ones. Every array that is loaded belongs to one input.
 // Throws Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.

@@ -57,6 +57,53 @@ TEST_P(TorchScriptFile, RunsInBf16) {
 INSTANTIATE_TEST_SUITE_P(All, TorchScriptFile, testing::Bool(),
                          [](const auto& p) { return p.param ? "frozen" : "as_saved"; });
 
+TEST(ScriptHints, SayWhatAnInputIndexesAndTakes) {
+  struct Row {
+    std::string body;
+    Shape weights;
+    std::int64_t id_limit;
+    std::optional<Shape> example;
+  };
+  const Row rows[] = {
+      {"torch.embedding(self.weight, x)", {7, 4}, 7, Shape{-1, 128}},
+      {"torch.embedding(self.weight, x.to(torch.int64).reshape(-1, 4))", {1, 4}, 1, Shape{-1, 128}},
+      {"torch.index_select(self.weight, 1, x)", {7, 4}, 4, std::nullopt},
+      {"torch.embedding(self.weight, x + 1)", {7, 4}, 0, std::nullopt},
+      {"torch.conv2d(x, self.weight, groups=2)", {8, 3, 3, 3}, 0, Shape{-1, 6, 224, 224}},
+      {"torch.matmul(x, self.weight)", {24, 3}, 0, Shape{-1, 24}},
+      {"x * 2", {1, 1}, 0, std::nullopt},
+  };
+  const TemporaryFolder folder;
+  for (const auto& row : rows) {
+    write_script_with_weights(folder.file("m.pt"), row.body, row.weights);
+    const auto inputs = torch_plugin().make_engine("eager")->file_inputs(folder.file("m.pt"));
+    ASSERT_EQ(inputs.size(), 1u) << row.body;
+    EXPECT_EQ(inputs[0].id_limit, row.id_limit) << row.body;
+    EXPECT_EQ(inputs[0].example, row.example) << row.body;
+    EXPECT_EQ(inputs[0].dtype.has_value(), row.id_limit > 0) << row.body;
+  }
+}
+
+TEST(ScriptLists, TakeTheSamplesOfABatchAndNameWhatTheyReturn) {
+  const TemporaryFolder folder;
+  write_list_script(folder.file("m.pt"));
+  for (const std::int64_t batch : {1, 2}) {
+    plugin::ModelSpec model;
+    model.file = folder.file("m.pt");
+    model.inputs = {{"images", DType::kFloat32, {batch, 2, 5}}};
+    const auto engine = torch_plugin().make_engine("eager");
+    engine->load(model, {});
+    auto data = data_for(model.inputs);
+    bind(*engine, data);
+    engine->enqueue(0);
+    std::vector<std::string> names;
+    for (const auto& output : engine->synchronize(0)) names.push_back(output.name);
+    const std::vector<std::string> one{"boxes", "scores"}, two{"0.boxes", "0.scores", "1.boxes", "1.scores"};
+    EXPECT_EQ(names, batch == 1 ? one : two);
+    EXPECT_EQ(engine->synchronize(0)[0].shape, (Shape{5}));
+  }
+}
+
 TEST_P(TorchScriptFile, SwitchesThatTracingBakedInAreReadAndSetAsTheCaseAsks) {
   const TemporaryFolder folder;
   auto data = images();

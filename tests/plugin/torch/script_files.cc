@@ -54,6 +54,25 @@ void write_transposed_script(const std::string& path) {
   module.save(path);
 }
 
+void write_script_with_weights(const std::string& path, const std::string& body,
+                               const std::vector<std::int64_t>& weights) {
+  torch::jit::Module module("weighted");
+  module.register_parameter("weight", at::ones(weights), false);
+  module.define("def forward(self, x):\n    return " + body + "\n");
+  module.save(path);
+}
+
+void write_list_script(const std::string& path) {
+  torch::jit::Module module("detector");
+  module.define(
+      "def forward(self, images: List[Tensor]):\n"
+      "    found: List[Dict[str, Tensor]] = []\n"
+      "    for image in images:\n"
+      "        found.append({'boxes': image[0], 'scores': image[1]})\n"
+      "    return found\n");
+  module.save(path);
+}
+
 void write_two_output_script(const std::string& path) {
   torch::jit::Module module("two_outputs");
   module.define("def forward(self, x):\n    return x * 2, [x + 1]\n");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace paceline::torch_test {
 
@@ -12,6 +14,10 @@ void write_traced_script(const std::string& path, bool frozen, bool nested);
 void write_convolution_script(const std::string& path,
                               bool frozen);             // [N,3,8,8] -> relu(conv 3->4), [N,4,6,6]
 void write_transposed_script(const std::string& path);  // [N,3,8,8] -> transposed conv 3->4, stride 2
+void write_script_with_weights(const std::string& path, const std::string& body,
+                               const std::vector<std::int64_t>& weights);
+// Takes a list of images and returns a list of dictionaries, as detectors do.
+void write_list_script(const std::string& path);
 void write_two_output_script(const std::string& path);  // x -> (2x, [x + 1])
 void write_tensor_archive(const std::string& path);     // a torch.save archive, not TorchScript
 

@@ -46,7 +46,7 @@ TEST(InputShapes, NamesMayHoldColonsAsTensorFlowsDo) {
 
 TEST(InputShapes, AreWrittenAsTheyAreRead) {
   for (const char* text : {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3",
-                           "ids:8x128:int64", "axes:0:int64"})
+                           "ids:8x128:int64", "axes:0:int64", "past:{batch}x2x0x8"})
     EXPECT_EQ(input_shapes_text(parse_input_shapes(text)), text);
   for (const char* text : {"x:{batch}x{batch}", "x:{batsh}x3", "x:scalarx3", "x:{batch}:int65", ":{batch}"})
     EXPECT_THROW(parse_input_shapes(text), Error) << text;
@@ -75,7 +75,9 @@ TEST(SettledShapes, TwoReadingsThatFitAreAnErrorThatShowsBoth) {
   const auto text = refusal_of("x:1x512,w:20000x512");
   EXPECT_NE(text.find("can be 1 (dimension 0 of 'x') or 20000 (dimension 0 of 'w')"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("shapes 'x:{batch}x512,w:20000x512'"), std::string::npos) << text;
+  EXPECT_NE(text.find("with --batch 1 or --batch 20000, or mark it: --shapes 'x:{batch}x512,w:20000x512'"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(text_of("x:{batch}x512,w:20000x512"), "x:{batch}x512,w:20000x512 @ 1");
 }
 
@@ -91,7 +93,7 @@ TEST(SettledShapes, ABatchThatTheShapesDoNotHaveIsRefusedWithWhatToWrite) {
 TEST(SettledShapes, ABatchThatTheFileDoesNotTakeIsTheFilesMatter) {
   const auto text = refusal_of("", {input("x", {1, 3})}, {8});
   EXPECT_NE(
-      text.find("the file gives 'x' the size 1 in dimension 0; use batch 1, or a file with an open batch"),
+      text.find("the file gives 'x' the size 1 in dimension 0; use --batch 1, or a file with an open batch"),
       std::string::npos)
       << text;
 }
@@ -119,7 +121,7 @@ TEST(SettledShapes, ASizeThatTheFirstOutputDoesNotHaveIsNoBatch) {
   const Declared signal{input("audio", {160})};
   const auto text = [&](const std::string& shapes, const Batches& batches, Shape output) {
     const auto written = shapes.empty() ? std::vector<InputShape>{} : parse_input_shapes(shapes);
-    const auto result = settle_shapes(written, signal, batches, output);
+    const auto result = settle_shapes(written, signal, batches, {output});
     return input_shapes_text(result.inputs) + " @ " + std::to_string(result.batches.front());
   };
   EXPECT_EQ(text("", {}, {1}), "audio:160 @ 1");
@@ -148,11 +150,62 @@ TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
   EXPECT_EQ(text_of(example, bert), example + " @ 1");
 }
 
+TEST(SettledShapes, WhatRepeatsAFileIsReadAsTheFile) {
+  const Declared fixed{input("x", {1, 4}), input("w", {7, 4})};
+  for (const char* written : {"", "x:1x4,w:7x4", "w:7x4", "x:1x4"})
+    EXPECT_EQ(text_of(written, fixed), "x:{batch}x4,w:7x4 @ 1") << written;
+  EXPECT_NE(refusal_of("x:1x4,w:8x4", fixed).find("can be 1"), std::string::npos) << "another size says more";
+}
+
+TEST(SettledShapes, AnEmptyDimensionIsASize) {
+  const Declared cache{input("past", {-1, 2, -1, 8}, {"batch", "", "past", ""}),
+                       input("x", {-1, 4}, {"batch", ""})};
+  EXPECT_EQ(text_of("past:{batch}x2x0x8", cache), "past:{batch}x2x0x8,x:{batch}x4 @ 1");
+  EXPECT_EQ(text_of("past:3x2x0x8", cache), "past:{batch}x2x0x8,x:{batch}x4 @ 3");
+  EXPECT_NE(refusal_of("", cache).find("--shapes 'past:{batch}x2x0x8'"), std::string::npos)
+      << "what a decoder starts with";
+}
+
+TEST(SettledShapes, ASymbolHasOneSize) {
+  const Declared pair{input("a", {-1, -1}, {"N", "L"}), input("b", {-1, -1}, {"N", "L"}),
+                      input("mask", {-1, -1}, {"N", "L + 3"})};
+  EXPECT_EQ(text_of("a:{batch}x7", pair), "a:{batch}x7,b:{batch}x7,mask:{batch}x10 @ 1");
+  EXPECT_NE(refusal_of("", pair).find("a:{batch}x128,b:{batch}x128,mask:{batch}x131'"), std::string::npos);
+}
+
+TEST(SettledShapes, ArraysGiveWhatTheFileLeavesOpen) {
+  ShapeHints hints;
+  hints.arrays = {{"x", DType::kFloat32, {6, 3, 5}}, {"sr", DType::kInt64, {}}};
+  const auto text = [&](const Declared& declared) {
+    const auto result = settle_shapes({}, declared, {2}, hints);
+    return input_shapes_text(result.inputs) + " @ " + std::to_string(result.batches.front());
+  };
+  EXPECT_EQ(text({input("x", {-1, -1, 5}, {"N", "C", ""})}), "x:{batch}x3x5 @ 2");
+  EXPECT_EQ(text({{"x", std::nullopt, std::nullopt}, {"sr", DType::kInt64, Shape{}}}),
+            "x:{batch}x3x5,sr:scalar:int64 @ 2");
+  EXPECT_THROW(text({input("x", {-1, -1}, {"N", "C"})}), Error) << "another rank";
+}
+
+TEST(SettledShapes, ABatchOfOneThatNoSizeIsSaysThatThereIsNone) {
+  const Declared script{{"x", std::nullopt, std::nullopt}};
+  EXPECT_EQ(text_of("x:3x64x64", script, {1}), "x:3x64x64 @ 1");
+  EXPECT_EQ(text_of("x:3x64x64", script), "x:{batch}x64x64 @ 3");
+  EXPECT_NE(refusal_of("x:3x64x64", {input("x", {3, 64, 64})}, {1}), "") << "a file that has ranks says more";
+}
+
+TEST(SettledShapes, SuggestsOnlyWhatIsKnown) {
+  DeclaredInput conv{"x", std::nullopt, std::nullopt};
+  conv.example = Shape{-1, 4, 224, 224};
+  EXPECT_NE(refusal_of("", {conv}).find("--shapes 'x:{batch}x4x224x224'"), std::string::npos);
+  EXPECT_NE(refusal_of("", {{"x", std::nullopt, std::nullopt}}).find("'x:{batch}xDIM', with the sizes"),
+            std::string::npos);
+}
+
 TEST(SettledShapes, WhatDoesNotFitAFileIsLeftToTheEngine) {
   const TemporaryFile damaged("paceline_damaged.onnx"), whole("paceline_whole.onnx");
   for (const auto& nonsense : {input("y", {7}), input("x", {-1, 3}, {"N", ""}, DType::kInt64)}) {
     ExtraNames extra;
-    extra.declared_inputs = [&](const std::string& file, const std::string&) {
+    extra.declared_inputs = [&](const std::string& file, const std::string&, const auto&) {
       return Declared{file == whole.path() ? input("x", {-1, 3}, {"N", ""}) : nonsense};
     };
     const auto plan = load_plan_text("kind: inference\nmodels: [" + damaged.path() + ", " + whole.path() +
@@ -165,7 +218,7 @@ TEST(SettledShapes, WhatDoesNotFitAFileIsLeftToTheEngine) {
 TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
   const TemporaryFile file("paceline_settle.onnx");
   ExtraNames extra;
-  extra.declared_inputs = [](const std::string&, const std::string&) {
+  extra.declared_inputs = [](const std::string&, const std::string&, const auto&) {
     return Declared{input("x", {-1, 3}, {"N", ""}), input("w", {7, 3})};
   };
   const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\nbatch_sizes: [2, 4]\n",
@@ -182,7 +235,7 @@ TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
 TEST(SettledShapes, AStoredPlanOfAFileWithoutABatchIsReadAgain) {
   const TemporaryFile file("paceline_settle.xml");
   ExtraNames extra;
-  extra.declared_inputs = [](const std::string&, const std::string&) {
+  extra.declared_inputs = [](const std::string&, const std::string&, const auto&) {
     return Declared{input("a", {5, 7}), input("b", {7, 3})};
   };
   const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\n", "p.yaml", {}, extra);

@@ -57,7 +57,7 @@ TEST(ShapeProfiles, MistakesAreNamed) {
   EXPECT_THAT(said("x:1x2", "x:4", "x:8"), HasSubstr("2, 1 and 1 dimensions"));
   EXPECT_THAT(said("y:1", "x:4", ""), HasSubstr("names 'y', and opt_shapes does not"));
   EXPECT_THAT(said("x:1", "x:4;x:9", ""), HasSubstr("1 profiles and opt_shapes has 2"));
-  EXPECT_THAT(said("", "x:0", ""), HasSubstr("no positive whole number"));
+  EXPECT_THAT(said("", "x:-1", ""), HasSubstr("no whole number"));
 }
 
 TEST(CompleteProfiles, EveryInputGetsARange) {

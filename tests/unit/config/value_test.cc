@@ -113,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"models", "missing/net.pt",
             "model 'missing/net.pt' does not exist; check the path (it is relative to the current "
             "directory)"},
-        Bad{"shapes", "x:0x3",
-            "shape 'x:0x3' has the dimension '0', which is no positive whole number; write "
+        Bad{"shapes", "x:1.5x3",
+            "shape 'x:1.5x3' has the dimension '1.5', which is no whole number; write "
             "NAME:DIMxDIM[:DTYPE], e.g. "
             "input:8x3x224x224,ids:8x128:int64"}));
 

@@ -42,8 +42,11 @@ TEST(Inputs, ASampleIsTheSameInAnyBatch) {
 }
 
 TEST(Inputs, TokenIdsStayBelowTheirLimitAndMasksAreOnes) {
-  const auto inputs = make_inputs(
-      {{{"ids", DType::kInt64, {2, 500}}, {"mask", DType::kInt64, {2, 500}}}, {100, 0}, 1, {}, {}});
+  const auto inputs = make_inputs({{{"ids", DType::kInt64, {2, 500}}, {"mask", DType::kInt64, {2, 500}}},
+                                   {{true, 0, 99}, {}},
+                                   1,
+                                   {},
+                                   {}});
   std::int64_t largest = 0;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_GE(inputs[0].as<std::int64_t>()[i], 0);
