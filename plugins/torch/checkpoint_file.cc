@@ -92,7 +92,7 @@ CheckpointFile::CheckpointFile(const fs::path& path) {
 }
 
 void CheckpointFile::add(const fs::path& path) {
-  check_file(path.string());
+  check_regular_file(path);
   if (is_old_pickle(path))
     throw Error(
         ErrorCode::kData,

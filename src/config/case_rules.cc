@@ -119,6 +119,15 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
+// Only LibTorch lets loaded libraries register operators.
+void add_library_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& engine = item.settings.text("engine");
+  const auto* row = find_engine(engine);
+  if (!item.settings.texts("load_libraries").empty() && row && row->plugin != "torch")
+    reasons.push_back(
+        fmt::format("'load_libraries' is for TorchScript files, and {} is no engine of LibTorch", engine));
+}
+
 // With feedback an inference needs the answer of the one before.
 void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (!item.settings.has("feedback")) return;
@@ -141,6 +150,7 @@ void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) 
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
   add_copy_reasons(item, reasons);
+  add_library_reasons(item, reasons);
   add_feedback_reasons(item, reasons);
 }
 

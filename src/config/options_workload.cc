@@ -148,11 +148,11 @@ constexpr std::array kWorkloadRows{
            .fallback = "1",
            .range = {0, 9e15},
            .help = "Seed of generated inputs."},
-    aside({.name = "input_values",
+    Option{.name = "input_values",
            .form = kList,
            .help =
                "Numbers of generated inputs, NAME:VALUE or NAME:FROM..TO, e.g. sr:16000,ids:0..999; unset: "
-               "integers index the table that the file names, or are 1, floats are normal."}),
+               "integers index the table that the file names, or are 1, floats are normal."},
     Option{.name = "load_inputs",
            .flags = "--loadInputs",
            .form = kList,

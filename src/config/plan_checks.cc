@@ -43,6 +43,7 @@ class Checker {
     check_device();
     check_models();
     check_weights();
+    check_libraries();
     check_labels();
     check_images();
     check_reference();
@@ -336,6 +337,12 @@ class Checker {
     const auto& path = settings_.text("weights");
     if (const auto why = no_regular_file(path); !why.empty())
       report("weights", fmt::format("weights '{}' {}", shown_path(path), why));
+  }
+
+  void check_libraries() {
+    for (const auto& path : settings_.texts("load_libraries"))
+      if (const auto why = no_regular_file(path); !why.empty())
+        report("load_libraries", fmt::format("library '{}' {}", shown_path(path), why));
   }
 
   // Generated inputs have no true labels.

@@ -137,6 +137,18 @@ LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {
                             file.string(), plugin_->abi_version, kAbiVersion));
 }
 
+void load_library(const fs::path& file, const fs::path& plugin) {
+  // Libraries of operators name libtorch.so, which a plug-in for CPUs has as a stand-in without CUDA.
+  if (plugin.stem() == "libpaceline_torch")
+    ::dlopen((plugin.parent_path() / "torch_cpu_only" / "libtorch.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL))
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("cannot load library '{}': {}; it must be built for the version and the device of the "
+                    "engine's library here",
+                    file.string(), ::dlerror()));
+}
+
 std::vector<Capability> LoadedPlugin::capabilities() const {
   std::vector<Capability> found;
   for (std::size_t i = 0; i < kRoles.size(); ++i)

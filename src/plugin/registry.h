@@ -63,4 +63,8 @@ class LoadedPlugin {
   const Plugin* plugin_ = nullptr;
 };
 
+// Loads a shared object of the user's, whose operators register themselves with the library of a plug-in that
+// is loaded. Throws Error(kUsage) with the loader's message.
+void load_library(const std::filesystem::path& file, const std::filesystem::path& plugin);
+
 }  // namespace paceline::plugin

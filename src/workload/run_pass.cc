@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "plugin/registry.h"
 #include "workload/collective/collective_pass.h"
 #include "workload/inference/inference_pass.h"
 #include "workload/inference/instances.h"
@@ -75,6 +76,10 @@ static_assert([] {
 }  // namespace
 
 void run_pass(const PassSpec& spec, RecordSink& sink, const Interrupt& interrupt) {
+  if (!spec.load_libraries.empty() && !spec.plugin_file.empty()) {
+    const plugin::LoadedPlugin plugin(spec.plugin_file);  // it brings what they are linked with
+    for (const auto& file : spec.load_libraries) plugin::load_library(file, spec.plugin_file);
+  }
   kPasses.at(static_cast<std::size_t>(spec.kind)).run(spec, sink, interrupt);
 }
 

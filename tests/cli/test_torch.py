@@ -76,15 +76,28 @@ class Torch(cli.CliTest):
                 self.assertIn("--precision tf32", reason)
                 cli.shutil.rmtree(self.folder / "results")
 
-    def refused(self, result, *words, reason_code="data"):
+    def refused(self, result, *words, reason_code="data", below="results"):
         """The file is the user's mistake: exit 2, one case, one reason."""
         self.assert_code(result, 2)
-        case = self.summary()["cases"][0]
+        case = self.summary(self.only_run(below))["cases"][0]
         self.assertEqual((case["outcome"], case["reason_code"]), ("failed", reason_code))
         for word in words:
             self.assertIn(word, case["reason"])
         self.assertEqual(result.err.count("! "), 1, result.err)
         self.assertNotIn("Exception raised from", result.err)
+
+    def test_operators_of_a_library_are_loaded_before_the_file(self):
+        library = os.environ["PACELINE_TEST_OPERATORS"]
+        torchscript(self.folder / "m.pt", "ops.paceline_test.twice(x)")
+        self.refused(self.file("m.pt"), "needs paceline_test::twice", "--load-library FILE", reason_code="config")
+        for engine in ("eager", "torchscript"):
+            with self.subTest(engine=engine):
+                self.assert_code(self.file("m.pt", "--engine", engine, "--load-library", library, "-o", engine), 0)
+        self.write("p.yaml", f"kind: inference\nmodels: [m.pt]\nshapes: 'input:2x4'\nload_libraries: [{json.dumps(library)}]\niterations: 3\n")
+        self.assert_code(self.run_cli("run", "p.yaml", *cli.QUICK, "-o", "plan"), 0)
+        self.assert_error(self.file("m.pt", "--load-library", "gone.so"), 2, "library 'gone.so'", "does not exist")
+        self.write("text.so", "no library")
+        self.refused(self.file("m.pt", "--load-library", "text.so", "-o", "text"), "cannot load library", reason_code="config", below="text")
 
     def test_built_in_model_on_both_engines(self):
         self.assert_code(self.tiny("--engine", "eager,torchscript", "--batch", "1,2", "-r", "2"), 0)
@@ -137,7 +150,7 @@ class Torch(cli.CliTest):
 
     def test_shapes_that_do_not_fit_the_model(self):
         torchscript(self.folder / "m.pt", "torch.reshape(x, [2, 3])")
-        self.refused(self.file("m.pt"), "cannot run on these inputs", "[2, 3]")
+        self.refused(self.file("m.pt"), "cannot run on these inputs", "[2, 3]", reason_code="config")
 
     def test_wrong_number_of_inputs(self):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")

@@ -66,7 +66,7 @@ TEST(ScriptHints, SayWhatAnInputIndexesAndTakes) {
   };
   const Row rows[] = {
       {"torch.embedding(self.weight, x)", {7, 4}, 7, Shape{-1, 128}},
-      {"torch.embedding(self.weight, x.to(torch.int64).reshape(-1, 4))", {1, 4}, 1, Shape{-1, 128}},
+      {"torch.embedding(self.weight, x.reshape(-1, 4).unsqueeze(0))", {1, 4}, 1, Shape{-1, 128}},
       {"torch.index_select(self.weight, 1, x)", {7, 4}, 4, std::nullopt},
       {"torch.embedding(self.weight, x + 1)", {7, 4}, 0, std::nullopt},
       {"torch.conv2d(x, self.weight, groups=2)", {8, 3, 3, 3}, 0, Shape{-1, 6, 224, 224}},
@@ -209,7 +209,7 @@ TEST(TorchScriptFiles, WrongShapesAndCountsAreRefusedInWords) {
   auto data = data_for({{"input", DType::kFloat32, {2, 5, 8, 8}}});
   bind(*engine, data);
   auto [code, message] = error_of([&] { engine->enqueue(0); });
-  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_NE(message.find("channels"), std::string::npos) << message;
   EXPECT_EQ(message.find("frame #"), std::string::npos) << message;
   plugin::ModelSpec spec;

@@ -50,7 +50,7 @@ const std::map<std::string, std::string> kTexts{
     {"engines", "torchscript"}, {"accuracy.reference", "torchscript"},
     {"slo", "p90=20ms"},        {"inject", "nan:rank=0,step=1"},
     {"shapes", "x:1x3"},        {"device", "cuda:1"},
-    {"feedback", "a:b"}};
+    {"feedback", "a:b"},        {"input_values", "input:0..3"}};
 
 // What a worker is told to work on, without how long, how exactly and where files are.
 Json work_of(const Case& c) {
