@@ -4,6 +4,7 @@
 #include <onnxruntime_cxx_api.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -13,18 +14,15 @@ namespace paceline::ort_plugin {
 // own sources, with advice where we have any.
 std::string reason_of(const Ort::Exception& exception);
 
-inline ErrorCode code_of(const Ort::Exception& exception) {
-  return exception.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED ? ErrorCode::kUnsupported : ErrorCode::kData;
-}
-
 // Runs `work`; an exception of ONNX Runtime becomes Error("<what>: <reason>"): kUnsupported for operators and
-// types without a kernel, else kData.
+// types without a kernel, else `otherwise`.
 template <typename Work>
-auto translate_errors(const std::string& what, Work&& work) {
+auto translate_errors(std::string_view what, Work&& work, ErrorCode otherwise = ErrorCode::kData) {
   try {
     return work();
   } catch (const Ort::Exception& e) {
-    throw Error(code_of(e), fmt::format("{}: {}", what, reason_of(e)));
+    const bool unsupported = e.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED;
+    throw Error(unsupported ? ErrorCode::kUnsupported : otherwise, fmt::format("{}: {}", what, reason_of(e)));
   }
 }
 

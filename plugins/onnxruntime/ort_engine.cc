@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "onnx/model_file.h"
 #include "onnxruntime/errors.h"
 #include "onnxruntime/library.h"
 #include "onnxruntime/node_names.h"
@@ -58,6 +59,7 @@ plugin::EngineInfo OrtEngine::info() const {
 
 void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
   const auto file = plugin_support::model_file(model, "onnxruntime", kSuffixes);
+  onnx::check_data_files(file);
   plugin_support::check_settings(settings, "onnxruntime", kPrecisions);
   slots_.clear();
   session_.reset();
@@ -117,8 +119,9 @@ void OrtEngine::bind_outputs(SlotState& state) {
 
 void OrtEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
-  translate_errors("the model cannot run on these inputs",
-                   [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); });
+  translate_errors(
+      plugin_support::kCannotRun, [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); },
+      ErrorCode::kUsage);
 }
 
 // The same inputs give outputs of the same shapes, so memory from the first inference serves later ones.

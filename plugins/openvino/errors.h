@@ -4,6 +4,7 @@
 
 #include <openvino/core/except.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -14,9 +15,9 @@ namespace paceline::openvino_plugin {
 std::string reason_of(const std::exception& exception);
 
 // Runs `work`; an exception of OpenVINO becomes Error("<what>: <reason>"): kUnsupported for operators that it
-// does not have, else kData.
+// does not have, else `otherwise`.
 template <typename Work>
-auto translate_errors(const std::string& what, Work&& work) {
+auto translate_errors(std::string_view what, Work&& work, ErrorCode otherwise = ErrorCode::kData) {
   try {
     return work();
   } catch (const Error&) {
@@ -24,7 +25,7 @@ auto translate_errors(const std::string& what, Work&& work) {
   } catch (const ov::NotImplemented& e) {
     throw Error(ErrorCode::kUnsupported, fmt::format("{}: {}", what, reason_of(e)));
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kData, fmt::format("{}: {}", what, reason_of(e)));
+    throw Error(otherwise, fmt::format("{}: {}", what, reason_of(e)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "openvino/compile_options.h"
 #include "openvino/core_instance.h"
 #include "openvino/errors.h"
+#include "openvino/model_reader.h"
 
 namespace paceline::openvino_plugin {
 namespace {
@@ -59,7 +60,8 @@ plugin::BuildReport OpenVinoBuilder::build(const std::string& onnx_file,
                             settings.profiles.size()));
   return translate_errors(fmt::format("cannot compile '{}'", onnx_file), [&] {
     const auto options = compile_options(core(), engine_settings(settings));
-    const auto model = core().read_model(onnx_file);
+    const auto read = read_model(onnx_file);
+    const auto& model = read.graph;
     set_bounds(*model, settings.profiles.front());
     auto compiled = core().compile_model(model, kDevice, options);
     write_blob(compiled, file);

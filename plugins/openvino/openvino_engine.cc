@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <openvino/core/model.hpp>
 #include <openvino/core/version.hpp>
 
@@ -13,6 +14,8 @@
 #include "openvino/compile_options.h"
 #include "openvino/core_instance.h"
 #include "openvino/errors.h"
+#include "openvino/index_limits.h"
+#include "openvino/model_reader.h"
 #include "openvino/runtime_layers.h"
 #include "openvino/tensors.h"
 #include "support/engine_checks.h"
@@ -124,7 +127,12 @@ plugin::EngineInfo OpenVinoEngine::info() const {
 
 std::vector<DeclaredInput> OpenVinoEngine::file_inputs(const std::string& file) {
   return translate_errors(fmt::format("cannot read '{}'", file), [&] {
-    if (!file.ends_with(".blob")) return inputs_of(*core().read_model(file));
+    if (!file.ends_with(".blob")) {
+      const auto read = read_model(file);
+      auto inputs = inputs_of(*read.graph);
+      add_index_limits(*read.graph, inputs);
+      return inputs;
+    }
     std::ifstream stream(file, std::ios::binary);
     return inputs_of(core().import_model(stream, kDevice, {}));
   });
@@ -134,6 +142,7 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   const auto file = plugin_support::model_file(model, "openvino", kSuffixes);
   slots_.clear();
   compiled_ = {};
+  data_.clear();
   model_ = model;
   settings_ = settings;
   translate_errors(fmt::format("cannot load model '{}'", file), [&] {
@@ -167,7 +176,8 @@ ov::CompiledModel OpenVinoEngine::read_compiled(const ov::AnyMap& options) {
 
 // Reads the file and sets the shapes asked for.
 std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
-  auto graph = core().read_model(model_.file);
+  auto [graph, data] = read_model(model_.file);
+  std::move(data.begin(), data.end(), std::back_inserter(data_));
   const auto declared = declared_inputs(*graph, model_.inputs);
   plugin_support::check_inputs(model_.file, declared, model_.inputs);
   input_order_ = input_order(declared, model_.inputs);
@@ -192,7 +202,8 @@ void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs)
 
 void OpenVinoEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
-  translate_errors("the model cannot run on these inputs", [&] { state.request.infer(); });
+  translate_errors(
+      plugin_support::kCannotRun, [&] { state.request.infer(); }, ErrorCode::kUsage);
 }
 
 std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "plugin/engine.h"
 #include "support/slots.h"
 
@@ -45,6 +46,7 @@ class OpenVinoEngine : public plugin::Engine {
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;
+  std::vector<std::unique_ptr<MappedFile>> data_;  // that compiled models may refer to
   ov::CompiledModel compiled_;
   std::vector<std::size_t> input_order_;  // for each input of the caller the index of the model's input
   bool fixed_outputs_ = true;             // whether their shapes are independent of the data

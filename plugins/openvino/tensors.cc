@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <iterator>
 
 #include "base/error.h"
@@ -40,7 +41,9 @@ std::optional<DType> from_openvino(const ov::element::Type& type) {
 }
 
 ov::Tensor borrow(const TensorView& view) {
-  return {to_openvino(view.dtype), ov::Shape(view.shape.begin(), view.shape.end()), view.data};
+  static std::int64_t nothing = 0;  // OpenVINO wants an address even for no elements
+  return {to_openvino(view.dtype), ov::Shape(view.shape.begin(), view.shape.end()),
+          view.data ? view.data : &nothing};
 }
 
 void describe(const ov::Tensor& tensor, TensorView& view) {

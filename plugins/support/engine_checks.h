@@ -54,6 +54,9 @@ struct Advice {
 };
 // "<reason>; <advice>" with the first row whose part the reason contains; else the reason alone.
 std::string with_advice(std::string reason, std::span<const Advice> rows);
+// What is said before the library's reason where inputs, and not the file, may be at fault: Error(kUsage).
+inline constexpr std::string_view kCannotRun =
+    "the model cannot run on these inputs (--shapes, --input-values and --load-inputs give others)";
 inline constexpr std::string_view kDamagedAdvice =
     "the file is damaged, cut short or something else; export or copy it again";
 inline constexpr std::string_view kDataFileAdvice = "copy the model's data file beside it too";

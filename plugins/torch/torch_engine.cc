@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "support/engine_checks.h"
 #include "torch/aoti_program.h"
 #include "torch/errors.h"
 #include "torch/layer_times.h"
@@ -117,13 +118,13 @@ void TorchEngine::enqueue(plugin::Slot slot) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kData, "the model cannot run on these inputs: " + reason_of(e));
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", plugin_support::kCannotRun, reason_of(e)));
   }
 }
 
 std::span<const TensorView> TorchEngine::synchronize(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
-  describe_outputs(state.outputs, state.views);
+  describe_outputs(state.outputs, state.views, program_->output_names);
   return state.views;
 }
 

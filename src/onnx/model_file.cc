@@ -5,12 +5,14 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/reading.h"
@@ -60,6 +62,34 @@ bool is_inside(const fs::path& location) {
          !location.lexically_normal().string().starts_with("..");
 }
 
+// The folder of a model as Hugging Face's cache has it: links in snapshots/ to files in blobs/. Empty: there
+// is none.
+fs::path cache_of(const fs::path& folder) {
+  std::error_code error;
+  for (auto at = folder; at.has_relative_path(); at = at.parent_path())
+    if (at.filename() == "snapshots" && fs::is_directory(at.parent_path() / "blobs", error))
+      return at.parent_path();
+  return {};
+}
+
+// Links of a data file may lead through the model's folder, that of the file which the model is a link to,
+// and the cache that holds both. One that leaves them could read any file of the user's.
+void check_links(const fs::path& model, const fs::path& location) {
+  std::error_code missing;
+  const auto folder = fs::weakly_canonical(fs::absolute(model).parent_path(), missing);
+  const auto file = fs::canonical(folder / location, missing);
+  if (missing) return;  // its reader says so
+  for (const auto& root : {folder, fs::weakly_canonical(model, missing).parent_path(), cache_of(folder)})
+    if (!root.empty() &&
+        std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end())
+      return;
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("'{}' keeps its weights in '{}', a link that leaves the model's folder for '{}', so it is "
+                  "not opened; put the data file itself beside the model",
+                  shown_path(model.string()), location.string(), shown_path(file.string())));
+}
+
 fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, const External& e) {
   const fs::path location(e.location);
   if (!is_inside(location) || e.offset < 0)
@@ -68,10 +98,11 @@ fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, c
         fmt::format(
             "'{}': tensor '{}' names external data '{}' at offset {}, which is not a place beside the model",
             model.string(), tensor.name(), e.location, e.offset));
+  check_links(model, location);
   return model.parent_path() / location;
 }
 
-void load_external(const fs::path& model, proto::TensorProto& tensor) {
+ExternalTensor locate(const fs::path& model, proto::TensorProto& tensor) {
   const External e = external_of(tensor);
   const fs::path file = data_file_of(model, tensor, e);
   std::error_code error;
@@ -85,12 +116,17 @@ void load_external(const fs::path& model, proto::TensorProto& tensor) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is cut short: tensor '{}' needs bytes {} to {}, the file has {}",
                             file.string(), tensor.name(), e.offset, e.offset + length, size));
+  return {&tensor, file, e.offset, length};
+}
+
+void load_external(const ExternalTensor& external) {
+  auto& tensor = *external.tensor;
   std::string& bytes = *tensor.mutable_raw_data();
-  bytes.resize(static_cast<std::size_t>(length));
-  check_regular_file(file);
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.seekg(e.offset).read(bytes.data(), length))
-    throw Error(ErrorCode::kIo, fmt::format("cannot read '{}'", file.string()));
+  bytes.resize(static_cast<std::size_t>(external.length));
+  check_regular_file(external.file);
+  std::ifstream stream(external.file, std::ios::binary);
+  if (!stream.seekg(external.offset).read(bytes.data(), external.length))
+    throw Error(ErrorCode::kIo, fmt::format("cannot read '{}'", external.file.string()));
   tensor.clear_external_data();
   tensor.clear_data_location();
 }
@@ -106,6 +142,18 @@ void add_entry(proto::TensorProto& tensor, const std::string& key, const std::st
   entry.set_key(key);
   entry.set_value(value);
 }
+
+}  // namespace
+
+void set_external_data(proto::TensorProto& tensor, const std::string& location, std::uint64_t offset,
+                       std::uint64_t length) {
+  tensor.clear_external_data();
+  add_entry(tensor, "location", location);
+  add_entry(tensor, "offset", fmt::format("{}", offset));
+  add_entry(tensor, "length", fmt::format("{}", length));
+}
+
+namespace {
 
 // Moves the bytes of large initializers into a file during its lifetime, and back.
 class ExternalData {
@@ -139,9 +187,7 @@ class ExternalData {
     stream.seekp(offset);
     const std::string& bytes = tensor.raw_data();
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    add_entry(tensor, "location", name.string());
-    add_entry(tensor, "offset", fmt::format("{}", offset));
-    add_entry(tensor, "length", fmt::format("{}", bytes.size()));
+    set_external_data(tensor, name.string(), static_cast<std::uint64_t>(offset), bytes.size());
     tensor.set_data_location(proto::TensorProto::EXTERNAL);
     moved_.emplace_back(&tensor, std::move(*tensor.mutable_raw_data()));
     tensor.clear_raw_data();
@@ -176,11 +222,21 @@ proto::ModelProto parse(const fs::path& path) {
 
 }  // namespace
 
+proto::ModelProto read_without_data(const fs::path& path) {
+  return parse(path);
+}
+
+std::vector<ExternalTensor> external_tensors(proto::ModelProto& model, const fs::path& path) {
+  std::vector<ExternalTensor> tensors;
+  for_each_tensor(*model.mutable_graph(), [&](proto::TensorProto& tensor) {
+    if (is_external(tensor)) tensors.push_back(locate(path, tensor));
+  });
+  return tensors;
+}
+
 proto::ModelProto read_model(const fs::path& path) {
   auto model = parse(path);
-  for_each_tensor(*model.mutable_graph(), [&](proto::TensorProto& tensor) {
-    if (is_external(tensor)) load_external(path, tensor);
-  });
+  for (const auto& external : external_tensors(model, path)) load_external(external);
   check_graph(model.graph(), path.string());
   return model;
 }
@@ -224,6 +280,16 @@ std::string location_of(std::string_view tensor) {
 }
 
 }  // namespace
+
+void check_data_files(const fs::path& path) {
+  if (!no_regular_file(path).empty()) return;
+  const ModelBytes model(path);
+  std::set<std::string> locations;
+  for_each_tensor(wire::first_bytes(model.bytes(), wire::kGraph), [&](std::string_view tensor) {
+    if (auto location = location_of(tensor); is_inside(location)) locations.insert(std::move(location));
+  });
+  for (const auto& location : locations) check_links(path, location);
+}
 
 std::set<fs::path> files_on_disk(const fs::path& path) {
   std::set<fs::path> files{path};

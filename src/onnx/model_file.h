@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "onnx/proto.h"
 
@@ -18,6 +20,24 @@ struct WriteOptions {
 // that is not ONNX, is truncated, has no outputs, names external data that is missing, too short or outside
 // its folder, or does not pass check_graph.
 proto::ModelProto read_model(const std::filesystem::path& path);
+
+// The same with external data left where they are, and without the check of the graph.
+proto::ModelProto read_without_data(const std::filesystem::path& path);
+
+// A tensor whose bytes lie in another file.
+struct ExternalTensor {
+  proto::TensorProto* tensor;
+  std::filesystem::path file;
+  std::int64_t offset, length;
+};
+// Throws as read_model does for what they name.
+std::vector<ExternalTensor> external_tensors(proto::ModelProto& model, const std::filesystem::path& path);
+void set_external_data(proto::TensorProto& tensor, const std::string& location, std::uint64_t offset,
+                       std::uint64_t length);
+
+// Throws Error(kData) where a data file is a link that leaves the model's folder, or the folder of Hugging
+// Face's cache that the model is in. Reads no weights.
+void check_data_files(const std::filesystem::path& path);
 
 // Writes to temporary files and renames them, the data file first. The model is left as it was.
 void write_model(proto::ModelProto& model, const std::filesystem::path& path,

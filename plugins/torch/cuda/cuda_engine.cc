@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "support/engine_checks.h"
 #include "torch/cuda/cuda_versions.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
@@ -109,7 +110,7 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the model cannot run on these inputs", [&] {
+  translate_errors(ErrorCode::kUsage, std::string(plugin_support::kCannotRun), [&] {
     state.copies.send();
     state.begin.record(*stream_);
     launch(state);
@@ -130,7 +131,7 @@ std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
     auto& on_host = state.copies.fetch(state.outputs);
     stream_->synchronize();
-    torch_plugin::describe_outputs(on_host, state.views);
+    torch_plugin::describe_outputs(on_host, state.views, program_->output_names);
   });
   return state.views;
 }

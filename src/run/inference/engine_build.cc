@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "onnx/model_file.h"
 #include "process/worker.h"
 #include "result/reasons.h"
 
@@ -40,6 +41,7 @@ fs::path unfinished(const fs::path& file) {
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt) {
   const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
+  onnx::check_data_files(order.onnx_file);
   const auto part = unfinished(order.file);
   check_own_name(part);
   write_file_atomic(order.log, "");

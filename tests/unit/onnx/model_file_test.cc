@@ -195,5 +195,32 @@ TEST_F(ModelFile, ExternalDataStaysInTheModelsFolder) {
   EXPECT_NE(reason(folder_ / "m.onnx").find("not a place beside the model"), std::string::npos);
 }
 
+// models--me--net/snapshots/REV/m.onnx and its data are links into blobs/.
+TEST_F(ModelFile, LinksOfACacheAreFollowedAndOthersThatLeaveAreNot) {
+  const auto root = folder_ / "models--me--net", snapshot = root / "snapshots" / "0f1e";
+  fs::create_directories(snapshot);
+  fs::create_directories(root / "blobs");
+  auto model = small_model();
+  write_model(model, root / "blobs" / "m.onnx", {0});
+  fs::rename(root / "blobs" / "m.onnx", root / "blobs" / "1111");
+  fs::rename(root / "blobs" / "m.onnx.data", root / "blobs" / "2222");
+  fs::create_symlink("../../blobs/1111", snapshot / "m.onnx");
+  fs::create_symlink("../../blobs/2222", snapshot / "m.onnx.data");
+  EXPECT_EQ(reason(snapshot / "m.onnx"), "no error");
+  EXPECT_NO_THROW(check_data_files(snapshot / "m.onnx"));
+  fs::create_directory_symlink(snapshot, folder_ / "net");
+  EXPECT_EQ(reason(folder_ / "net" / "m.onnx"), "no error") << "a link to the folder";
+
+  fs::rename(root / "blobs" / "2222", folder_ / "elsewhere");
+  fs::remove(snapshot / "m.onnx.data");
+  fs::create_symlink(folder_ / "elsewhere", snapshot / "m.onnx.data");
+  EXPECT_NE(reason(snapshot / "m.onnx").find("a link that leaves the model's folder"), std::string::npos);
+  EXPECT_THROW(check_data_files(snapshot / "m.onnx"), Error);
+  fs::create_symlink(folder_ / "elsewhere", root / "blobs" / "3333");
+  fs::remove(snapshot / "m.onnx.data");
+  fs::create_symlink("../../blobs/3333", snapshot / "m.onnx.data");
+  EXPECT_THROW(check_data_files(snapshot / "m.onnx"), Error) << "a second link leaves it";
+}
+
 }  // namespace
 }  // namespace paceline::onnx
