@@ -45,6 +45,11 @@ bool two_activations(const onnx::GraphIndex& index, const onnx::proto::NodeProto
          !is_constant(index, node.input(1));
 }
 
+bool weights_on_the_left(const onnx::GraphIndex& index, const onnx::proto::NodeProto& node) {
+  return node.op_type() == "MatMul" && is_constant(index, node.input(0)) &&
+         !is_constant(index, node.input(1));
+}
+
 bool computed_weights(const onnx::GraphIndex& index, const onnx::proto::NodeProto& node) {
   return !is_constant(index, node.input(1));
 }
@@ -86,6 +91,8 @@ struct Row {
 constexpr std::array kRows{
     Row{"", two_activations, "both sides are activations, which stay in float because 8 bits lose a softmax",
         "Nothing is to be done about products of activations; shorter sequences make them fewer."},
+    Row{"", weights_on_the_left, "the weights stand on the left of the product",
+        "Write the product with its weights on the right: transpose both sides."},
     Row{"", computed_weights, "the weights are computed in the model",
         "Export the model with its weights as constants."},
     Row{"", left_in_float, "the file does not quantise them",

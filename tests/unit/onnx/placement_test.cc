@@ -135,6 +135,13 @@ TEST(Placement, WeightsThatAreNoConstantAreNamed) {
   EXPECT_EQ(p.float_layers[0].reason, "its weights are not a constant of the model");
 }
 
+TEST(Placement, WeightsOnTheLeftAreSaidToStandThere) {
+  ModelBuilder b;
+  b.input("x", {2, 2}).output("y").weights("w", {2, 2}).node("MatMul", {"w", "x"}, "m");
+  b.weights("v", {2, 2}).node("MatMul", {"m", "v"}, "y");
+  EXPECT_EQ(place(b.model(), {}).float_layers.at(0).reason, "its weights stand on the left");
+}
+
 TEST(Placement, NothingToQuantiseIsAnErrorWithItsReason) {
   ModelBuilder none;
   none.input("x", {2}).output("y").node("Relu", {"x"}, "y");

@@ -46,7 +46,10 @@ Graph quantised() {
   g.node("MatMul", {"x8", "w"}, "whole")
       .node("MatMul", {"x8s", "w"}, "signed")
       .node("MatMul", {"x", "w"}, "float_in");
-  g.node("MatMul", {"x", "x8"}, "both").node("Relu", {"x"}, "r").node("Gemm", {"x8", "r"}, "computed");
+  g.node("MatMul", {"x", "x8"}, "both")
+      .node("MatMul", {"w", "x8"}, "left")
+      .node("Relu", {"x"}, "r")
+      .node("Gemm", {"x8", "r"}, "computed");
   g.node("Conv", {"x8", "w"}, "closed").node("Relu", {"closed"}, "closed_r").pair("closed_r", "c8");
   g.node("Conv", {"x8", "w"}, "open").node("Clip", {"open"}, "open_r").node("Sigmoid", {"open_r"}, "y");
   return g;
@@ -61,6 +64,7 @@ std::string reason(const std::string& name, const std::string& engine = "onnxrun
 
 TEST(FloatLayers, TheGraphGivesTheReason) {
   EXPECT_EQ(reason("both"), "both sides are activations, which stay in float because 8 bits lose a softmax");
+  EXPECT_EQ(reason("left"), "the weights stand on the left of the product");
   EXPECT_EQ(reason("computed"), "the weights are computed in the model");
   EXPECT_EQ(reason("float_in"), "the file does not quantise them");
   EXPECT_EQ(reason("signed"), "the activations are int8, which ONNX Runtime multiplies in float on x86");
