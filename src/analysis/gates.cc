@@ -180,6 +180,14 @@ bool selects(const Gate& gate, const CaseResult& one) {
                      [&](const std::string& word) { return words.count(word) > 0; });
 }
 
+bool noise_counts(const result::RunResult& run, const CaseResult& one, bool strict) {
+  if (!is_ok(one) || one.grade != result::Grade::kC) return false;
+  return strict || std::ranges::any_of(run.gates, [&](const GateResult& gate) {
+           const auto* metric = result::find_metric(gate.metric);  // none: slo, min_busbw
+           return gate.case_id == one.case_id && (metric == nullptr || !outlives_noise(*metric));
+         });
+}
+
 GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   const result::Metric& metric = *result::find_metric(gate.metric);
   const result::MetricValue v = metric_value(metric, one);

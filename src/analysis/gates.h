@@ -25,6 +25,10 @@ Gate parse_gate(std::string_view expression);
 // any other.
 bool selects(const Gate& gate, const result::CaseResult& one);
 
+// Whether the grade C of a case counts: somebody asked, by --strict or by a gate on a figure that noise
+// spoils.
+bool noise_counts(const result::RunResult& run, const result::CaseResult& one, bool strict);
+
 // met: the whole interval satisfies the gate; missed: no part of it does; cannot_say otherwise, and for
 // missing numbers. A metric without an interval by nature is decided on its value.
 result::GateResult decide_gate(const Gate& gate, const result::CaseResult& one);

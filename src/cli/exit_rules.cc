@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/case_query.h"
+#include "analysis/gates.h"
 #include "result/reasons.h"
 
 namespace paceline::cli {
@@ -22,9 +23,11 @@ constexpr std::array kRows{
     ExitMeaning{ExitCode::kInconclusive,
                 "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, "
                 "a case did not converge before its cap; or a `--cross-check` could not run"},
-    ExitMeaning{ExitCode::kEnvironmentInvalid,
-                "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL "
-                "of `validate`"},
+    ExitMeaning{
+        ExitCode::kEnvironmentInvalid,
+        "the environment invalidates what was asked: a gate (`expect`, `slo`, `--min-busbw`) on a time, rate "
+        "or share of a case of grade C, or such a case with `--strict`, unless `--allow-noisy`; a FAIL "
+        "of `validate`"},
     ExitMeaning{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
     ExitMeaning{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
@@ -35,11 +38,12 @@ bool lacks_cross_check(const result::CaseResult& c) {
   return c.cross_check.asked && !c.cross_check.ratio.value;
 }
 
-ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
+ExitCode case_code(const result::RunResult& run, const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome != result::Outcome::kOk) return result::reason_of(c.reason_code).exit_code;
   const bool open = options.strict && analysis::inconclusive(c);
   ExitCode code = open || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
-  if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
+  if (!options.allow_noisy && analysis::noise_counts(run, c, options.strict))
+    code = worse(code, ExitCode::kEnvironmentInvalid);
   return code;
 }
 
@@ -61,7 +65,7 @@ ExitCode exit_code_of(ErrorCode code) {
 ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) {
   if (options.interrupted) return ExitCode::kInterrupted;
   ExitCode code = ExitCode::kSkipped;
-  for (const auto& c : run.cases) code = worse(code, case_code(c, options));
+  for (const auto& c : run.cases) code = worse(code, case_code(run, c, options));
   for (const auto& g : run.gates) {
     if (g.verdict == "missed") code = worse(code, ExitCode::kGateFailed);
     if (g.verdict == "cannot_say") code = worse(code, ExitCode::kInconclusive);

@@ -15,7 +15,7 @@ ExitCode exit_code_of(ErrorCode code);
 
 struct ExitOptions {
   bool allow_noisy = false;
-  bool strict = false;  // an unconverged case gives 3
+  bool strict = false;  // an unconverged case gives 3, one of grade C gives 4
   bool interrupted = false;
 };
 // Precedence 2 > 5 > 4 > 1 > 3 > 0; 77 when nothing ran (docs/reference/exit-codes.md).

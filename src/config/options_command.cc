@@ -44,11 +44,13 @@ constexpr std::array kPlanRows{
     Option{.name = "allow_noisy",
            .type = kBoolean,
            .fallback = "false",
-           .help = "A case of grade C does not make exit code 4."},
-    Option{.name = "strict",
-           .type = kBoolean,
-           .fallback = "false",
-           .help = "A case whose interval is not as narrow as asked makes exit code 3."},
+           .help = "A case of grade C does not make exit code 4, whatever was asked of it."},
+    Option{
+        .name = "strict",
+        .type = kBoolean,
+        .fallback = "false",
+        .help =
+            "A case whose interval is not as narrow as asked makes exit code 3, one of grade C exit code 4."},
     Option{.name = "in_process",
            .type = kBoolean,
            .fallback = "false",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/case_query.h"
+#include "analysis/gates.h"
 #include "base/text.h"
 #include "report/escape.h"
 
@@ -29,9 +30,9 @@ double seconds_of(const result::CaseResult& one) {
 }
 
 // Follows the exit code: what does not give 0 there is not green here.
-TestCase test_of(const result::CaseResult& one, const JunitOptions& options) {
+TestCase test_of(const result::RunResult& run, const result::CaseResult& one, const JunitOptions& options) {
   const std::string name = one.label.empty() ? one.case_id : one.label;
-  if (one.outcome == Outcome::kOk && one.grade == result::Grade::kC && !options.allow_noisy)
+  if (!options.allow_noisy && analysis::noise_counts(run, one, options.strict))
     return {name, "failure", "grade C: " + join(one.grade_reasons, ", "), seconds_of(one)};
   if (options.strict && analysis::inconclusive(one))
     return {name, "error", "its interval is not as narrow as asked", seconds_of(one)};
@@ -70,7 +71,7 @@ std::string suite_xml(std::string_view name, const std::vector<TestCase>& tests)
 
 std::string junit_xml(const result::RunResult& run, const JunitOptions& options) {
   std::vector<TestCase> cases, gates;
-  for (const auto& one : run.cases) cases.push_back(test_of(one, options));
+  for (const auto& one : run.cases) cases.push_back(test_of(run, one, options));
   if (const auto unfinished = analysis::unfinished_text(run); !unfinished.empty())
     cases.push_back({"the whole run", "error", unfinished, 0});
   for (const auto& gate : run.gates) gates.push_back(test_of(gate));

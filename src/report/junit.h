@@ -13,10 +13,10 @@ struct JunitOptions {
   bool strict = false;
 };
 
-// JUnit XML of a run. One test per case: failed cases and those of grade C without `allow_noisy` fail,
-// skipped ones are skipped, with `strict` unconverged ones are errors. One test per decided gate: missed is a
-// failure, cannot_say an error, because a check that cannot be trusted is not green. An error for an
-// unfinished run.
+// JUnit XML of a run. One test per case: failed cases fail, skipped ones are skipped. A case of grade C
+// fails where noise_counts() says so and `allow_noisy` is not set; with `strict` unconverged ones are errors.
+// One test per decided gate: missed is a failure, cannot_say an error, because a check that cannot be trusted
+// is not green. An error for an unfinished run.
 std::string junit_xml(const result::RunResult& run, const JunitOptions& options = {});
 
 }  // namespace paceline::report

@@ -143,11 +143,22 @@ class Grades(Stored):
 
     def test_grade_c(self):
         self.rewrite(2, 2_000_000, steal_frac=0.5)
-        result = self.resume("--no-allow-noisy")
-        self.assert_code(result, 4)
+        self.assert_code(self.resume("--no-allow-noisy", "--junit", "j.xml"), 0)
         self.assertEqual(self.grades(), ["A", "C"])
         self.assertIn("hypervisor", " ".join(self.summary(self.run_dir)["cases"][1]["grade_reasons"]))
-        self.assert_code(self.resume("--allow-noisy"), 0)
+        self.assertNotIn("grade C", (self.folder / "j.xml").read_text(encoding="utf-8"))
+
+    def test_grade_c_counts_where_somebody_asked(self):
+        """--strict, or a gate on a time of that very case: exit code 4, and a failure in JUnit."""
+        self.rewrite(2, 2_000_000, steal_frac=0.5)
+        for asked, code in ((["--expect", "p50_ms@b2 < 9"], 4), (["--expect", "p50_ms@b1 < 9"], 0), (["--expect", "memory_mb@b2 < 99999"], 0),
+                            (["--expect", "share_of_peak@b2 < 9"], 4), (["--expect", "p50_ms@b1 < 9", "--strict"], 4)):
+            with self.subTest(asked):
+                self.assert_code(self.resume("--no-allow-noisy", "--junit", "j.xml", *asked), code)
+                junit = (self.folder / "j.xml").read_text(encoding="utf-8")
+                self.assertEqual("grade C: " in junit, code == 4, junit)
+                self.assertEqual(self.summary(self.run_dir)["exit_code"], code)
+                self.assertNotEqual(self.resume("--allow-noisy", *asked).code, 4)
 
     def test_advice_to_measure_again_is_a_command_that_works(self):
         (self.folder / "a b").mkdir()

@@ -31,8 +31,18 @@ TEST(Junit, CasesFailWhereTheExitCodeSaysSo) {
   auto run = ::paceline::testing::sample_run();
   run.cases[0].grade = result::Grade::kC;
   run.cases[0].grade_reasons = {"steal 9 %"};
-  EXPECT_NE(junit_xml(run).find(R"(<failure message="grade C: steal 9 %"/>)"), std::string::npos);
-  EXPECT_EQ(junit_xml(run, {.allow_noisy = true}).find("grade C"), std::string::npos);
+  const std::string failure = R"(<failure message="grade C: steal 9 %"/>)";
+  EXPECT_EQ(junit_xml(run).find("grade C"), std::string::npos);  // nobody asked
+  EXPECT_NE(junit_xml(run, {.strict = true}).find(failure), std::string::npos);
+  EXPECT_EQ(junit_xml(run, {.allow_noisy = true, .strict = true}).find("grade C"), std::string::npos);
+  const auto fails_under = [&](const std::string& gate) {
+    run.gates = analysis::decide_gates({gate + "@" + run.cases[0].case_id + " > 0"}, run);
+    return junit_xml(run).find(failure) != std::string::npos;
+  };
+  for (const char* gate : {"p50_ms", "throughput_per_s", "share_of_peak"})
+    EXPECT_TRUE(fails_under(gate)) << gate;
+  for (const char* gate : {"speedup", "memory_mb", "top1_agreement"}) EXPECT_FALSE(fails_under(gate)) << gate;
+  run.gates.clear();
   auto& open = run.cases[7];
   open.headline.scope = result::kWithinProcess;
   EXPECT_EQ(junit_xml(run).find("as narrow as asked"), std::string::npos);
