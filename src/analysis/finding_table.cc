@@ -82,6 +82,9 @@ constexpr std::array<FindingRule, 45> kRules{{
 
 constexpr std::array<std::string_view, 4> kSeverities{"problem", "warning", "advice", "insight"};
 constexpr std::size_t kPlacesForInsights = 2;
+// Whether answers are right is never cut; these come on top of the limit.
+constexpr std::array<std::string_view, 4> kNeverCut{"accuracy_failure", "precision_fallback",
+                                                    "unclaimed_accuracy", "accuracy_change"};
 
 std::size_t severity_rank(std::string_view severity) {
   const auto found = std::find(kSeverities.begin(), kSeverities.end(), severity);
@@ -121,13 +124,16 @@ std::vector<Finding> find_all(const result::RunResult& run) {
 }
 
 std::vector<Finding> rank_findings(const std::vector<Finding>& all, std::size_t limit) {
-  const std::vector<Finding> sorted = in_rounds(all);
+  std::vector<Finding> sorted = in_rounds(all), chosen;
+  const auto never_cut = [](const Finding& one) { return std::ranges::count(kNeverCut, one.id) > 0; };
+  std::ranges::copy_if(sorted, std::back_inserter(chosen), never_cut);
+  std::erase_if(sorted, never_cut);
+  limit -= std::min(limit, chosen.size());
   const auto is_insight = [](const Finding& finding) { return finding.severity == "insight"; };
   const auto insights = static_cast<std::size_t>(std::count_if(sorted.begin(), sorted.end(), is_insight));
   std::size_t kept = std::min({insights, kPlacesForInsights, limit});
   std::size_t others = limit - kept;
   if (sorted.size() - insights < others) kept = limit - (sorted.size() - insights);
-  std::vector<Finding> chosen;
   for (const Finding& finding : sorted) {
     std::size_t& places = is_insight(finding) ? kept : others;
     if (places == 0) continue;

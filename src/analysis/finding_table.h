@@ -23,8 +23,8 @@ std::span<const FindingRule> finding_rules();
 // Everything that the rules find, in table order; id and severity come from the row.
 std::vector<result::Finding> find_all(const result::RunResult& run);
 
-// The few that a reader should see first, gravest first: at most `limit`, one of a kind before a second of
-// it, and up to two places reserved for insights when there are many problems.
+// The few that a reader should see first, most severe first: all that concern the answers of a case, and
+// others up to `limit` altogether, one of a kind before a second of it, with up to two places for insights.
 std::vector<result::Finding> rank_findings(const std::vector<result::Finding>& all, std::size_t limit = 5);
 
 }  // namespace paceline::analysis

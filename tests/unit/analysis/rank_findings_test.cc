@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,18 @@ TEST(RankFindings, UnusedPlacesGoToWhatThereIs) {
   EXPECT_EQ(rank_findings(insights).size(), 5U);
   EXPECT_EQ(rank_findings(problems).size(), 5U);
   EXPECT_TRUE(rank_findings({}).empty());
+}
+
+// Whether answers are right stands beside any number of other findings.
+TEST(RankFindings, AccuracyIsNeverCut) {
+  std::vector<Finding> all(12);
+  for (auto& finding : all) finding.id = "noise", finding.severity = "problem";
+  for (const char* id : {"accuracy_change", "accuracy_change", "accuracy_failure", "unclaimed_accuracy"})
+    all.push_back({id, "insight", id, "", "", {}});
+  const auto ranked = rank_findings(all, 3);
+  EXPECT_EQ(std::ranges::count(ranked, "noise", &Finding::id), 0);
+  EXPECT_EQ(ranked.size(), 4U);
+  EXPECT_EQ(rank_findings(all, 6).size(), 6U);
 }
 
 TEST(RankFindings, OneOfAKindBeforeASecond) {
