@@ -18,6 +18,7 @@
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/nccl_tests_variables.h"
+#include "cli/next_command.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
 #include "cli/progress_view.h"
@@ -229,7 +230,7 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
 }
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
-ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
+ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console, std::string next = {}) {
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
@@ -248,6 +249,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
        p.nccl_min,
        p.options.has("target") && !is_self_test(p.options) ? p.options.text("target") : "",
        is_self_test(p.options),
+       std::move(next),
        {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
 }
 
@@ -312,7 +314,8 @@ ExitCode execute_here(const Planned& planned, const Context& context, const conf
                       const Console& console) {
   if (planned.options.flag("dry_run")) return show_plan(planned, console, 1);
   check_output_files(flags);
-  return write_run(planned, setup_of(planned, context), console);
+  return write_run(planned, setup_of(planned, context), console,
+                   next_command(context, flags, planned.cases, engine_directory(planned.plugins)));
 }
 
 // One process of several that a launcher started.

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "analysis/bottlenecks.h"
+#include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "analysis/gates.h"
 #include "base/display_text.h"
@@ -75,6 +76,12 @@ std::string gates_text(const result::RunResult& run) {
   return text.empty() ? text : "\n" + text;
 }
 
+std::string next_text(const result::RunResult& run, const std::string& command) {
+  const bool measured = std::ranges::any_of(run.cases, analysis::is_ok);
+  if (command.empty() || !measured) return {};
+  return for_terminal(fmt::format("Which engine and precision is the fastest here:\n  {}\n", command));
+}
+
 // A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.
 void check_communication(const result::RunResult& run) {
   for (const auto& one : run.cases)
@@ -132,11 +139,11 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
     });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table =
-      view.rest_of_sweeps(run) + "\n" + report::terminal_table(run, terminal) + gates_text(run) +
-      (files.complete()
-           ? fmt::format("\nreport  {}\n", on_one_line((directory.path() / "report.html").string()))
-           : "");
+  const auto table = view.rest_of_sweeps(run) + "\n" + report::terminal_table(run, terminal) +
+                     (files.complete() ? fmt::format("\nreport  {}\n",
+                                                     on_one_line((directory.path() / "report.html").string()))
+                                       : "") +
+                     gates_text(run) + report::terminal_answer(run, terminal) + next_text(run, options.next);
   print(console.text(), table);
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));

@@ -19,6 +19,7 @@ struct FinishOptions {
   std::string nccl_min;     // NCCL_TESTS_MIN_BW; empty: none
   std::string bottlenecks;  // target of profile; empty: they are not printed
   bool self_test = false;
+  std::string next{};  // a command that compares more; empty: none
   ExitOptions exit;
 };
 

@@ -216,11 +216,10 @@ struct FirstLook {
 };
 
 // Options about the length, and gates, which need what a plan measures.
-constexpr std::array<std::string_view, 12> kLengths{"stop.t_max_s",
+constexpr std::array<std::string_view, 11> kLengths{"stop.t_max_s",
                                                     "stop.n_min",
                                                     "stop.n_max",
                                                     "iterations",
-                                                    "repetitions",
                                                     "stop.rel_halfwidth_p50",
                                                     "stop.rel_halfwidth_p90",
                                                     "stop.quantiles",
@@ -232,8 +231,13 @@ constexpr std::array<std::string_view, 12> kLengths{"stop.t_max_s",
 constexpr std::array<std::string_view, 7> kEvidence{
     "accuracy.samples", "accuracy.max_top1_change", "precisions", "labels", "image_dir", "load_inputs",
     "repetitions"};
-constexpr std::array<FirstLook, 2> kFirstLook{
-    {{"stop.t_max_s", "3", kLengths}, {"accuracy.samples", "16", kEvidence}}};
+// On a busy machine times may never be steady.
+constexpr std::array<std::string_view, 7> kWarmup{
+    "warmup_iterations",     "warmup.mode",           "warmup.max_time_s", "warmup.min_time_s",
+    "warmup.max_iterations", "warmup.min_iterations", "stop.t_max_s"};
+constexpr std::array<FirstLook, 3> kFirstLook{{{"stop.t_max_s", "3", kLengths},
+                                               {"warmup.max_time_s", "5", kWarmup},
+                                               {"accuracy.samples", "16", kEvidence}}};
 
 bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names) {
   return std::any_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
@@ -272,6 +276,7 @@ std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet&
     const bool fits = takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value));
     return fits ? std::optional(std::string(row.value)) : std::nullopt;
   }
+  if (row.name == "warmup.max_time_s") return std::string(row.value);
   const auto* scenario = typed_setting(typed, "scenario");
   if (scenario && scenario->values.front().text == "server") return std::nullopt;  // it has its own lengths
   // As in other tools, a duration means about that long.

@@ -34,8 +34,10 @@ std::span<const Format> formats();
 Format::Render render_text, render_markdown, render_html, render_csv, render_study, render_collectives,
     render_json, render_nccl, render_nccl_json;
 
-// The format "text" for a run in memory.
+// The format "text" for a run in memory in two parts: table and findings; the answer, with an empty line
+// before.
 std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
+std::string terminal_answer(const result::RunResult& run, const TerminalOptions& options);
 
 // Throws Error(kUsage) with the nearest name.
 const Format& find_format(std::string_view name);

@@ -216,11 +216,15 @@ std::string terminal_of(const Table& table, const TerminalOptions& options, std:
   return table.rows.empty() ? "" : TableLayout(table, options, indent).text();
 }
 
-// Narrow terminals lose columns from the right, never case and p50.
-std::string render_text(std::span<const ReportRun> runs, const RenderOptions& asked) {
-  if (runs.empty()) return {};
-  TerminalOptions options = asked.terminal;
+namespace {
+
+TerminalOptions within_limits(TerminalOptions options) {
   options.width = std::clamp<std::size_t>(options.width, 20, kMaxWidth);
+  return options;
+}
+
+// Table and findings. Narrow terminals lose columns from the right, never case and p50.
+std::string body_of(std::span<const ReportRun> runs, const TerminalOptions& options, bool with_answers) {
   std::string out = runs.size() > 1 ? of_each(runs, legend) + "\n" : "";
   out += TableLayout(case_table(runs, Form::kTerminal), options, 0).text();
   for (const ReportRun& run : runs) {
@@ -228,15 +232,29 @@ std::string render_text(std::span<const ReportRun> runs, const RenderOptions& as
     for (const Subject* subject : kSubjects)
       extras += subject_text(*subject, run, {options.width - kGap, false, false});
     out += shown(extras, options) + findings_text(run.result, options);
-    for (const auto& text : {analysis::closing_sentence(run.result), analysis::unfinished_text(run.result)})
-      if (!text.empty()) out += "\n" + wrapped(text, options, 0);
+    if (with_answers) out += terminal_answer(run.result, options);
   }
   return out;
 }
 
+}  // namespace
+
+std::string render_text(std::span<const ReportRun> runs, const RenderOptions& asked) {
+  return runs.empty() ? "" : body_of(runs, within_limits(asked.terminal), true);
+}
+
 std::string terminal_table(const RunResult& run, const TerminalOptions& options) {
   const ReportRun only{run, {}};
-  return render_text(std::span(&only, 1), {options});
+  return body_of(std::span(&only, 1), within_limits(options), false);
+}
+
+std::string terminal_answer(const RunResult& run, const TerminalOptions& asked) {
+  const TerminalOptions options = within_limits(asked);
+  std::string out;
+  for (const auto& text : {analysis::unfinished_text(run), analysis::closing_sentence(run)})
+    for (const auto& line : split(text, '\n'))
+      if (!line.empty()) out += (out.empty() ? "\n" : "") + wrapped(line, options, 0);
+  return out;
 }
 
 }  // namespace paceline::report

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A model file of the user's: its inputs are read from it, what is written is what is measured."""
 
+import shlex
 import struct
 import unittest
 import zipfile
 
 import paceline_cli as cli
-from onnx_files import INT64, block, model, node, number, weights
+from onnx_files import INT64, block, linear, model, node, number, weights
 from test_accuracy import matrix, npy_bytes
 from test_bad_models import IR, NUMBERS
 
@@ -248,6 +249,36 @@ class OwnModels(cli.CliTest):
         (self.folder / "a.npy").write_bytes(matrix([[1.0] * 4] * 2))
         self.assert_code(self.run_file("tf.onnx", "--load-inputs", "in:0:a.npy"), 0)
         self.assert_code(self.run_file("tf.onnx", "--shapes", "in:0:1x4", "-o", "again"), 0)
+
+
+class FromOneFileToTheAnswer(cli.CliTest):
+    """Two commands: a first look at a file, which ends with the command that compares engines and precisions."""
+
+    def test_the_second_command_names_the_fastest(self):
+        rows, width = 4, 64
+        product = [((7 * i) % 13 - 6) / 40 for i in range(width * width)]
+        (self.folder / "my net.onnx").write_bytes(model(
+            [node("MatMul", ["x", "w"], ["m"]), node("Relu", ["m"], ["y"])],
+            inputs=[("x", (rows, width))], outputs=[("y", (rows, width))], tensors=[weights("w", (width, width), product)]))
+        quick = ("--idle-wait-s", "0", "--no-measure-peak", "--warmup", "2", "--iterations", "40")
+        first = self.run_cli("infer", "--model", "my net.onnx", *quick)
+        self.assert_code(first, 0)  # whatever the grade
+        command = first.out.rstrip().splitlines()[-1].strip()
+        self.assertTrue(command.startswith("paceline infer --model 'my net.onnx'"), first.out)
+        self.assertTrue(command.endswith("--engine onnxruntime,openvino --precision fp32,int8 --repetitions 6"), command)
+        second = self.run_cli(*shlex.split(command)[1:], "-o", "second")
+        self.assert_code(second, 0)
+        answer = " ".join(second.out.rstrip().split("\n\n")[-1].split())
+        self.assertRegex(answer, r"^(The fastest is (onnxruntime|openvino) (fp32|int8)|No case is shown to be faster than)")
+        self.assertRegex(answer, r"[\d.]+(–[\d.]+)? times as fast as (onnxruntime|openvino) (fp32|int8)")
+        self.assertRegex(answer, r"keeps \d+ of \d+ answers|passes the check|compared with nothing")
+        self.assertNotIn("paceline infer", second.out)
+
+    def test_who_compares_already_is_not_told_to(self):
+        (self.folder / "n.onnx").write_bytes(linear())
+        for asked in (("--engine", "openvino"), ("--precision", "fp32"), ("--repetitions", "2")):
+            result = self.run_cli("infer", "--model", "n.onnx", *cli.QUICK, "--iterations", "5", *asked, "-o", asked[0].strip("-"))
+            self.assertNotIn("Which engine and precision", result.out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "cli/next_command.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analysis/case_query.h"
+#include "base/text.h"
+#include "config/vocabulary.h"
+
+namespace paceline::cli {
+namespace {
+
+constexpr std::array<std::string_view, 7> kComparesAlready{
+    "engines", "precisions", "repetitions", "scenario", "in_process", "resume", "plugin"};
+
+bool compares_already(const config::FlagSet& flags) {
+  return std::ranges::any_of(flags.settings, [](const auto& setting) {
+    return std::ranges::count(kComparesAlready, setting.name) > 0;
+  });
+}
+
+}  // namespace
+
+std::string next_command(const Context& context, const config::FlagSet& flags,
+                         const std::vector<config::Case>& cases, const run::EngineDirectory& engines) {
+  if (flags.command != config::kInfer || cases.size() != 1 || compares_already(flags)) return {};
+  const auto* file = config::find_file_type(cases.front().settings.text("model"));
+  if (file == nullptr || file->suffix != ".onnx") return {};
+  const auto& settings = cases.front().settings;
+  const std::string device = settings.has("device") ? settings.text("device") : "cpu";
+  std::vector<std::string> readers;
+  for (const auto reader : file->readers)
+    if (!engines.find(plugin::Role::kEngine, std::string(reader), device).file.empty())
+      readers.emplace_back(reader);
+  if (readers.empty()) return {};
+  std::string command = "paceline infer";
+  for (const auto& word : context.arguments) command += " " + analysis::shell_word(word);
+  return command + " --engine " + join(readers, ",") + " --precision fp32,int8 --repetitions 6";
+}
+
+}  // namespace paceline::cli
