@@ -24,7 +24,7 @@ def cases(runs):
 
 
 def _scaling_doubt(run, case):
-    """Why nobody may claim what more ranks gain; empty where Paceline claims it. As the tool judges: both cases must be of grade A or B, of
+    """Why nobody may claim what more ranks gain; empty where Paceline claims it. As the tool judges: both cases must be of
     six processes or more, and the efficiency must have an interval. None of what was not trained."""
     if not case.get("training"):
         return None
@@ -34,13 +34,8 @@ def _scaling_doubt(run, case):
     if scaled.get("ci_low") is None or scaled.get("ci_high") is None:
         return scaled.get("ci_low_reason") or "it has no interval"
     base = next((one for one in run.summary["cases"] if one["case_id"] == scaled["base_case_id"]), None)
-    return _obstacle(case) or (_obstacle(base) if base else "")
-
-
-def _obstacle(case):
-    if case["grade"] == "C":
-        return f"{case['label']} is of grade C"
-    return "" if case["headline"]["scope"] == "between_process" else "fewer than six processes"
+    few = any(one["headline"]["scope"] != "between_process" for one in (case, base) if one)
+    return "fewer than six pairs of processes" if few else ""
 
 
 def samples(run, case_id):
@@ -83,8 +78,8 @@ def collectives(runs):
 
 def scaling(frame):
     """Training cases that were measured, by ranks, with Paceline's own speed-up and efficiency against the fewest ranks with the same work
-    a rank, from the medians of the step times, and the interval of the efficiency. Where Paceline claims none (a case of grade C, fewer
-    than six processes, no case of fewer ranks), they are NaN, and `no_claim` says why."""
+    a rank, from the medians of the step times, and the interval of the efficiency. Where Paceline claims none (fewer than six
+    pairs of processes, no case of fewer ranks), they are NaN, and `no_claim` says why."""
     rows = frame[(frame["kind"] == "training") & frame["throughput_per_s"].notna()]
     return rows.sort_values([*SAME_WORK, "ranks"]).reset_index(drop=True)
 

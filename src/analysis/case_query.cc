@@ -104,8 +104,8 @@ std::vector<const CaseResult*> pareto_front(const RunResult& run, std::string_vi
 bool beaten(const RunResult& run, const CaseResult& one) {
   return std::any_of(run.cases.begin(), run.cases.end(), [&](const CaseResult& other) {
     if (&other == &one || !is_ok(other) || other.benchmark.model != one.benchmark.model) return false;
-    return judge_ratio(run, {other, other.throughput.per_s}, {one, one.throughput.per_s}).above &&
-           judge_ratio(run, {one, one.headline.p50_ns}, {other, other.headline.p50_ns}).above;
+    return judge_ratio(run, Figure::kRate, other, one).above() &&
+           judge_ratio(run, Figure::kLatency, one, other).above();
   });
 }
 
@@ -232,6 +232,21 @@ std::string resume_command(const RunResult& run) {
 
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
   return resume_command(run) + " --only " + case_numbers(run, case_ids);
+}
+
+std::string rerun_with_baselines(const RunResult& run, std::vector<std::string> ids) {
+  const auto contains = [&](const std::string& id) { return std::ranges::count(ids, id) > 0; };
+  for (std::size_t before = 0; before != ids.size();) {
+    before = ids.size();
+    for (const CaseResult& one : run.cases) {
+      const auto& base = one.speedup.baseline_case_id;
+      const CaseResult* found = find_case(run, base);
+      if (!found || !is_ok(one) || !measures_again(one) || !measures_again(*found)) continue;
+      if (contains(one.case_id) && !contains(base)) ids.push_back(base);
+      if (contains(base) && !contains(one.case_id)) ids.push_back(one.case_id);
+    }
+  }
+  return rerun_command(run, ids);
 }
 
 bool goes_on_from_checkpoints(const CaseResult& one) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "result/pair_ratio.h"
 #include "result/run_result.h"
 #include "result/summarize.h"
 
@@ -37,8 +38,8 @@ bool is_baseline(const RunResult& run, const CaseResult& one);
 // is out when another has no higher median and no lower rate, and differs in one. Only points count here;
 // beaten() looks at intervals.
 std::vector<const CaseResult*> pareto_front(const RunResult& run, std::string_view model);
-// True when another case of the model is better in latency and throughput with disjoint intervals, among
-// cases that may be compared.
+// True when another case of the model is better in latency and in throughput, by the intervals of both
+// ratios.
 bool beaten(const RunResult& run, const CaseResult& one);
 
 // Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
@@ -78,6 +79,9 @@ std::string shell_word(const std::string& text);
 // The command that finishes the run and measures these cases again.
 std::string resume_command(const RunResult& run);
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids);
+// Likewise with their baselines, and of a baseline with all that are compared with it: a case that is
+// measured again alone has no pairs.
+std::string rerun_with_baselines(const RunResult& run, std::vector<std::string> case_ids);
 // False for training that has left checkpoints: without checkpoint.resume, repeating it is refused, and with
 // it the epochs are already done, so that nothing is left to time.
 bool measures_again(const CaseResult& one);

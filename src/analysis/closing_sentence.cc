@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/case_query.h"
+#include "analysis/findings.h"
 #include "analysis/ratio_verdict.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -50,19 +51,31 @@ double kept_of(const CaseResult& one) {
   return one.correctness.top1_agreement ? *one.correctness.top1_agreement : 1;
 }
 
-// About the case in the lower precision, against fp32 of the same model; for two in fp32, about the one that
-// kept fewer answers (the other may be the reference itself). Empty where answers were not compared.
-std::string same_answers_text(const CaseResult& subject, const CaseResult& other) {
-  const bool against_fp32 = subject.benchmark.precision == "fp32" || other.benchmark.precision == "fp32";
-  if (!against_fp32 || subject.benchmark.model != other.benchmark.model) return {};
-  const bool kept_less = subject.benchmark.precision == other.benchmark.precision
-                             ? kept_of(subject) < kept_of(other)
-                             : subject.benchmark.precision != "fp32";
-  const auto& c = (kept_less ? subject : other).correctness;
-  if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0) return {};
-  if (!result::has_independent_reference(c)) return {};
+// Of two cases the one whose answers are in question: the lower precision, in one precision the one that kept
+// fewer (the other may be the reference itself).
+const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
+  if (a.benchmark.precision == b.benchmark.precision) return kept_of(b) < kept_of(a) ? b : a;
+  return a.benchmark.precision == "fp32" ? b : a;
+}
+
+// "; it keeps 31 of 32 answers", or the name where the sentence has another subject.
+std::string answers_text(const CaseResult& one, const std::string& name, bool is_subject) {
+  const auto& c = one.correctness;
+  if (one.benchmark.kind != "inference") return {};
+  if (!c.checked || !result::has_independent_reference(c))
+    return fmt::format("; the answers of {} were compared with nothing", name);
+  const std::string who = is_subject ? "it" : name;
+  if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0)
+    return fmt::format("; {} passes the check of its outputs", who);
   const auto same = std::llround(*c.top1_agreement * static_cast<double>(c.samples));
-  return fmt::format(", same answers on {} of {} inputs", same, c.samples);
+  return fmt::format("; {} keeps {} of {} answers", who, same, c.samples);
+}
+
+// About the one of two cases whose answers are in question; the first may be the subject of the sentence.
+std::string answers_of(const CaseResult& a, const CaseResult& b,
+                       const std::pair<std::string, std::string>& names, bool has_subject) {
+  const auto& one = in_question(a, b);
+  return &one == &a ? answers_text(one, names.first, has_subject) : answers_text(one, names.second, false);
 }
 
 // One decimal fewer from 2 on: "3.7", "1.13".
@@ -70,34 +83,41 @@ std::string times(double ratio) {
   return format_significant(ratio, ratio >= 2 ? 2 : 3);
 }
 
-std::string faster_text(const std::pair<std::string, std::string>& names, double value, double low,
-                        double high, const std::string& answers) {
-  return fmt::format("{} is {} times faster than {} ({}–{}){}.", names.first, times(value), names.second,
-                     times(low), times(high), answers);
+std::string faster_text(const std::string& name, const std::string& than, double value, double low,
+                        double high) {
+  return fmt::format("{} is {} times as fast as {} ({}–{})", name, times(value), than, times(low),
+                     times(high));
+}
+
+// " (--repetitions 6 makes enough)" where only processes are missing.
+std::string enough_text(const result::SpeedUp& s) {
+  const auto needed = pairs_for_claim(s.ratio.confidence);
+  return s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (--repetitions {} makes enough)", needed)
+                                                : "";
 }
 
 // `one` against `base`, with the pairs in its speed-up.
 std::string time_sentence(const CaseResult& one, const CaseResult& base,
                           const std::vector<std::string>& axes) {
   const auto& s = one.speedup;
-  const auto needed = pairs_for_claim(s.ratio.confidence);
   const auto names = names_of(one, base, axes);
+  const auto& [first, second] = names;
+  const auto answers = answers_of(one, base, names, false);
   if (const auto reason = no_claim_reason(one); !reason.empty())
-    return fmt::format(
-        "Which of {} and {} is faster is not claimed: {}{}.", names.first, names.second, reason,
-        s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (--repetitions {} makes enough)", needed)
-                                               : "");
+    return fmt::format("Which of {} and {} is faster is not claimed: {}{}{}.", first, second, reason,
+                       enough_text(s), answers);
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
-  if (s.verdict == "faster") return faster_text(names, value, low, high, same_answers_text(one, base));
+  if (s.verdict == "faster")
+    return faster_text(first, second, value, low, high) + answers_of(one, base, names, true) + ".";
   if (s.verdict == "slower")
-    return faster_text({names.second, names.first}, 1 / value, 1 / high, 1 / low,
-                       same_answers_text(base, one));
+    return faster_text(second, first, 1 / value, 1 / high, 1 / low) +
+           answers_of(base, one, {second, first}, true) + ".";
   if (s.verdict == "equivalent")
-    return fmt::format("{} and {} are equally fast within {} (ratio {:.2f}–{:.2f}){}.", names.first,
-                       names.second, format_percent(result::smallest_difference(result::profile_of(one)), 0),
-                       low, high, same_answers_text(one, base));
-  return fmt::format("Which of {} and {} is faster cannot be said (ratio {:.2f}–{:.2f}).", names.first,
-                     names.second, low, high);
+    return fmt::format("{} and {} are equally fast within {} (ratio {:.2f}–{:.2f}){}.", first, second,
+                       format_percent(result::smallest_difference(result::profile_of(one)), 0), low, high,
+                       answers);
+  return fmt::format("Which of {} and {} is faster cannot be said (ratio {:.2f}–{:.2f}){}.", first, second,
+                     low, high, answers);
 }
 
 // Cases whose inferences are different work are compared by their rates.
@@ -108,15 +128,15 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
   if (a.throughput.item != b.throughput.item) return {};  // images are not sequences
   const bool a_first = *a.throughput.per_s.value >= *b.throughput.per_s.value;
   const CaseResult &more = a_first ? a : b, &less = a_first ? b : a;
-  const auto judged = judge_ratio(run, {more, more.throughput.per_s}, {less, less.throughput.per_s});
+  const auto judged = judge_ratio(run, Figure::kRate, more, less);
   const auto names = names_of(more, less, axes);
   const std::string unit = more.throughput.item + "/s";
   if (judged.standing == Standing::kNoClaim)
     return fmt::format("Which of {} and {} does more {} is not claimed: {}.", names.first, names.second, unit,
                        judged.reason);
   if (judged.standing == Standing::kMore)
-    return fmt::format("{} does {} times the {} of {} ({}).", names.first, times(judged.ratio->value), unit,
-                       names.second, range_of(*judged.ratio));
+    return fmt::format("{} does {} times the {} of {} ({}){}.", names.first, times(judged.ratio->value), unit,
+                       names.second, range_of(*judged.ratio), answers_of(more, less, names, true));
   const bool equal = judged.standing == Standing::kEqual;
   return fmt::format("{} and {} {} (ratio {}).", names.first, names.second,
                      equal ? fmt::format("do the same {} within {}", unit, format_percent(judged.margin, 0))
@@ -163,10 +183,145 @@ std::string pair_sentence(const RunResult& run, const CaseResult& a, const CaseR
   return time_sentence(against(run, b, a), a, axes);
 }
 
+// Cases of a run that one sentence compares. With equal batches by their times, else by their rates.
+struct Field {
+  Cases cases;
+  Figure figure = Figure::kLatency;
+  std::vector<std::string> axes;  // in which they differ
+};
+
+double score(const CaseResult& one, Figure figure) {
+  return figure == Figure::kLatency ? *one.headline.p50_ns.value : 1 / *one.throughput.per_s.value;
+}
+
+// How many times as fast `one` is as `other`.
+RatioVerdict lead(const RunResult& run, const Field& field, const CaseResult& one, const CaseResult& other) {
+  return field.figure == Figure::kLatency ? judge_ratio(run, Figure::kLatency, other, one)
+                                          : judge_ratio(run, Figure::kRate, one, other);
+}
+
+std::string name_in(const Field& field, const CaseResult& one) {
+  const auto other = std::ranges::find_if(field.cases, [&](const auto* c) { return c != &one; });
+  return names_of(one, **other, field.axes).first;
+}
+
+// The case to measure the winner by: its baseline, else the next best one.
+const CaseResult& rival_of(const Field& field, const CaseResult& winner) {
+  const CaseResult* next = nullptr;
+  for (const CaseResult* one : field.cases) {
+    if (one == &winner) continue;
+    if (one->case_id == winner.speedup.baseline_case_id) return *one;
+    if (next == nullptr || score(*one, field.figure) < score(*next, field.figure)) next = one;
+  }
+  return *next;
+}
+
+std::string joined_names(const Field& field, const Cases& cases) {
+  constexpr std::size_t kNamed = 2;
+  std::vector<std::string> names;
+  for (const CaseResult* one : cases)
+    if (names.size() < kNamed) names.push_back(name_in(field, *one));
+  const std::string more =
+      cases.size() > kNamed ? fmt::format(" and {} more", cases.size() - kNamed) : std::string();
+  return join(names, ", ") + more;
+}
+
+const CaseResult& best_of(const Field& field, const Cases& cases) {
+  return **std::ranges::min_element(cases, {}, [&](const auto* c) { return score(*c, field.figure); });
+}
+
+// What fp32 gives where the winner is in a lower precision.
+std::string exact_text(const RunResult& run, const Field& field, const CaseResult& winner,
+                       const CaseResult& base) {
+  Cases exact = field.cases;
+  std::erase_if(exact, [](const auto* one) { return one->benchmark.precision != "fp32"; });
+  if (winner.benchmark.precision == "fp32" || exact.empty()) return {};
+  const CaseResult& best = best_of(field, exact);
+  if (&best == &base) return {};
+  const auto judged = lead(run, field, best, base);
+  const std::string by =
+      judged.above()
+          ? fmt::format(", {} times as fast as {} ({}–{})", times(judged.ratio->value), name_in(field, base),
+                        times(judged.ratio->ci.low), times(judged.ratio->ci.high))
+          : "";
+  return fmt::format(" The best in fp32 is {}{}.", name_in(field, best), by);
+}
+
+std::string unclaimed_text(const Field& field, const CaseResult& winner, const std::string& reason,
+                           const std::string& subject) {
+  const auto needed = pairs_for_claim(winner.headline.p50_ns.confidence);
+  const bool more = std::ssize(winner.repetitions) < needed;
+  return fmt::format(
+      "Which of {} cases{} is the fastest is not claimed: {}{}. By the figures alone it is {}{}.",
+      field.cases.size(), subject, reason,
+      more ? fmt::format(" (--repetitions {} makes enough)", needed) : "", name_in(field, winner),
+      answers_text(winner, name_in(field, winner), true));
+}
+
+// The fastest of several cases; `subject`: " for resnet50" where the run has more models.
+std::string answer_sentence(const RunResult& run, const Field& field, const std::string& subject) {
+  const CaseResult& winner = best_of(field, field.cases);
+  const CaseResult& base = rival_of(field, winner);
+  const auto judged = lead(run, field, winner, base);
+  if (judged.standing == Standing::kNoClaim) return unclaimed_text(field, winner, judged.reason, subject);
+  Cases open;
+  for (const CaseResult* one : field.cases)
+    if (one != &winner && !lead(run, field, winner, *one).above()) open.push_back(one);
+  const std::string name = name_in(field, winner),
+                    grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
+  const std::string by = fmt::format("{}–{} times as fast as {}", times(judged.ratio->ci.low),
+                                     times(judged.ratio->ci.high), name_in(field, base));
+  if (!judged.above())
+    return fmt::format("No case{} is shown to be faster than {}: {} is {}{}.{}", subject,
+                       name_in(field, base), name, by, answers_text(winner, name, true), grade);
+  const std::string rivals =
+      open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
+  return fmt::format("The fastest{} is {}{}: {} times as fast as {} ({}–{}){}.{}{}", subject, name, rivals,
+                     times(judged.ratio->value), name_in(field, base), times(judged.ratio->ci.low),
+                     times(judged.ratio->ci.high), answers_text(winner, name, true),
+                     exact_text(run, field, winner, base), grade);
+}
+
+bool can_answer(const CaseResult& one) {
+  return is_ok(one) && one.benchmark.kind == "inference" && one.benchmark.scenario == "sync" &&
+         one.headline.p50_ns.value && one.throughput.per_s.value;
+}
+
+Field field_of(Cases cases) {
+  Field field;
+  field.cases = std::move(cases);
+  for (const CaseResult* one : field.cases)
+    for (const auto& axis : differing_axes(one->benchmark, field.cases.front()->benchmark))
+      if (std::ranges::count(field.axes, axis) == 0) field.axes.push_back(axis);
+  if (!same_work(field.axes, *field.cases.front())) field.figure = Figure::kRate;
+  return field;
+}
+
+// One answer per model; models with a case each are compared with one another.
+std::string answer_of_many(const RunResult& run) {
+  constexpr std::size_t kModels = 3;
+  std::vector<std::pair<std::string, Cases>> models;
+  Cases all;
+  for (const CaseResult& one : run.cases) {
+    if (!can_answer(one)) continue;
+    all.push_back(&one);
+    auto at = std::ranges::find(models, one.benchmark.model, &std::pair<std::string, Cases>::first);
+    if (at == models.end()) at = models.insert(at, {one.benchmark.model, {}});
+    at->second.push_back(&one);
+  }
+  if (all.size() < 2) return {};
+  if (models.size() == 1 || models.size() == all.size()) return answer_sentence(run, field_of(all), "");
+  std::vector<std::string> answers;
+  for (auto& [model, cases] : models)
+    if (cases.size() > 1 && answers.size() < kModels)
+      answers.push_back(answer_sentence(run, field_of(std::move(cases)), " for " + model));
+  return join(answers, "\n");
+}
+
 }  // namespace
 
 std::string closing_sentence(const RunResult& run) {
-  if (run.cases.size() > 2) return {};
+  if (run.cases.size() > 2) return answer_of_many(run);
   std::vector<const CaseResult*> measured;
   for (const auto& one : run.cases)
     if (is_ok(one)) measured.push_back(&one);

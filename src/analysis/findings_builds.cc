@@ -53,7 +53,7 @@ std::optional<stats::VarianceComponents> variance_of(const Cases& builds) {
 std::vector<BuildGroup> build_groups(const RunResult& run) {
   std::map<std::string, Cases> by_subject;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.grade == result::Grade::kC || !one.headline.p50_ns.value) continue;
+    if (!is_ok(one) || !one.headline.p50_ns.value) continue;
     by_subject[words_without_build(one)].push_back(&one);
   }
   std::vector<BuildGroup> groups;
@@ -117,8 +117,7 @@ std::string standing_text(const RatioVerdict& judged, bool turns) {
 // Where no difference was shown, builds are equal only if a relevant difference is excluded.
 Finding not_different(const RunResult& run, const BuildGroup& group) {
   const CaseResult &slowest = *group.builds.back(), &fastest = *group.builds.front();
-  const auto judged =
-      judge_ratio(run, {slowest, slowest.headline.p50_ns}, {fastest, fastest.headline.p50_ns});
+  const auto judged = judge_ratio(run, Figure::kLatency, slowest, fastest);
   const bool turns = all_in_turns(run, group), equal = turns && judged.standing == Standing::kEqual;
   return finding_of(
       group,

@@ -55,8 +55,7 @@ std::string scaling_text(const RatioVerdict& judged) {
 }
 
 Finding scaling_finding(const RunResult& run, const CaseResult& small, const CaseResult& large) {
-  const RatioVerdict judged =
-      judge_ratio(run, {large, large.throughput.per_s}, {small, small.throughput.per_s});
+  const RatioVerdict judged = judge_ratio(run, Figure::kRate, large, small);
   const bool claimed = judged.standing != Standing::kNoClaim && judged.standing != Standing::kOpen;
   const auto& peak = large.flops.peak_source;
   return finding_about(

@@ -47,19 +47,17 @@ std::vector<Cases> layout_groups(const RunResult& run) {
   return found;
 }
 
-// "Best" requires valid cases over processes that ran in turns and disjoint intervals; otherwise it is merely
-// the highest figure.
+// "Best" requires ratios to all others that are above 1 with their intervals; otherwise it is merely the
+// highest figure.
 bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
-  const Estimate high = rate_of(best);
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
-    const Estimate low = rate_of(*other);
-    return other == &best || judge_ratio(run, {best, high}, {*other, low}).above;
+    return other == &best || judge_ratio(run, Figure::kRate, best, *other).above();
   });
 }
 
 std::string efficiency_of(const RunResult& run, const CaseResult& one, const CaseResult& base) {
   const Estimate mine = rate_of(one), theirs = rate_of(base);
-  const auto judged = judge_ratio(run, {one, mine}, {base, theirs});
+  const auto judged = judge_ratio(run, Figure::kRate, one, base);
   const double ratio = judged.ratio ? judged.ratio->value : *mine.value / *theirs.value;
   const auto instances = static_cast<double>(layout_of(one).instances);
   return fmt::format(
@@ -97,8 +95,8 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
       fmt::format("{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
                   words_without_layout(best), layout_of(best).words(),
                   certain(run, best, group) ? ""
-                                            : " measured here (no claim: too few processes, overlapping "
-                                              "intervals, cases of grade C or measured at different times)",
+                                            : " measured here (no claim: too few pairs of processes, or "
+                                              "ratios whose intervals hold 1)",
                   rate_words(best), p50_words(best), others, efficiency_words(run, group)),
       fmt::format("{} layouts on cores of their own", group.size()));
 }

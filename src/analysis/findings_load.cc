@@ -46,7 +46,7 @@ std::vector<Cases> sweeps(const RunResult& run) {
 bool certain(const RunResult& run, const CaseResult& knee, const CaseResult& best, const Cases& sweep) {
   return std::all_of(sweep.begin(), sweep.end(), [&](const CaseResult* one) {
     if (concurrency_of(*one) > concurrency_of(knee) && one != &best) return true;
-    const auto judged = judge_ratio(run, {*one, one->throughput.per_s}, {best, best.throughput.per_s});
+    const auto judged = judge_ratio(run, Figure::kRate, *one, best);
     if (judged.standing == Standing::kNoClaim) return false;
     if (one == &best) return true;
     return one == &knee ? judged.ratio->ci.low >= kKneeShare : judged.ratio->ci.high < kKneeShare;
@@ -64,8 +64,8 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
       fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at {}",
                   words_without_concurrency(knee), concurrency_of(knee),
                   certain(run, knee, best, sweep) ? ""
-                                                  : " by the figures measured here (no claim: the intervals, "
-                                                    "the grades or the number of processes do not carry it)",
+                                                  : " by the figures measured here (no claim: the intervals "
+                                                    "or the number of processes do not carry it)",
                   rate_words(knee), p50_words(knee));
   if (&best != &knee)
     text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),

@@ -49,7 +49,7 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(rerun),
                [](const CaseResult* one) { return measures_again(*one); });
   if (rerun.empty()) return std::string(kTrainAnew);
-  return std::string(kMeasureAgain) + rerun_command(run, ids_of(rerun));
+  return std::string(kMeasureAgain) + rerun_with_baselines(run, ids_of(rerun));
 }
 
 // True when a repetition would end the same way, because the mistake is in what was asked for.
@@ -201,7 +201,7 @@ Findings find_not_converged(const RunResult& run) {
                     "unmet: " + join(unmet, "; "),
                     fmt::format("Six processes give an interval of their own: {} --repetitions 6. Or measure "
                                 "anew with a longer stop.t_max_s.",
-                                rerun_command(run, ids_of(cases))))};
+                                rerun_with_baselines(run, ids_of(cases))))};
 }
 
 Findings find_process_spread(const RunResult& run) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <utility>
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/ratio_verdict.h"
 #include "base/units.h"
 #include "result/pairing.h"
 #include "result/peak_memory.h"
@@ -16,11 +16,11 @@
 namespace paceline::analysis {
 namespace {
 
-// Something a user may want. `score`: lower is better; `range`: interval of the score, to find rivals.
+// Something a user may want. `score`: lower is better; `certain`: the first is better than the second.
 struct Goal {
   std::string_view words;
   double (*score)(const CaseResult&);
-  std::pair<double, double> (*range)(const CaseResult&);
+  bool (*certain)(const RunResult&, const CaseResult&, const CaseResult&);
   std::string (*figure)(const CaseResult&);
 };
 
@@ -28,29 +28,36 @@ double memory_bytes(const CaseResult& one) {
   return static_cast<double>(*result::peak_memory(one));
 }
 
-// Smallest and largest peak over the processes.
-std::pair<double, double> memory_score_range(const CaseResult& one) {
+// The smallest peak over the processes; memory_bytes() is the largest.
+double least_memory_bytes(const CaseResult& one) {
   double low = memory_bytes(one);
   for (const auto& repetition : one.repetitions)
     if (const auto peak = result::peak_memory(one.benchmark, repetition.memory))
       low = std::min(low, static_cast<double>(*peak));
-  return {low, memory_bytes(one)};
+  return low;
 }
 
 constexpr std::array<Goal, 3> kGoals{{
     {"Lowest latency", [](const CaseResult& c) { return *c.headline.p50_ns.value; },
-     [](const CaseResult& c) { return std::pair(*c.headline.p50_ns.ci_low, *c.headline.p50_ns.ci_high); },
+     [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
+       return judge_ratio(run, Figure::kLatency, b, a).above();
+     },
      [](const CaseResult& c) {
        return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
                           format_range(*c.headline.p50_ns.ci_low / 1e6, *c.headline.p50_ns.ci_high / 1e6));
      }},
     {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
-     [](const CaseResult& c) { return std::pair(-*c.throughput.per_s.ci_high, -*c.throughput.per_s.ci_low); },
+     [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
+       return judge_ratio(run, Figure::kRate, a, b).above();
+     },
      [](const CaseResult& c) {
        return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,
                           format_range_of(c.throughput.per_s));
      }},
-    {"Smallest", memory_bytes, memory_score_range,
+    {"Smallest", memory_bytes,
+     [](const RunResult&, const CaseResult& a, const CaseResult& b) {
+       return memory_bytes(a) < least_memory_bytes(b);
+     },
      [](const CaseResult& c) {
        const auto& size = c.model_file.size_bytes;
        return fmt::format("{} {}{}", format_bytes(memory_bytes(c)),
@@ -59,13 +66,8 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-struct Field {
-  Cases cases;       // candidates
-  int left_out = 0;  // cases of grade C, one of which might have won
-};
-
-Field candidates(const RunResult& run, const std::string& model) {
-  Field field;
+Cases candidates(const RunResult& run, const std::string& model) {
+  Cases found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model ||
         one.benchmark.scenario == "server" ||  // its throughput is the offered rate
@@ -73,17 +75,9 @@ Field candidates(const RunResult& run, const std::string& model) {
         !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
         !one.throughput.per_s.ci_high || !result::peak_memory(one))
       continue;
-    if (one.grade == result::Grade::kC)
-      ++field.left_out;
-    else
-      field.cases.push_back(&one);
+    found.push_back(&one);
   }
-  return field;
-}
-
-std::string left_out_text(int count) {
-  if (count == 0) return {};
-  return fmt::format("; {} of grade C left out", count == 1 ? "one case" : fmt::format("{} cases", count));
+  return found;
 }
 
 const CaseResult& best_of(const Cases& cases, const Goal& goal) {
@@ -91,13 +85,10 @@ const CaseResult& best_of(const Cases& cases, const Goal& goal) {
                             [&](const auto* a, const auto* b) { return goal.score(*a) < goal.score(*b); });
 }
 
-Cases not_told_apart(const Cases& cases, const CaseResult& winner, const Goal& goal) {
-  const auto [low, high] = goal.range(winner);
+Cases not_told_apart(const RunResult& run, const Cases& cases, const CaseResult& winner, const Goal& goal) {
   Cases rivals;
-  for (const CaseResult* one : cases) {
-    const auto [other_low, other_high] = goal.range(*one);
-    if (one != &winner && other_low <= high && low <= other_high) rivals.push_back(one);
-  }
+  for (const CaseResult* one : cases)
+    if (one != &winner && !goal.certain(run, winner, *one)) rivals.push_back(one);
   return rivals;
 }
 
@@ -132,18 +123,17 @@ std::string doubt_of(const RunResult& run, const Cases& cases, const CaseResult&
   return turns ? "" : "; no claim: not all of them ran in turns with it";
 }
 
-Finding recommend(const RunResult& run, const std::string& model, const Field& field, const Goal& goal) {
-  const auto& cases = field.cases;
+Finding recommend(const RunResult& run, const std::string& model, const Cases& cases, const Goal& goal) {
   const CaseResult& winner = best_of(cases, goal);
-  const auto rivals = not_told_apart(cases, winner, goal);
   const std::string doubt = doubt_of(run, cases, winner);
+  const auto rivals = doubt.empty() ? not_told_apart(run, cases, winner, goal) : Cases{};
   Finding finding;
-  finding.text = fmt::format(
-      "{} for {}: {}, {}{}{}{}{}{}.", goal.words, model, describe_without(winner.benchmark, "model"),
-      goal.figure(winner),
-      rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
-      answers_cost_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out), doubt);
-  finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
+  finding.text =
+      fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,
+                  describe_without(winner.benchmark, "model"), goal.figure(winner),
+                  rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
+                  answers_cost_text(winner), exact_text(cases, winner, goal), doubt);
+  finding.evidence = fmt::format("{} measured configurations, ratios over pairs of processes", cases.size());
   finding.case_ids = {winner.case_id};
   return finding;
 }
@@ -162,9 +152,9 @@ Findings find_recommendations(const RunResult& run) {
   std::set<std::string> models;
   for (const CaseResult& one : run.cases)
     if (models.insert(one.benchmark.model).second)
-      if (const auto field = candidates(run, one.benchmark.model); field.cases.size() > 1)
+      if (const auto field = candidates(run, one.benchmark.model); field.size() > 1)
         for (const auto& goal : kGoals)
-          if (goal.score != memory_bytes || share_a_place(field.cases))
+          if (goal.score != memory_bytes || share_a_place(field))
             found.push_back(recommend(run, one.benchmark.model, field, goal));
   return found;
 }

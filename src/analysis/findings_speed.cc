@@ -94,19 +94,14 @@ Findings slowdowns(const RunResult& run, std::string_view axis) {
   return found;
 }
 
-// Cases of grade C are a finding of their own.
-bool of_invalid_cases(const result::SpeedUp& s) {
-  return s.pairs >= kPairsForClaim && s.scope == result::kBetweenProcess;
-}
-
 // Advises to run both sides again where they ran at different times.
 std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
   const auto& s = cases.front()->speedup;
   const auto needed = pairs_for_claim(s.ratio.confidence);
   if (s.pairs_apart > 0 && s.pairs < needed && measures_again(*cases.front())) {
     std::vector<std::string> ids;
-    for (const CaseResult* one : cases) ids.insert(ids.end(), {one->case_id, one->speedup.baseline_case_id});
-    return "Measure both sides together: " + rerun_command(run, ids);
+    for (const CaseResult* one : cases) ids.push_back(one->case_id);
+    return "Measure both sides together: " + rerun_with_baselines(run, ids);
   }
   return fmt::format("Run the plan again with --repetitions {}.", needed);
 }
@@ -148,8 +143,7 @@ Findings find_setting_effect(const RunResult& run) {
 Findings find_no_claim(const RunResult& run) {
   std::map<std::string, std::vector<const CaseResult*>> by_reason;
   for (const CaseResult& one : run.cases)
-    if (const auto reason = no_claim_reason(one); !reason.empty() && !of_invalid_cases(one.speedup))
-      by_reason[reason].push_back(&one);
+    if (const auto reason = no_claim_reason(one); !reason.empty()) by_reason[reason].push_back(&one);
   Findings found;
   for (const auto& [reason, cases] : by_reason) {
     Finding finding;

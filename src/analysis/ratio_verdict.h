@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "result/pair_ratio.h"
 #include "result/run_result.h"
-#include "stats/ratio.h"
+#include "stats/interval.h"
 
 // Judges the ratio of one figure of two cases with the margin of verdicts (methodology: findings).
 namespace paceline::analysis {
 
-enum class Standing { kNoClaim, kMore, kLess, kEqual, kOpen };
+using result::Figure;
+
+enum class Standing : std::uint8_t { kNoClaim, kMore, kLess, kEqual, kOpen };
+
+// A ratio with its interval over pairs of processes.
+struct Ratio {
+  double value = 1;
+  stats::Interval ci;
+};
 
 struct RatioVerdict {
   Standing standing = Standing::kNoClaim;
-  std::optional<stats::Bracketed> ratio;
+  std::optional<Ratio> ratio;
   double margin = 0;   // the smallest relevant difference; within it the two are equal
   std::string reason;  // for kNoClaim, in words
-  bool above = false;  // the intervals do not overlap, and the numerator's is the higher one
+  [[nodiscard]] bool above() const { return standing != Standing::kNoClaim && ratio->ci.low > 1; }
 };
 
-// A case and one figure of it.
-struct Figure {
-  const result::CaseResult& one;
-  const result::Estimate& estimate;
-};
-
-// Needs intervals over processes of cases of grade A or B that ran in turns; otherwise nothing is claimed.
-RatioVerdict judge_ratio(const result::RunResult& run, const Figure& numerator, const Figure& denominator);
+// Needs six pairs of processes that ran in turns; the grades of the two cases stand beside the ratio.
+RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const result::CaseResult& numerator,
+                         const result::CaseResult& denominator);
 
 // "0.98–1.03"
-std::string range_of(const stats::Bracketed& ratio);
+std::string range_of(const Ratio& ratio);
 
 }  // namespace paceline::analysis

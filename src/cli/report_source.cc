@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
+#include "result/regraded_ratios.h"
 #include "result/stored_steps.h"
 
 namespace paceline::cli {
@@ -29,6 +30,7 @@ void add_steps(report::ReportRun& run, const result::StoredRun& stored, const re
 void complete_grades(result::RunResult& run) {
   bool added = false;
   for (auto& one : run.cases) added |= result::complete_grade(one);
+  added |= result::claim_despite_grades(run.cases, run.resumed_utc);
   if (added) run.findings = analysis::find_all(run);
 }
 

@@ -28,13 +28,6 @@ std::string signed_percent(double share) {
   return (share < 0 ? "−" : "+") + percent(share) + " %";
 }
 
-// Files of version 1.2 hold a verdict for any grade.
-CrossCheck checked(const result::CaseResult& one) {
-  CrossCheck check = one.cross_check;
-  if (check.ratio.value && one.grade == result::Grade::kC) check.reason = result::kInvalidCase;
-  return check;
-}
-
 std::string ratio_text(const CrossCheck& check) {
   const auto& ratio = check.ratio;
   if (!ratio.ci_low || !ratio.ci_high) return fmt::format("ratio {:.3f}", *ratio.value);
@@ -68,7 +61,7 @@ std::string check_text(const CrossCheck& check) {
 }
 
 Sections cross_check_sections(const ReportCase& entry) {
-  const auto check = checked(*entry.one);
+  const auto& check = entry.one->cross_check;
   if (!check.asked) return {};
   return {{.title = "Cross-check with the engine's own tool",
            .paragraphs = {check_text(check)},

@@ -135,12 +135,13 @@ std::string beaten_text(const result::RunResult& run, std::string_view model,
   }
   std::string text;
   if (!worse.empty())
-    text += fmt::format(" Beaten in latency and throughput at once, with intervals apart: {}.",
+    text += fmt::format(" Beaten in latency and throughput at once, with the intervals of both ratios: {}.",
                         analysis::list_labels(worse, 4));
   if (open > 0)
     text += fmt::format(
-        " Of {} more beside the line that is not claimed: intervals overlap, or a case is of grade C or of "
-        "too few processes.",
+        " Of {} more beside the line that is not claimed: the interval of a ratio holds 1, or there are too "
+        "few "
+        "pairs of processes.",
         plural(open, "case"));
   return text;
 }

@@ -23,7 +23,16 @@ std::string saving_text(const analysis::Answer& answer) {
                      format_ms(answer.high_ns));
 }
 
-// A row per answer; figures of a case of grade C claim nothing.
+void add_grades(Section& section, const std::vector<ReportCase>& cases) {
+  std::vector<std::string> noisy;
+  for (const ReportCase& entry : cases)
+    if (entry.one->grade == result::Grade::kC) noisy.push_back(name_of(entry));
+  if (!noisy.empty())
+    section.paragraphs.push_back(fmt::format(
+        "Of grade C, so that the times hold for the disturbed machine only: {}.", join(noisy, ", ")));
+}
+
+// A row per answer.
 Section answers_section(const std::vector<ReportCase>& cases) {
   Section section;
   section.table = {.heads = {"case", "what if", "step ms", "saves ms (range)", "throughput"},
@@ -43,12 +52,7 @@ Section answers_section(const std::vector<ReportCase>& cases) {
   if (section.table.rows.empty()) return {};
   section.title = "What if";
   section.paragraphs = {kAnswersReading};
-  std::vector<std::string> unclaimed;
-  for (const ReportCase& entry : cases)
-    if (entry.one->grade == result::Grade::kC) unclaimed.push_back(name_of(entry));
-  if (!unclaimed.empty())
-    section.paragraphs.push_back(
-        fmt::format("Of grade C, so that nothing of it is claimed: {}.", join(unclaimed, ", ")));
+  add_grades(section, cases);
   return section;
 }
 
@@ -58,7 +62,6 @@ Section recommended_section(const std::vector<ReportCase>& cases) {
                    .numbers_from = 2};
   std::string nothing;
   for (const ReportCase& entry : cases) {
-    if (entry.one->grade == result::Grade::kC) continue;
     const auto found = analysis::recommendations(entry.run->result, *entry.one);
     for (const auto& answer : found)
       section.table.add(name_of(entry), answer.advice, saving_text(answer),
@@ -68,7 +71,7 @@ Section recommended_section(const std::vector<ReportCase>& cases) {
   if (!section.table.rows.empty()) section.paragraphs = {kRecommendedReading};
   if (!nothing.empty())
     section.paragraphs.push_back(fmt::format("Nothing that is known about would save as much: {}.", nothing));
-  if (!section.paragraphs.empty()) section.title = "What would help";
+  if (!section.paragraphs.empty()) section.title = "What would help", add_grades(section, cases);
   return section;
 }
 

@@ -32,9 +32,6 @@ enum class Grade { kA, kB, kC, kNone };
 inline constexpr const char* kNotMeasured = "not_measured";
 inline constexpr const char* kTrained = "trained";  // resumed training that was done before
 
-// Why a comparison with a case of grade C claims nothing.
-inline constexpr const char* kInvalidCase = "the case is of grade C";
-
 // How the reason begins of a case whose outputs have nothing to be compared with.
 inline constexpr const char* kNoReference = "its fp32 reference could not be made";
 

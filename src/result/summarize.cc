@@ -8,11 +8,10 @@
 #include <map>
 #include <optional>
 
-#include "result/pairing.h"
+#include "result/pair_ratio.h"
 #include "result/summarize_load.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
-#include "stats/compare.h"
 #include "stats/noise.h"
 #include "stats/order_statistics.h"
 #include "stats/outliers.h"
@@ -308,52 +307,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                                : result.throughput.per_s.value);
 }
 
-// Medians of the processes of both sides; equal places are pairs.
-struct PairedTimes {
-  std::vector<double> result_ns, baseline_ns;
-  std::int64_t apart = 0;
-};
-
-PairedTimes paired_times(const CaseResult& result, const CaseResult& baseline,
-                         const std::vector<std::string>& resumed_utc) {
-  const Pairing pairing = pair_repetitions(result, baseline, resumed_utc);
-  PairedTimes times;
-  times.apart = pairing.apart;
-  for (const auto& [mine, theirs] : pairing.neighbours) {
-    if (!mine->p50_ns || !theirs->p50_ns) continue;
-    times.result_ns.push_back(*mine->p50_ns);
-    times.baseline_ns.push_back(*theirs->p50_ns);
-  }
-  return times;
-}
-
-// Why the pairs carry no interval; empty where they do.
-std::string too_few_pairs(const SpeedUp& s, double confidence) {
-  const auto needed = stats::required_n(0.5, stats::tail(confidence));
-  if (s.pairs >= needed) return {};
-  if (s.pairs_apart > 0)
-    return fmt::format(
-        "{} of {} repetitions of the two cases did not run as neighbours in time, so they are no pairs; "
-        "measure both cases again together",
-        s.pairs_apart, s.pairs + s.pairs_apart);
-  if (s.pairs == 0) return "no repetition ran in both cases";
-  return needed == 6 ? "fewer than six pairs of processes"
-                     : fmt::format("fewer than {} pairs of processes", needed);
-}
-
-// The side whose latencies are not valid for claims, in words; empty where both are valid.
-std::string invalid_side(const CaseResult& result, const CaseResult& baseline) {
-  for (const auto* one : {&result, &baseline})
-    if (one->grade == Grade::kC)
-      return fmt::format("{} is of grade C", one->label.empty() ? one->case_id : one->label);
-  return {};
-}
-
 }  // namespace
-
-std::int64_t pairs_for_claim(double confidence) {
-  return std::max(kPairsForClaim, stats::required_n(0.5, stats::tail(confidence)));
-}
 
 std::string no_claim_reason(const CaseResult& one) {
   const SpeedUp& s = one.speedup;
@@ -363,7 +317,7 @@ std::string no_claim_reason(const CaseResult& one) {
   // Files of version 1.2 do not give a reason.
   if (s.scope != kBetweenProcess || s.pairs < kPairsForClaim) return "fewer than six pairs of processes";
   if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
-  return s.verdict.empty() ? "one of the two is of grade C" : "";
+  return s.verdict.empty() ? "the result does not say how it was judged" : "";
 }
 
 void mark_not_measured(CaseResult& result) {
@@ -406,32 +360,26 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   SpeedUp& s = result.speedup;
   s = {};
   s.baseline_case_id = baseline.case_id;
-  const PairedTimes times = paired_times(result, baseline, resumed_utc);
-  s.pairs = static_cast<std::int64_t>(times.result_ns.size());
-  s.pairs_apart = times.apart;
-  s.reason = too_few_pairs(s, confidence);
+  const PairRatio r = pair_ratio(baseline, result, Figure::kLatency, resumed_utc, confidence, delta);
+  s.pairs = r.pairs;
+  s.pairs_apart = r.apart;
+  s.reason = r.reason;
   s.ratio.confidence = confidence;
-  if (s.pairs == 0) {
+  if (!r.found) {
     s.ratio.value = Number::missing(s.reason);
     return;
   }
-  const auto ratio = stats::speed_up(times.baseline_ns, times.result_ns, confidence);
-  s.ratio = {Number(ratio.value), {}, {}, confidence, "binomial_processes"};
-  set_interval(s.ratio, ratio.ci, s.reason);
-  if (!ratio.ci) return;
-  const auto comparison = stats::compare_pairs(
-      times.baseline_ns, times.result_ns,
-      {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+  s.ratio = {Number(r.found->estimate_ratio), {}, {}, confidence, "binomial_processes"};
+  set_interval(s.ratio, r.found->ci_ratio, s.reason);
+  if (!r.found->ci_ratio) return;
   s.scope = kBetweenProcess;
-  s.p_sign = comparison.p_sign;
-  // Latencies that are not valid carry no verdict.
-  s.reason = invalid_side(result, baseline);
+  s.p_sign = r.found->p_sign;
   if (!s.reason.empty()) return;
-  static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},
-                                                            {stats::Verdict::kImprovement, "faster"},
+  static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "faster"},
+                                                            {stats::Verdict::kImprovement, "slower"},
                                                             {stats::Verdict::kEquivalent, "equivalent"},
                                                             {stats::Verdict::kInconclusive, "inconclusive"}};
-  s.verdict = kWords.at(comparison.verdict);
+  s.verdict = kWords.at(r.found->verdict);  // the baseline takes more time
 }
 
 }  // namespace paceline::result

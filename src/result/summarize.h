@@ -23,11 +23,6 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
 // Marks a case without a repetition as skipped, with the reason and without a grade.
 void mark_not_measured(CaseResult& result);
 
-// With fewer pairs no interval at 95 % exists (methodology: A/B comparison).
-inline constexpr std::int64_t kPairsForClaim = 6;
-// As many pairs as an interval of this confidence needs, at least six: 8 at 99 %.
-std::int64_t pairs_for_claim(double confidence);
-
 // Why a measured case may not be called faster or slower than its baseline; empty where the interval decides,
 // and for a case without a baseline.
 std::string no_claim_reason(const CaseResult& one);
@@ -40,7 +35,7 @@ bool above_measured_peak(const Flops& flops);
 void summarize_repetition(Repetition& repetition, const std::vector<double>& durations_ns);
 
 // Fills `speedup` of `result` against `baseline` over repetitions with the same index that ran as neighbours
-// in time (methodology: A/B comparison). Grade C on either side means no verdict. Below six pairs there is
+// in time (methodology: A/B comparison), whatever the grades. Below six pairs there is
 // neither interval nor verdict, and scope and reason say so. `resumed_utc`: when --resume continued the run.
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence = 0.95,
                          double delta = 0.03, const std::vector<std::string>& resumed_utc = {});

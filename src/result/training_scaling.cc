@@ -6,9 +6,9 @@
 #include <string>
 
 #include "result/case_fields.h"
-#include "result/comparable.h"
+#include "result/noise_rules.h"
+#include "result/pair_ratio.h"
 #include "result/step_account.h"
-#include "stats/ratio.h"
 
 namespace paceline::result {
 namespace {
@@ -37,14 +37,13 @@ std::string work_of_a_rank(const CaseResult& one) {
 // The ratio is the ideal step, from `base`, over that of `one`.
 void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
                   const std::vector<std::string>& resumed_utc) {
-  const auto long_step = bracketed(one.headline.p50_ns), short_step = bracketed(base.headline.p50_ns);
-  std::string reason = obstacle(one, base, resumed_utc);
-  if (reason.empty() && (!long_step || !short_step)) reason = "a step time of the two has no interval";
-  s.ci_low = s.ci_high = Number::missing(reason);
-  if (!reason.empty()) return;
-  const auto ratio = stats::ratio_of(*short_step, *long_step);
-  s.ci_low = ratio.ci.low * ideal_step(one, base);
-  s.ci_high = ratio.ci.high * ideal_step(one, base);
+  const auto steps = pair_ratio(base, one, Figure::kLatency, resumed_utc, one.headline.p50_ns.confidence,
+                                smallest_difference(profile_of(one)));
+  s.ci_low = s.ci_high = Number::missing(steps.reason);
+  if (!steps.reason.empty()) return;
+  s.efficiency = steps.found->estimate_ratio * ideal_step(one, base);
+  s.ci_low = steps.found->ci_ratio->low * ideal_step(one, base);
+  s.ci_high = steps.found->ci_ratio->high * ideal_step(one, base);
   s.superlinear = *s.ci_low > 1;
 }
 
@@ -55,8 +54,8 @@ Scaling scaling_of(const CaseResult& one, const CaseResult& base,
   s.base_world = base.benchmark.world_size;
   s.world = one.benchmark.world_size;
   s.efficiency = ideal_step(one, base) * *base.headline.p50_ns.value / *one.headline.p50_ns.value;
-  s.speedup = *s.efficiency * static_cast<double>(s.world) / static_cast<double>(s.base_world);
   set_interval(s, one, base, resumed_utc);
+  s.speedup = *s.efficiency * static_cast<double>(s.world) / static_cast<double>(s.base_world);
   return s;
 }
 
@@ -98,8 +97,12 @@ std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
   const Scaling& s = one.scaling.front();
   if (!s.ci_low || !s.ci_high || !s.efficiency || !s.speedup)
     return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
-  std::string reason = obstacle(one);
-  return reason.empty() && base != nullptr ? obstacle(*base) : reason;
+  for (const CaseResult* side : {&one, base}) {
+    if (side == nullptr) continue;
+    if (auto why = distortion(*side); !why.empty()) return why;
+    if (side->headline.scope != kBetweenProcess) return "fewer than six pairs of processes";
+  }
+  return {};
 }
 
 void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
@@ -117,7 +120,7 @@ void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
 
 Estimate efficiency_of(const CaseResult& one) {
   const Scaling& s = one.scaling.front();
-  return {s.efficiency, s.ci_low, s.ci_high, one.headline.p50_ns.confidence, "mover"};
+  return {s.efficiency, s.ci_low, s.ci_high, one.headline.p50_ns.confidence, "binomial_processes"};
 }
 
 void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {

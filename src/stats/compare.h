@@ -27,9 +27,10 @@ struct CompareConfig {
 
 struct Comparison {
   std::int64_t pairs = 0;
-  double estimate_ratio = 1;         // candidate / baseline, exp of the median log ratio
-  std::optional<Interval> ci_ratio;  // exact order statistics of the log ratios
-  std::optional<double> actual_coverage;
+  double estimate_ratio = 1;  // candidate / baseline, exp of the median log ratio
+  std::optional<Interval>
+      ci_ratio;  // order statistics of the log ratios; below nine pairs cut by Student's t
+  std::optional<double> actual_coverage;  // of the order statistics
   double confidence = 0.95;
   double delta = 0;                 // the value that was used
   double p_sign = 1;                // two-sided exact sign test; ties count against a difference
@@ -45,18 +46,6 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
 
 // Applies the rule to log ratios, of which positive ones are worse.
 Verdict verdict(Interval d, double estimate, double delta);
-
-// How many times faster the candidate is: baseline / candidate of times. Pairs are as in compare_pairs.
-struct SpeedUp {
-  std::int64_t pairs = 0;
-  double value = 1;
-  std::optional<Interval> ci;
-  std::optional<double> actual_coverage;
-  double confidence = 0.95;
-  std::string reason;  // why ci is missing
-};
-SpeedUp speed_up(std::span<const double> baseline_ns, std::span<const double> candidate_ns,
-                 double confidence = 0.95);
 
 // Holm's adjusted p-values, in the order given.
 std::vector<double> holm(std::span<const double> p_values);

@@ -61,13 +61,13 @@ class CrossCheck(cli.CliTest):
     def assert_ratio(self, check):
         ratios = sorted(a / b for a, b in zip(check["ours_ns"], check["theirs_ns"], strict=True))
         self.assertAlmostEqual(check["ratio"]["value"], (ratios[2] * ratios[3]) ** 0.5, delta=1e-9 * ratios[3])
-        self.assertAlmostEqual(check["ratio"]["ci_low"], ratios[0], delta=1e-9 * ratios[0])
-        self.assertAlmostEqual(check["ratio"]["ci_high"], ratios[5], delta=1e-9 * ratios[5])
+        self.assertGreaterEqual(check["ratio"]["ci_low"], ratios[0] * (1 - 1e-9))
+        self.assertLessEqual(check["ratio"]["ci_high"], ratios[5] * (1 + 1e-9))
         self.assertEqual(check["theirs_p50_ns"], statistics.median(check["theirs_ns"]))
 
     def assert_answered(self, case):
         check = case["cross_check"]
-        self.assertEqual(check["reason"], "the case is of grade C" if case["grade"] == "C" else "", check["log_tail"])
+        self.assertEqual(check["reason"], "", check["log_tail"])
 
     def assert_no_ratio(self, done, case, *words):
         """A reason in the result and on the terminal; the case keeps its figures."""
@@ -119,12 +119,11 @@ class StandIns(CrossCheck):
         self.assertEqual((check["tool"], check["version"], check["iterations"]), ("benchmark_app", "2030.1.0-1-abc", 3))
         self.assertEqual(check["theirs_ns"], [1.25e6] * 6)
         self.assert_ratio(check)
-        valid = case["grade"] != "C"  # a busy machine: nothing is claimed then
-        self.assertEqual(check["verdict"], "faster" if valid else "cannot_say")  # four numbers against 1.25 ms
+        self.assertEqual(check["verdict"], "faster")  # four numbers against 1.25 ms, whatever the grade
         self.assertIn("the tool runs version 2030.1.0-1-abc", check["notes"][0])
         said = " ".join(done.out.split())
         self.assertIn("benchmark_app 1.25 ms, Paceline", said)
-        self.assertIn("Paceline is faster by" if valid else "no claim: the case is of grade C", said)
+        self.assertIn("Paceline is faster by", said)
         self.assertIn("6 pairs of processes with benchmark_app", " ".join((done.out + done.err).split()))
         calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
         self.assertEqual(len(calls), 6)
@@ -145,10 +144,9 @@ class StandIns(CrossCheck):
 
     def test_gates_and_reports_have_the_ratio(self):
         self.tool("benchmark_app", BENCHMARK_APP)
-        _, case = self.measure("openvino", "--expect", "cross_check_ratio < 0.9", env={"STAND_IN_MS": "500.00"}, code=(0, 3))
+        self.measure("openvino", "--expect", "cross_check_ratio < 0.9", env={"STAND_IN_MS": "500.00"})
         run = self.only_run()
-        verdict = self.summary()["gates"][0]["verdict"]
-        self.assertEqual(verdict, "cannot_say" if case["grade"] == "C" else "met")  # a busy machine decides nothing
+        self.assertEqual(self.summary()["gates"][0]["verdict"], "met")  # the ratio outlives a busy machine
         self.assertIn("cross_check_ratio", (run / "summary.csv").read_text())
         page = (run / "report.html").read_text(encoding="utf-8")
         self.assertIn("Cross-check with the engine", page)

@@ -41,12 +41,20 @@ inline std::string verdict_for(double ratio) {
   return ratio > 1.03 ? "faster" : ratio < 0.97 ? "slower" : "equivalent";
 }
 
+// Within 1 % of 1, in another order for each engine, precision and batch; the median over repetitions is 1.
+inline double wobble(const CaseSpec& spec, int index) {
+  const auto shift =
+      static_cast<std::int64_t>(std::string(spec.engine).size() + std::string(spec.precision).size());
+  return 1 + 0.004 * (static_cast<double>((index + shift + spec.batch) % 6) - 2.5);
+}
+
 inline result::Repetition repetition_of(const CaseSpec& spec, int index) {
   result::Repetition repetition;
   repetition.index = index;
   repetition.started_utc = "2026-11-21T01:45:00Z";
   repetition.n = kSamplesPerRepetition;
-  repetition.p50_ns = spec.p50_ms * 1e6 * (1 + 0.002 * (index - 2));
+  repetition.p50_ns = spec.p50_ms * 1e6 * wobble(spec, index);
+  repetition.mean_ns = 1.01 * *repetition.p50_ns;
   repetition.warmup_mode = "auto";
   repetition.warmup_iterations = 12;
   repetition.steady_state = "reached";
@@ -120,6 +128,16 @@ inline result::CaseResult case_of(const CaseSpec& spec) {
                             {"version.oneDNN", "3.13"}};
   one.config_effective = {{"warmup_iterations", "auto"}, {"repetitions", kRepetitions}, {"seed", 42}};
   return one;
+}
+
+// Times of `one` over those of `base`, pair by pair: low, four times the middle, high.
+inline void pair_with(result::CaseResult& one, const result::CaseResult& base, double low, double middle,
+                      double high) {
+  for (std::size_t i = 0; i < one.repetitions.size(); ++i) {
+    const double ratio = i == 0 ? low : i + 1 == one.repetitions.size() ? high : middle;
+    one.repetitions[i].p50_ns = ratio * *base.repetitions.at(i).p50_ns;
+    one.repetitions[i].mean_ns = ratio * *base.repetitions.at(i).mean_ns;
+  }
 }
 
 // As trained weights are judged: `changed` of `samples` answers are not the reference's (made-up interval

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "process/tool_process.h"
 #include "result/noise_rules.h"
+#include "result/pair_ratio.h"
 #include "result/samples.h"
 #include "run/inference/engine_tools.h"
 #include "run/inference/inference_results.h"
@@ -216,7 +217,7 @@ bool asks_cross_check(const CaseRun& run) {
   return run.definition.settings.has("cross_check") && run.definition.settings.flag("cross_check");
 }
 
-void conclude(result::CrossCheck& check, double confidence, double delta, result::Grade grade) {
+void conclude(result::CrossCheck& check, double confidence, double delta) {
   const auto pairs = std::min(check.ours_ns.size(), check.theirs_ns.size());
   check.ours_ns.resize(pairs);
   check.theirs_ns.resize(pairs);
@@ -233,9 +234,6 @@ void conclude(result::CrossCheck& check, double confidence, double delta, result
                  "binomial_processes"};
   static constexpr const char* kWords[] = {"slower", "faster", "equal", "cannot_say"};  // as stats::Verdict
   check.verdict = kWords[static_cast<std::size_t>(c.verdict)];
-  if (grade != result::Grade::kC) return;
-  check.verdict = "cannot_say";
-  check.reason = result::kInvalidCase;
 }
 
 void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& observer,
@@ -250,7 +248,8 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
     make_directories(helpers.folder);
     Exchange(run, *tool, helpers, observer, interrupt).measure();
     conclude(check, settings.number("confidence"),
-             result::smallest_difference(result::profile_of(run.result)), run.result.grade);
+             result::smallest_difference(result::profile_of(run.result)));
+    if (check.reason = result::distortion(run.result); !check.reason.empty()) check.verdict = "cannot_say";
   } catch (const Error& e) {
     check.reason = e.what();
     check.ratio.value = result::Number::missing(check.reason);

@@ -26,8 +26,7 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
                  const std::atomic<bool>& interrupt);
 
 // The ratio, its interval and the verdict from the pairs that are there; `delta` is the smallest difference
-// that counts. Of a case of grade C nothing is claimed.
-void conclude(result::CrossCheck& check, double confidence, double delta,
-              result::Grade grade = result::Grade::kA);
+// that counts.
+void conclude(result::CrossCheck& check, double confidence, double delta);
 
 }  // namespace paceline::run

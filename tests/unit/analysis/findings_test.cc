@@ -207,15 +207,15 @@ TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
   EXPECT_TRUE(says(
       bf16, "Batch 8 against batch 1 of bf16 eager resnet50: 32.0 images/s (31.4–32.7) and 11.1 images/s"))
       << bf16.text;
-  EXPECT_TRUE(says(bf16, "2.89x the throughput (2.81–2.97); compute-bound, 50 % of")) << bf16.text;
+  EXPECT_TRUE(says(bf16, "2.88x the throughput (2.88–2.92); compute-bound, 50 % of")) << bf16.text;
   EXPECT_TRUE(
-      says(fp32, "it loses throughput, to 0.85 of it (0.82–0.87); 49 % of this machine's measured peak"))
+      says(fp32, "it loses throughput, to 0.84 of it (0.84–0.86); 49 % of this machine's measured peak"))
       << fp32.text;
 }
 
 TEST(Findings, BatchScalingWithinOneProcessClaimsNothing) {
   RunResult run = sample_run();
-  for (auto& one : run.cases) one.headline.scope = "within_process";
+  for (auto& one : run.cases) one.repetitions.resize(std::min<std::size_t>(one.repetitions.size(), 5));
   for (const Finding& finding : of_kind(run, "batch_scaling"))
     EXPECT_TRUE(says(finding, "no claim")) << finding.text;
 }
@@ -225,19 +225,16 @@ TEST(Findings, NoGainIsSaidOnlyWhereTheRatioIsWithinTheMargin) {
   run.cases[1] = case_of({"resnet50", "eager", "fp32", 8, 401, 300});
   auto found = of_kind(run, "batch_scaling");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "no gain in throughput: the two are equal within 5 % (ratio 0.97–1.03)"))
+  EXPECT_TRUE(says(found[0], "no gain in throughput: the two are equal within 5 % (ratio 0.99–1.01)"))
       << found[0].text;
-  auto& wide = run.cases[1].throughput.per_s;
-  wide.ci_low = 10.0;
-  wide.ci_high = 40.0;
+  ::paceline::testing::pair_with(run.cases[1], run.cases[0], 0.5, 1, 2);
   found = of_kind(run, "batch_scaling");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(says(found[0], "no gain")) << found[0].text;
-  EXPECT_TRUE(says(found[0], "whether it gains throughput cannot be said (ratio 0.50–2.00)"))
-      << found[0].text;
+  EXPECT_TRUE(says(found[0], "whether it gains throughput cannot be said (ratio ")) << found[0].text;
 }
 
-TEST(Findings, BatchScalingOfGradeCClaimsNothing) {
+TEST(Findings, BatchScalingOfGradeCIsClaimedByItsPairs) {
   RunResult run = sample_run();
   for (auto& one : run.cases) {
     one.grade = result::Grade::kC;
@@ -246,8 +243,7 @@ TEST(Findings, BatchScalingOfGradeCClaimsNothing) {
   const auto found = of_kind(run, "batch_scaling");
   ASSERT_EQ(found.size(), 2U);
   for (const Finding& finding : found) {
-    EXPECT_TRUE(says(finding, "no claim: ") && says(finding, "is of grade C")) << finding.text;
-    EXPECT_FALSE(says(finding, "compute-bound")) << finding.text;
+    EXPECT_FALSE(says(finding, "no claim")) << finding.text;
   }
 }
 
@@ -261,8 +257,8 @@ TEST(Findings, CasesThatDidNotRunInTurnsClaimNothing) {
     run.cases[1].repetitions[static_cast<std::size_t>(i)].started_utc =
         "2026-11-21T05:0" + std::to_string(i) + ":00Z";
   }
-  EXPECT_TRUE(
-      says(of_kind(run, "batch_scaling").at(0), "no claim: most repetitions of the two did not run as"));
+  EXPECT_TRUE(says(of_kind(run, "batch_scaling").at(0),
+                   "no claim: 6 of 6 repetitions of the two cases did not run as"));
   EXPECT_TRUE(says(of_kind(run, "recommendation").at(0), "no claim: not all of them ran in turns"));
   run.cases[1].speedup = {};
   run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
@@ -335,13 +331,13 @@ TEST(Findings, RecommendationSaysWhatAnswersCost) {
   EXPECT_TRUE(says(found[1], "with FP32's answers: ")) << found[1].text;
 }
 
-TEST(Findings, RecommendationIgnoresInvalidCases) {
+TEST(Findings, RecommendationCountsCasesOfGradeC) {
   RunResult run = sample_run();
   for (auto& one : run.cases)
     if (one.benchmark.precision == "bf16") one.grade = result::Grade::kC;
   const auto found = of_kind(run, "recommendation");
-  for (const auto& one : found) EXPECT_FALSE(says(one, "bf16")) << one.text;
-  EXPECT_TRUE(says(found.at(0), "; 2 cases of grade C left out.")) << found.at(0).text;
+  EXPECT_TRUE(says(found.at(1), "bf16 eager at batch 8")) << found.at(1).text;
+  EXPECT_FALSE(says(found.at(1), "left out")) << found.at(1).text;
 }
 
 TEST(Findings, MemorySavingWithTheRangeOverProcesses) {
@@ -405,7 +401,7 @@ TEST(Findings, GradesAreNamedWithTheirReasonAndACommand) {
   EXPECT_EQ(noisy[0].evidence, "vit_b_16 torchscript fp32 b1: foreign CPU 6 %");
   EXPECT_EQ(noisy[0].advice,
             "Measure again with: paceline run --resume results/quickstart/20261121T014500Z-7f3a --only "
-            "8");
+            "7-8");
   EXPECT_TRUE(of_kind(run, "invalid_cases").empty());
 }
 

@@ -62,15 +62,14 @@ TEST(CaseQuery, NeighbouringCasesAreARange) {
             "paceline run --resume out/r1 --only 1-3,5");
 }
 
-TEST(CaseQuery, OneIsBeatenOnlyWhereIntervalsLieApart) {
+TEST(CaseQuery, OneIsBeatenOnlyWhereTheRatiosSaySo) {
   auto run = sample_run();
   EXPECT_TRUE(beaten(run, run.cases[0]));   // torchscript is 11 % faster at the same batch
   EXPECT_FALSE(beaten(run, run.cases[1]));  // the fastest
-  run.cases[1].headline.p50_ns.ci_high = 53.5e6;
-  EXPECT_FALSE(beaten(run, run.cases[0]));  // the intervals overlap
-  run = sample_run();
   run.cases[0].grade = result::Grade::kC;
-  EXPECT_FALSE(beaten(run, run.cases[0]));
+  EXPECT_TRUE(beaten(run, run.cases[0]));  // its times are disturbed, the ratio has an interval of its own
+  ::paceline::testing::pair_with(run.cases[1], run.cases[0], 0.7, 0.9, 1.4);
+  EXPECT_FALSE(beaten(run, run.cases[0]));  // the interval holds 1
 }
 
 TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
@@ -78,19 +77,17 @@ TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
   run.cases.resize(2);
   auto &a = run.cases[0], &b = run.cases[1];
   const auto judged = [&](double low, double value, double high) {
-    a.throughput.per_s = {value, low, high, 0.95, ""};
-    b.throughput.per_s = {20.0, 19.9, 20.1, 0.95, ""};
-    return judge_ratio(run, {a, a.throughput.per_s}, {b, b.throughput.per_s}).standing;
+    ::paceline::testing::pair_with(a, b, low, value, high);
+    return judge_ratio(run, Figure::kLatency, a, b).standing;
   };
-  EXPECT_EQ(judged(19.8, 20, 20.2), Standing::kEqual);
-  EXPECT_EQ(judged(10, 20, 40), Standing::kOpen);
-  EXPECT_EQ(judged(24, 25, 26), Standing::kMore);
-  EXPECT_EQ(judged(14, 15, 16), Standing::kLess);
+  EXPECT_EQ(judged(0.99, 1, 1.01), Standing::kEqual);
+  EXPECT_EQ(judged(0.5, 1, 2), Standing::kOpen);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
+  EXPECT_EQ(judged(0.7, 0.75, 0.8), Standing::kLess);
   b.grade = result::Grade::kC;
-  EXPECT_EQ(judged(24, 25, 26), Standing::kNoClaim);
-  b.grade = result::Grade::kA;
-  a.headline.scope = result::kWithinProcess;
-  EXPECT_EQ(judged(24, 25, 26), Standing::kNoClaim);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
+  a.repetitions.resize(5);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kNoClaim);
 }
 
 std::string sentence(const std::function<void(result::RunResult&)>& change) {
@@ -102,12 +99,11 @@ std::string sentence(const std::function<void(result::RunResult&)>& change) {
 }
 
 TEST(ClosingSentence, TwoCasesAreComparedInOne) {
-  EXPECT_EQ(
-      sentence([](auto& run) {
-        run.cases[1].speedup.ratio = {3.71, 3.42, 4.08, 0.95, ""};
-        ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
-      }),
-      "torchscript int8 is 3.7 times faster than eager fp32 (3.4–4.1), same answers on 31 of 32 inputs.");
+  EXPECT_EQ(sentence([](auto& run) {
+              run.cases[1].speedup.ratio = {3.71, 3.42, 4.08, 0.95, ""};
+              ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
+            }),
+            "torchscript int8 is 3.7 times as fast as eager fp32 (3.4–4.1); it keeps 31 of 32 answers.");
   // Of two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
   for (const std::size_t other : {0U, 1U})
     EXPECT_NE(sentence([&](auto& run) {
@@ -115,22 +111,26 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
                 run.cases[1].speedup.ratio = {1.5, 1.4, 1.6, 0.95, ""};
                 ::paceline::testing::judge_by_answers(run.cases[other], 3, 32);
                 ::paceline::testing::judge_by_answers(run.cases[1 - other], 0, 32);
-              }).find("same answers on 29 of 32 inputs"),
+              }).find("keeps 29 of 32 answers"),
               std::string::npos)
         << other;
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup.ratio = {0.8, 0.75, 0.84, 0.95, ""};
               run.cases[1].speedup.verdict = "slower";
             }),
-            "eager fp32 is 1.25 times faster than torchscript int8 (1.19–1.33).");
-  EXPECT_EQ(sentence([](auto& run) { run.cases[1].speedup.verdict = "inconclusive"; }),
-            "Which of torchscript int8 and eager fp32 is faster cannot be said (ratio 1.10–1.16).");
+            "eager fp32 is 1.25 times as fast as torchscript int8 (1.19–1.33); torchscript int8 passes the "
+            "check of "
+            "its outputs.");
+  EXPECT_EQ(
+      sentence([](auto& run) { run.cases[1].speedup.verdict = "inconclusive"; }),
+      "Which of torchscript int8 and eager fp32 is faster cannot be said (ratio 1.10–1.16); torchscript int8 "
+      "passes the check of its outputs.");
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup = {};
               run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
-            "processes (--repetitions 6 makes enough).");
+            "processes (--repetitions 6 makes enough); torchscript int8 passes the check of its outputs.");
 }
 
 // 99 % needs eight pairs.
@@ -141,19 +141,14 @@ TEST(ClosingSentence, TheAdviceHasTheRepetitionsThatTheConfidenceNeeds) {
       << text;
 }
 
-// Answers are compared with those of fp32 of the same model, so of nothing else they are not said to be
-// equal.
-TEST(ClosingSentence, AnswersAreOfOneModelAgainstFp32) {
-  const auto answers = [](const std::function<void(result::RunResult&)>& change) {
-    return sentence([&](auto& run) {
-             run.cases[1].speedup.ratio = {3.71, 3.42, 4.08, 0.95, ""};
-             ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
-             change(run);
-           }).find("same answers") != std::string::npos;
+TEST(ClosingSentence, AnswersThatWereNotComparedAreNotCalledRight) {
+  const auto text = [](const std::function<void(result::Correctness&)>& change) {
+    return sentence([&](auto& run) { change(run.cases[1].correctness); });
   };
-  EXPECT_TRUE(answers([](auto&) {}));
-  EXPECT_FALSE(answers([](auto& run) { run.cases[0].benchmark.precision = "bf16"; }));
-  EXPECT_FALSE(answers([](auto& run) { run.cases[0].benchmark.model = "resnet18"; }));
+  const std::string nothing = "; the answers of torchscript int8 were compared with nothing.";
+  EXPECT_TRUE(text([](auto& c) { c.checked = false; }).ends_with(nothing));
+  EXPECT_TRUE(text([](auto& c) { c.reference += ": no independent check"; }).ends_with(nothing));
+  EXPECT_TRUE(text([](auto&) {}).ends_with("; it passes the check of its outputs."));
 }
 
 TEST(ClosingSentence, RatesOfDifferentThingsAreNotCompared) {
@@ -175,10 +170,64 @@ TEST(ClosingSentence, RanksAreNamedAsRanks) {
   EXPECT_NE(text.find("torchscript int8 r4"), std::string::npos) << text;
 }
 
-TEST(ClosingSentence, OneCaseIsStatedAndMoreThanTwoAreNot) {
+TEST(ClosingSentence, OneCaseIsStated) {
   EXPECT_EQ(sentence([](auto& run) { run.cases.resize(1); }),
             "resnet50 eager fp32 b1 takes 54.1 ms an inference (53.0 ms–55.2 ms), 18.5 images/s.");
-  EXPECT_EQ(closing_sentence(sample_run()), "");
+}
+
+// The answer of a larger run: fastest, how much, whether its answers are right.
+TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
+  using Change = std::function<void(result::RunResult&)>;
+  const auto answer = [](const Change& change) {
+    auto run = sample_run();
+    run.cases.resize(3);
+    change(run);
+    return closing_sentence(run);
+  };
+  EXPECT_EQ(
+      answer([](auto&) {}),
+      "The fastest is torchscript fp32: 1.13 times as fast as eager fp32 (1.13–1.13); it passes the check "
+      "of its outputs.");
+  const Change int8 = [](auto& run) {
+    run.cases[1].benchmark.precision = "int8";
+    run.cases[1].grade = result::Grade::kC;
+    run.cases[2].benchmark.precision = "fp32", run.cases[2].benchmark.engine = "openvino";
+    ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
+    for (auto& r : run.cases[1].repetitions) r.p50_ns = *r.p50_ns / 2;
+    run.cases[1].headline.p50_ns.value = *run.cases[1].headline.p50_ns.value / 2;
+  };
+  EXPECT_EQ(answer(int8),
+            "The fastest is torchscript int8: 2.3 times as fast as eager fp32 (2.3–2.3); it keeps 31 of 32 "
+            "answers. The times themselves are of grade C.");
+  EXPECT_EQ(
+      answer([&](auto& run) {
+        int8(run);
+        run.cases[2] = run.cases[1];
+        run.cases[2].benchmark.engine = "openvino";
+      }),
+      "The fastest is torchscript int8 (not told apart from openvino int8): 2.3 times as fast as eager fp32 "
+      "(2.3–2.3); it keeps 31 of 32 answers. The times themselves are of grade C.");
+  EXPECT_TRUE(
+      answer([&](auto& run) {
+        for (auto& one : run.cases) one.repetitions.resize(1);
+      })
+          .starts_with("Which of 3 cases is the fastest is not claimed: fewer than six pairs of processes "
+                       "(--repetitions 6 makes enough). By the figures alone it is torchscript fp32; "));
+  EXPECT_TRUE(
+      answer([&](auto& run) {
+        run.cases[1].repetitions = run.cases[0].repetitions;
+        run.cases[1].headline = run.cases[0].headline;
+        run.cases[1].headline.p50_ns.value = 54e6;
+      }).starts_with("No case is shown to be faster than eager fp32: torchscript fp32 is 1.00–1.00 times "));
+}
+
+TEST(ClosingSentence, EachModelHasItsAnswerAndBatchesAreComparedByRate) {
+  const auto text = closing_sentence(sample_run());
+  EXPECT_TRUE(
+      text.starts_with("The fastest for resnet50 is eager bf16 b8 contiguous: 2.0 times as fast as eager "
+                       "fp32 b8 contiguous ("))
+      << text;
+  EXPECT_NE(text.find("\nThe fastest for vit_b_16 is torchscript fp32: 1.05"), std::string::npos) << text;
 }
 
 TEST(CpuFeatures, KnownAbsentAndUnknown) {

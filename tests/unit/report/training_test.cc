@@ -45,10 +45,10 @@ TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   const auto terminal = terminal_of(run);
   EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
   expect_words(terminal, {"no claim"});
-  expect_words(terminal, {"what more ranks gain is not claimed: fewer than six processes"});
+  expect_words(terminal, {"what more ranks gain is not claimed: fewer than six pairs of processes"});
   const ReportRun trained{run, {}};
   const auto page = page_of(trained);
-  expect_words(page, {"r4: what it gains over 1 rank is not claimed: fewer than six processes."});
+  expect_words(page, {"r4: what it gains over 1 rank is not claimed: fewer than six pairs of processes."});
   EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
   EXPECT_TRUE(efficiency_plots(side_by_side(std::span(&trained, 1))).empty());
 }

@@ -22,12 +22,12 @@ result::CrossCheck pairs(std::vector<double> ours, std::vector<double> theirs) {
   return check;
 }
 
-TEST(Conclude, RatioIsTheMedianOverPairsWithOrderStatistics) {
+TEST(Conclude, RatioIsTheMedianOverPairsWithItsInterval) {
   auto check = pairs({101, 102, 103, 104, 105, 106}, {100, 100, 100, 100, 100, 100});
   conclude(check, 0.95, 0.05);
   EXPECT_NEAR(*check.ratio.value, 1.035, 1e-4);
-  EXPECT_NEAR(*check.ratio.ci_low, 1.01, 1e-12);
-  EXPECT_NEAR(*check.ratio.ci_high, 1.06, 1e-12);
+  EXPECT_NEAR(*check.ratio.ci_low, 1.0132, 1e-3);
+  EXPECT_NEAR(*check.ratio.ci_high, 1.0570, 1e-3);
   EXPECT_DOUBLE_EQ(*check.ours_p50_ns, 103.5);
   EXPECT_EQ(check.verdict, "cannot_say");  // above 1, but neither within 5 % nor beyond it
 }
@@ -43,13 +43,6 @@ TEST(Conclude, TheVerdictHasFourAnswers) {
   EXPECT_EQ(verdict({108, 109, 110, 111, 112, 107}), "slower");
   EXPECT_EQ(verdict({90, 91, 89, 88, 92, 93}), "faster");
   EXPECT_EQ(verdict({80, 120, 100, 95, 105, 130}), "cannot_say");
-}
-
-TEST(Conclude, OfGradeCNothingIsClaimed) {
-  auto check = pairs({108, 109, 110, 111, 112, 107}, std::vector<double>(6, 100.0));
-  conclude(check, 0.95, 0.05, result::Grade::kC);
-  EXPECT_EQ(check.verdict, "cannot_say");
-  EXPECT_EQ(check.reason, "the case is of grade C");
 }
 
 TEST(Conclude, FewerThanSixPairsHaveNoInterval) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "result/pair_ratio.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "result/pairing.h"
+#include "stats/quantile.h"
+
+namespace paceline::result {
+namespace {
+
+Number usual_mean_ns(const CaseResult& one) {
+  std::vector<double> means;
+  for (const auto& r : one.repetitions)
+    if (r.mean_ns) means.push_back(*r.mean_ns);
+  return means.empty() ? Number::missing("no repetition has a mean") : Number(stats::median(means));
+}
+
+// The case's rate, faster or slower as this repetition's mean time was; of a server what was measured itself.
+Number rate_of(const CaseResult& one, const Repetition& r) {
+  if (one.benchmark.scenario == "server") return r.load.empty() ? Number{} : r.load.front().saturation_per_s;
+  const auto& rate = one.throughput.per_s.value;
+  if (!rate || !r.mean_ns) return rate ? r.mean_ns : rate;
+  return *rate * *usual_mean_ns(one) / *r.mean_ns;
+}
+
+Number value_of(const CaseResult& one, const Repetition& r, Figure figure) {
+  return figure == Figure::kLatency ? r.p50_ns : rate_of(one, r);
+}
+
+bool is_positive(const Number& value) {
+  return value && std::isfinite(*value) && *value > 0;
+}
+
+std::string too_few_pairs(const PairRatio& r, std::int64_t needed) {
+  if (r.pairs >= needed) return {};
+  if (r.apart > 0)
+    return fmt::format(
+        "{} of {} repetitions of the two cases did not run as neighbours in time, so they are no pairs; "
+        "measure both cases again together",
+        r.apart, r.pairs + r.apart);
+  if (r.pairs == 0) return "no repetition ran in both cases";
+  return needed == kPairsForClaim ? "fewer than six pairs of processes"
+                                  : fmt::format("fewer than {} pairs of processes", needed);
+}
+
+}  // namespace
+
+std::int64_t pairs_for_claim(double confidence) {
+  return std::max(kPairsForClaim, stats::required_n(0.5, stats::tail(confidence)));
+}
+
+std::string distortion(const CaseResult& one) {
+  const std::string& label = one.label.empty() ? one.case_id : one.label;
+  if (!one.noise.instrument.empty())
+    return fmt::format("{} was measured under {}", label, one.noise.instrument);
+  for (const auto& load : one.load)
+    if (!load.invalid.empty()) return fmt::format("{}: {}", label, load.invalid.front());
+  return {};
+}
+
+PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator, Figure figure,
+                     const std::vector<std::string>& resumed_utc, double confidence, double delta) {
+  PairRatio result;
+  std::vector<double> above, below;
+  const Pairing pairing = pair_repetitions(numerator, denominator, resumed_utc);
+  for (const auto& [mine, theirs] : pairing.neighbours) {
+    const Number a = value_of(numerator, *mine, figure), b = value_of(denominator, *theirs, figure);
+    if (!is_positive(a) || !is_positive(b)) continue;
+    above.push_back(*a);
+    below.push_back(*b);
+  }
+  result.pairs = std::ssize(above);
+  result.apart = pairing.apart;
+  if (result.pairs > 0)
+    result.found = stats::compare_pairs(
+        below, above,
+        {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+  result.reason = too_few_pairs(result, pairs_for_claim(confidence));
+  for (const auto* one : {&numerator, &denominator})
+    if (result.reason.empty()) result.reason = distortion(*one);
+  return result;
+}
+
+}  // namespace paceline::result
