@@ -199,14 +199,36 @@ std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
   return plugin_support::read_back_of(std::move(layers), "").flops;
 }
 
+namespace {
+
+constexpr const char* kFewBits = "MatMulNBits";
+
+// Where the file has a product of dequantised weights, ONNX Runtime's own fusion rounds activations to 8
+// bits.
+bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const std::string& file) {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const auto& work) { return work.layer.type == kFewBits; }) &&
+         !NodeNames(file).has(kFewBits);
+}
+
+}  // namespace
+
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
+    auto layers = executed_layers(state);
+    const bool rounds = rounds_activations(layers, model_.file);
+    for (auto& work : layers)
+      if (rounds && work.layer.type == kFewBits) work.layer.precision = "int8";
     auto result = plugin_support::read_back_of(
-        executed_layers(state), "ONNX Runtime's profiler: types and shapes of every node's inputs");
+        std::move(layers), "ONNX Runtime's profiler: types and shapes of every node's inputs");
     const bool blocked = std::any_of(result.layers.begin(), result.layers.end(), [](const plugin::Layer& l) {
       return l.type == "ReorderInput" || l.type == "ReorderOutput";
     });
+    if (rounds)
+      result.note =
+          "ONNX Runtime fuses products of dequantised weights into MatMulNBits, which rounds activations to "
+          "8 bits; --onnxruntime.graph_optimization basic keeps the file's arithmetic";
     if (blocked) result.flops = unpadded_flops(state);
     return result;
   });

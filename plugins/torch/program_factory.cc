@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "torch/program_factory.h"
 
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "torch/eager_program.h"
@@ -47,6 +50,24 @@ std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compi
       compile ? trace_with_examples(*model, spec, precision, form) : make_eager_program(model, precision);
   program->left_out = model->left_out;
   return program;
+}
+
+void change_weights(const Program& program, const std::string& how) {
+  std::vector<at::Tensor> matrices;
+  for (const auto& [name, tensor] : program.weights())
+    if (tensor.scalar_type() == at::kFloat && tensor.dim() >= 2) matrices.push_back(tensor);
+  if (matrices.empty()) throw Error(ErrorCode::kUnsupported, "the model has no weights that can be changed");
+  const at::NoGradGuard no_grad;
+  if (how == "bf16") {
+    auto& middle = matrices[matrices.size() / 2];
+    middle.copy_(middle.to(at::kBFloat16).to(at::kFloat));
+    return;
+  }
+  const auto generator = at::detail::createCPUGenerator(1);
+  for (auto& tensor : matrices) {
+    const auto up = at::empty_like(tensor).bernoulli_(0.5, generator);
+    tensor.copy_(at::nextafter(tensor, (up - 0.5) * HUGE_VAL));
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> settings_of(const Program& program) {

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
 
 #include "support/engine_checks.h"
 #include "torch/aoti_program.h"
@@ -57,6 +60,18 @@ std::unique_ptr<Program> build_package(const plugin::ModelSpec& spec) {
   return load_package(spec.file);
 }
 
+constexpr const char* kChangedWeights = "changed_weights";
+constexpr std::array<std::string_view, 2> kChanges{"ulp", "bf16"};
+
+// How weights are to be changed; empty: they stay.
+std::string changed_weights(const std::string& engine, const std::map<std::string, std::string>& options) {
+  if (options.empty()) return {};
+  const auto& [name, value] = *options.begin();
+  if (options.size() > 1 || name != kChangedWeights || std::ranges::find(kChanges, value) == kChanges.end())
+    throw Error(ErrorCode::kUsage, fmt::format("engine {} has no option '{}'", engine, name));
+  return value;
+}
+
 }  // namespace
 
 plugin::EngineInfo TorchEngine::info() const {
@@ -82,9 +97,7 @@ std::vector<DeclaredInput> TorchEngine::file_inputs(const std::string& file) {
 void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
   precision_ = &find_precision(settings.precision);
   form_ = {precision_->autocast ? at::kFloat : precision_->dtype, wants_channels_last(settings.layout)};
-  if (!settings.options.empty())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("engine {} has no option '{}'", name_, settings.options.begin()->first));
+  const auto change = changed_weights(name_, settings.options);
   set_threads(std::max(settings.threads, 1));
   inputs_ = model.inputs;
   slots_.clear();
@@ -93,6 +106,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
   const auto& what = model.name.empty() ? model.file : model.name;
   program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what),
                               [&] { return build(model, settings.threads); });
+  if (!change.empty()) change_weights(*program_, change);
 }
 
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {

@@ -11,13 +11,15 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 45> kRules{{
+constexpr std::array<FindingRule, 46> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
     {"objective_missed", "problem", "latency objectives that a server does not hold", find_missed_objectives},
     {"precision_fallback", "problem", "less than 90 % of the FLOPs ran in the precision asked for",
      find_precision_fallback},
+    {"unknown_accuracy", "warning", "outputs of which no check could say whether they are right",
+     find_unknown_accuracy},
     {"unclaimed_accuracy", "warning", "a claim about accuracy that the inputs cannot carry",
      find_unclaimed_accuracy},
     {"noisy_cases", "warning", "cases of grade B and what disturbed them", find_noisy_cases},

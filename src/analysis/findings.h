@@ -75,6 +75,7 @@ result::Number memory_share(const CaseResult& one);
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const RunResult& run);
 Findings find_accuracy_failures(const RunResult& run);
+Findings find_unknown_accuracy(const RunResult& run);
 Findings find_unclaimed_accuracy(const RunResult& run);
 Findings find_accuracy_change(const RunResult& run);
 Findings find_precision_fallback(const RunResult& run);

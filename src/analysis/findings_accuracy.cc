@@ -101,6 +101,22 @@ Findings find_accuracy_failures(const RunResult& run) {
   return found;
 }
 
+Findings find_unknown_accuracy(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    const auto [word, why] = result::check_remark(one);
+    if (word.empty() || word == "not independent") continue;
+    found.push_back(about(
+        one,
+        word == "unchecked"
+            ? fmt::format("The outputs of {} are unchecked: {}.", one.label, why)
+            : fmt::format("Whether the outputs of {} are right, the check cannot say: {}.", one.label, why),
+        "Give inputs and weights that the outputs depend on, or compare with a file: "
+        "--accuracy-reference FILE."));
+  }
+  return found;
+}
+
 Findings find_unclaimed_accuracy(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {

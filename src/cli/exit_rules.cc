@@ -10,6 +10,7 @@
 #include "analysis/case_query.h"
 #include "analysis/gates.h"
 #include "result/reasons.h"
+#include "result/reference.h"
 
 namespace paceline::cli {
 namespace {
@@ -22,7 +23,8 @@ constexpr std::array kRows{
                 "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
     ExitMeaning{ExitCode::kInconclusive,
                 "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, "
-                "a case did not converge before its cap; or a `--cross-check` could not run"},
+                "a case did not converge before its cap or nothing tells whether its outputs are right; or a "
+                "`--cross-check` could not run"},
     ExitMeaning{
         ExitCode::kEnvironmentInvalid,
         "the environment invalidates what was asked: a gate (`expect`, `slo`, `--min-busbw`) on a time, rate "
@@ -38,9 +40,16 @@ bool lacks_cross_check(const result::CaseResult& c) {
   return c.cross_check.asked && !c.cross_check.ratio.value;
 }
 
+bool unchecked_on_purpose(const result::CaseResult& c) {
+  const auto& config = c.config_effective;
+  return config.is_object() && config.value("accuracy.check", nlohmann::json()) == "off";
+}
+
 ExitCode case_code(const result::RunResult& run, const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome != result::Outcome::kOk) return result::reason_of(c.reason_code).exit_code;
-  const bool open = options.strict && analysis::inconclusive(c);
+  const auto remark = result::check_remark(c).word;
+  const bool unknown = remark == "cannot say" || (remark == "unchecked" && !unchecked_on_purpose(c));
+  const bool open = options.strict && (analysis::inconclusive(c) || unknown);
   ExitCode code = open || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
   if (!options.allow_noisy && analysis::noise_counts(run, c, options.strict))
     code = worse(code, ExitCode::kEnvironmentInvalid);

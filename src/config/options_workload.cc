@@ -13,6 +13,7 @@ constexpr auto kKindChoices = choices_of(kWorkloadKinds);
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 7> kAnswers{
     {{"auto"}, {"classes"}, {"tokens"}, {"dense"}, {"embedding"}, {"boxes"}, {"none"}}};
+constexpr std::array<Choice, 2> kOnOff{{{"on"}, {"off"}}};
 constexpr std::array<Choice, 4> kIo{{{"device"}, {"pinned"}, {"pageable"}, {"none"}}};
 
 constexpr std::array kWorkloadRows{
@@ -255,6 +256,12 @@ constexpr std::array kWorkloadRows{
            .help = "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model "
                    "file with the same inputs (FLOAT.onnx), or a file of expected outputs (FILE.npy, "
                    "FILE.npz, NAME:FILE.npz)."}),
+    aside({.name = "accuracy.check",
+           .flags = "--accuracy",
+           .type = kChoice,
+           .fallback = "on",
+           .choices = kOnOff,
+           .help = "off: outputs are compared with nothing, and every table marks the case as unchecked."}),
     aside({.name = "accuracy.answers",
            .flags = "--accuracy-answers,--accuracy-output",
            .type = kChoice,

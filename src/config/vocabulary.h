@@ -79,6 +79,9 @@ struct Precision {
   double max_changed = 1;  // accepted share of answers that differ from FP32's, with trained weights
   // Accepted 0.98 quantile of the errors of a dense output, over the reference's standard deviation.
   double quantile_err = 0;
+  // Accepted root mean square of the errors, in units of what moving the inputs by one unit in the last place
+  // of float32 changes; 0: no such limit.
+  double ulps = 0;
 };
 
 // A suffix that makes a model or engine name a file.

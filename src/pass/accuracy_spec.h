@@ -17,6 +17,10 @@ struct Tolerance {
   bool max_decides =
       true;          // fp32, and where the user wrote max_rel_err; else the kind of output says which figure
   double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
+  // Limit of the root mean square of the errors in units of the reference's yardstick; 0: the limits above
+  // decide, as where there is no yardstick.
+  double ulps = 0;
+  bool rounds = false;            // the precision is lower than the reference's: rounding may cost much
   bool quantile_written = false;  // by the user: it decides for maps in fp32, too
 };
 
@@ -26,6 +30,7 @@ struct PrecisionLimits {
   Tolerance tolerance;
   double max_changed = 1;
   bool outputs_decide_too = false;
+  bool needs_evidence = false;
 };
 
 // What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
@@ -41,6 +46,14 @@ struct AccuracyQuestion {
   std::string labels_file;
   std::vector<std::int64_t> labels;  // one a sample; empty: none
   std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
+  bool generated = false;            // the inputs are random numbers: answers to them mean nothing
+  bool needs_evidence = false;       // answers decide only where the inputs bound their change (int8)
+  bool yardsticks = true;            // of a reference pass: measure them too
+  std::string independence;          // why the reference is not independent; empty: it is
+  std::string witness_file;          // the same by another engine, which may confirm the reference; or empty
+  std::string witness_name;
+  std::string engine_file;  // the unoptimised run of the case's own quantised file; or empty
+  std::string engine_name;  // in words
 };
 
 }  // namespace paceline::pass

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "report/section.h"
 #include "result/metric_table.h"
+#include "result/reference.h"
 
 namespace paceline::report {
 namespace {
@@ -105,12 +106,22 @@ bool is_training(const CaseResult& one) {
 std::string accuracy_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked || c.judged_by.empty()) return {};
+  const auto remark = result::check_remark(one);
+  const double tiny =
+      std::max(c.subnormal_outputs.value().value_or(0), c.subnormal_weights.value().value_or(0));
+  const std::string subnormal =
+      tiny > 0
+          ? fmt::format(" Subnormal, which engines may flush to 0: {} of its outputs, {} of its weights.",
+                        percent_or_none(c.subnormal_outputs), percent_or_none(c.subnormal_weights))
+          : "";
+  const std::string doubt = remark.word.empty() ? "" : fmt::format(" {}: {}.", remark.word, remark.why);
   const std::string claim =
       c.claim.verdict.empty()
           ? ""
           : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
-  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}{}",
-                     c.judged_by, c.judged_because, c.samples, c.inputs, c.reference, outputs_text(c), claim);
+  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}{}{}{}",
+                     c.judged_by, c.judged_because, c.samples, c.inputs, c.reference, outputs_text(c), doubt,
+                     subnormal, claim);
 }
 
 std::string batching_text(const CaseResult& one) {

@@ -14,6 +14,7 @@
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
 #include "result/peak_memory.h"
+#include "result/reference.h"
 
 namespace paceline::report {
 namespace {
@@ -67,6 +68,7 @@ Cell figure_cell(const CaseResult& one, std::string_view metric, std::string tex
 struct Columns {
   Form form;
   bool kept;          // top-1 agreement
+  bool remarks;       // cases whose outputs are not known to be right
   bool mixed_items;   // cases count different things, so each rate has its own unit
   bool mixed_places;  // cases ran on CPU and GPU, so each memory says which it is
 };
@@ -99,6 +101,11 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));
   if (columns.kept)
     add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
+  if (columns.remarks) {
+    const auto remark = result::check_remark(one);
+    cells.emplace_back(remark.word.empty() ? "right" : remark.word, remark.word.empty() ? "" : "problem");
+    if (!remark.word.empty()) cells.back().note = fmt::format("{}: {}", remark.word, remark.why);
+  }
   add("memory_mb", memory_text(one, columns.mixed_places));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
   add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
@@ -131,6 +138,8 @@ std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
 Table case_table(std::span<const ReportRun> runs, Form form) {
   const auto cases = side_by_side(runs);
   const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
+  const bool remarks =
+      std::ranges::any_of(cases, [](const auto& e) { return !result::check_remark(*e.one).word.empty(); });
   const bool mixed = counted_items(cases).size() > 1;
   const auto on_gpu =
       std::ranges::count_if(cases, [](const auto& e) { return result::on_device(e.one->benchmark); });
@@ -143,13 +152,14 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.insert(heads.end(),
                {"p50 ms", "p99 ms", mixed ? "throughput" : throughput_head(cases), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
+  if (remarks) heads.emplace_back("outputs");
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)
-    table.rows.push_back(case_row(entry, {form, kept, mixed, mixed_places}));
+    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places}));
   share_labels(table);
   return table;
 }

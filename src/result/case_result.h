@@ -75,10 +75,10 @@ struct AccuracyClaim {
 // One output of the model against the reference's. Formulas and rules: docs/methodology.md, accuracy.
 struct OutputAgreement {
   std::string name;
-  std::string kind;     // classes | tokens | dense | embedding | boxes | integers | none
-  std::string because;  // why it is of this kind, or why it is not compared
-  std::string
-      judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes; empty: not compared
+  std::string kind;       // classes | tokens | dense | embedding | boxes | integers | none
+  std::string because;    // why it is of this kind, or why it is not compared
+  std::string judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes | ulps;
+                          // empty: not compared
   bool passed = false;
   Number max_rel_err, max_abs_err, centred_cosine, cosine;
   Number scale;               // standard deviation of the reference's elements
@@ -86,6 +86,12 @@ struct OutputAgreement {
   Number quantile_err_worst;  // the same for the worst sample
   Number equal_share;         // integers: equal values; boxes: boxes that have a counterpart
   std::string detail;         // what failed, with figures
+  // In units of what one unit in the last place of the inputs does to the reference's output.
+  Number error_ulps = Number::missing("the reference has no yardstick");  // root mean square of the errors
+  Number limit_ulps = error_ulps;
+  Number layer_ulps = error_ulps;  // what rounding one layer to bfloat16 does
+  Number ulp_change = error_ulps;  // the unit itself
+  std::string blind;               // why an error could not be seen; empty: it could
 };
 
 // All outputs compared with the reference's; figures outside `outputs` are those of the first. A sample is
@@ -118,6 +124,17 @@ struct Correctness {
   std::vector<OutputAgreement> outputs;  // in the model's order; empty: nothing was compared
   std::string worst_output;              // the one nearest to its limit, or furthest beyond it
   Number quantile_err_tolerance = Number::missing("no output was judged by it");
+  // passed | failed | cannot_say: the check sees no error there | unchecked: there is nothing to compare
+  // with.
+  std::string verdict;
+  std::string verdict_because;  // of those two
+  std::string independence;     // why the reference is not independent of the case; empty: it is
+  // Of a quantised file: its own unoptimised run, and how far the engine is from that.
+  std::string engine_reference;
+  Number engine_max_rel_err = Number::missing("the file was not run unoptimised");
+  // Shares of the reference's outputs and of the file's weights that are subnormal: engines may flush them.
+  Number subnormal_outputs = Number::missing("there is no reference");
+  Number subnormal_weights = Number::missing("the reference did not read an ONNX file");
 };
 
 struct ExecutedPrecision {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tells whether answers were compared with something else than themselves.
+// Tells what a check of accuracy means: whether outputs are wrong, and what they were compared with.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "result/case_result.h"
@@ -10,8 +11,22 @@ namespace paceline::result {
 // The name of a reference ends like this when it is the case itself: the same file in the same engine.
 inline constexpr std::string_view kNoIndependentCheck = "no independent check";
 
-inline bool has_independent_reference(const Correctness& correctness) {
-  return !std::string_view(correctness.reference).ends_with(kNoIndependentCheck);
+bool has_independent_reference(const Correctness& correctness);
+
+// What `Correctness::verdict` holds.
+inline constexpr std::string_view kPassed = "passed", kFailed = "failed", kCannotSay = "cannot_say",
+                                  kUnchecked = "unchecked";
+
+// Outputs are known to be outside their limits. Not so where the check could see no error.
+inline bool is_wrong(const Correctness& correctness) {
+  return correctness.checked && !correctness.passed && correctness.verdict != kCannotSay;
 }
+
+// What stands beside a measured inference whose outputs no independent check has found right.
+struct CheckRemark {
+  std::string word;  // cannot say | unchecked | not independent; empty: nothing stands there
+  std::string why;
+};
+CheckRemark check_remark(const CaseResult& one);
 
 }  // namespace paceline::result

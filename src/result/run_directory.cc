@@ -19,6 +19,7 @@
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
+#include "result/reference.h"
 #include "result/result_json.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
@@ -173,7 +174,7 @@ std::string summary_csv(const RunResult& run) {
       "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,world_size,"
       "repetitions,run_outcome,speedup_verdict,speedup_reason";
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
-  out += '\n';
+  out += ",outputs,outputs_because\n";
   for (const auto& c : run.cases) {
     out += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id), csv_cell(c.case_id),
@@ -185,7 +186,8 @@ std::string summary_csv(const RunResult& run) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
     }
-    out += '\n';
+    const auto remark = check_remark(c);
+    out += fmt::format(",{},{}\n", remark.word, csv_cell(remark.why));
   }
   return out;
 }

@@ -20,6 +20,7 @@ void use_limits(pass::PassSpec& spec, const std::string& precision) {
   spec.tolerance = row->tolerance;
   spec.accuracy.max_changed = row->max_changed;
   spec.accuracy.outputs_decide_too = row->outputs_decide_too;
+  spec.accuracy.needs_evidence = row->needs_evidence;
 }
 
 }  // namespace paceline::workload

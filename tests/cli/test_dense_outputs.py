@@ -116,10 +116,10 @@ class DenseOutputs(Files):
         for word in ("output 'mask' (none): max error", "--accuracy.max_rel_err"):
             self.assertIn(word, reason)
 
-    def test_fp32_is_judged_by_its_largest_error(self):
+    def test_fp32_is_judged_in_units_of_its_sensitivity(self):
         self.file("net.onnx", segmenter())
         self.assert_code(self.run_file("net.onnx"), 0)
-        self.assertEqual(self.case()["correctness"]["outputs"][0]["judged_by"], "max_error")
+        self.assertEqual(self.case()["correctness"]["outputs"][0]["judged_by"], "ulps")
 
     def test_every_output_is_compared(self):
         self.file("net.onnx", segmenter(outputs=("mask", "inside")))

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "result/noise_rules.h"
 #include "result/reasons.h"
+#include "result/reference.h"
 #include "result/summarize.h"
 #include "result/summarize_load.h"
 #include "run/case/case_identity.h"
@@ -75,7 +76,7 @@ void conclude_repetition(CaseRun& run, const pass::PassReport& report) {
   const auto& repetitions = run.result.repetitions;
   run.result.complete = run.all_there();
   run.ended = run.result.complete && run.again.empty();
-  if (report.correctness.checked && !report.correctness.passed)
+  if (result::is_wrong(report.correctness))
     end_case(run, "accuracy", fmt::format("accuracy: after the timed loop: {}", report.correctness.detail));
   if (const auto died = instance_death(repetitions, report.repetition.index); !died.empty())
     end_case(run, "instance", died);

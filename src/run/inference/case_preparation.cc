@@ -132,6 +132,10 @@ const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const 
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   if (!pass.reference_file.empty()) return true;  // the user's own
+  if (c.definition.settings.text("accuracy.check") == "off") {
+    pass.reference_name = "none: accuracy.check is off; only that outputs are finite";
+    return true;
+  }
   const auto choice = reference_choice(c.definition);
   if (!choice.model_file.empty()) return make_file_reference(c, pass, choice.model_file);
   const std::string& named = choice.engine;
@@ -153,16 +157,53 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  const bool same_file = c.model_file.empty() || c.model_file == reference.model.file;
-  pass.reference_name = reference_name(pass, engine, same_file);
-  if (std::filesystem::exists(pass.reference_file)) return true;
-  if (engine == named) return run_reference(c, reference, key);
+  pass.reference_name = reference_name(pass, engine);
+  if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
+  add_witness(c, pass, reference);
+  return ask_about_engine(c, pass, c.model_file);
+}
+
+// Runs a pass whose outputs stand beside the reference's; a failure is no failure of the case. Returns the
+// file, or why there is none.
+CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference) {
+  const auto home = tools_.setup.engines.find(reference.engine);
+  if (home.file.empty()) return {{}, home.unavailable};
+  reference.plugin_file = home.file.string();
+  reference.accuracy.yardsticks = false;
+  const std::string key = reference_key(reference) + "-plain";
+  reference.reference_file = artefacts_.reference_file(key).string();
+  if (std::filesystem::exists(reference.reference_file)) return {reference.reference_file, {}};
   const auto failure = reference_failure(c, reference, key);
-  if (failure.reason.empty()) return !tools_.interrupt;
-  pass.reference_file.clear();
-  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
-                                    engine, failure.reason);
-  return true;
+  return failure.reason.empty() ? SecondRun{reference.reference_file, {}} : SecondRun{{}, failure.reason};
+}
+
+// A reference by the case's own engine is independent where another library's run agrees with it.
+void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
+  if (reference.engine != pass.engine) return;
+  auto& question = pass.accuracy;
+  question.independence = fmt::format("no other engine here runs it, {} made the reference too", pass.engine);
+  const auto other = other_reader(tools_.setup.engines, reference.model.file, reference.engine);
+  if (other.empty()) return;
+  auto witness = reference;
+  witness.engine = other;
+  witness.settings.options.clear();
+  const auto run = second_run(c, witness);
+  question.witness_file = run.file;
+  question.witness_name = other;
+  if (run.file.empty())
+    question.independence = fmt::format("{} made the reference too, and {} cannot run the file ({})",
+                                        pass.engine, other, run.why_not);
+}
+
+// Whether the engine or the file is at fault is known from the file's own unoptimised run. False:
+// interrupted.
+bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
+  if (!file.ends_with(".onnx") || pass.settings.precision == "fp32") return !tools_.interrupt;
+  auto own = reference_pass(pass, "onnxruntime");
+  own.model.name.clear(), own.model.file = file;
+  pass.accuracy.engine_file = second_run(c, own).file;
+  pass.accuracy.engine_name = "the file's own unoptimised run in onnxruntime";
+  return !tools_.interrupt;
 }
 
 // Another model, say the float one of a quantised file. False: the case has ended.
@@ -178,7 +219,9 @@ bool CasePreparation::make_file_reference(CaseRun& c, pass::PassSpec& pass, cons
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
   pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);
-  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
+  if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
+  add_witness(c, pass, reference);
+  return ask_about_engine(c, pass, pass.model.file);
 }
 
 // Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the

@@ -36,6 +36,12 @@ class CasePreparation {
   pass::PassSpec complete_quantise_pass(CaseRun& c, const std::string& source);
   const process::WorkerOutcome& quantised_file(CaseRun& c, const pass::PassSpec& pass);
   bool make_reference(CaseRun& c, pass::PassSpec& pass);
+  struct SecondRun {
+    std::string file, why_not;  // one of them
+  };
+  SecondRun second_run(CaseRun& c, pass::PassSpec reference);
+  void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
+  bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file);
   bool make_file_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file);
   bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);

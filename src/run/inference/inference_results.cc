@@ -3,14 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
 #include "config/precision_table.h"
+#include "host/cpu.h"
 #include "result/layers.h"
+#include "result/reference.h"
 #include "run/case/case_settings.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak.h"
+#include "run/inference/quantised_files.h"
 #include "workload/precision_limits.h"
 
 namespace paceline::run {
@@ -95,12 +99,27 @@ void describe_given_file(CaseRun& run) {
   run.result.model_file.size_bytes = static_cast<std::int64_t>(bytes);
 }
 
+namespace {
+
+// Known of ONNX Runtime and OpenVINO.
+std::string saturation_text(const CaseRun& run) {
+  const auto& executed = run.result.precision.executed;
+  const bool int8 = std::ranges::any_of(executed, [](const auto& e) { return e.precision == "int8"; });
+  const bool known = run.base.engine == "onnxruntime" || run.base.engine == "openvino";
+  if (!known || !int8 || !products_saturate(host::read_cpu())) return {};
+  return "; this CPU has no VNNI, and without it sums of two 8-bit products saturate: use weights of 7 bits "
+         "(--precision int8 on the float file makes them here)";
+}
+
+}  // namespace
+
 void apply_check(CaseRun& run, const pass::PassReport& report) {
   take_readings(run, report);
-  if (report.correctness.checked && !report.correctness.passed)
-    return end_case(run, "accuracy",
-                    fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail,
-                                report.correctness.reference, report.correctness.samples));
+  if (result::is_wrong(report.correctness))
+    return end_case(
+        run, "accuracy",
+        fmt::format("accuracy: {}{} (against {}, {} inputs)", report.correctness.detail, saturation_text(run),
+                    report.correctness.reference, report.correctness.samples));
   if (const auto it = report.effective_settings.find("threads");
       it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads))
     return end_case(

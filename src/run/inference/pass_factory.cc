@@ -82,6 +82,10 @@ pass::Tolerance tolerance_of(const Settings& s, const config::Precision& precisi
   if (s.has("accuracy.quantile_err")) t.quantile_err = s.number("accuracy.quantile_err");
   t.quantile_written = s.has("accuracy.quantile_err");
   t.max_decides = s.has("accuracy.max_rel_err") || precision.name == "fp32";
+  const bool written =
+      s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || t.quantile_written;
+  t.ulps = written ? 0 : precision.ulps;
+  t.rounds = precision.name != "fp32" && precision.name != config::kPrecisionOfFile;
   return t;
 }
 
@@ -90,7 +94,7 @@ pass::PrecisionLimits limits_of(const Settings& s, const config::Precision& prec
   const bool written = s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine");
   return {std::string(precision.name), tolerance_of(s, precision),
           s.has("accuracy.max_changed") ? s.number("accuracy.max_changed") : precision.max_changed,
-          written || precision.name == "fp32"};
+          written || precision.name == "fp32", precision.name == "int8" && !s.has("accuracy.max_changed")};
 }
 
 // Of every precision that a file can have, where its own is asked for.
@@ -153,6 +157,7 @@ pass::AccuracyQuestion question_of(const Settings& s) {
   q.trained = !config::weights_of(s).empty() || is_file(s.text("model"));
   q.claim = s.has("accuracy.max_top1_change") ? s.number("accuracy.max_top1_change") : 0;
   q.inputs = inputs_in_words(s);
+  q.generated = s.texts("load_inputs").empty() && !s.has("image_dir");
   q.samples_asked = asked_samples(s);
   q.labels_file = optional_text(s, "labels");
   return q;
@@ -175,6 +180,16 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
       options[name] = config::value_text(s.list(name).front());
   }
   return options;
+}
+
+// The largest error that the check would have accepted, in the outputs' own unit: the scale is that of all
+// inputs of the check, not of one batch.
+double accepted_error(const pass::Tolerance& tolerance, const result::OutputAgreement& checked) {
+  if (checked.judged_by == "ulps")
+    return checked.limit_ulps.value().value_or(0) * checked.ulp_change.value().value_or(0);
+  const double relative = checked.max_rel_err.value().value_or(0);
+  if (checked.judged_by != "max_error" || relative <= 0) return 0;
+  return tolerance.max_rel_err * *checked.max_abs_err / relative;
 }
 
 }  // namespace
@@ -223,9 +238,11 @@ pass::PassSpec check_pass(const pass::PassSpec& base) {
 pass::Tolerance timed_tolerance(const pass::Tolerance& tolerance, const result::OutputAgreement& checked) {
   pass::Tolerance timed = tolerance;
   timed.max_decides = checked.judged_by != "quantile_error";
-  if (checked.judged_by == "max_error" || !checked.max_abs_err) return timed;
+  timed.ulps = 0;
+  if (!checked.max_abs_err) return timed;
   timed.centred_cosine = -1;
-  timed.max_abs_err = 2 * *checked.max_abs_err;
+  timed.max_abs_err = std::max(2 * *checked.max_abs_err, accepted_error(tolerance, checked));
+  if (checked.judged_by == "max_error" || checked.judged_by == "ulps") timed.max_rel_err = 0;
   if (checked.judged_by == "equal_values") timed.max_rel_err = 0;
   if (timed.max_decides) return timed;
   timed.scale = checked.scale.value().value_or(0);

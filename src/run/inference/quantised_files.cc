@@ -37,11 +37,6 @@ bool has_half_weights(const onnx::proto::ModelProto& model) {
                      [](const auto& t) { return t.data_type() == onnx::proto::TensorProto::FLOAT16; });
 }
 
-// x86 without VNNI adds two 8-bit products in 16 bits.
-bool products_saturate(const host::CpuInfo& cpu) {
-  return cpu.has_isa("avx2") && !cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni");
-}
-
 std::string data_words(const config::Settings& s) {
   const auto samples = s.integer("quantisation.samples");
   if (s.has("calib_images")) return fmt::format("images of '{}'", s.text("calib_images"));
@@ -64,6 +59,10 @@ void choose_calibrator(pass::PassSpec& pass, const EngineDirectory& engines) {
 }
 
 }  // namespace
+
+bool products_saturate(const host::CpuInfo& cpu) {
+  return cpu.has_isa("avx2") && !cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni");
+}
 
 bool needs_quantising(const config::Settings& s, const std::string& file) {
   const auto& precision = s.text("precision");

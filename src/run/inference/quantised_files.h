@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/settings.h"
+#include "host/cpu.h"
 #include "onnx/proto.h"
 #include "pass/pass.h"
 #include "pass/records.h"
@@ -46,6 +47,9 @@ std::filesystem::path calibration_file(const config::Settings& s, const pass::Pa
 pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
                                  const pass::PassSpec& base, const std::filesystem::path& out,
                                  const std::atomic<bool>& interrupt);
+
+// Whether sums of two 8-bit products saturate: x86 without VNNI adds them in 16 bits.
+bool products_saturate(const host::CpuInfo& cpu);
 
 // Whether calibration data are made up: fine for speed, not for accuracy.
 bool calibrates_with_random_inputs(const config::Settings& s);

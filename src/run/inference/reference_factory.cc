@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "config/vocabulary.h"
-#include "result/reference.h"
 #include "run/case/short_hash.h"
 
 namespace paceline::run {
@@ -23,17 +22,26 @@ pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& eng
   pass.settings.precision = "fp32";
   pass.settings.layout = "contiguous";
   pass.settings.options.clear();
+  if (engine == "onnxruntime") pass.settings.options["graph_optimization"] = "disabled";
   return pass;
 }
 
-std::string reference_name(const pass::PassSpec& pass, const std::string& engine, bool same_file) {
+std::string reference_name(const pass::PassSpec& pass, const std::string& engine) {
   if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
   if (engine == "eager") return "the file's own unoptimised fp32 run";
-  // A file that is int8 already runs in it whatever is asked for.
-  const bool itself = pass.engine == engine && same_file &&
-                      (pass.settings.precision == "fp32" || pass.settings.precision == "int8");
-  return fmt::format("the file's own {}run in {}{}", itself ? "" : "fp32 ", engine,
-                     itself ? fmt::format(", as the case itself runs: {}", result::kNoIndependentCheck) : "");
+  return fmt::format("the file's own {} run in {}", engine == "onnxruntime" ? "unoptimised" : "fp32", engine);
+}
+
+std::string other_reader(const EngineDirectory& engines, const std::string& file, const std::string& engine) {
+  const auto* type = config::find_file_type(file);
+  const auto* mine = config::find_engine(engine);
+  if (!type || !mine) return {};
+  for (const auto reader : type->readers) {
+    const auto* other = config::find_engine(reader);
+    if (other && other->plugin != mine->plugin && !engines.find(std::string(reader)).file.empty())
+      return std::string(reader);
+  }
+  return {};
 }
 
 std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {

@@ -20,8 +20,9 @@ ReferenceChoice reference_choice(const config::Case& c);
 // The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for
 // a model file its own unoptimised FP32 run.
 pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& engine = "eager");
-// In words; `same_file`: the reference runs the very file that the case runs.
-std::string reference_name(const pass::PassSpec& pass, const std::string& engine, bool same_file);
+std::string reference_name(const pass::PassSpec& pass, const std::string& engine);  // in words
+// An engine of another library than `engine` that reads the file and is here; empty: none.
+std::string other_reader(const EngineDirectory& engines, const std::string& file, const std::string& engine);
 // The same of another model file with the case's inputs, by an engine that reads it.
 pass::PassSpec file_reference_pass(const pass::PassSpec& base, const std::string& file,
                                    const std::string& engine);

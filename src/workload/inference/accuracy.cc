@@ -129,13 +129,6 @@ double mean_divergence(const ComparedRows& a, const ComparedRows& b) {
   return sum / static_cast<double>(a.samples * a.positions);
 }
 
-std::map<std::int64_t, std::int64_t> answer_counts(const ComparedRows& rows) {
-  std::map<std::int64_t, std::int64_t> counts;
-  for (std::int64_t s = 0; s < rows.samples; ++s)
-    for (std::int64_t p = 0; p < rows.positions; ++p) ++counts[answer_of(rows.row(s, p))];
-  return counts;
-}
-
 bool same_answer(Row a, Row b) {
   return answer_of(a) == answer_of(b);
 }
@@ -195,6 +188,13 @@ bool same_shape(const ComparedRows& a, const ComparedRows& b) {
 
 std::string shape_text(const ComparedRows& rows) {
   return fmt::format("[{}, {}, {}]", rows.samples, rows.positions, rows.length);
+}
+
+std::map<std::int64_t, std::int64_t> answer_counts(const ComparedRows& rows) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (std::int64_t s = 0; s < rows.samples; ++s)
+    for (std::int64_t p = 0; p < rows.positions; ++p) ++counts[answer_of(rows.row(s, p))];
+  return counts;
 }
 
 double most_frequent_answer(const ComparedRows& rows) {

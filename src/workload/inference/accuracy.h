@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
+#include <map>
 #include <span>
 
 #include "result/case_result.h"
@@ -22,6 +24,9 @@ result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const Com
 
 bool same_shape(const ComparedRows& a, const ComparedRows& b);
 std::string shape_text(const ComparedRows& rows);  // "[8, 1, 1000]"
+
+// How many rows have each answer.
+std::map<std::int64_t, std::int64_t> answer_counts(const ComparedRows& rows);
 
 // Share of the rows whose answer is the most frequent one; 1 when every row has the same answer.
 double most_frequent_answer(const ComparedRows& rows);

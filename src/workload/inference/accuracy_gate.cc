@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "result/reference.h"
 #include "stats/proportion.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/output_kind.h"
@@ -86,6 +87,32 @@ void judge_answers(Correctness& c, double limit) {
              percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
 }
 
+// A class that the reference predicts and the case never: more than its share of the accepted changes.
+void judge_lost_classes(Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
+                        double limit) {
+  if (c.answers != "classes") return;
+  const auto before = answer_counts(reference), after = answer_counts(outputs);
+  const double alpha = kClaimAlpha / static_cast<double>(before.size());
+  for (const auto& [answer, inputs] : before) {
+    const auto n = static_cast<double>(inputs);
+    if (after.contains(answer) || stats::binomial_lower(n, n, alpha) <= limit) continue;
+    add_detail(c, fmt::format("class {} is never predicted any more; the reference predicts it for {} of {} "
+                              "inputs (--accuracy.max_changed)",
+                              answer, inputs, c.samples));
+  }
+}
+
+// With so few inputs a share of changed answers beyond the limit would go unseen.
+std::string too_few_inputs(const Correctness& c, double limit) {
+  const auto n = static_cast<double>(c.samples);
+  const double at_most = stats::binomial_upper(changed(c), n, kClaimAlpha);
+  if (at_most <= limit) return {};
+  return fmt::format(
+      "{} inputs allow up to {} changed answers, more than the {} accepted: give more "
+      "(--load-inputs, --image-dir)",
+      c.samples, bound_percent(at_most), percent(limit));
+}
+
 double part_of_answers(const Correctness& c, double limit) {
   const double share = 1 - *agreement(c).value;
   return limit > 0 ? share / limit : share;
@@ -98,6 +125,8 @@ std::string answers_mean_nothing(const ComparedRows& reference, const pass::Accu
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
            "cosine decides";
   if (!holds_answers(kind)) return "the output holds no class scores";
+  if (question.generated && !question.needs_evidence)
+    return "the inputs are random numbers: answers to them mean nothing";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",
                        percent(most));
@@ -123,7 +152,15 @@ JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRo
   const bool answers = c.judged_by == "answers";
   if (answers) {
     c.max_changed_tolerance = question.max_changed;
-    judge_answers(c, question.max_changed);
+    if (question.generated) {
+      judged.output.blind =
+          "the inputs are random numbers: what 8 bits cost is judged with given ones (--load-inputs, "
+          "--image-dir)";
+    } else {
+      judge_answers(c, question.max_changed);
+      judge_lost_classes(c, outputs, reference, question.max_changed);
+      if (question.needs_evidence) judged.output.blind = too_few_inputs(c, question.max_changed);
+    }
     judged.output.judged_by = c.judged_by;
     judged.part_of_limit = part_of_answers(c, question.max_changed);
   }
@@ -226,6 +263,29 @@ AccuracyClaim decide_claim(const Correctness& c, const ComparedRows* reference,
   return claim_about_answers(c, question);
 }
 
+// An output that nothing changes is no reason for doubt beside others that were seen to change.
+const OutputAgreement* unseen_output(const Correctness& c) {
+  const bool seen = std::ranges::any_of(
+      c.outputs, [](const auto& output) { return !output.judged_by.empty() && output.blind.empty(); });
+  const auto it = std::ranges::find_if(c.outputs, [&](const auto& output) {
+    return !output.blind.empty() && !(seen && output.layer_ulps == result::Number(0.0));
+  });
+  return it == c.outputs.end() ? nullptr : &*it;
+}
+
+void decide_verdict(Correctness& c) {
+  const auto* unseen = unseen_output(c);
+  c.verdict = !c.checked          ? result::kUnchecked
+              : !c.detail.empty() ? result::kFailed
+              : unseen            ? result::kCannotSay
+                                  : result::kPassed;
+  c.passed = c.verdict == result::kPassed;
+  if (c.verdict == result::kCannotSay)
+    c.verdict_because =
+        fmt::format("{}: {}", label_of(unseen->name, static_cast<std::size_t>(unseen - c.outputs.data()) + 1),
+                    unseen->blind);
+}
+
 struct JudgedOne {
   Correctness correctness;
   double part_of_limit = 0;
@@ -243,6 +303,7 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
   if (!sound) {
     c.outputs.push_back(begin_output(c, outputs, kind));
     c.outputs.back().detail = c.detail;
+    decide_verdict(c);
     one.part_of_limit = std::numeric_limits<double>::infinity();
     return one;
   }
@@ -258,7 +319,7 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
   c.claim = decide_claim(c, reference, question);
   if (c.claim.verdict == "failed")
     add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
-  c.passed = c.checked && c.detail.empty();
+  decide_verdict(c);
   return one;
 }
 
@@ -304,7 +365,7 @@ class Verdicts {
     c.checked = c.checked || !failures_.empty();
     c.outputs = std::move(outputs_);
     c.worst_output = worst_;
-    c.passed = c.checked && c.detail.empty();
+    decide_verdict(c);
     return c;
   }
 
@@ -341,7 +402,7 @@ Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& ref
   JudgedOutput judged{begin_output(c, outputs, {tolerance.max_decides ? kNoKind : kDense, {}}), 0};
   judge_output(judged, outputs, reference, tolerance, 1);
   c.detail = judged.output.detail;
-  c.passed = c.detail.empty();
+  decide_verdict(c);
   return c;
 }
 

@@ -3,15 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/error.h"
+#include "result/reference.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_dump.h"
+#include "workload/inference/yardstick.h"
 
 namespace paceline::workload {
 namespace {
+
+constexpr double kConfirmedBelow = 5;              // units of the yardstick, as for fp32
+constexpr double kOfFormat = 2, kOfOutput = 0.02;  // what an engine may differ in 8 bits
 
 pass::AccuracyQuestion question_of(const pass::PassSpec& spec, const DistinctSamples& distinct) {
   pass::AccuracyQuestion question = spec.accuracy;
@@ -35,6 +42,90 @@ std::optional<ComparedOutputs> reference_for(const pass::PassSpec& spec, const C
                       spec.accuracy.expected_file, shape_text(*reference), shape_text(outputs[i].rows)));
   }
   return all;
+}
+
+// The reference's rows of the samples that count, from another file of reference outputs.
+ComparedOutputs beside(const std::string& file, const pass::PassSpec& spec, const DistinctSamples& distinct) {
+  auto rows = read_reference(file, 0, spec.samples);
+  return distinct.all() ? rows : select_samples(rows, distinct.first());
+}
+
+// How far another engine's run is from the reference, in the reference's units: the furthest output.
+double distance_of(const ComparedOutputs& witness, const ComparedOutputs& reference) {
+  double furthest = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const auto* rows = reference[i].left_out.empty() ? reference_of(witness, reference, i) : nullptr;
+    if (!rows || !same_shape(*rows, reference[i].rows)) continue;
+    const double difference = rms_difference(*rows, reference[i].rows);
+    const auto& yard = reference[i].rows.yardstick;
+    furthest = std::max(furthest, yard ? difference / yard->ulp : difference > 0 ? HUGE_VAL : 0);
+  }
+  return furthest;
+}
+
+// Where outputs are finite and were compared with nothing.
+result::Correctness without_reference(result::Correctness c) {
+  if (c.verdict == result::kUnchecked) c.verdict_because = c.reference;
+  return c;
+}
+
+void report_subnormals(result::Correctness& c, const ComparedOutputs& reference) {
+  double all = 0, subnormal = 0;
+  for (const auto& [rows, left_out] : reference) {
+    if (!left_out.empty()) continue;
+    all += static_cast<double>(rows.values.size());
+    subnormal += static_cast<double>(
+        std::ranges::count_if(rows.values, [](float v) { return std::fpclassify(v) == FP_SUBNORMAL; }));
+    if (rows.yardstick && rows.yardstick->subnormal_weights >= 0)
+      c.subnormal_weights = rows.yardstick->subnormal_weights;
+  }
+  if (all > 0) c.subnormal_outputs = subnormal / all;
+}
+
+void judge_independence(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
+                        const ComparedOutputs& reference) {
+  const auto& question = spec.accuracy;
+  c.independence = question.independence;
+  if (!question.witness_file.empty()) {
+    const double units = distance_of(beside(question.witness_file, spec, distinct), reference);
+    c.independence = units <= kConfirmedBelow
+                         ? ""
+                         : fmt::format(
+                               "{} made the reference too, and {} differs from it by {:.2g} units in "
+                               "the last place of the inputs",
+                               spec.engine, question.witness_name, units);
+    if (c.independence.empty()) c.reference += ", confirmed by " + question.witness_name;
+  }
+  if (!c.independence.empty())
+    c.reference += fmt::format(", as the case itself runs: {}", result::kNoIndependentCheck);
+}
+
+// Of a quantised file: an engine may be as far from the file's unoptimised run as that is from the float
+// model, and no further.
+void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
+                  const ComparedOutputs& outputs, const ComparedOutputs& reference) {
+  if (spec.accuracy.engine_file.empty()) return;
+  const auto own = beside(spec.accuracy.engine_file, spec, distinct);
+  c.engine_reference = spec.accuracy.engine_name;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto* unoptimised = reference_of(own, outputs, i);
+    const auto* exact = reference_of(reference, outputs, i);
+    if (!outputs[i].left_out.empty() || !unoptimised || !same_shape(*unoptimised, outputs[i].rows)) continue;
+    const double engine = rms_difference(outputs[i].rows, *unoptimised);
+    const double format = exact ? rms_difference(*unoptimised, *exact) : 0;
+    result::Correctness figures;
+    measure_agreement(figures, outputs[i].rows, *unoptimised, "none");
+    if (!c.engine_max_rel_err || *figures.max_rel_err > *c.engine_max_rel_err)
+      c.engine_max_rel_err = figures.max_rel_err;
+    if (engine <= std::max(kOfFormat * format, kOfOutput * rms_of_what_depends(*unoptimised))) continue;
+    c.detail += fmt::format(
+        "{}the engine is at fault, not the file: it is {:.2g} from {} (largest error {:.3g} of the largest "
+        "value), and that is {:.2g} from the reference",
+        c.detail.empty() ? "" : "; ", engine, c.engine_reference, *figures.max_rel_err, format);
+    c.passed = false;
+    c.verdict = result::kFailed;
+    return;
+  }
 }
 
 }  // namespace
@@ -65,6 +156,10 @@ result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& r
   const auto judged = [&](const ComparedOutputs& outputs) {
     auto c = judge_all(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
     c.reference = spec.reference_name;
+    if (!reference) return without_reference(c);
+    report_subnormals(c, *reference);
+    judge_independence(c, spec, distinct, *reference);
+    judge_engine(c, spec, distinct, outputs, *reference);
     return c;
   };
   if (distinct.all()) return judged(run.outputs);

@@ -28,6 +28,24 @@ void leave_out(ComparedOutput& output, std::string why) {
   output.rows.values = {};
 }
 
+Json yardstick_json(const Yardstick& y) {
+  return {{"ulp", y.ulp},
+          {"weights", y.weights},
+          {"layer", y.layer},
+          {"depends", y.depends},
+          {"moved", y.moved},
+          {"layer_name", y.layer_name},
+          {"subnormal_weights", y.subnormal_weights}};
+}
+
+std::optional<Yardstick> yardstick_of(const Json& entry) {
+  const auto it = entry.find("yardstick");
+  if (it == entry.end()) return std::nullopt;
+  return Yardstick{
+      it->at("ulp"),        it->at("weights"),          it->at("layer"), it->at("depends"), it->at("moved"),
+      it->at("layer_name"), it->at("subnormal_weights")};
+}
+
 void begin(ComparedOutputs& all, std::span<const TensorView> outputs, std::int64_t samples_planned) {
   for (const auto& output : outputs) {
     auto& rows = all.emplace_back().rows;
@@ -76,6 +94,7 @@ void write_reference(const fs::path& file, const ComparedOutputs& outputs) {
   const ComparedRows* first = nullptr;
   for (const auto& [rows, left_out] : outputs) {
     Json entry{{"name", rows.name}, {"left_out", left_out}, {"suffix", ""}};
+    if (rows.yardstick) entry["yardstick"] = yardstick_json(*rows.yardstick);
     if (left_out.empty() && !first) {
       if (!rows.finite)
         throw Error(ErrorCode::kData,
@@ -102,6 +121,7 @@ ComparedOutputs read_reference(const fs::path& file, std::int64_t first, std::in
     one.left_out = entry.at("left_out").get<std::string>();
     if (one.left_out.empty()) one.rows = rows_of(file.string() + entry.at("suffix").get<std::string>());
     one.rows.name = entry.at("name").get<std::string>();
+    one.rows.yardstick = yardstick_of(entry);
   }
   return outputs;
 }

@@ -174,6 +174,7 @@ ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64
     chosen.values.insert(chosen.values.end(), sample.begin(), sample.end());
   }
   chosen.finite = rows.finite;
+  chosen.yardstick = rows.yardstick;
   return chosen;
 }
 

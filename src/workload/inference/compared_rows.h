@@ -17,6 +17,17 @@ inline constexpr std::int64_t kKeptElements = 1 << 25;
 // A sample with more elements than this is never kept whole.
 inline constexpr std::int64_t kThinAbove = 1 << 20;
 
+// What little changes do to an output of the reference, as root mean squares over all its elements.
+struct Yardstick {
+  double ulp = 0;          // the inputs moved by a unit in the last place; at least half a unit of the output
+  double weights = 0;      // all weights of layers moved likewise, as engines that fold constants do
+  double layer = 0;        // one layer rounded to bfloat16
+  double depends = 0;      // what differs between the inputs; of a single input all of it
+  std::string moved;       // what was moved: the inputs, or weights where the inputs are integers
+  std::string layer_name;  // what was rounded
+  double subnormal_weights = -1;  // their share in the file; below 0: not known
+};
+
 // Rows are [samples, positions, length]. Large outputs (logits over long sequences) keep fewer positions,
 // evenly spaced and ending with the last, the same on both sides: at most 16 (for maps, as many as fit) above
 // 2^20 elements per sample, and fewer where all rows would take more than `room`. That depends on
@@ -33,6 +44,7 @@ struct ComparedRows {
   std::string name{};
   Shape sample_shape{};  // of the output without the batch
   std::int64_t room = kKeptElements;
+  std::optional<Yardstick> yardstick{};  // of a reference
 
   [[nodiscard]] std::span<const float> row(std::int64_t sample, std::int64_t position) const {
     return std::span(values).subspan(static_cast<std::size_t>((sample * positions + position) * length),

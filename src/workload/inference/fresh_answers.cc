@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "result/reference.h"
 #include "stats/quantile.h"
 #include "workload/inference/input_layout.h"
 #include "workload/inference/unseen_inputs.h"
@@ -42,12 +43,13 @@ std::int64_t fresh_runs(double typical_ns) {
 result::Correctness failed(result::Correctness correctness, std::string detail) {
   correctness.checked = true;
   correctness.passed = false;
+  correctness.verdict = result::kFailed;
   correctness.detail = std::move(detail);
   return correctness;
 }
 
 bool good(const result::Correctness& correctness) {
-  return !correctness.checked || correctness.passed;
+  return !result::is_wrong(correctness);
 }
 
 // Whether inferences on new inputs take so much longer that the timed ones cannot have computed.

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "result/reference.h"
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
 #include "workload/inference/feedback.h"
@@ -23,6 +24,7 @@
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
+#include "workload/inference/yardstick.h"
 #include "workload/precision_limits.h"
 #include "workload/timed_repetition.h"
 
@@ -100,7 +102,7 @@ result::Correctness TimedEngine::verify(double typical_ns) {
 
 // Adds what is known of the model's arithmetic where outputs are not within their limits.
 void explain(result::Correctness& c, const plugin::ReadBack& read, const std::string& asked) {
-  if (c.passed || !c.checked) return;
+  if (!result::is_wrong(c)) return;
   const auto tf32 = std::ranges::find(read.precisions, "tf32", &plugin::PrecisionShare::precision);
   if (asked == "fp32" && tf32 != read.precisions.end())
     c.detail += fmt::format("; {:.3g} % of its work ran in tf32, not in fp32: --precision tf32 judges it so",
@@ -132,7 +134,11 @@ void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {
 void run_reference(const pass::PassSpec& spec, TaggedSink& sink) {
   auto loaded = load_engine(spec, sink);
   sink.phase("reference");
-  const auto run = run_samples(spec, *loaded.engine);
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  auto run = run_samples(spec, *loaded.engine);
+  if (spec.accuracy.yardsticks)
+    add_yardsticks(run.outputs, spec, *loaded.engine, static_cast<double>(clock.now_ns() - begin));
   write_reference(spec.reference_file, run.outputs);
   sink.phase(kUnload);
 }

@@ -12,6 +12,7 @@
 #include "host/system_files.h"
 #include "measure/shared_queue.h"
 #include "process/running_worker.h"
+#include "result/reference.h"
 #include "workload/inference/instance_pass.h"
 #include "workload/inference/load_pass.h"
 
@@ -210,7 +211,7 @@ class InstanceService : public Service {
         for (const auto& load : report.repetition.load) end.batching = load.batching;
       }
       memory.push_back(report.repetition.memory);
-      const bool bad = report.correctness.checked && !report.correctness.passed;
+      const bool bad = result::is_wrong(report.correctness);
       if (memory.size() == 1 || bad) end.correctness = report.correctness;
     }
     if (!memory.empty()) end.memory = sum_of(memory);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "result/reference.h"
 #include "workload/inference/fresh_answers.h"
 #include "workload/inference/input_layout.h"
 
@@ -141,8 +142,8 @@ result::Correctness Lanes::check(double typical_ns) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].outputs.empty()) continue;
     auto found = check(lanes_[lane]);
-    if (!server_ && (!found.checked || found.passed)) found = ask_again(static_cast<int>(lane), typical_ns);
-    const bool bad = found.checked && !found.passed;
+    if (!server_ && !result::is_wrong(found)) found = ask_again(static_cast<int>(lane), typical_ns);
+    const bool bad = result::is_wrong(found);
     if (bad && lanes_.size() > 1) found.detail += fmt::format(" (lane {} of {})", lane + 1, lanes_.size());
     if (lane == 0 || bad) worst = std::move(found);
     if (bad) break;

@@ -10,6 +10,7 @@
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_errors.h"
 #include "workload/inference/output_kind.h"
+#include "workload/inference/yardstick.h"
 
 namespace paceline::workload {
 namespace {
@@ -51,9 +52,11 @@ void by_max_error(const Judging& j) {
   j.judged.limits.max_rel_err = limit;
   const bool accepted = *output.max_rel_err <= limit || *output.max_abs_err <= j.tolerance.max_abs_err;
   note(j, accepted ? std::min(1.0, part_of(*output.max_rel_err, limit)) : part_of(*output.max_rel_err, limit),
-       accepted ? ""
-                : fmt::format("max error {:.3g} exceeds {:.3g} (--accuracy.max_rel_err)", *output.max_rel_err,
-                              limit));
+       accepted    ? ""
+       : limit > 0 ? fmt::format("max error {:.3g} exceeds {:.3g} (--accuracy.max_rel_err)",
+                                 *output.max_rel_err, limit)
+                   : fmt::format("an element is {:.3g} off, and {:.3g} is what its check allows",
+                                 *output.max_abs_err, j.tolerance.max_abs_err));
   judge_centred_cosine(j);
 }
 
@@ -113,6 +116,48 @@ void by_boxes(const Judging& j) {
                           kBoxDistance * 100, further));
 }
 
+// Why an error as large as the limit could not be told from a right answer; empty: it could.
+std::string blindness(const Yardstick& yard, const pass::Tolerance& tolerance) {
+  const double limit = tolerance.ulps * yard.ulp;
+  if (tolerance.rounds)
+    return yard.depends > limit
+               ? ""
+               : fmt::format(
+                     "rounding may cost {:.2g}, and no more than {:.2g} of the output depends on the "
+                     "input",
+                     limit, yard.depends);
+  if (yard.layer > limit) return "";
+  if (yard.layer == 0)
+    return fmt::format("it does not depend on {}, which was rounded to bfloat16", yard.layer_name);
+  return fmt::format(
+      "rounding {} to bfloat16 changes it by {:.2g} units in the last place of the {}, and {:g} are accepted",
+      yard.layer_name, yard.layer / yard.ulp, yard.moved, tolerance.ulps);
+}
+
+// The reference's own sensitivity is the unit: what moving its inputs by one unit in the last place does.
+void by_ulps(const Judging& j) {
+  const Yardstick& yard = *j.reference.yardstick;
+  auto& output = j.judged.output;
+  const double found = rms_difference(j.outputs, j.reference) / yard.ulp, limit = j.tolerance.ulps;
+  output.ulp_change = yard.ulp;
+  output.error_ulps = found;
+  output.limit_ulps = limit;
+  output.layer_ulps = yard.layer / yard.ulp;
+  const double folded = j.tolerance.rounds ? limit : limit * std::max(1.0, yard.weights / yard.ulp);
+  note(j, part_of(found, folded),
+       found > folded ? fmt::format("its error is {:.3g} times what one unit in the last place of the {} "
+                                    "changes, more than {:g} (--accuracy.max_rel_err sets another limit; the "
+                                    "largest error is {:.3g})",
+                                    found, yard.moved, limit, *output.max_rel_err)
+                      : "");
+  output.blind = blindness(yard, j.tolerance);
+  if (found > limit && found <= folded)
+    output.blind = fmt::format(
+        "its error is {:.2g} units in the last place of the {}; {:g} are right, and an engine that rounds "
+        "weights once more may cost {:.2g}",
+        found, yard.moved, limit, folded);
+}
+
 struct Rule {
   const char* kind;
   bool in_fp32;  // holds where the maximum decides, too
@@ -127,8 +172,18 @@ constexpr std::array kRules{
     Rule{kBoxes, false, "boxes", by_boxes},
 };
 constexpr Rule kUsual{kNoKind, true, "max_error", by_max_error};
+constexpr Rule kInUlps{kNoKind, true, "ulps", by_ulps};
 
-const Rule& rule_for(const std::string& kind, const pass::Tolerance& tolerance) {
+// Numbers that have an order and a size; boxes may come in another order where rounding decides it.
+bool measured_in_ulps(const std::string& kind, const ComparedRows& reference,
+                      const pass::Tolerance& tolerance) {
+  if (tolerance.ulps <= 0 || !reference.yardstick || kind == kIntegers) return false;
+  return kind != kBoxes || !tolerance.rounds;
+}
+
+const Rule& rule_for(const std::string& kind, const ComparedRows& reference,
+                     const pass::Tolerance& tolerance) {
+  if (measured_in_ulps(kind, reference, tolerance)) return kInUlps;
   const bool written = kind == kDense && tolerance.quantile_written;
   const auto* const rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) {
     return r.kind == kind && (r.in_fp32 || written || !tolerance.max_decides);
@@ -140,7 +195,7 @@ const Rule& rule_for(const std::string& kind, const pass::Tolerance& tolerance) 
 
 void judge_output(JudgedOutput& judged, const ComparedRows& outputs, const ComparedRows& reference,
                   const pass::Tolerance& tolerance, double max_changed) {
-  const Rule& rule = rule_for(judged.output.kind, tolerance);
+  const Rule& rule = rule_for(judged.output.kind, reference, tolerance);
   if (judged.output.judged_by.empty()) judged.output.judged_by = rule.name;
   rule.judge({judged, outputs, reference, tolerance, max_changed});
 }

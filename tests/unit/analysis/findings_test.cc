@@ -576,7 +576,7 @@ TEST(Findings, KeptAnswersLeaveRoomForDoubt) {
   const auto told = of_kind(run, "accuracy_change").at(0);
   EXPECT_TRUE(says(told, "keeps every top-1 answer of the fp32 run of float.onnx in onnxruntime on 64"));
   run.cases[0].correctness.reference =
-      "the file's own run in onnxruntime, as the case itself runs: no independent check";
+      "the file's own unoptimised run in onnxruntime, as the case itself runs: no independent check";
   EXPECT_TRUE(of_kind(run, "accuracy_change").empty()) << "a case that is compared with itself keeps nothing";
 }
 

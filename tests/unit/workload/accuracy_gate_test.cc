@@ -75,6 +75,97 @@ TEST(AccuracyGate, RandomWeightsAreJudgedByTheCentredCosineAndItSaysSo) {
   EXPECT_TRUE(says(c.detail, "centred cosine"));
 }
 
+ComparedRows with_yardstick(ComparedRows rows, double ulp, double layer) {
+  rows.yardstick = {ulp, 0, layer, 1, "inputs", "conv1"};
+  return rows;
+}
+
+ComparedRows moved(ComparedRows rows, float by) {
+  for (auto& v : rows.values) v += by;
+  return rows;
+}
+
+pass::Tolerance in_ulps(double limit, bool rounds = false) {
+  pass::Tolerance tolerance{1e-9, 1};
+  tolerance.ulps = limit;
+  tolerance.rounds = rounds;
+  return tolerance;
+}
+
+TEST(AccuracyGate, TheReferencesOwnSensitivityIsTheUnit) {
+  const auto reference = with_yardstick(classifier(64), 0.01, 1);
+  const auto within = judge_outputs(moved(reference, 0.04F), &reference, in_ulps(5), {});
+  EXPECT_EQ(within.verdict, "passed") << within.detail;
+  EXPECT_NEAR(*within.outputs.at(0).error_ulps, 4, 0.01);
+  EXPECT_EQ(within.outputs.at(0).judged_by, "ulps");
+  const auto beyond = judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {});
+  EXPECT_EQ(beyond.verdict, "failed");
+  EXPECT_TRUE(says(beyond.detail, "6 times what one unit in the last place of the inputs changes"))
+      << beyond.detail;
+}
+
+TEST(AccuracyGate, WhereARoughLayerWouldNotBeSeenItCannotSay) {
+  const auto reference = with_yardstick(classifier(64), 0.01, 0.02);
+  const auto c = judge_outputs(moved(reference, 0.01F), &reference, in_ulps(5), {});
+  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_FALSE(c.passed);
+  EXPECT_TRUE(says(c.verdict_because, "rounding conv1 to bfloat16")) << c.verdict_because;
+  EXPECT_EQ(judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {}).verdict, "failed")
+      << "what is wrong by more than the limit is wrong";
+}
+
+TEST(AccuracyGate, AnErrorThatFoldedWeightsExplainIsNeitherRightNorWrong) {
+  auto reference = with_yardstick(classifier(64), 0.01, 1);
+  reference.yardstick->weights = 0.02;
+  const auto c = judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {});
+  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_TRUE(says(c.verdict_because, "rounds weights once more may cost 10")) << c.verdict_because;
+  EXPECT_EQ(judge_outputs(moved(reference, 0.11F), &reference, in_ulps(5), {}).verdict, "failed");
+}
+
+TEST(AccuracyGate, RoundingThatMayCostMoreThanTheInputChangesSaysNothing) {
+  const auto reference = with_yardstick(classifier(64), 0.01, 1);
+  EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(50, true), {}).verdict, "passed");
+  const auto c = judge_outputs(reference, &reference, in_ulps(200, true), {});
+  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_TRUE(says(c.verdict_because, "rounding may cost 2")) << c.verdict_because;
+}
+
+TEST(AccuracyGate, AConstantOutputBesideOthersIsLeftAside) {
+  const auto seen = with_yardstick(classifier(64), 0.01, 1),
+             constant = with_yardstick(classifier(64), 0.01, 0);
+  const ComparedOutputs both{{seen, ""}, {constant, ""}}, alone{{constant, ""}};
+  EXPECT_EQ(judge_all(both, &both, in_ulps(5), {}).verdict, "passed");
+  EXPECT_EQ(judge_all(alone, &alone, in_ulps(5), {}).verdict, "cannot_say");
+}
+
+TEST(AccuracyGate, AnswersToRandomNumbersMeanNothing) {
+  auto question = trained();
+  question.generated = true;
+  EXPECT_EQ(judged(64, 64, question).judged_by, "outputs");
+}
+
+TEST(AccuracyGate, FewInputsCannotSayWhatEightBitsCost) {
+  auto question = trained();
+  question.needs_evidence = true;
+  EXPECT_EQ(judged(64, 0, question).verdict, "passed");
+  const auto few = judged(16, 0, question);
+  EXPECT_EQ(few.verdict, "cannot_say");
+  EXPECT_TRUE(says(few.verdict_because, "16 inputs allow up to 17.07 % changed answers"))
+      << few.verdict_because;
+}
+
+TEST(AccuracyGate, AClassThatIsLostIsNamed) {
+  const auto reference = classifier(100);
+  auto outputs = reference;
+  for (std::int64_t s = 3; s < 100; s += kClassCount)
+    outputs.values[static_cast<std::size_t>(s * kClassCount + 3)] -= 100;
+  const auto c = judge_outputs(outputs, &reference, kNone, trained(0.2));
+  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_TRUE(says(c.detail, "class 3 is never predicted any more; the reference predicts it for 10 of 100"))
+      << c.detail;
+}
+
 TEST(AccuracyGate, OneAnswerForEveryInputMeansNothing) {
   auto reference = classifier(64);
   for (std::int64_t s = 0; s < 64; ++s) reference.values[static_cast<std::size_t>(s * kClassCount)] += 100;

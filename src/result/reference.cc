@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "result/reference.h"
+
+namespace paceline::result {
+
+bool has_independent_reference(const Correctness& correctness) {
+  return correctness.independence.empty() &&
+         !std::string_view(correctness.reference).ends_with(kNoIndependentCheck);
+}
+
+CheckRemark check_remark(const CaseResult& one) {
+  const auto& c = one.correctness;
+  if (one.outcome != Outcome::kOk || one.benchmark.kind != "inference" || one.repetitions.empty()) return {};
+  if (c.verdict == kCannotSay) return {"cannot say", c.verdict_because};
+  if (!c.checked) return {"unchecked", c.reference};
+  if (!has_independent_reference(c))
+    return {"not independent", c.independence.empty() ? c.reference : c.independence};
+  return {};
+}
+
+}  // namespace paceline::result

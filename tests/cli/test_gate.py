@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""What the accuracy gate says of right and wrong engines: errors in units of the model's own sensitivity, outputs that hide errors, files of few bits."""
+
+import random
+import struct
+import unittest
+
+import paceline_cli as cli
+from onnx_files import FLOAT, INT64, block, model, node, number, value, weights
+from test_accuracy import npy_bytes
+
+QUICK = ["--iterations", "3", "--repetitions", "1", "--threads", "1", "--accuracy-samples", "16", *cli.QUICK]
+INT32, UINT8, INT8, INT4 = 6, 2, 3, 22
+ENGINES = ("onnxruntime", "openvino")
+
+
+def normal(count, seed, scale=1.0):
+    rng = random.Random(seed)
+    return [rng.gauss(0, scale) for _ in range(count)]
+
+
+def tensor(name, shape, kind, raw):
+    return b"".join(number(1, d) for d in shape) + number(2, kind) + block(8, name) + block(9, raw)
+
+
+def integer(name, v):
+    return block(5, block(1, name) + number(3, v) + number(20, 2))
+
+
+def op(kind, inputs, outputs, *attributes):
+    return node(kind, inputs, outputs) + block(3, outputs[0]) + b"".join(attributes)
+
+
+def to_bf16(values):
+    return [struct.unpack("<f", struct.pack("<I", (struct.unpack("<I", struct.pack("<f", v))[0] + 0x8000) & 0xFFFF0000))[0] for v in values]
+
+
+def to_fp16(values):
+    return [struct.unpack("<e", struct.pack("<e", v))[0] for v in values]
+
+
+def same(values):
+    return values
+
+
+def without_channel(values):
+    return [0.0 if i % 64 == 0 else v for i, v in enumerate(values)]
+
+
+def perceptron(change=same, last=None, scale=1.0, kind="Relu"):
+    """x [N,64] through three layers of 64 to 10 scores; `change` is what happens to the middle one's weights."""
+    w = [normal(64 * 64, 1, 0.18), change(normal(64 * 64, 2, 0.18)), last or normal(64 * 10, 3, 0.2 * scale)]
+    nodes = [op("MatMul", ["x", "w0"], ["a"]), op(kind, ["a"], ["b"]), op("MatMul", ["b", "w1"], ["c"]), op(kind, ["c"], ["d"]),
+             op("MatMul", ["d", "w2"], ["e"]), op("Add", ["e", "bias"], ["y"])]
+    tensors = [weights("w0", (64, 64), w[0]), weights("w1", (64, 64), w[1]), weights("w2", (64, 10), w[2]), weights("bias", (10,), normal(10, 4, 0.5 * scale))]
+    return model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N", 10))], tensors=tensors)
+
+
+def int4_file():
+    rng = random.Random(5)
+    packed = bytes(rng.randrange(256) for _ in range(64 * 32 // 2))
+    nodes = [op("DequantizeLinear", ["w", "s"], ["f"], integer("axis", 0), integer("block_size", 32)), op("MatMul", ["x", "f"], ["y"])]
+    tensors = [tensor("w", (64, 32), INT4, packed), weights("s", (2, 32), [abs(v) * 0.05 for v in normal(64, 6)])]
+    return model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N", 32))], tensors=tensors, opset=21, version=10)
+
+
+def saturating_file():
+    rng = random.Random(7)
+    signs = [[127 if c < 32 or rng.random() < 0.5 else -127 for c in range(64)] for _ in range(256)]
+    raw = struct.pack("<16384b", *[v for row in signs for v in row])
+    nodes = [op("QuantizeLinear", ["x", "xs", "xz"], ["xq"]), op("DequantizeLinear", ["xq", "xs", "xz"], ["xf"]),
+             op("DequantizeLinear", ["w", "ws", "wz"], ["wf"]), op("MatMul", ["xf", "wf"], ["m"]),
+             op("QuantizeLinear", ["m", "ys", "wz"], ["yq"]), op("DequantizeLinear", ["yq", "ys", "wz"], ["y"])]
+    tensors = [weights("xs", (), [1 / 255]), tensor("xz", (), UINT8, b"\0"), tensor("w", (256, 64), INT8, raw), weights("ws", (), [1 / 127]),
+               tensor("wz", (), INT8, b"\0"), weights("ys", (), [256 / 127])]
+    return model(nodes, inputs=[("x", ("N", 256))], outputs=[("y", ("N", 64))], tensors=tensors, opset=19, version=9)
+
+
+def sigmoid_map():
+    """Weights [512,64] whose first 64 rows are the identity, so that inputs for any target can be made."""
+    rest = normal(448 * 64, 8)
+    w = [1.0 if r == c else 0.0 for r in range(64) for c in range(64)] + rest
+    nodes = [op("MatMul", ["x", "w"], ["m"]), op("Sigmoid", ["m"], ["s"]), op("Reshape", ["s", "shape"], ["y"])]
+    tensors = [weights("w", (512, 64), w), tensor("shape", (3,), INT64, struct.pack("<3q", 0, 8, 8))]
+    samples = []
+    for seed, target in enumerate((5, -16, -17)):
+        noise = normal(448, 20 + seed, 200)
+        samples += [target - sum(noise[k] * rest[k * 64 + c] for k in range(448)) for c in range(64)] + noise
+    return model(nodes, inputs=[("x", ("N", 512))], outputs=[("y", ("N", 8, 8))], tensors=tensors), npy_bytes(samples, (3, 512))
+
+
+def has_vnni():
+    text = open("/proc/cpuinfo").read() if cli.os.path.exists("/proc/cpuinfo") else ""
+    return "vnni" in text
+
+
+class Gate(cli.CliTest):
+    def judge(self, file, *arguments, engine="onnxruntime", shapes="x:{batch}x64", folder="results", code=None):
+        for name in (file, *arguments):
+            if isinstance(name, bytes):
+                raise TypeError("files are written by the test")
+        done = self.run_cli("infer", "--engine", engine, "--model", file, *(["--shapes", shapes] if shapes else []), "-o", folder, *QUICK, *arguments)
+        if code is not None:
+            self.assert_code(done, code)
+        case = self.summary(self.only_run(folder))["cases"][0]
+        return done, case, case["correctness"]
+
+    def write_file(self, name, data):
+        (self.folder / name).write_bytes(data)
+        return name
+
+
+class RightAndWrong(Gate):
+    """The model of the case against the right file: what an engine that computes it so would give."""
+
+    def verdict(self, engine, wrong, name, right=None, **options):
+        self.write_file("right.onnx", right or perceptron())
+        self.write_file(f"{name}.onnx", wrong)
+        done, case, c = self.judge(f"{name}.onnx", "--accuracy-reference", "right.onnx", engine=engine, folder=f"{name}-{engine}", **options)
+        return c["verdict"], case, str(done)
+
+    def test_the_right_file_passes_on_every_engine(self):
+        for engine in ENGINES:
+            for kind in ("Relu", "Tanh", "Sigmoid"):
+                with self.subTest(engine=engine, kind=kind):
+                    self.write_file("net.onnx", perceptron(kind=kind))
+                    done, case, c = self.judge("net.onnx", engine=engine, folder=f"{kind}-{engine}")
+                    self.assertEqual((case["outcome"], c["verdict"], c["outputs"][0]["judged_by"]), ("ok", "passed", "ulps"), str(done))
+                    self.assertLess(c["outputs"][0]["error_ulps"], 5)
+
+    def test_one_layer_in_bf16_in_fp16_or_without_a_channel_fails(self):
+        for engine in ENGINES:
+            for name, change in (("bf16", to_bf16), ("fp16", to_fp16), ("channel", without_channel)):
+                with self.subTest(engine=engine, seed=name):
+                    verdict, case, text = self.verdict(engine, perceptron(change), name)
+                    self.assertEqual((verdict, case["reason_code"]), ("failed", "accuracy"), text)
+                    self.assertIn("what one unit in the last place of the inputs changes", case["reason"])
+
+    def test_tiny_outputs_are_judged_by_their_own_size(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                self.write_file("tiny.onnx", perceptron(scale=1e-10))
+                done, case, c = self.judge("tiny.onnx", engine=engine, folder=f"tiny-{engine}")
+                self.assertEqual(c["verdict"], "passed", str(done))
+                verdict, case, text = self.verdict(engine, perceptron(to_fp16, scale=1e-10), "tiny16", right=perceptron(scale=1e-10))
+                self.assertEqual(verdict, "failed", text)
+
+    def test_a_limit_of_ones_own_decides(self):
+        self.write_file("right.onnx", perceptron())
+        self.write_file("half.onnx", perceptron(to_fp16))
+        done, case, c = self.judge("half.onnx", "--accuracy-reference", "right.onnx", "--accuracy.max_rel_err", "0.1", code=0)
+        self.assertEqual((c["verdict"], c["outputs"][0]["judged_by"]), ("passed", "max_error"))
+
+
+class Blind(Gate):
+    def test_a_zero_head_cannot_be_judged(self):
+        self.write_file("zero.onnx", perceptron(last=[0.0] * 640))
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("zero.onnx", engine=engine, folder=engine, code=0)
+                self.assertEqual((case["outcome"], c["verdict"], c["passed"]), ("ok", "cannot_say", False), str(done))
+                self.assertIn("cannot say", done.out)
+                self.assertIn("does not depend on", c["verdict_because"])
+                found = " ".join(f["text"] for f in self.summary(self.only_run(engine))["findings"])
+                self.assertIn("the check cannot say", found)
+                self.assertIn("cannot say", (self.only_run(engine) / "summary.csv").read_text())
+
+    def test_strict_gives_3(self):
+        self.write_file("zero.onnx", perceptron(last=[0.0] * 640))
+        self.judge("zero.onnx", "--strict", engine="openvino", code=3)
+
+
+class Files(Gate):
+    def test_few_bits_are_named_as_the_precision_that_ran(self):
+        self.write_file("int4.onnx", int4_file())
+        done, case, c = self.judge("int4.onnx", engine="onnxruntime", folder="ort")
+        self.assertEqual([p["precision"] for p in case["precision"]["executed"]], ["int8"], str(done))
+        done, case, c = self.judge("int4.onnx", "--precision", "fp32", engine="onnxruntime", folder="fp32")
+        self.assertEqual(case["outcome"], "failed", str(done))
+        self.assertIn("MatMulNBits", case["reason"])
+        done, case, c = self.judge("int4.onnx", "--onnxruntime.graph_optimization", "basic", folder="basic", code=0)
+        self.assertEqual((c["verdict"], c["outputs"][0]["judged_by"]), ("passed", "ulps"), str(done))
+        done, case, c = self.judge("int4.onnx", engine="openvino", folder="ov", code=0)
+        self.assertEqual(c["verdict"], "passed", str(done))
+
+    @unittest.skipIf(has_vnni(), "this CPU has VNNI, where nothing saturates")
+    def test_saturation_is_found_and_named(self):
+        self.write_file("sat.onnx", saturating_file())
+        rng = random.Random(9)
+        self.write_file("in.npy", npy_bytes([0.5 if rng.random() < 0.1 else 1.0 for _ in range(16 * 256)], (16, 256)))
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("sat.onnx", "--load-inputs", "in.npy", engine=engine, shapes="x:{batch}x256", folder=engine, code=1)
+                self.assertEqual(case["reason_code"], "accuracy", str(done))
+                self.assertIn("no VNNI", case["reason"])
+
+    def test_one_scale_in_the_check_and_after_the_loop(self):
+        file, inputs = sigmoid_map()
+        self.write_file("sigmap.onnx", file)
+        self.write_file("in.npy", inputs)
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("sigmap.onnx", "--load-inputs", "in.npy", engine=engine, shapes="x:{batch}x512", folder=engine, code=0)
+                self.assertEqual(c["verdict"], "passed", str(done))
+
+    def test_subnormal_outputs_fail_nobody_and_are_reported(self):
+        self.write_file("tiny.onnx", perceptron(scale=1e-39))
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("tiny.onnx", engine=engine, folder=engine, code=0)
+                self.assertNotEqual(c["verdict"], "failed", str(done))
+                self.assertGreater(c["subnormal_weights"], 0.05)
+                self.assertGreater(c["subnormal_outputs"], 0.5)
+
+
+class References(Gate):
+    def test_a_case_is_not_ok_where_its_reference_cannot_run(self):
+        gather = model([op("Gather", ["x", "beam_idx"], ["y"], integer("axis", 0))], inputs=[("x", ("N", 16)), ("beam_idx", ("N",), INT32)],
+                       outputs=[("y", ("N", 16))])
+        self.write_file("beam.onnx", gather)
+        self.write_file("idx.npy", npy_bytes([7] * 4, (4,), "<i4", "i"))
+        self.write_file("x.npy", npy_bytes(normal(64, 1), (4, 16)))
+        done, case, c = self.judge("beam.onnx", "--load-inputs", "x:x.npy,beam_idx:idx.npy", engine="openvino", shapes="x:{batch}x16,beam_idx:{batch}", folder="ov")
+        self.assertEqual(case["outcome"], "failed", str(done))
+        self.assertIn("reference could not be made", case["reason"])
+        self.assertNotEqual(done.code, 0)
+
+    def test_onnxruntime_is_confirmed_by_another_engine(self):
+        self.write_file("net.onnx", perceptron())
+        done, case, c = self.judge("net.onnx", code=0)
+        self.assertEqual((c["independence"], c["reference"]), ("", "the file's own unoptimised run in onnxruntime, confirmed by openvino"), str(done))
+
+    def test_a_check_that_is_off_is_said_in_the_row(self):
+        self.write_file("net.onnx", perceptron())
+        done, case, c = self.judge("net.onnx", "--accuracy", "off", code=0)
+        self.assertEqual((c["checked"], c["verdict"]), (False, "unchecked"))
+        self.assertIn("unchecked", done.out)
+        self.assertIn("accuracy.check is off", done.out)
+
+
+class LostClasses(Gate):
+    def test_a_class_that_is_never_predicted_any_more_is_named(self):
+        """Scores are the inputs; the wrong file never gives class 2."""
+        eye = [3.0 if r == c else 0.01 * ((r * 7 + c * 3) % 5) for r in range(8) for c in range(8)]
+        lost = [(-50.0 if c == 2 else v) for i, v in enumerate(eye) for c in [i % 8]]
+        inputs = [v for i in range(64) for v in [5.0 + 0.01 * i if k == i % 8 else 0.1 * ((i * 3 + k) % 4) for k in range(8)]]
+        self.write_file("in.npy", npy_bytes(inputs, (64, 8)))
+
+        def net(values):
+            return model([op("MatMul", ["x", "w"], ["logits"])], inputs=[("x", ("N", 8))], outputs=[("logits", ("N", 8))], tensors=[weights("w", (8, 8), values)])
+        self.write_file("right.onnx", net(eye))
+        self.write_file("lost.onnx", net(lost))
+        done, case, c = self.judge("lost.onnx", "--accuracy-reference", "right.onnx", "--load-inputs", "in.npy", "--accuracy-samples", "64", "--accuracy.max_rel_err", "100",
+                                   "--accuracy.centred_cosine", "-1", "--accuracy.max_changed", "0.2", shapes="x:{batch}x8", code=1)
+        self.assertIn("class 2 is never predicted any more; the reference predicts it for 8 of 64 inputs", case["reason"], str(done))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How well the accuracy gate tells right engines from wrong ones: nets of many kinds on every engine, right and wrong on purpose.
+
+usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/release/bin/paceline] [--only WORD] [--docs docs/methodology.md]
+
+Each net of NETS has random weights and is written as an ONNX file and as a TorchScript file (VENV needs torch and onnx). Each is measured as it is,
+and in copies that compute wrongly against the right file (--accuracy-reference): one layer with weights and inputs in fp16, in bf16, a channel that is
+lost, and of classifiers a class that is lost. A false failure is a right run that fails; a false pass is a wrong one that passes. A copy that differs
+from the right net by no more than 5 units of its yardstick, computed in fp64, is no wrong one for an fp32 engine: it counts as too small.
+--docs writes the table between the marks of that page. The exit code is 1 where there is a false failure or a false pass.
+"""
+import argparse
+import collections
+import copy
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import warnings
+
+sys.setdlopenflags(os.RTLD_LAZY)
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+QUICK = ["--iterations", "3", "--repetitions", "1", "--warmup", "1", "--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--threads", "1", "--quiet",
+         "--accuracy-samples", "16"]
+ENGINES = {".onnx": ["onnxruntime", "openvino"], ".pt": ["eager", "torchscript"]}
+MARKS = ("<!-- gate study: begin -->\n", "<!-- gate study: end -->\n")
+
+
+class Residual(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+
+class Attention(nn.Module):
+    """One block of a transformer, written out so that every exporter takes it."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.norm1, self.norm2 = heads, nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        n, t, w = x.shape
+        q, k, v = self.qkv(self.norm1(x)).reshape(n, t, 3, self.heads, w // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        a = torch.softmax(q @ k.transpose(-1, -2) * (w // self.heads) ** -0.5, -1) @ v
+        x = x + self.out(a.transpose(1, 2).reshape(n, t, w))
+        return x + self.down(torch.nn.functional.gelu(self.up(self.norm2(x))))
+
+
+class Mean(nn.Module):
+    def forward(self, x):
+        return x.mean(1)
+
+
+class Times(nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+
+class LastOf(nn.Module):
+    """The recurrent layer's output at the last place."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)[0][:, -1]
+
+
+class TwoHeads(nn.Module):
+    """A detector's head: boxes and scores for each place of a grid."""
+
+    def __init__(self):
+        super().__init__()
+        self.trunk = nn.Sequential(conv(3, 16, stride=2), conv(16, 32, stride=2))
+        self.boxes, self.scores = nn.Conv2d(32, 4, 1), nn.Conv2d(32, 10, 1)
+
+    def forward(self, x):
+        t = self.trunk(x)
+        return self.boxes(t).flatten(2).transpose(1, 2), torch.sigmoid(self.scores(t)).flatten(2).transpose(1, 2)
+
+
+def conv(i, o, norm=True, **options):
+    return nn.Sequential(nn.Conv2d(i, o, 3, padding=1, **options), nn.BatchNorm2d(o) if norm else nn.Identity(), nn.ReLU())
+
+
+def head(width, classes=10):
+    return nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, classes))
+
+
+def zero_head():
+    net = nn.Sequential(conv(3, 16), conv(16, 32), head(32))
+    nn.init.zeros_(net[-1][-1].weight)
+    return net
+
+
+def wide_range():
+    """Activations from 1e-6 to 1e6 side by side."""
+    net = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 16))
+    with torch.no_grad():
+        net[0].weight *= torch.logspace(-6, 6, 64)[:, None]
+    return net
+
+
+# name: the net, the shape of an input, what it is
+NETS = {
+    "plain convolutions": (lambda: nn.Sequential(conv(3, 16, False), conv(16, 32, False), conv(32, 32, False), head(32)), (3, 32, 32)),
+    "convolutions with batch norm": (lambda: nn.Sequential(conv(3, 16), Residual(conv(16, 16)), Residual(conv(16, 16)), head(16)), (3, 32, 32)),
+    "deep residual": (lambda: nn.Sequential(conv(3, 16), *[Residual(conv(16, 16)) for _ in range(16)], head(16)), (3, 16, 16)),
+    "depthwise": (lambda: nn.Sequential(conv(3, 32), conv(32, 32, groups=32), nn.Conv2d(32, 64, 1), nn.Hardswish(), conv(64, 64, groups=64), head(64)), (3, 32, 32)),
+    "transformer": (lambda: nn.Sequential(*[Attention(64, 4) for _ in range(4)], nn.LayerNorm(64), Mean(), nn.Linear(64, 10)), (16, 64)),
+    "recurrent (LSTM)": (lambda: nn.Sequential(LastOf(nn.LSTM(32, 64, batch_first=True)), nn.Linear(64, 10)), (12, 32)),
+    "detector head": (TwoHeads, (3, 32, 32)),
+    "segmentation map": (lambda: nn.Sequential(conv(3, 16), conv(16, 32, stride=2), conv(32, 16), nn.Upsample(scale_factor=2.0, mode="nearest"), nn.Conv2d(16, 5, 1), nn.Sigmoid()),
+                         (3, 32, 32)),
+    "embedding": (lambda: nn.Sequential(*[Attention(64, 4) for _ in range(2)], Mean(), nn.Linear(64, 32), nn.Tanh()), (16, 64)),
+    "outputs of 1e-10": (lambda: nn.Sequential(conv(3, 16), conv(16, 32), head(32), Times(1e-10)), (3, 32, 32)),
+    "zero head": (zero_head, (3, 32, 32)),
+    "wide dynamic range": (wide_range, (64,)),
+    "perceptron": (lambda: nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)), (64,)),
+}
+
+
+class InLess(nn.Module):
+    """A layer whose weights and inputs are rounded."""
+
+    def __init__(self, layer, dtype):
+        super().__init__()
+        self.layer, self.dtype = copy.deepcopy(layer), dtype
+        with torch.no_grad():
+            for p in self.layer.parameters():
+                p.copy_(p.to(dtype).float())
+
+    def forward(self, x):
+        return self.layer(x.to(self.dtype).float())
+
+
+def middle_layer(net):
+    """The name of the middle one of the layers that multiply."""
+    names = [n for n, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.Linear))]
+    return names[len(names) // 2]
+
+
+def replaced(net, name, make):
+    net = copy.deepcopy(net)
+    parent, _, own = name.rpartition(".")
+    setattr(net.get_submodule(parent), own, make(net.get_submodule(name)))
+    return net
+
+
+def without_channel(layer, channel=0):
+    layer = copy.deepcopy(layer)
+    with torch.no_grad():
+        layer.weight[channel] = 0
+        if layer.bias is not None:
+            layer.bias[channel] = 0
+    return layer
+
+
+def last_layer(net):
+    return [n for n, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.Linear))][-1]
+
+
+def lost_class(layer):
+    layer = copy.deepcopy(layer)
+    with torch.no_grad():
+        layer.bias[0] -= 10 * layer.weight.abs().sum(1).max() + 1
+    return layer
+
+
+SEEDS = {
+    "one layer in fp16": lambda net: replaced(net, middle_layer(net), lambda m: InLess(m, torch.float16)),
+    "one layer in bf16": lambda net: replaced(net, middle_layer(net), lambda m: InLess(m, torch.bfloat16)),
+    "a lost channel": lambda net: replaced(net, middle_layer(net), without_channel),
+    "a lost class": lambda net: replaced(net, last_layer(net), lost_class),
+}
+
+
+def write(net, shape, file):
+    x = torch.randn(2, *shape)
+    if file.suffix == ".pt":
+        torch.jit.trace(net, x).save(str(file))
+    else:
+        torch.onnx.export(net, (x,), str(file), dynamo=False, opset_version=17, do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE,
+                          input_names=["x"], output_names=["y", "z"] if isinstance(net(x), tuple) else ["y"],
+                          dynamic_axes={"x": {0: "N"}, "y": {0: "N"}})
+
+
+def trained_statistics(net, shape):
+    """Batch norms of a fresh net do nothing; a few random batches give them something to do."""
+    net.train()
+    with torch.no_grad():
+        for _ in range(3):
+            net(torch.randn(16, *shape))
+    return net.eval()
+
+
+def measure(paceline, engine, file, reference, shape, folder):
+    arguments = [paceline, "infer", "--engine", engine, "--model", file, "--shapes", "x:{batch}x" + "x".join(map(str, shape)), "-o", folder, *QUICK]
+    if reference:
+        arguments += ["--accuracy-reference", reference]
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
+    runs = sorted(folder.glob("*/*/run_summary.json"))
+    if not runs:
+        return "error", done.stderr[-500:], {}
+    case = json.loads(runs[-1].read_text())["cases"][0]
+    c = case["correctness"]
+    if case["outcome"] != "ok" and case["reason_code"] != "accuracy":
+        return "error", case["reason"], c
+    return c.get("verdict") or ("passed" if c["passed"] else "failed" if c["checked"] else "unchecked"), case["reason"], c
+
+
+def errors_in_units(c):
+    found = [o["error_ulps"]["value"] if isinstance(o.get("error_ulps"), dict) else o.get("error_ulps") for o in c.get("outputs", [])]
+    found = [f for f in found if f is not None]
+    return max(found, default=None)
+
+
+def study(paceline, folder, only):
+    rows, wrong = [], []
+    for name, (make, shape) in NETS.items():
+        if only and only not in name:
+            continue
+        torch.manual_seed(1)
+        net = trained_statistics(make(), shape)
+        for suffix, engines in ENGINES.items():
+            right = folder / (re.sub(r"\W+", "_", name) + suffix)
+            write(net, shape, right)
+            files = {"right": right}
+            for seed, spoil in SEEDS.items():
+                files[seed] = right.with_name(f"{right.stem}-{seed.replace(' ', '_')}{suffix}")
+                write(spoil(net).eval(), shape, files[seed])
+            for engine in engines:
+                row = {"net": name, "engine": engine}
+                for what, file in files.items():
+                    out = folder / f"{file.stem}-{engine}"
+                    verdict, reason, c = measure(paceline, engine, file, None if what == "right" else right, shape, out)
+                    row[what] = (verdict, errors_in_units(c))
+                    bad = verdict == "error" or (verdict == "failed" if what == "right" else verdict == "passed")
+                    if bad:
+                        wrong.append(f"{name}, {engine}, {what}: {verdict}: {reason}")
+                rows.append(row)
+                print(row, flush=True)
+    return rows, wrong
+
+
+def table(rows):
+    kinds = ["right", *SEEDS]
+    lines = ["| net | engine | " + " | ".join(kinds) + " |", "|---|---|" + "---|" * len(kinds)]
+    for row in rows:
+        cells = [row[k][0].replace("_", " ") + (f" ({row[k][1]:.2g})" if row[k][1] is not None else "") for k in kinds]
+        lines.append(f"| {row['net']} | {row['engine']} | " + " | ".join(cells) + " |")
+    counts = collections.Counter()
+    for row in rows:
+        for kind in kinds:
+            counts[("right" if kind == "right" else "wrong", row[kind][0])] += 1
+    lines += ["", f"Right: {counts['right', 'passed']} passed, {counts['right', 'failed']} failed (false failures), {counts['right', 'cannot_say']} cannot say. "
+              f"Wrong on purpose: {counts['wrong', 'failed']} failed, {counts['wrong', 'passed']} passed (false passes), {counts['wrong', 'cannot_say']} cannot say."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("gate"))
+    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--docs", type=pathlib.Path)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rows, wrong = study(options.paceline, options.folder.resolve(), options.only)
+    text = table(rows)
+    print(text)
+    if options.docs:
+        page = options.docs.read_text()
+        before, rest = page.split(MARKS[0])
+        options.docs.write_text(before + MARKS[0] + text + MARKS[1] + rest.split(MARKS[1])[1])
+    print("\n".join(wrong))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
