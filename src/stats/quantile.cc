@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "stats/autocorrelation.h"
@@ -30,12 +29,6 @@ Ranks stretch(Ranks ranks, std::int64_t m, std::int64_t n) {
 
 }  // namespace
 
-std::vector<double> sorted_copy(std::span<const double> x) {
-  std::vector<double> sorted(x.begin(), x.end());
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
-}
-
 std::size_t nearest_rank_index(std::size_t n, std::uint32_t ppm) {
   return std::max<std::size_t>((n * ppm + kPpmOne - 1) / kPpmOne, 1) - 1;
 }
@@ -43,20 +36,6 @@ std::size_t nearest_rank_index(std::size_t n, std::uint32_t ppm) {
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm) {
   require_samples(sorted, "a quantile");
   return sorted[nearest_rank_index(sorted.size(), ppm)];
-}
-
-double median_sorted(std::span<const double> sorted) {
-  require_samples(sorted, "a quantile");
-  const auto half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : std::midpoint(sorted[half - 1], sorted[half]);
-}
-
-double median(std::span<const double> x) {
-  require_samples(x, "a quantile");
-  std::vector<double> copy(x.begin(), x.end());
-  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
-  std::nth_element(copy.begin(), middle, copy.end());
-  return copy.size() % 2 == 1 ? *middle : std::midpoint(*std::max_element(copy.begin(), middle), *middle);
 }
 
 double quantile(std::span<const double> sorted, std::uint32_t ppm) {

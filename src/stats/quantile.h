@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stats/interval.h"
+#include "stats/median.h"
 #include "stats/order_statistics.h"
 
 // Quantiles of samples (methodology: quantile estimator, quantile intervals). A quantile is given in parts
@@ -27,15 +28,10 @@ constexpr double ppm_to_p(std::uint32_t ppm) {
 // Stored beside every quantile: how it was computed from the samples.
 inline constexpr char kQuantileMethod[] = "nearest_rank; median is the mean of the two middle samples";
 
-std::vector<double> sorted_copy(std::span<const double> x);
-
 // The smallest observed value with at least ppm of the sample at or below it.
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm);
 // Its place among n sorted values, from 0; n is at least 1.
 std::size_t nearest_rank_index(std::size_t n, std::uint32_t ppm);
-// Mean of the two middle samples; the input need not be sorted.
-double median(std::span<const double> x);
-double median_sorted(std::span<const double> sorted);
 // The median for p50, nearest rank otherwise.
 double quantile(std::span<const double> sorted, std::uint32_t ppm);
 

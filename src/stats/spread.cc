@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "stats/quantile.h"
+#include "stats/median.h"
 #include "stats/require_samples.h"
 
 namespace paceline::stats {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The median: the mean of the two middle samples. Throws Error(kInternal) for an empty sample.
+#pragma once
+#include <span>
+#include <vector>
+
+namespace paceline::stats {
+
+std::vector<double> sorted_copy(std::span<const double> x);
+
+// The input need not be sorted.
+double median(std::span<const double> x);
+double median_sorted(std::span<const double> sorted);
+
+}  // namespace paceline::stats
