@@ -25,7 +25,7 @@
 #include "config/option_table.h"
 #include "config/shape_profiles.h"
 #include "config/vocabulary.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "result/case_fields.h"

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/fma_probe.h"
 #include "pass/train_spec.h"
 #include "run/case/case_settings.h"

@@ -11,21 +11,6 @@ std::vector<int> current_affinity();
 // Returns the CPUs that the main thread of another process may run on.
 std::vector<int> affinity_of_process(int process_id);
 
-// The CPUs that this process can keep busy at once: those of its affinity mask, one of each physical core
-// first, but no more than the cgroup's quota (rounded down). At least one.
-std::vector<int> allowed_cpus();
-
-// Chooses `threads` of these, one of each physical core before second hardware threads; all of them when
-// there are fewer.
-std::vector<int> choose_cpus(long long threads);
-
-// The same for several parties that each want `each` CPUs of their own; one after the other takes those in
-// its list of `near` first. All in one list, as far as there are enough.
-std::vector<int> choose_cpus_near(const std::vector<std::vector<int>>& near, long long each);
-
-// Takes `count` CPUs out of `pool`, or all of them, those in `near` first and otherwise in its order.
-std::vector<int> take_near(std::vector<int>& pool, const std::vector<int>& near, std::size_t count);
-
 // Binds every thread of this process (threads started later inherit from their parent) to these CPUs and
 // checks the result. Throws Error(kUnsupported) naming the CPUs when the kernel refuses or grants fewer.
 void pin_process(const std::vector<int>& cpus);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/idle_gate.h"
 
 namespace paceline::run {

@@ -2,7 +2,7 @@
 #include "run/collective/collective_kind.h"
 
 #include "config/idle_options.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/collective/collective_factory.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/idle_options.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "run/case/case_settings.h"
 #include "run/case/model_parts.h"

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cluster/roll_call.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "process/spawn.h"
 #include "run/ranks/rank_process.h"

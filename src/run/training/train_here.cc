@@ -2,7 +2,7 @@
 #include "run/training/train_here.h"
 
 #include "config/idle_options.h"
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "host/memory.h"
 #include "run/ranks/launch.h"

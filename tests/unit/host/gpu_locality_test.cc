@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

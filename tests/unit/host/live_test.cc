@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "host/affinity.h"
+#include "host/cpu_choice.h"
 #include "host/environment.h"
 #include "host/heap.h"
 #include "host/noise.h"
