@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "pass/train_fields.h"
-#include "workload/training/checkpoints.h"
+#include "workload/training/checkpoint.h"
 
 // Names the fields of meta.json and of the notes of ranks, for writing and reading.
 namespace paceline::workload {

@@ -7,42 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "pass/train_spec.h"
 #include "plugin/trainer.h"
-#include "workload/training/data/loader.h"
+#include "workload/training/checkpoint.h"
 
 // Reads, verifies and finds checkpoints as files. Each is a folder step_<n> with one file a rank (rank0.ckpt
 // also holds what all ranks share) and meta.json, which is written last: without it there is no checkpoint.
 namespace paceline::workload {
 
 inline constexpr std::string_view kCheckpointSchema = "1.0";
-
-// Which training may continue a checkpoint.
-struct CheckpointOwner {
-  std::string model;
-  std::string plan_hash;
-  std::int64_t world = 1;
-};
-
-// The state of training beside what the trainer saves itself.
-struct TrainingState {
-  std::int64_t step = 0;  // optimizer steps done
-  DataPosition data;
-  pass::ScheduleSpec schedule;
-};
-
-struct CheckpointPart {
-  std::string file;  // in the checkpoint's folder
-  std::int64_t bytes = 0;
-  std::string sha256;
-};
-
-struct Checkpoint {
-  std::filesystem::path folder;  // not stored
-  CheckpointOwner owner;
-  TrainingState state;
-  std::vector<CheckpointPart> parts;  // in rank order
-};
 
 std::filesystem::path checkpoint_folder(const std::filesystem::path& dir, std::int64_t step);
 std::string part_name(std::int64_t rank);
