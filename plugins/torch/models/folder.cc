@@ -6,7 +6,6 @@
 #include "base/pretrained_model.h"
 #include "torch/models/builders.h"
 #include "torch/models/model.h"
-#include "torch/models/table.h"
 
 namespace paceline::torch_plugin {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
-namespace paceline::torch_plugin {
+#include "torch/models/model_row.h"
 
-struct ModelRow;
+namespace paceline::torch_plugin {
 
 // The model of a folder written by Hugging Face's save_pretrained, with the names of its weights. Throws what
 // read_pretrained_model (base/pretrained_model.h) throws.

@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The table of built-in models: inputs, how weights are drawn, names in checkpoints.
+// Finds models: built-in ones, and folders.
 #pragma once
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/tensor.h"
 #include "plugin/engine.h"
-#include "torch/weights.h"
+#include "torch/models/model_row.h"
 
 namespace paceline::torch_plugin {
-
-struct InputRow {
-  std::string_view name;
-  DType dtype;
-  std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
-};
-
-struct ModelRow {
-  std::string name;
-  std::function<std::shared_ptr<Model>()> build;
-  std::vector<InputRow> inputs;
-  std::span<const WeightRule> weights;
-  CheckpointNames checkpoint;
-};
 
 // A built-in model, or a folder of config.json and weights (models/folder.h). Error(kUsage) lists the known
 // names, the nearest first.
