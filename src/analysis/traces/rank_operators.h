@@ -4,8 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/traces/rank_trace.h"
+#include "analysis/traces/trace_file.h"
 #include "analysis/traces/trace_roles.h"
+#include "analysis/traces/trace_step.h"
 
 namespace paceline::analysis::traces {
 

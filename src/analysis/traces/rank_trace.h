@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/traces/trace_file.h"
+#include "analysis/traces/trace_step.h"
 
 // What one rank's trace says of its steps (methodology: traces of other programs).
 namespace paceline::analysis::traces {
@@ -16,39 +17,6 @@ enum class Communication : std::uint8_t {
   kLaunches,  // of the host, which only hands the work to the device
   kHost,      // gloo's, or MPI's
   kDevice,    // kernels of NCCL
-};
-
-// One step, in ns. On a device it lasts until its kernels have ended, and begins when those of the step
-// before have, or when the host begins it, whichever is later. Its parts exclude each other and add up to its
-// length: data_wait, forward, backward, optimizer, exposed, rest.
-struct TraceStep {
-  std::int64_t number = 0;
-  std::int64_t begin = 0, length = 0;
-  std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;  // of the device where it ran kernels
-  std::int64_t communication = 0;                                        // union of its intervals
-  std::int64_t exposed = 0;               // of it, while the rank computed nothing
-  std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
-  std::int64_t together = 0;              // those collectives; 0: the step exchanges nothing
-  std::int64_t point_to_point = 0;        // sends and receives, as pipelines have them
-  std::int64_t rest = 0;                  // the host between operators; with a device: it copies or idles
-  std::optional<std::int64_t> idle = {};  // the device had nothing to do
-  // Of the operators of the forward pass, where the profiler recorded shapes: elements of all their inputs,
-  // and the most frequent first dimension of their first inputs, which is the batch.
-  std::optional<std::int64_t> input_elements = {}, batch = {};
-};
-
-// A step that the trace does not have whole, and why.
-struct LeftOutStep {
-  std::int64_t number = 0;
-  std::string why;
-};
-
-// All calls within steps.
-struct TraceOperator {
-  std::string name;
-  std::int64_t calls = 0;
-  std::int64_t host_ns = 0;    // without the operators that it calls
-  std::int64_t device_ns = 0;  // of the kernels that it launched itself
 };
 
 struct RankTrace {

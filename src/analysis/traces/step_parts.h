@@ -6,7 +6,7 @@
 #include <map>
 
 #include "analysis/traces/intervals.h"
-#include "analysis/traces/rank_trace.h"
+#include "analysis/traces/trace_step.h"
 
 namespace paceline::analysis::traces {
 

@@ -8,30 +8,11 @@
 #include <vector>
 
 #include "analysis/traces/rank_trace.h"
+#include "analysis/traces/trace_rows.h"
 #include "result/training.h"
 
 // What the traces of a training job say, one trace per rank (methodology: traces of other programs).
 namespace paceline::analysis::traces {
-
-// Means over the steps of one rank that follow another one, in ns: step_ns is the sum of data_wait_ns,
-// forward_ns, backward_ns, optimizer_ns, exposed_ns and rest_ns, as far as they are known.
-struct RankRow {
-  std::int64_t rank = 0;
-  std::string file, host;
-  result::Number step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns;
-  result::Number communication_ns, exposed_ns, rest_ns;
-  result::Number overlap_ratio;          // of communication, the share that computing hides
-  result::Number idle_share;             // of the step: the device had nothing to do
-  result::Number input_elements, batch;  // of the forward pass, where the trace has shapes
-  result::Number last_share;  // of the exchanges that waited for some rank, those that waited for it
-};
-
-// Of one step and rank, on average over all. Times of the host are without the operators that are called.
-struct OperatorRow {
-  std::string name;
-  double calls = 0, host_ns = 0, device_ns = 0;
-  double share = 0;  // of the step; of the device's time where there is a device
-};
 
 struct Bottleneck {
   std::string title, evidence, advice;
