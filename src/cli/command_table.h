@@ -29,6 +29,7 @@ ExitCode dispatch(const std::vector<std::string>& arguments);
 std::string command_help(const Command& command);
 std::string commands_markdown();           // docs/reference/commands.md
 std::vector<std::string> schema_topics();  // topics of the command schema
+std::vector<std::string> completion_shells();
 
 // One file each.
 ExitCode run_command(const Context& context);  // run, benchmark

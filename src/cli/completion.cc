@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cli/completion.h"
-
 #include <fmt/format.h>
 
 #include <array>

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "cli/command_table.h"
-#include "cli/completion.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 
