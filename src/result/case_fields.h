@@ -9,8 +9,7 @@ namespace paceline::result {
 
 template <>
 struct EnumNames<Outcome> {
-  static constexpr std::array<std::pair<Outcome, std::string_view>, 3> kValue{
-      {{Outcome::kOk, "ok"}, {Outcome::kSkipped, "skipped"}, {Outcome::kFailed, "failed"}}};
+  static constexpr auto kValue = kOutcomeNames;
 };
 template <>
 struct EnumNames<Grade> {

@@ -12,6 +12,7 @@
 #include "result/load.h"
 #include "result/maybe.h"
 #include "result/operator_profile.h"
+#include "result/outcome.h"
 #include "result/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
@@ -24,7 +25,6 @@ inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
 inline constexpr const char* kBetweenProcess = "between_process";
 
-enum class Outcome { kOk, kSkipped, kFailed };
 // kA: no warning; kB: warnings; kC: not valid for latency claims; kNone: nothing measured (null in files).
 enum class Grade { kA, kB, kC, kNone };
 

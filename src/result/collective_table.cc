@@ -8,7 +8,6 @@
 #include "base/collective.h"
 #include "result/csv_cell.h"
 #include "result/noise_rules.h"
-#include "result/run_directory.h"
 
 namespace paceline::result {
 namespace {
@@ -55,7 +54,7 @@ class CaseRows {
     for (const auto& rank : c_.ranks) hosts.insert(rank.host);
     const auto device = one.benchmark.params.find("device");
     front_ = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id),
-                         csv_cell(one.case_id), outcome_name(one.outcome), one.complete ? 1 : 0,
+                         csv_cell(one.case_id), name_of(one.outcome), one.complete ? 1 : 0,
                          grade_letter(one.grade), csv_cell(c_.operation), csv_cell(c_.dtype),
                          csv_cell(c_.reduction), cell(c_.root), csv_cell(c_.backend),
                          device == one.benchmark.params.end() ? "cpu" : csv_cell(device->second),

@@ -109,12 +109,6 @@ void take_results_of_cases(StoredRun& stored) {
 
 }  // namespace
 
-std::string_view outcome_name(Outcome outcome) {
-  for (const auto& [value, name] : EnumNames<Outcome>::kValue)
-    if (value == outcome) return name;
-  return {};
-}
-
 std::string new_run_id() {
   std::random_device device;
   return fmt::format("{:%Y%m%dT%H%M%SZ}-{:04x}", fmt::gmtime(std::time(nullptr)), device() & 0xffffU);
@@ -178,7 +172,7 @@ std::string summary_csv(const RunResult& run) {
   for (const auto& c : run.cases) {
     out += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id), csv_cell(c.case_id),
-        outcome_name(c.outcome), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
+        name_of(c.outcome), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
         csv_cell(c.benchmark.engine), csv_cell(c.benchmark.precision), csv_cell(c.benchmark.layout),
         c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size(),
         csv_cell(run.outcome), csv_cell(c.speedup.verdict), csv_cell(no_claim_reason(c)));

@@ -44,8 +44,6 @@ class RunDirectory {
   FileDescriptor lock_;
 };
 
-std::string_view outcome_name(Outcome outcome);  // as files have it: ok | skipped | failed
-
 // summary.csv: one row per case, columns from the metric table; the cell of a missing number is empty.
 std::string summary_csv(const RunResult& run);
 
