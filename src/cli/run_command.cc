@@ -26,6 +26,7 @@
 #include "cli/run_output.h"
 #include "cli/version.h"
 #include "cluster/launch_words.h"
+#include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
 #include "config/training_rules.h"

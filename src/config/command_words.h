@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/flags.h"
+#include "config/flag_set.h"
 #include "config/option_table.h"
 
 namespace paceline::config {

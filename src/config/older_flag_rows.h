@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "config/older_flags.h"
-#include "config/option_table.h"
+#include "config/older_flag.h"
+#include "config/option.h"
 
 // The rows of older_flags(), one source file for each group of tools.
 namespace paceline::config {

@@ -4,25 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "config/older_flag.h"
+
 // Maps words of other tools to what is written here instead: for messages and docs/reference/older-flags.md.
 namespace paceline::config {
 
-enum class Standing {
-  kHint,   // unknown here: the message says what to type
-  kTaken,  // accepted as typed
-  kOther,  // accepted, with another meaning here
-};
-
-inline constexpr std::string_view kAnyValue = "*";  // of `agrees`: whatever is typed, or a switch
-
-struct OlderFlag {
-  std::string_view tool;
-  std::string_view flag;
-  std::string_view here;
-  unsigned command;  // whose options `here` is one of
-  Standing standing = Standing::kHint;
-  std::string_view agrees{};  // values that ask for what is done here anyway, comma-separated: they are taken
-};
 std::span<const OlderFlag> older_flags();
 
 // Whether the flag of another tool asks for what is done here anyway.

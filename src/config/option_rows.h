@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "config/option_table.h"
+#include "config/option.h"
 
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {

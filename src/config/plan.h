@@ -3,16 +3,15 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/declared_input.h"
 #include "base/tensor.h"
-#include "config/flags.h"
+#include "config/extra_names.h"
+#include "config/flag_set.h"
 #include "config/option_table.h"
 #include "config/settings.h"
 
@@ -48,19 +47,6 @@ struct Case {
   std::string where;        // its device on this machine and why, in words; empty: not known, or it has none
   std::string gpu_refusal;  // why its ranks' plug-in cannot use the GPU here; empty: it can, or was not asked
   std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
-};
-
-// Names that plug-ins add to the vocabulary.
-struct ExtraNames {
-  std::vector<std::string> engines;
-  std::vector<std::string> models;
-  // The inputs that a model file declares, read by that engine with those libraries; empty: it does not tell.
-  // May throw Error.
-  std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine,
-                                           const std::vector<std::string>& libraries)>
-      declared_inputs{};
-  // The shape of a file's first output, -1 where a dimension is open; none: not known.
-  std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
 };
 
 // Reads a plan, applies the overrides of the command line, validates, and fills in defaults. Throws

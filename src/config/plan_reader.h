@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "config/diagnostic.h"
-#include "config/flags.h"
 #include "config/option_table.h"
+#include "config/raw_setting.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {

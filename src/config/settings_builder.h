@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/diagnostic.h"
-#include "config/flags.h"
+#include "config/raw_setting.h"
 #include "config/settings.h"
 #include "config/value.h"
 
@@ -20,7 +20,7 @@ Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const N
 void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
 // Replaces models that are given by family ("bert") with the folders of their weights
-// (config/folder_models.h).
+// (config/folder_weights.h).
 void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
 // Works out the input shapes of a model file with the batch marked, and the batch sizes that follow

@@ -19,7 +19,6 @@
 #include "config/folder_models.h"
 #include "config/foreign_models.h"
 #include "config/older_flags.h"
-#include "config/plan.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
 

@@ -4,19 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "config/flags.h"
-#include "config/option_table.h"
+#include "config/extra_names.h"
+#include "config/option.h"
+#include "config/raw_setting.h"
 #include "config/settings.h"
 
 namespace paceline::config {
-
-struct ExtraNames;
-
-// Names for kModel and kEngine options beside the vocabulary; `open`: a plug-in of the plan may add any.
-struct NameSpace {
-  const ExtraNames* extra = nullptr;
-  bool open = false;
-};
 
 struct Converted {
   std::optional<Value> value;

@@ -153,6 +153,11 @@ const Model* find_model(std::string_view name) {
   const Model* model = find_row(kModels, name);
   return model ? model : find_folder_model(name);
 }
+std::string item_of_model(std::string_view name) {
+  const Model* model = find_model(name);
+  return model ? std::string(model->item) : "items";
+}
+
 const Engine* find_engine(std::string_view name) {
   return find_row(kEngines, name);
 }

@@ -94,9 +94,4 @@ std::int64_t repetitions_of(const Case& c) {
   return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
 }
 
-std::string item_name(const Case& c) {
-  const auto* model = config::find_model(c.settings.text("model"));
-  return model ? std::string(model->item) : "items";
-}
-
 }  // namespace paceline::run

@@ -19,7 +19,4 @@ void identify_device(result::Benchmark& benchmark, const std::string& device);
 
 std::int64_t repetitions_of(const config::Case& c);
 
-// What one item of an iteration is called: images, sequences.
-std::string item_name(const config::Case& c);
-
 }  // namespace paceline::run

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "config/plan.h"
+#include "config/vocabulary.h"
 #include "pass/records.h"
 #include "result/case_result.h"
 #include "result/samples.h"
-#include "run/case/case_identity.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::run {
@@ -28,7 +28,9 @@ class KindRules {
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
   // What they are called: those of the case's model.
-  [[nodiscard]] virtual std::string item(const config::Case& c) const { return item_name(c); }
+  [[nodiscard]] virtual std::string item(const config::Case& c) const {
+    return config::item_of_model(c.settings.text("model"));
+  }
   // Seconds that a pass of the case may take.
   [[nodiscard]] virtual double timeout_s(const config::Case& c) const {
     return c.settings.number("timeout_s");

@@ -43,8 +43,8 @@ std::string parts_words(const InferenceMemory& least) {
 std::string shortage(const Case& c, const InferenceMemory& least, const std::string& whose, double have) {
   return fmt::format(
       "out of memory: an inference of {} {} needs at least {} ({}), and {} {}; use a smaller batch",
-      c.settings.integer("batch"), item_name(c), format_bytes(least.bytes()), parts_words(least), whose,
-      format_bytes(have));
+      c.settings.integer("batch"), config::item_of_model(c.settings.text("model")),
+      format_bytes(least.bytes()), parts_words(least), whose, format_bytes(have));
 }
 
 }  // namespace

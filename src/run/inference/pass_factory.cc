@@ -9,7 +9,7 @@
 #include <map>
 
 #include "config/device.h"
-#include "config/folder_models.h"
+#include "config/folder_weights.h"
 #include "config/precision_table.h"
 #include "config/slo.h"
 #include "config/value.h"

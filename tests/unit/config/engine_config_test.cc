@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "config/flags.h"
 #include "config/option_table.h"
 
 namespace paceline::config {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/flags.h"
 #include "config/plan.h"
 
 namespace paceline::config {

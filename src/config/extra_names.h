@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Names beside those of the vocabulary.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/declared_input.h"
+#include "base/tensor.h"
+
+namespace paceline::config {
+
+// Names that plug-ins add to the vocabulary.
+struct ExtraNames {
+  std::vector<std::string> engines;
+  std::vector<std::string> models;
+  // The inputs that a model file declares, read by that engine with those libraries; empty: it does not tell.
+  // May throw Error.
+  std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine,
+                                           const std::vector<std::string>& libraries)>
+      declared_inputs{};
+  // The shape of a file's first output, -1 where a dimension is open; none: not known.
+  std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
+};
+
+// Names for kModel and kEngine options beside the vocabulary; `open`: a plug-in of the plan may add any.
+struct NameSpace {
+  const ExtraNames* extra = nullptr;
+  bool open = false;
+};
+
+}  // namespace paceline::config

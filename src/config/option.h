@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// What an option is: its type, form, range, where it may stand, and when it changes nothing.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace paceline::config {
+
+enum class WorkloadKind { kInference, kTraining, kCollective, kSleep };
+
+// What a kind of workload is to plans. One row a kind, in the order of the enumeration.
+struct KindTraits {
+  WorkloadKind kind;
+  std::string_view name;
+  std::string_view in_case_names{};  // where it is not the engine that names a case
+  bool available = true;
+  bool by_ranks = false;  // several processes run a case together
+};
+inline constexpr std::array<KindTraits, 4> kWorkloadKinds{
+    {{WorkloadKind::kInference, "inference"},
+     {WorkloadKind::kTraining, "training", "train", true, true},
+     {WorkloadKind::kCollective, "collective", "", true, true},
+     {WorkloadKind::kSleep, "sleep", "sleep"}}};
+constexpr const KindTraits& traits_of(WorkloadKind kind) {
+  return kWorkloadKinds.at(static_cast<std::size_t>(kind));
+}
+
+enum class OptionType {
+  kText,
+  kInteger,
+  kNumber,
+  kBoolean,
+  kChoice,
+  kBytes,       // a size: 8, 64K, 256M (powers of 1024)
+  kModel,       // a name of the vocabulary, of a plug-in, or a model file
+  kEngine,      // likewise
+  kReference,   // an engine's name, a model file, or a file of expected outputs
+  kShapes,      // trtexec's syntax
+  kExpression,  // text in which commas have a meaning of their own
+};
+enum class OptionForm {
+  kSingle,
+  kAxis,     // a list becomes an axis of the cases; one value is a list of one
+  kList,     // a list that is one setting
+  kMap,      // names to single values
+  kAxisMap,  // names to values or lists; each name is an axis
+};
+
+// Where an option may stand: bits of Option::kinds.
+constexpr unsigned kind_bit(WorkloadKind kind) {
+  return 1U << static_cast<unsigned>(kind);
+}
+inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kSleep = 8, kAnyKind = 15,
+                          kRanked = kTraining | kCollective;
+inline constexpr unsigned kPlanLevel = 16;    // beside `workloads`, once per plan
+inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a flag without a plan key
+
+// Commands that take flags: bits of Option::commands. Plan options are for run and the command of their kind.
+inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
+                          kBuild = 64, kTrain = 128, kComm = 256, kAnyCommand = 511,
+                          kRunsCases = kRun | kInfer | kTrain | kComm;
+// Options that profile has beside those of train; its flags are read as kTrain | kProfile.
+inline constexpr unsigned kProfile = 512;
+
+// Left open in a row: as its group has it.
+inline constexpr unsigned kOfGroup = 1U << 31;
+
+struct Choice {
+  std::string_view name;
+  bool available = true;  // false: accepted and reported as "not available yet"
+};
+
+struct Range {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+};
+
+// How a case's value shows in its name: "b8". `kSeveral`: only where the plan has several values.
+enum class Shown { kAlways, kSeveral, kNotDefault };
+struct NamePart {
+  int place = 0;  // the order of the parts; 0: it is none
+  std::string_view prefix{};
+  Shown shown = Shown::kAlways;
+  std::string_view hidden{};  // a value that is not shown, as the default is not
+};
+
+// Why an option changes nothing; idle_options.cc knows when, and says it in this order.
+enum class Idle {
+  kNever,
+  kAdamw,
+  kSgd,
+  kNoCosine,
+  kNoStepSchedule,
+  kNoDropout,
+  kCpuChoosesNothing,
+  kCpuIsInStep,
+  kOneRank,
+  kNoImages,
+  kNoFiles,
+  kOneBatch,
+  kNoWorkers,
+  kNotSynthetic,
+  kNotAugmented,
+  kNoDdp,
+  kNoStatistics,
+  kNoGroup,
+  kNoCheckpoints,
+  kFixedSteps,
+  kFixedLength,
+  kNotProfiled,
+  kNoSuchRank,
+  kNotOnnxRuntime,
+  kNotOpenVino,
+  kNotInt8
+};
+
+// Another option that must be set, with an example of it, where this one has `value`, or any but its default.
+struct Need {
+  std::string_view option{}, example{}, value{};
+};
+
+struct Option {
+  std::string_view name{};     // key path in a plan: "stop.t_max_s"
+  std::string_view aliases{};  // other plan keys, comma-separated; the first of an axis is its singular name
+  std::string_view flags{};    // command-line spellings besides --name, comma-separated
+  OptionType type = OptionType::kText;
+  OptionForm form = OptionForm::kSingle;
+  std::string_view fallback{};  // as written in a plan, lists comma-separated; empty: unset
+  std::string_view unit{};
+  Range range{};
+  std::span<const Choice> choices{};
+  unsigned kinds = kOfGroup;
+  unsigned commands = kOfGroup;
+  // false: accepted, validated, and a case that sets it is skipped as "not available yet"
+  bool available = true;
+  std::string_view train_flags{};  // additional spellings for the train command alone: --seed
+  std::string_view comm_flags{};   // those for the comm command alone; there, others have no single letters
+  NamePart name_part{};
+  // Whether it is part of what a case measures, so that cases with different values are never taken for one.
+  bool identity = true;
+  bool by_place = false;        // the place of a value in its list has a meaning
+  bool gpu_only = false;        // values other than the default need a device that is not the CPU
+  std::string_view scenario{};  // the only one it is for
+  std::string_view at_most{};   // the option whose value it must not exceed
+  std::string_view excludes{};  // the option that must not be written beside it
+  std::array<Need, 2> needs{};  // rows without an option are none
+  std::array<Idle, 2> idle{};   // when it changes nothing
+  std::string_view help{};
+
+  [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
+  [[nodiscard]] bool is_map() const { return form == OptionForm::kMap || form == OptionForm::kAxisMap; }
+  // "all" stands for every choice.
+  [[nodiscard]] bool takes_all() const { return form == OptionForm::kAxis && type == OptionType::kChoice; }
+  [[nodiscard]] bool in_plan() const { return (kinds & ~kCommandLine) != 0; }
+};
+
+}  // namespace paceline::config
