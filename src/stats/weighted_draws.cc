@@ -8,7 +8,7 @@
 namespace paceline::stats {
 namespace {
 
-constexpr int kHalvings = 60;
+constexpr int kHalvingsOfTilt = 60;
 constexpr double kSteepest = 1e4;  // t times the largest weight
 
 // Logarithm of the bound at t, and its slope. log(1 - p + p e^(tw)) is written so that nothing overflows.
@@ -31,7 +31,7 @@ double chance_of_draws(std::span<const double> weights, double p, double sum) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (total <= 0 || sum <= p * total) return 1;
   double low = 0, high = kSteepest / *std::ranges::max_element(weights);
-  for (int i = 0; i < kHalvings; ++i) {
+  for (int i = 0; i < kHalvingsOfTilt; ++i) {
     const double middle = (low + high) / 2;
     (bound_at(weights, p, sum, middle).slope > 0 ? high : low) = middle;
   }
