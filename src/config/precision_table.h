@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "config/vocabulary.h"
+#include "config/precision.h"
 
 namespace paceline::config {
 
