@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/traces/trace_file.h"
+#include "analysis/traces/trace_event.h"
 
 // What the names of a trace's events say of them.
 namespace paceline::analysis::traces {
