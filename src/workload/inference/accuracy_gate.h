@@ -10,8 +10,6 @@
 // Turns figures of accuracy into verdicts. Rules and where they are from: docs/methodology.md, "Accuracy".
 namespace paceline::workload {
 
-inline constexpr double kClaimAlpha = 0.05;  // one-sided, of every verdict here
-
 // Compares and judges one output: by which rule (by answers where weights are trained and the answers differ
 // from input to input, else by values), whether it is within the limits, and the claim. With a null
 // `reference` only shape and finiteness are checked, and nothing can be claimed.

@@ -12,7 +12,7 @@
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_dump.h"
-#include "workload/inference/yardstick.h"
+#include "workload/inference/output_errors.h"
 
 namespace paceline::workload {
 namespace {

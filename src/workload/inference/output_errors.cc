@@ -2,6 +2,7 @@
 #include "workload/inference/output_errors.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -148,6 +149,30 @@ void measure_quantile_error(result::OutputAgreement& output, const ComparedRows&
   output.scale = unit;
   output.quantile_err = error_quantile(a.values, b.values) / unit;
   output.quantile_err_worst = worst / unit;
+}
+
+double rms_difference(const ComparedRows& a, const ComparedRows& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    if (std::abs(a.values[i]) < FLT_MIN && std::abs(b.values[i]) < FLT_MIN) continue;
+    const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
+    sum += d * d;
+  }
+  return std::sqrt(sum / std::max<double>(1, static_cast<double>(a.values.size())));
+}
+
+double rms_of_what_depends(const ComparedRows& rows) {
+  const auto width = static_cast<std::size_t>(rows.positions * rows.length);
+  std::vector<double> mean(width, 0.0);
+  if (rows.samples > 1)
+    for (std::size_t i = 0; i < rows.values.size(); ++i)
+      mean[i % width] += static_cast<double>(rows.values[i]) / static_cast<double>(rows.samples);
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.values.size(); ++i) {
+    const double d = static_cast<double>(rows.values[i]) - mean[i % width];
+    sum += d * d;
+  }
+  return std::sqrt(sum / std::max<double>(1, static_cast<double>(rows.values.size())));
 }
 
 double equal_share(const ComparedRows& a, const ComparedRows& b) {

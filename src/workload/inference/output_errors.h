@@ -16,6 +16,12 @@ inline constexpr double kBoxDistance = 0.02;  // of the largest coordinate: clos
 void measure_quantile_error(result::OutputAgreement& output, const ComparedRows& a, const ComparedRows& b,
                             double scale);
 
+// Root mean square of the differences. Values that are both subnormal are equal, because engines may flush
+// them.
+double rms_difference(const ComparedRows& a, const ComparedRows& b);
+// Of what differs between the inputs; of a single one, all of it.
+double rms_of_what_depends(const ComparedRows& rows);
+
 // Share of the elements that are equal. Where each input has several elements and one value fills more than
 // half of the reference `b`, that value is padding or background: elements that have it on both sides are
 // left out.

@@ -7,10 +7,8 @@
 #include <array>
 
 #include "stats/proportion.h"
-#include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_errors.h"
 #include "workload/inference/output_kind.h"
-#include "workload/inference/yardstick.h"
 
 namespace paceline::workload {
 namespace {

@@ -8,6 +8,8 @@
 // docs/methodology.md, "Accuracy".
 namespace paceline::workload {
 
+inline constexpr double kClaimAlpha = 0.05;  // one-sided, of every verdict and claim
+
 // The limits that were applied; the others are missing.
 struct AppliedLimits {
   result::Number max_rel_err = result::Number::missing("the output was not judged by it");

@@ -18,6 +18,7 @@
 #include "onnx/model_file.h"
 #include "onnx/one_layer.h"
 #include "plugin/registry.h"
+#include "workload/inference/output_errors.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
@@ -307,30 +308,6 @@ void Study::run() {
 }
 
 }  // namespace
-
-double rms_difference(const ComparedRows& a, const ComparedRows& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    if (std::abs(a.values[i]) < FLT_MIN && std::abs(b.values[i]) < FLT_MIN) continue;
-    const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
-    sum += d * d;
-  }
-  return std::sqrt(sum / std::max<double>(1, static_cast<double>(a.values.size())));
-}
-
-double rms_of_what_depends(const ComparedRows& rows) {
-  const auto width = static_cast<std::size_t>(rows.positions * rows.length);
-  std::vector<double> mean(width, 0.0);
-  if (rows.samples > 1)
-    for (std::size_t i = 0; i < rows.values.size(); ++i)
-      mean[i % width] += static_cast<double>(rows.values[i]) / static_cast<double>(rows.samples);
-  double sum = 0;
-  for (std::size_t i = 0; i < rows.values.size(); ++i) {
-    const double d = static_cast<double>(rows.values[i]) - mean[i % width];
-    sum += d * d;
-  }
-  return std::sqrt(sum / std::max<double>(1, static_cast<double>(rows.values.size())));
-}
 
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
                     double took_ns) {

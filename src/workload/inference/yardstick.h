@@ -15,10 +15,4 @@ namespace paceline::workload {
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
                     double took_ns);
 
-// Root mean square of the differences. Values that are both subnormal are equal, because engines may flush
-// them.
-double rms_difference(const ComparedRows& a, const ComparedRows& b);
-// Of what differs between the inputs; of a single one, all of it.
-double rms_of_what_depends(const ComparedRows& rows);
-
 }  // namespace paceline::workload
