@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake.
+"""Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake, and no ring
+of rooms.
 
 usage: layering.py [--root DIR]     or, for a built executable, layering.py --binary FILE     exit 1 and one line a violation
 """
@@ -130,6 +131,50 @@ def plugin_violations(root, order):
             yield from vendor_violations(where, own, header)
 
 
+def room_graph(root):
+    """A room is a header and its sources. {room: {room that it includes, …}}"""
+    graph = {}
+    for place in (root / "src", root / "plugins"):
+        for path in files_below(place):
+            room = path.relative_to(root).parent / path.name.split(".")[0]
+            used = graph.setdefault(room, set())
+            for _, quoted, header in included(path):
+                for other in (root / "src" / header, root / "plugins" / header):
+                    if quoted and other.exists():
+                        used.add(other.relative_to(root).parent / other.name.split(".")[0])
+                        break
+            used.discard(room)
+    return graph
+
+
+def rings(graph):
+    """Sets of rooms that reach each other: strongly connected components, after Tarjan."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(room):
+        index[room] = low[room] = len(index)
+        stack.append(room)
+        for used in sorted(graph.get(room, ())):
+            if used not in index:
+                visit(used)
+            if used in stack:
+                low[room] = min(low[room], low[used])
+        if low[room] == index[room]:
+            ring = stack[stack.index(room):]
+            del stack[stack.index(room):]
+            found.append(sorted(ring))
+
+    for room in sorted(graph):
+        if room not in index:
+            visit(room)
+    return [ring for ring in found if len(ring) > 1]
+
+
+def ring_violations(root):
+    for ring in rings(room_graph(root)):
+        yield f"{', '.join(map(str, ring))}: these include each other in a ring (a header and its source are one)"
+
+
 def binary_violations(binary):
     for line in subprocess.run(["ldd", binary], check=True, capture_output=True, text=True).stdout.splitlines():
         if VENDOR_LIBRARIES.match(line.strip()):
@@ -143,6 +188,7 @@ def violations(root):
     yield from link_violations(root, order)
     yield from include_violations(root, order, depends)
     yield from plugin_violations(root, order)
+    yield from ring_violations(root)
 
 
 def main():

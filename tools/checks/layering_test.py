@@ -49,6 +49,14 @@ class LayeringTest(made_up_tree.TreeTest):
     def test_plugin_links_a_layer_above_plugin(self):
         self.expect("links paceline::stats", "plugins/torch/CMakeLists.txt", "link(x paceline::stats)")
 
+    def test_ring_of_rooms(self):
+        graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set()}
+        self.assertEqual(layering.rings(graph), [["a", "b", "c"]])
+
+    def test_header_and_source_are_one_room(self):
+        self.clean = dict(CLEAN, **{"src/base/a.h": "", "src/base/a.cc": '#include "base/text.h"\n'})
+        self.expect("src/base/a, src/base/text: these include each other", "src/base/text.cc", '#include "base/a.h"\n')
+
     def test_binary_without_vendor_libraries(self):
         self.assertEqual(list(layering.binary_violations("/bin/sh")), [])
 
