@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "base/pretrained_model.h"
 #include "torch/models/builders.h"
 #include "torch/models/model.h"
