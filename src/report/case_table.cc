@@ -104,7 +104,8 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   if (columns.remarks) {
     const auto remark = result::check_remark(one);
     cells.emplace_back(remark.word.empty() ? "right" : remark.word, remark.word.empty() ? "" : "problem");
-    if (!remark.word.empty()) cells.back().note = fmt::format("{}: {}", remark.word, remark.why);
+    cells.back().brief = remark.word;
+    cells.back().note = remark.why;
   }
   add("memory_mb", memory_text(one, columns.mixed_places));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
@@ -152,7 +153,10 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.insert(heads.end(),
                {"p50 ms", "p99 ms", mixed ? "throughput" : throughput_head(cases), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
-  if (remarks) heads.emplace_back("outputs");
+  if (remarks) {
+    table.stays = heads.size();
+    heads.emplace_back("outputs");
+  }
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");

@@ -22,9 +22,10 @@ struct Cell {
   Cell(std::string words, std::string classes = {}) : text(std::move(words)), css(std::move(classes)) {}
   Cell(const char* words) : text(words) {}
   std::string text;
-  std::string css;    // on the page: its classes
-  std::string note;   // why there is no figure; below the table of a text, where the cell has a mark
-  std::string brief;  // on a terminal where the text does not fit; the rest of the text becomes a note
+  std::string css;   // on the page: its classes
+  std::string note;  // why there is no figure; below the table of a text, where the cell has a mark
+  std::string
+      brief;  // on a terminal beside a note, or where the text does not fit and its rest becomes a note
   // Of the page:
   std::string badge;                  // classes of a frame around its text
   std::string link;                   // the id that the text leads to
@@ -52,6 +53,7 @@ struct Table {
   std::size_t labels = 0;           // the first column are labels, shortened to this width
   std::vector<std::size_t> most{};  // wider cells lose their middle; 0: the column is as wide as it needs
   std::size_t columns_kept = 1;     // however narrow it is
+  std::size_t stays = kNoNumbers;   // a column that outlives those before it
   bool last_stays = false;  // the last column outlives those before it, and may be longer than its head
   // Of the page:
   std::string css{};

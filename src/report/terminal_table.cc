@@ -86,7 +86,8 @@ class TableLayout {
     for (const Cell& cell : row.cells) {
       const auto most = texts.size() < table_.most.size() ? table_.most[texts.size()] : 0;
       const auto text = on_one_line(cell.text);
-      texts.push_back(!cell.note.empty() ? kNone + mark(on_one_line(cell.note))
+      const auto figure = cell.brief.empty() ? std::string(kNone) : cell.brief;
+      texts.push_back(!cell.note.empty() ? figure + mark(on_one_line(cell.note))
                       : most > 0         ? truncate_middle(text, most)
                                          : text);
     }
@@ -121,9 +122,18 @@ class TableLayout {
       for (const auto& row : texts_)
         if (at < row.size()) widths_[at] = std::max(widths_[at], display_width(shown(row[at], options_)));
     }
-    const std::size_t kept = table_.columns_kept;
-    while (columns_.size() > kept && total() > options_.width)
-      columns_.erase(columns_.end() - (table_.last_stays && columns_.size() > kept + 1 ? 2 : 1));
+    while (columns_.size() > table_.columns_kept && total() > options_.width) columns_.erase(least());
+  }
+
+  // The rightmost column but those that stay as long as there are others.
+  std::vector<std::size_t>::iterator least() {
+    const auto kept = columns_.begin() + static_cast<std::ptrdiff_t>(table_.columns_kept);
+    for (auto at = columns_.end(); at != kept; --at) {
+      const std::size_t column = *(at - 1);
+      const bool last = table_.last_stays && column + 1 == heads_.size();
+      if (!last && column != table_.stays) return at - 1;
+    }
+    return columns_.end() - 1;
   }
 
   // What does not fit into the last column becomes a note below the table.

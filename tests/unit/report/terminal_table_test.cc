@@ -92,7 +92,7 @@ TEST(TerminalTable, TwoCasesEndWithOneSentence) {
   auto run = sample_run();
   run.cases.resize(2);
   const std::string answer =
-      "\ntorchscript fp32 is 1.13 times as fast as eager fp32 (1.10–1.16); it passes the check of its "
+      "\ntorchscript fp32 is 1.13 times as fast as eager fp32 (1.10–1.16); it passes the check of its\n"
       "outputs.\n";
   EXPECT_EQ(terminal_answer(run, {}), answer);
   const ReportRun only{run, {}};
