@@ -127,7 +127,7 @@ class NotIgnored(cli.CliTest):
         for more in ((), ("--iterations", "50")):
             planned = json.loads(self.run_cli(*words, *more, "--dry-run", "--json").out)
             one, many = (case["estimated_s"] for case in planned["cases"])
-            self.assertGreater(many, 3 * one, more)
+            self.assertGreater(many, (3 if more else 1) * one, more)  # a first look has limits in seconds
             self.assertEqual([case["assumed_sample_s"] for case in planned["cases"]], [0.1, 0.1])
         self.assertRegex(self.run_cli(*words, "--dry-run").out, "speed of a model file is not known .*assumed: 0.1 s per sample")
         known = self.run_cli("infer", *MODEL, "--dry-run")
