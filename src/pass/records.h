@@ -45,14 +45,18 @@ struct PreparedFile {
   std::vector<std::string> notes{};  // of a build, in words
 };
 
+// The phases of a pass until an engine has read its model.
+inline constexpr const char* kStartPhase = "start";
+inline constexpr const char* kLoadPhase = "load";
+
 // Everything one pass reported, put together from its records.
 struct PassReport {
   bool done = false;          // the worker said so itself
   bool interrupted = false;   // train: ranks were asked to end; rank_steps holds the steps until then
   bool asked_to_end = false;  // train: it was this rank that was asked, by a signal
   std::string trained;  // train: why nothing was measured, of training that was done before; empty: it was
-  std::string phase = "start";  // the last one it entered
-  std::string error_code;       // of a failure it reported: unsupported, data, …
+  std::string phase = kStartPhase;  // the last one it entered
+  std::string error_code;           // of a failure it reported: unsupported, data, …
   std::string error;
   std::vector<result::Sample> samples;
   result::Repetition repetition;

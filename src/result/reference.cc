@@ -12,7 +12,8 @@ CheckRemark check_remark(const CaseResult& one) {
   const auto& c = one.correctness;
   if (one.outcome != Outcome::kOk || one.benchmark.kind != "inference" || one.repetitions.empty()) return {};
   if (c.verdict == kCannotSay) return {"cannot say", c.verdict_because};
-  if (!c.checked) return {"unchecked", c.reference};
+  constexpr std::string_view kNone = "none: ";
+  if (!c.checked) return {"unchecked", c.reference.substr(c.reference.starts_with(kNone) ? kNone.size() : 0)};
   if (!has_independent_reference(c))
     return {"not independent", c.independence.empty() ? c.reference : c.independence};
   return {};

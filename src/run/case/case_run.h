@@ -30,10 +30,11 @@ struct CaseRun {
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string gpu;                 // of this machine, where ranks are on GPUs and the driver names them
-  std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
-  std::string interrupted;  // what was kept of a repetition that was interrupted
-  bool selected = true;     // of --only
-  bool ended = false;       // skipped, failed, or every repetition is there
+  std::string model_file;    // what the engine reads instead of a built-in model; empty: it has the model
+  std::string no_reference;  // why its outputs cannot be checked, where they should be
+  std::string interrupted;   // what was kept of a repetition that was interrupted
+  bool selected = true;      // of --only
+  bool ended = false;        // skipped, failed, or every repetition is there
 
   // Every repetition is measured, or was trained to its end before.
   [[nodiscard]] bool all_there() const;

@@ -158,9 +158,39 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
   pass.reference_name = reference_name(pass, engine);
-  if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
+  if (!std::filesystem::exists(pass.reference_file)) {
+    if (engine == named) {
+      if (!run_reference(c, reference, key)) return false;
+    } else if (const auto failure = reference_failure(c, reference, key); !failure.reason.empty()) {
+      return go_without(c, pass, reference, failure);
+    }
+    if (tools_.interrupt) return false;
+  }
   add_witness(c, pass, reference);
   return ask_about_engine(c, pass, c.model_file);
+}
+
+// The engine that was chosen here cannot make the reference. Where it cannot read the file, the case's own
+// engine makes it. Else the case runs unchecked, so that it says itself what is wrong, and fails after that.
+bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
+                                 const ReferenceFailure& failure) {
+  if (!failure.read_the_file && reference.engine != pass.engine) {
+    auto own = reference;
+    own.engine = pass.engine;
+    own.settings.options.clear();
+    if (const auto run = second_run(c, own); !run.file.empty()) {
+      pass.reference_file = run.file;
+      pass.reference_name = reference_name(own, pass.engine);
+      pass.accuracy.independence = fmt::format("{} made the reference too, and {} cannot run the file ({})",
+                                               pass.engine, reference.engine, failure.reason);
+      return !tools_.interrupt;
+    }
+  }
+  pass.reference_file.clear();
+  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
+                                    reference.engine, failure.reason);
+  c.no_reference = fmt::format("{}: {}", result::kNoReference, failure.reason);
+  return !tools_.interrupt;
 }
 
 // Runs a pass whose outputs stand beside the reference's; a failure is no failure of the case. Returns the
@@ -232,7 +262,9 @@ CasePreparation::ReferenceFailure CasePreparation::reference_failure(CaseRun& c,
   if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
   const auto outcome = tools_.runner.run_announced(c, reference);
   if (outcome.ok || tools_.interrupt) return {};
-  return failed_references_[key] = {outcome.reason_code, outcome.reason};
+  const auto& phase = outcome.report.phase;
+  return failed_references_[key] = {outcome.reason_code, outcome.reason,
+                                    phase != pass::kStartPhase && phase != pass::kLoadPhase};
 }
 
 bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key) {

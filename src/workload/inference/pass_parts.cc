@@ -44,7 +44,7 @@ Inputs::Inputs(const pass::PassSpec& spec, std::int64_t first_batch, FirstSample
       batches_(read_stored(spec, first, batches), spec.batch_dimensions, spec.batch) {}
 
 LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink) {
-  sink.phase("load");
+  sink.phase(pass::kLoadPhase);
   const std::string heap = host::keep_freed_memory();
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   LoadedEngine loaded{plugin.make_engine(spec.engine), 0, {}};

@@ -89,7 +89,7 @@ TEST(OrtDimensions, InputsThatDoNotFitEachOther) {
     bind(*engine, data);
     engine->enqueue(0);
   });
-  EXPECT_EQ(code, ErrorCode::kData) << text;
+  EXPECT_EQ(code, ErrorCode::kUsage) << text;
   EXPECT_NE(text, "");
 }
 
