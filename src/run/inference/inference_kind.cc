@@ -166,8 +166,7 @@ void InferenceInRun::check(CaseRun& c, pass::PassSpec pass) {
   else if (!tools_.interrupt)
     end_case(c, outcome.reason_code, outcome.reason);
   // No check, no number.
-  if (outcome.ok && !c.no_reference.empty() && !c.ended)
-    end_case(c, "reference", c.no_reference);
+  if (outcome.ok && !c.no_reference.empty() && !c.ended) end_case(c, "reference", c.no_reference);
 }
 
 void InferenceInRun::cross_check_case(CaseRun& c) {
