@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "series.h"
@@ -182,6 +185,104 @@ TEST(Compare, StudentsTCutsWhatTheExtremesReachBeyond) {
   EXPECT_NEAR(
       compare_pairs(more, std::vector<double>{131, 99, 133, 128, 130, 132, 129, 127, 134}).ci_ratio->low,
       1.27, 1e-9);
+}
+
+// Differences of log times of equal sides, by their shape.
+using Difference = double (*)(const CounterRng& random, std::uint64_t i);
+double difference_of_uniforms(const CounterRng& random, std::uint64_t i) {
+  return random.uniform(i) - 0.5;
+}
+double difference_of_two_speeds(const CounterRng& random, std::uint64_t i) {
+  const auto slow = [&](std::uint64_t draw) { return random.uniform(draw) < 0.3 ? 0.4 : 0.0; };
+  return slow(i) - slow(100 + i) + 0.02 * random.normal(200 + i);
+}
+double difference_of_laplace(const CounterRng& random, std::uint64_t i) {
+  return std::log(random.uniform(i)) - std::log(random.uniform(100 + i));
+}
+double difference_of_t3(const CounterRng& random, std::uint64_t i) {
+  double squares = 0;
+  for (std::uint64_t k = 1; k <= 3; ++k) squares += std::pow(random.normal(100 * k + i), 2);
+  return random.normal(i) / std::sqrt(squares / 3);
+}
+// Signs are even, and sizes those of `Sizes`, each with its share.
+template <const std::array<std::pair<double, double>, 3>& Sizes>
+double difference_of_sizes(const CounterRng& random, std::uint64_t i) {
+  double draw = random.uniform(i);
+  const double sign = random.uniform(100 + i) < 0.5 ? -1 : 1;
+  for (const auto& [size, share] : Sizes)
+    if ((draw -= share) < 0) return sign * size;
+  return 0;
+}
+constexpr std::array<std::pair<double, double>, 3> kOneSize{{{1, 1}}};
+constexpr std::array<std::pair<double, double>, 3> kSomeAreNothing{{{1, 0.83}, {1e-4, 0.17}}};
+// The worst that a search over three sizes and their shares found for six pairs: 4.7 %.
+constexpr std::array<std::pair<double, double>, 3> kWorstOfThree{{{1, 0.79}, {0.26, 0.104}, {2e-4, 0.106}}};
+double difference_of_normals(const CounterRng& random, std::uint64_t i) {
+  return random.normal(i);
+}
+
+constexpr int kShapeTrials = 20000;
+
+// Share of comparisons of which `event` holds for the interval; `shift` and `spread` of the log ratios.
+double share_of(int pairs, Difference difference, double shift, double spread,
+                bool (*event)(const Comparison& found)) {
+  int count = 0;
+  for (std::uint64_t seed = 1; seed <= kShapeTrials; ++seed) {
+    const CounterRng random(seed, 5);
+    Pairs p;
+    for (int i = 0; i < pairs; ++i) {
+      p.a.push_back(1e6);
+      p.b.push_back(1e6 * std::exp(shift + spread * difference(random, static_cast<std::uint64_t>(i))));
+    }
+    count += event(compare_pairs(p.a, p.b)) ? 1 : 0;
+  }
+  return static_cast<double>(count) / kShapeTrials;
+}
+
+bool excludes_one(const Comparison& found) {
+  return found.ci_ratio->low > 1 || found.ci_ratio->high < 1;
+}
+
+// The figures of docs/methodology.md, A/B comparison.
+TEST(Compare, EqualSidesAreRarelyToldApartWhateverTheShape) {
+  struct Shape {
+    const char* name;
+    Difference difference;
+  };
+  for (const auto& [name, difference] :
+       {Shape{"normal", difference_of_normals}, Shape{"uniform", difference_of_uniforms},
+        Shape{"two speeds", difference_of_two_speeds}, Shape{"Laplace", difference_of_laplace},
+        Shape{"t with 3 degrees", difference_of_t3}, Shape{"one size", difference_of_sizes<kOneSize>},
+        Shape{"some are nothing", difference_of_sizes<kSomeAreNothing>},
+        Shape{"worst of three sizes", difference_of_sizes<kWorstOfThree>}})
+    for (const int pairs : {6, 7, 8}) {
+      const double share = share_of(pairs, difference, 0, 0.1, excludes_one);
+      std::printf("%s, %d pairs: %.1f %%\n", name, pairs, share * 100);
+      EXPECT_LE(share, 0.05 + series::tolerance(0.05, kShapeTrials)) << name << " " << pairs;
+    }
+}
+
+// One pair in eight is disturbed so much that its two sides look alike.
+double difference_with_disturbed_pairs(const CounterRng& random, std::uint64_t i) {
+  return random.uniform(100 + i) < 0.125 ? -2 : 0.3 * random.normal(i);
+}
+bool all_on_one_side(const Comparison& found) {
+  return found.p_sign < 0.05;
+}
+
+TEST(Compare, TheCutSeesWhatOneDisturbedPairHidesFromTheExtremes) {
+  const auto shares = [](const char* name, Difference difference) {
+    const double ratio = std::log(1.3), spread = 0.14;
+    const double cut = share_of(6, difference, ratio, spread, excludes_one),
+                 extremes = share_of(6, difference, ratio, spread, all_on_one_side);
+    std::printf("a ratio of 1.3, %s: %.0f %%, the extremes alone %.0f %%\n", name, cut * 100, extremes * 100);
+    return std::pair(cut, extremes);
+  };
+  const auto [cut, extremes] = shares("one pair in eight disturbed", difference_with_disturbed_pairs);
+  EXPECT_GT(cut, 0.7);
+  EXPECT_LT(extremes, 0.5);
+  const auto [normal, all] = shares("a spread of 14 %", difference_of_normals);
+  EXPECT_GE(normal, all);
 }
 
 TEST(SignedRank, IntervalOfSixIsTheWholeRange) {
