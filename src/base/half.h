@@ -11,6 +11,14 @@ constexpr float bfloat16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+// Rounds to nearest, ties to even; a value that would become infinite becomes the largest one, others stay.
+inline std::uint16_t float_to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (!std::isfinite(value)) return static_cast<std::uint16_t>(bits >> 16 | (std::isnan(value) ? 0x40U : 0U));
+  const auto rounded = static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+  return (rounded & 0x7fffU) < 0x7f80U ? rounded : static_cast<std::uint16_t>(rounded - 1);
+}
+
 constexpr float half_to_float(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1fU, fraction = bits & 0x3ffU;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -55,10 +55,7 @@ void set_floats(proto::TensorProto& tensor, const std::vector<float>& values) {
 }
 
 float rounded(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return std::isfinite(value)
-             ? bfloat16_to_float(static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16))
-             : value;
+  return bfloat16_to_float(float_to_bfloat16(value));
 }
 
 bool loses_in_bfloat16(const proto::TensorProto& tensor) {
@@ -85,7 +82,8 @@ std::vector<WeightedLayer> layers_towards(proto::ModelProto& model, const std::s
     const auto& node = graph.node(i);
     if (std::ranges::none_of(node.output(), [&](const auto& value) { return needed.contains(value); }))
       continue;
-    needed.insert(node.input().begin(), node.input().end());
+    std::ranges::copy_if(node.input(), std::inserter(needed, needed.end()),
+                         [](const auto& input) { return !input.empty(); });
     const auto weights = weights_of(node, constants);
     if (std::ranges::any_of(weights, [](const auto* tensor) { return loses_in_bfloat16(*tensor); }))
       layers.push_back({i, layer_name(node)});

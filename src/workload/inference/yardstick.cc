@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -30,6 +29,7 @@ constexpr std::uint64_t kDraws = 2;
 constexpr double kSlowNs = 1e10;                              // above: the first batches stand for all
 constexpr std::int64_t kLargestCopy = 2'000'000'000;          // bytes of a file that is written again
 constexpr int kLayersTried = 4;                               // one covers most outputs
+constexpr double kBeyondAll = FLT_MAX;                        // a change that leads to infinity or NaN
 constexpr double kHalfUnits = 0x1p13, kBfloatUnits = 0x1p16;  // of theirs in float32's
 
 // One unit in the last place of a type, in those of float32; 0: its values cannot be moved.
@@ -52,14 +52,15 @@ std::uint16_t moved_bits(std::uint16_t bits, bool up, std::uint16_t infinity) {
   return static_cast<std::uint16_t>(up ? bits + 1 : bits - 1);
 }
 
-// Every value up or down by one unit of float32, or of its own type where that is coarser; zeros stay.
+// Every value up or down by one unit of float32, or of its own type where that is coarser; zeros stay, and
+// the lowest number, which masks.
 void move(Tensor& tensor, std::uint64_t seed) {
   const CounterRng rng(seed, tensor.size_bytes());
   const auto up = [&](std::size_t i) { return (rng.bits(i) & 1) != 0; };
   switch (tensor.spec().dtype) {
     case DType::kFloat32:
       return for_each_value<float>(tensor, [&](float v, std::size_t i) {
-        return v == 0 || !std::isfinite(v) ? v : std::nextafter(v, up(i) ? FLT_MAX : -FLT_MAX);
+        return v == 0 || !(std::abs(v) < FLT_MAX) ? v : std::nextafter(v, up(i) ? FLT_MAX : -FLT_MAX);
       });
     case DType::kFloat64:
       return for_each_value<double>(
@@ -77,10 +78,7 @@ void move(Tensor& tensor, std::uint64_t seed) {
 
 void round_values(Tensor& tensor, std::uint64_t) {
   if (tensor.spec().dtype != DType::kFloat32) return move(tensor, 0);
-  for_each_value<float>(tensor, [](float v, std::size_t) {
-    const auto bits = std::bit_cast<std::uint32_t>(v);
-    return std::isfinite(v) ? std::bit_cast<float>((bits + 0x8000U) & 0xffff0000U) : v;
-  });
+  for_each_value<float>(tensor, [](float v, std::size_t) { return bfloat16_to_float(float_to_bfloat16(v)); });
 }
 
 using Change = void (*)(Tensor&, std::uint64_t);
@@ -122,6 +120,18 @@ double rms_of_half_units(const ComparedRows& rows) {
   const double rms = std::sqrt(sum / std::max<double>(1, static_cast<double>(rows.values.size())));
   return std::max(rms, static_cast<double>(FLT_MIN));
 }
+
+struct ScratchModel {
+  explicit ScratchModel(std::string name) : file(std::move(name)) {}
+  ScratchModel(const ScratchModel&) = delete;
+  ScratchModel& operator=(const ScratchModel&) = delete;
+  ~ScratchModel() {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+    fs::remove(file + ".data", ignored);
+  }
+  const std::string file;
+};
 
 class Study {
  public:
@@ -165,9 +175,10 @@ Study::Rms Study::changes(const ComparedOutputs& changed) const {
   Rms found;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const bool both = i < changed.size() && outputs_[i].left_out.empty() && changed[i].left_out.empty();
-    found.push_back(
+    const double change =
         both ? rms_difference(first_samples(outputs_[i].rows, changed[i].rows.samples), changed[i].rows)
-             : 0.0);
+             : 0.0;
+    found.push_back(std::isfinite(change) ? change : kBeyondAll);
   }
   return found;
 }
@@ -189,17 +200,13 @@ ComparedOutputs Study::run_again(const pass::PassSpec& spec) {
 
 // A changed copy of the file.
 ComparedOutputs Study::run_file(const std::function<void(onnx::proto::ModelProto&)>& change) {
-  const fs::path scratch = spec_.reference_file + ".scratch.onnx";
+  const ScratchModel scratch(spec_.reference_file + ".scratch.onnx");
   auto copy = model_;
   change(copy);
-  onnx::write_model(copy, scratch);
+  onnx::write_model(copy, scratch.file);
   auto spec = spec_;
-  spec.model.file = scratch.string();
-  auto outputs = run_again(spec);
-  std::error_code ignored;
-  fs::remove(scratch, ignored);
-  fs::remove(scratch.string() + ".data", ignored);
-  return outputs;
+  spec.model.file = scratch.file;
+  return run_again(spec);
 }
 
 void Study::move_inputs() {
@@ -297,7 +304,8 @@ void Study::run() {
   for (auto& [rows, left_out] : outputs_) {
     if (!rows.yardstick) continue;
     auto& yard = *rows.yardstick;
-    if (yard.layer_name.empty() || yard.moved.empty()) {  // nothing could be moved: nothing is known
+    // Nothing could be moved, or it led to infinity: nothing is known.
+    if (yard.layer_name.empty() || yard.moved.empty() || yard.ulp >= kBeyondAll) {
       rows.yardstick.reset();
       continue;
     }
@@ -311,7 +319,11 @@ void Study::run() {
 
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
                     double took_ns) {
-  Study(outputs, spec, engine, took_ns).run();
+  try {
+    Study(outputs, spec, engine, took_ns).run();
+  } catch (const Error&) {  // a copy that the engine does not take: the reference stands without a unit
+    for (auto& output : outputs) output.rows.yardstick.reset();
+  }
 }
 
 }  // namespace paceline::workload

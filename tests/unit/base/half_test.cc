@@ -42,5 +42,14 @@ TEST(BFloat16, IsTheUpperHalfOfAFloat) {
   EXPECT_EQ(bfloat16_to_float(0xc040), -3.0F);
 }
 
+TEST(BFloat16, RoundsTiesToEvenAndNeverToInfinity) {
+  EXPECT_EQ(float_to_bfloat16(1.0F), 0x3f80);
+  EXPECT_EQ(float_to_bfloat16(1.0F + 0x1.0p-8F), 0x3f80);
+  EXPECT_EQ(float_to_bfloat16(1.0F + 3 * 0x1.0p-8F), 0x3f82);
+  EXPECT_EQ(float_to_bfloat16(-std::numeric_limits<float>::max()), 0xff7f);
+  EXPECT_EQ(float_to_bfloat16(std::numeric_limits<float>::infinity()), 0x7f80);
+  EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
+}
+
 }  // namespace
 }  // namespace paceline
