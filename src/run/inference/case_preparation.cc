@@ -181,8 +181,9 @@ bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::P
     if (const auto run = second_run(c, own); !run.file.empty()) {
       pass.reference_file = run.file;
       pass.reference_name = reference_name(own, pass.engine);
-      pass.accuracy.independence = fmt::format("{} made the reference too, and {} cannot run the file ({})",
-                                               pass.engine, reference.engine, failure.reason);
+      pass.accuracy.independence =
+          fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine,
+                      reference.engine, failure.reason);
       return !tools_.interrupt;
     }
   }
@@ -211,7 +212,8 @@ CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpe
 void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
   if (reference.engine != pass.engine) return;
   auto& question = pass.accuracy;
-  question.independence = fmt::format("no other engine here runs it, {} made the reference too", pass.engine);
+  question.independence =
+      fmt::format("the reference also ran in {}, and no other engine here takes this model", pass.engine);
   const auto other = other_reader(tools_.setup.engines, reference.model.file, reference.engine);
   if (other.empty()) return;
   auto witness = reference;
@@ -221,14 +223,14 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
   question.witness_file = run.file;
   question.witness_name = other;
   if (run.file.empty())
-    question.independence = fmt::format("{} made the reference too, and {} cannot run the file ({})",
+    question.independence = fmt::format("the reference also ran in {}, and {} cannot run the file ({})",
                                         pass.engine, other, run.why_not);
 }
 
-// Whether the engine or the file is at fault is known from the file's own unoptimised run. False:
-// interrupted.
+// Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
+// False: interrupted.
 bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
-  if (!file.ends_with(".onnx") || pass.settings.precision == "fp32") return !tools_.interrupt;
+  if (!file.ends_with(".onnx") || pass.settings.precision != "int8") return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
   own.model.name.clear(), own.model.file = file;
   pass.accuracy.engine_file = second_run(c, own).file;

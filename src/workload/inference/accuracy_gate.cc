@@ -125,8 +125,7 @@ std::string answers_mean_nothing(const ComparedRows& reference, const pass::Accu
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
            "cosine decides";
   if (!holds_answers(kind)) return "the output holds no class scores";
-  if (question.generated && !question.needs_evidence)
-    return "the inputs are random numbers: answers to them mean nothing";
+  if (question.generated) return "the inputs are random numbers: answers to them mean nothing";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",
                        percent(most));
@@ -152,15 +151,9 @@ JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRo
   const bool answers = c.judged_by == "answers";
   if (answers) {
     c.max_changed_tolerance = question.max_changed;
-    if (question.generated) {
-      judged.output.blind =
-          "the inputs are random numbers: what 8 bits cost is judged with given ones (--load-inputs, "
-          "--image-dir)";
-    } else {
-      judge_answers(c, question.max_changed);
-      judge_lost_classes(c, outputs, reference, question.max_changed);
-      if (question.needs_evidence) judged.output.blind = too_few_inputs(c, question.max_changed);
-    }
+    judge_answers(c, question.max_changed);
+    judge_lost_classes(c, outputs, reference, question.max_changed);
+    if (question.needs_evidence) judged.output.blind = too_few_inputs(c, question.max_changed);
     judged.output.judged_by = c.judged_by;
     judged.part_of_limit = part_of_answers(c, question.max_changed);
   }

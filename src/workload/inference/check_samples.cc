@@ -50,15 +50,17 @@ ComparedOutputs beside(const std::string& file, const pass::PassSpec& spec, cons
   return distinct.all() ? rows : select_samples(rows, distinct.first());
 }
 
-// How far another engine's run is from the reference, in the reference's units: the furthest output.
-double distance_of(const ComparedOutputs& witness, const ComparedOutputs& reference) {
+// How far another engine's run is from the reference, in the reference's units: the furthest output. None:
+// an output differs that has no unit.
+std::optional<double> distance_of(const ComparedOutputs& witness, const ComparedOutputs& reference) {
   double furthest = 0;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const auto* rows = reference[i].left_out.empty() ? reference_of(witness, reference, i) : nullptr;
     if (!rows || !same_shape(*rows, reference[i].rows)) continue;
     const double difference = rms_difference(*rows, reference[i].rows);
     const auto& yard = reference[i].rows.yardstick;
-    furthest = std::max(furthest, yard ? difference / yard->ulp : difference > 0 ? HUGE_VAL : 0);
+    if (!yard && difference > 0) return std::nullopt;
+    if (yard) furthest = std::max(furthest, difference / yard->ulp);
   }
   return furthest;
 }
@@ -87,17 +89,18 @@ void judge_independence(result::Correctness& c, const pass::PassSpec& spec, cons
   const auto& question = spec.accuracy;
   c.independence = question.independence;
   if (!question.witness_file.empty()) {
-    const double units = distance_of(beside(question.witness_file, spec, distinct), reference);
-    c.independence = units <= kConfirmedBelow
-                         ? ""
-                         : fmt::format(
-                               "{} made the reference too, and {} differs from it by {:.2g} units in "
-                               "the last place of the inputs",
-                               spec.engine, question.witness_name, units);
+    const auto units = distance_of(beside(question.witness_file, spec, distinct), reference);
+    c.independence =
+        units && *units <= kConfirmedBelow
+            ? ""
+            : fmt::format("the reference also ran in {}, and {} differs from it by {}", spec.engine,
+                          question.witness_name,
+                          units ? fmt::format("{:.2g} units in the last place of the inputs", *units)
+                                : "an error whose limit is not known");
     if (c.independence.empty()) c.reference += ", confirmed by " + question.witness_name;
   }
   if (!c.independence.empty())
-    c.reference += fmt::format(", as the case itself runs: {}", result::kNoIndependentCheck);
+    c.reference += fmt::format(", by the engine of the case: {}", result::kNoIndependentCheck);
 }
 
 // Of a quantised file: an engine may be as far from the file's unoptimised run as that is from the float
@@ -119,8 +122,9 @@ void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const Dist
       c.engine_max_rel_err = figures.max_rel_err;
     if (engine <= std::max(kOfFormat * format, kOfOutput * rms_of_what_depends(*unoptimised))) continue;
     c.detail += fmt::format(
-        "{}the engine is at fault, not the file: it is {:.2g} from {} (largest error {:.3g} of the largest "
-        "value), and that is {:.2g} from the reference",
+        "{}the engine is wrong, not the file: its output differs by {:.2g} from {} (largest error {:.3g} of "
+        "the "
+        "largest value), which differs by {:.2g} from the reference",
         c.detail.empty() ? "" : "; ", engine, c.engine_reference, *figures.max_rel_err, format);
     c.passed = false;
     c.verdict = result::kFailed;

@@ -2,6 +2,7 @@
 #include "workload/inference/compared_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -131,7 +132,9 @@ bool is_contiguous(const TensorView& out) {
 // With a batch of one the output is one sample, whatever its shape.
 std::string shape_problem(const ComparedRows& rows, const TensorView& out, std::int64_t batch) {
   const bool follows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
-  if (!follows || element_count(out.shape) <= 0)
+  if (follows && element_count(out.shape) <= 0)
+    return fmt::format("the output has no elements: its shape is [{}]", fmt::join(out.shape, ", "));
+  if (!follows)
     return fmt::format(
         "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
         out.shape.empty() ? 0 : out.shape[0], batch);

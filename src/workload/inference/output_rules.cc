@@ -53,7 +53,7 @@ void by_max_error(const Judging& j) {
        accepted    ? ""
        : limit > 0 ? fmt::format("max error {:.3g} exceeds {:.3g} (--accuracy.max_rel_err)",
                                  *output.max_rel_err, limit)
-                   : fmt::format("an element is {:.3g} off, and {:.3g} is what its check allows",
+                   : fmt::format("an element differs by {:.3g}; the limit from the check is {:.3g}",
                                  *output.max_abs_err, j.tolerance.max_abs_err));
   judge_centred_cosine(j);
 }
@@ -121,14 +121,15 @@ std::string blindness(const Yardstick& yard, const pass::Tolerance& tolerance) {
     return yard.depends > limit
                ? ""
                : fmt::format(
-                     "rounding may cost {:.2g}, and no more than {:.2g} of the output depends on the "
-                     "input",
+                     "the limit for rounding is {:.2g}, but only {:.2g} of the output depends on the input",
                      limit, yard.depends);
   if (yard.layer > limit) return "";
   if (yard.layer == 0)
     return fmt::format("it does not depend on {}, which was rounded to bfloat16", yard.layer_name);
   return fmt::format(
-      "rounding {} to bfloat16 changes it by {:.2g} units in the last place of the {}, and {:g} are accepted",
+      "rounding {} to bfloat16 changes it by only {:.2g} units in the last place of the {}; the limit is "
+      "{:g}, so "
+      "the check could miss it",
       yard.layer_name, yard.layer / yard.ulp, yard.moved, tolerance.ulps);
 }
 
@@ -151,8 +152,9 @@ void by_ulps(const Judging& j) {
   output.blind = blindness(yard, j.tolerance);
   if (found > limit && found <= folded)
     output.blind = fmt::format(
-        "its error is {:.2g} units in the last place of the {}; {:g} are right, and an engine that rounds "
-        "weights once more may cost {:.2g}",
+        "its error is {:.2g} units in the last place of the {}; the limit is {:g}, but rounding the weights "
+        "once "
+        "more can explain up to {:.2g}",
         found, yard.moved, limit, folded);
 }
 

@@ -119,7 +119,8 @@ TEST(AccuracyGate, AnErrorThatFoldedWeightsExplainIsNeitherRightNorWrong) {
   reference.yardstick->weights = 0.02;
   const auto c = judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {});
   EXPECT_EQ(c.verdict, "cannot_say");
-  EXPECT_TRUE(says(c.verdict_because, "rounds weights once more may cost 10")) << c.verdict_because;
+  EXPECT_TRUE(says(c.verdict_because, "rounding the weights once more can explain up to 10"))
+      << c.verdict_because;
   EXPECT_EQ(judge_outputs(moved(reference, 0.11F), &reference, in_ulps(5), {}).verdict, "failed");
 }
 
@@ -128,7 +129,7 @@ TEST(AccuracyGate, RoundingThatMayCostMoreThanTheInputChangesSaysNothing) {
   EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(50, true), {}).verdict, "passed");
   const auto c = judge_outputs(reference, &reference, in_ulps(200, true), {});
   EXPECT_EQ(c.verdict, "cannot_say");
-  EXPECT_TRUE(says(c.verdict_because, "rounding may cost 2")) << c.verdict_because;
+  EXPECT_TRUE(says(c.verdict_because, "the limit for rounding is 2")) << c.verdict_because;
 }
 
 TEST(AccuracyGate, AConstantOutputBesideOthersIsLeftAside) {
@@ -142,7 +143,13 @@ TEST(AccuracyGate, AConstantOutputBesideOthersIsLeftAside) {
 TEST(AccuracyGate, AnswersToRandomNumbersMeanNothing) {
   auto question = trained();
   question.generated = true;
-  EXPECT_EQ(judged(64, 64, question).judged_by, "outputs");
+  for (const bool int8 : {false, true}) {
+    question.needs_evidence = int8;
+    const auto reference = classifier(64);
+    const auto c = judge_outputs(with_flipped_answers(reference, 64), &reference, {1e9, 0.95}, question);
+    EXPECT_EQ(c.judged_by, "outputs");
+    EXPECT_EQ(c.verdict, "failed") << "outputs that all differ are wrong, whatever their inputs are";
+  }
 }
 
 TEST(AccuracyGate, FewInputsCannotSayWhatEightBitsCost) {
