@@ -223,7 +223,7 @@ class Settler {
       if (input.shape[i] != kOpen) continue;
       const auto symbol = symbol_of(declared, i);
       for (const auto& part : split(symbol, '+'))
-        if (const std::string term(trim(part)); !parse_int(term)) {
+        if (const std::string term(trim(part)); !term.empty() && !parse_int(term)) {
           DeclaredInput alone = declared;
           alone.symbols[i] = term;
           sizes_.emplace(term, example_size(alone, i));

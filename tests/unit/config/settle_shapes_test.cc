@@ -52,6 +52,17 @@ TEST(InputShapes, AreWrittenAsTheyAreRead) {
     EXPECT_THROW(parse_input_shapes(text), Error) << text;
 }
 
+// As engines declare them that know no symbols (an OpenVINO .xml, a TensorRT engine).
+TEST(SettledShapes, OpenDimensionsWithoutNamesHaveExamplesOfTheirOwn) {
+  for (const auto& symbols : {std::vector<std::string>{}, std::vector<std::string>(4)}) {
+    const auto refusal = refusal_of("", {input("x", {-1, -1, -1, 3}, symbols)});
+    EXPECT_NE(refusal.find("'x' [?, ?, ?, 3]"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("'x:{batch}x224x224x3'"), std::string::npos) << refusal;
+  }
+  const auto two = refusal_of("", {input("past_keys", {-1, -1}, {"", ""}), input("x", {-1, -1}, {"", ""})});
+  EXPECT_NE(two.find("past_keys:{batch}x0,x:{batch}x128"), std::string::npos) << two;
+}
+
 TEST(SettledShapes, AnInputWithoutElementsIsNoBatch) {
   const Declared declared{input("axes", {0}, {}, DType::kInt64), input("x", {3, 2})};
   EXPECT_EQ(text_of("", declared), "axes:0:int64,x:{batch}x2 @ 3");
