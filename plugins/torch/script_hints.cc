@@ -17,12 +17,13 @@ namespace jit = torch::jit;
 
 constexpr std::int64_t kBatch = -1, kImage = 224, kLength = 128;
 
-// Operators whose results are numbers of their first argument.
+// Operators whose results are numbers of their first argument; the first ones keep its shape.
 constexpr std::array<std::string_view, 17> kCarriers{
-    "aten::to",      "aten::long",          "aten::int",       "aten::view",       "aten::reshape",
-    "aten::flatten", "aten::squeeze",       "aten::unsqueeze", "aten::slice",      "aten::select",
-    "aten::expand",  "aten::permute",       "aten::transpose", "aten::contiguous", "aten::clone",
-    "aten::detach",  "prim::unchecked_cast"};
+    "aten::to",      "aten::long",           "aten::int",   "aten::contiguous", "aten::clone",
+    "aten::detach",  "prim::unchecked_cast", "aten::view",  "aten::reshape",    "aten::flatten",
+    "aten::squeeze", "aten::unsqueeze",      "aten::slice", "aten::select",     "aten::expand",
+    "aten::permute", "aten::transpose"};
+constexpr std::ptrdiff_t kKeepShape = 7;
 
 // The shape of an input that goes to an operator with weights of this shape.
 Shape of_linear(const jit::Node&, const Shape& weights) {
@@ -54,6 +55,7 @@ constexpr std::array kLayers{
     Layer{"aten::embedding", 1, 0, true, of_embedding},
     Layer{"aten::embedding_bag", 1, 0, true, of_embedding},
     Layer{"aten::index_select", 2, 0, true, nullptr},
+    Layer{"aten::gather", 2, 0, true, nullptr},
     Layer{"aten::linear", 0, 1, false, of_linear},
     Layer{"aten::matmul", 0, 1, false, of_product},
     Layer{"aten::conv1d", 0, 1, false, of_convolution},
@@ -73,36 +75,64 @@ class Search {
           std::ranges::find(kLayers, std::string_view(node->kind().toQualString()), &Layer::op);
       if (row != kLayers.end() && std::max(row->input, row->weights) < node->inputs().size())
         take(*node, *row);
+      if (node->kind() == c10::aten::index) take_indices(*node);
       for (const auto* inner : node->blocks()) read(inner);
     }
   }
 
  private:
   void take(const jit::Node& node, const Layer& layer) {
-    const auto weights = constant(node.input(layer.weights));
-    auto* input = source(node.input(layer.input));
-    if (!input || !weights || !weights->isTensor() || input->dtype) return;
-    const auto sizes = weights->toTensor().sizes();
-    const Shape shape(sizes.begin(), sizes.end());
-    if (shape.size() < 2) return;
+    const auto shape = constant_shape(node.input(layer.weights));
+    const auto [input, same_shape] = source(node.input(layer.input));
+    if (!input || !shape || input->dtype) return;
     if (layer.indexes) {
       const auto axis = layer.shape ? 0 : jit::constant_as<std::int64_t>(node.input(1)).value_or(0);
-      const auto rows = shape.at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(shape) : axis));
-      input->id_limit = input->id_limit == 0 ? rows : std::min(input->id_limit, rows);
+      limit(*input, *shape, axis < 0 ? axis + std::ssize(*shape) : axis);
     }
-    if (layer.shape && !input->example) input->example = layer.shape(node, shape);
+    if (layer.shape && shape->size() > 1 && (layer.indexes || same_shape) && !input->example)
+      input->example = layer.shape(node, *shape);
   }
 
-  // The input whose numbers a value has; null: none.
-  DeclaredInput* source(const jit::Value* value) {
+  // table[ids] and table[:, ids]: the k-th of the list indexes dimension k.
+  void take_indices(const jit::Node& node) {
+    const auto shape = constant_shape(node.input(0));
+    const auto* list = node.input(1)->node();
+    if (!shape || list->kind() != c10::prim::ListConstruct) return;
+    for (std::size_t k = 0; k < list->inputs().size(); ++k)
+      if (auto* input = source(list->input(k)).input; input && !input->dtype)
+        limit(*input, *shape, static_cast<std::int64_t>(k));
+  }
+
+  static void limit(DeclaredInput& input, const Shape& table, std::int64_t axis) {
+    if (axis < 0 || axis >= std::ssize(table)) return;
+    const auto rows = table[static_cast<std::size_t>(axis)];
+    input.id_limit = input.id_limit == 0 ? rows : std::min(input.id_limit, rows);
+  }
+
+  [[nodiscard]] std::optional<Shape> constant_shape(const jit::Value* value) const {
+    const auto weights = constant(value);
+    if (!weights || !weights->isTensor()) return std::nullopt;
+    const auto sizes = weights->toTensor().sizes();
+    return Shape(sizes.begin(), sizes.end());
+  }
+
+  // The input whose numbers a value has, and whether in the input's shape; null: none.
+  struct Source {
+    DeclaredInput* input = nullptr;
+    bool same_shape = true;
+  };
+  Source source(const jit::Value* value) {
+    Source found;
     for (int steps = 0; steps < 100; ++steps) {
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        if (value == graph_.inputs()[i + 1]) return &inputs_[i];
+        if (value == graph_.inputs()[i + 1]) return found.input = &inputs_[i], found;
       const std::string_view kind = value->node()->kind().toQualString();
-      if (std::ranges::count(kCarriers, kind) == 0 || value->node()->inputs().empty()) return nullptr;
+      const auto* const carrier = std::ranges::find(kCarriers, kind);
+      if (carrier == kCarriers.end() || value->node()->inputs().empty()) break;
+      found.same_shape = found.same_shape && carrier - kCarriers.begin() < kKeepShape;
       value = value->node()->input(0);
     }
-    return nullptr;
+    return {};
   }
 
   // A constant of the graph, or an attribute of the module.

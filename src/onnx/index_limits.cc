@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "base/reading.h"
+#include "onnx/graph.h"
 #include "onnx/wire.h"
 
 namespace paceline::onnx {
@@ -19,37 +21,47 @@ namespace {
 using namespace wire;  // NOLINT(google-build-using-namespace): the fields of onnx.proto
 using Text = std::string_view;
 
+constexpr Text kStandard = "ai.onnx", kContrib = "com.microsoft";
+
 // Operators that index `data` with the integers in `index`, along the attribute `axis` (0 unless it is set).
 struct Indexing {
   Text op;
   std::size_t index, data;
-  Text axis;  // "": always the first dimension; "*": every dimension
+  Text axis;      // "": always the first dimension; "*": every dimension
+  Text domain{};  // "": any
 };
 constexpr std::array kIndexing{
     Indexing{"Gather", 1, 0, "axis"},
     Indexing{"GatherElements", 1, 0, "axis"},
     Indexing{"ScatterElements", 1, 0, "axis"},
+    Indexing{"Scatter", 1, 0, "axis"},
     Indexing{"GatherND", 1, 0, "*"},
     Indexing{"ScatterND", 1, 0, "*"},
     Indexing{"GatherBlockQuantized", 1, 0, "gather_axis"},
     Indexing{"EmbedLayerNormalization", 0, 2, ""},
     Indexing{"EmbedLayerNormalization", 1, 4, ""},
     Indexing{"EmbedLayerNormalization", 8, 3, ""},
+    Indexing{"QEmbedLayerNormalization", 0, 2, ""},
+    Indexing{"QEmbedLayerNormalization", 1, 4, ""},
+    Indexing{"RotaryEmbedding", 1, 2, "", kContrib},
+    Indexing{"RotaryEmbedding", 3, 1, "", kStandard},
+    Indexing{"RoiAlign", 2, 0, ""},
 };
-// Operators whose results are numbers of their first input, or of others where `all` says so.
+// Operators whose results are numbers of `count` inputs from `first` on.
 struct Carrier {
   Text op;
-  bool all = false;
+  std::size_t first = 0, count = 1;
 };
-constexpr std::array kCarriers{Carrier{"Cast"},         Carrier{"Identity"},   Carrier{"Reshape"},
-                               Carrier{"Squeeze"},      Carrier{"Unsqueeze"},  Carrier{"Flatten"},
-                               Carrier{"Transpose"},    Carrier{"Slice"},      Carrier{"Expand"},
-                               Carrier{"Tile"},         Carrier{"Split"},      Carrier{"Clip"},
-                               Carrier{"Concat", true}, Carrier{"Where", true}};
+constexpr std::size_t kAll = SIZE_MAX;
+constexpr std::array kCarriers{Carrier{"Cast"},      Carrier{"Identity"},        Carrier{"Reshape"},
+                               Carrier{"Squeeze"},   Carrier{"Unsqueeze"},       Carrier{"Flatten"},
+                               Carrier{"Transpose"}, Carrier{"Slice"},           Carrier{"Expand"},
+                               Carrier{"Tile"},      Carrier{"Split"},           Carrier{"Clip"},
+                               Carrier{"Gather"},    Carrier{"Concat", 0, kAll}, Carrier{"Where", 1, 2}};
 constexpr std::array<Text, 4> kSameShape{"Cast", "Identity", "DequantizeLinear", "QuantizeLinear"};
 
 struct Node {
-  Text op;
+  Text op, domain;
   std::vector<Text> inputs, outputs;
   Text message;
 };
@@ -92,15 +104,24 @@ std::optional<Dimensions> declared_dimensions(Text value) {
   return dimensions;
 }
 
-// A whole number in a tensor of one element.
+template <typename T>
+std::optional<std::int64_t> raw_number(Text bytes) {
+  T value{};
+  if (bytes.size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  constexpr T kMost = 1 << 30;
+  return value >= 0 && value < kMost ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+}
+
+// A whole number in a tensor of one element, also where its type is a float.
 std::optional<std::int64_t> number_in(Text tensor) {
   for (const auto field : {kInt64Data, kInt32Data})
     if (const auto values = integers(tensor, field); values.size() == 1) return values.front();
-  const auto raw = first_bytes(tensor, kRawData);
-  std::int64_t wide = 0;
-  std::int32_t narrow = 0;
-  if (raw.size() == sizeof wide) return std::memcpy(&wide, raw.data(), sizeof wide), wide;
-  if (raw.size() == sizeof narrow) return std::memcpy(&narrow, raw.data(), sizeof narrow), narrow;
+  const auto type = dtype_of(static_cast<std::int32_t>(first(tensor, kDataType).value_or(Field{}).number));
+  const auto raw = first_bytes(tensor, kRawData), floats = first_bytes(tensor, kFloatData);
+  if (type == DType::kInt64) return raw_number<std::int64_t>(raw);
+  if (type == DType::kInt32) return raw_number<std::int32_t>(raw);
+  if (type == DType::kFloat32) return raw_number<float>(raw.empty() ? floats : raw);
   return std::nullopt;
 }
 
@@ -124,8 +145,9 @@ class Search {
         if (auto dimensions = declared_dimensions(value))
           shapes_.emplace(first_bytes(value, kName), std::move(*dimensions));
     for (const auto message : texts(graph, kNode)) {
-      const Node node{first_bytes(message, kOpType), texts(message, kNodeInput), texts(message, kNodeOutput),
-                      message};
+      const auto domain = first_bytes(message, kDomain);
+      const Node node{first_bytes(message, kOpType), domain.empty() ? kStandard : domain,
+                      texts(message, kNodeInput), texts(message, kNodeOutput), message};
       follow(node);
       for (const auto one : texts(message, kAttribute))
         for (const auto field : {kOneGraph, kGraphs})
@@ -162,7 +184,9 @@ class Search {
       if (const auto tensor = first(attribute(node.message, "value"), kOneTensor))
         add_tensor(node.outputs.front(), tensor->bytes);
     for (const auto& row : kIndexing)
-      if (row.op == node.op && std::max(row.index, row.data) < node.inputs.size()) limit(node, row);
+      if (row.op == node.op && (row.domain.empty() || row.domain == node.domain) &&
+          std::max(row.index, row.data) < node.inputs.size())
+        limit(node, row);
     if (node.op == "OneHot" && node.inputs.size() > 1)
       if (const auto depth = tensors_.find(node.inputs[1]); depth != tensors_.end())
         limit(node.inputs[0], {number_in(depth->second).value_or(-1)}, {});
@@ -172,12 +196,19 @@ class Search {
   void pass_on(const Node& node) {
     if (node.inputs.empty()) return;
     const auto* const row = std::ranges::find(kCarriers, node.op, &Carrier::op);
-    if (row != kCarriers.end())
-      for (std::size_t i = 0; i < (row->all ? node.inputs.size() : 1); ++i)
+    if (row != kCarriers.end() && !makes_truth(node))
+      for (std::size_t i = row->first; i < node.inputs.size() && i - row->first < row->count; ++i)
         for (const auto output : node.outputs) carry(node.inputs[i], output);
     const auto shape = shapes_.find(node.inputs.front());
     if (shape != shapes_.end() && !node.outputs.empty() && std::ranges::count(kSameShape, node.op) != 0)
       shapes_[node.outputs.front()] = shape->second;
+  }
+
+  // Whether it makes 0 and 1 of any numbers.
+  static bool makes_truth(const Node& node) {
+    const auto to =
+        static_cast<std::int32_t>(first(attribute(node.message, "to"), kInt).value_or(Field{}).number);
+    return node.op == "Cast" && dtype_of(to) == DType::kBool;
   }
 
   void limit(const Node& node, const Indexing& row) {

@@ -98,6 +98,38 @@ TEST_F(IndexLimits, KnowOtherOperatorsThatIndex) {
   EXPECT_EQ(first_of(bert.node("EmbedLayerNormalization", {"ids", "ids", "w", "p", "s"}, "y")).id_limit, 2);
 }
 
+TEST_F(IndexLimits, KnowDepthsOfEveryType) {
+  auto one_hot = ids();
+  *one_hot.graph().add_initializer() = make_tensor("depth", Shape{}, Floats{9});
+  EXPECT_EQ(first_of(one_hot.node("OneHot", {"ids", "depth", "v"}, "y")).id_limit, 9);
+}
+
+TEST_F(IndexLimits, KnowRotaryEmbeddingsOfBothDomains) {
+  auto contrib = ids();
+  contrib.input("x", {-1, 4, 16}, DType::kFloat32).weights("cos", {64, 4}).weights("sin", {64, 4});
+  contrib.node("RotaryEmbedding", {"x", "ids", "cos", "sin"}, "y");
+  contrib.last().set_domain("com.microsoft");
+  EXPECT_EQ(first_of(contrib).id_limit, 64);
+  auto standard = ids();
+  standard.input("x", {-1, 4, 16}, DType::kFloat32).weights("cos", {32, 4}).weights("sin", {32, 4});
+  EXPECT_EQ(first_of(standard.node("RotaryEmbedding", {"x", "cos", "sin", "ids"}, "y")).id_limit, 32);
+}
+
+TEST_F(IndexLimits, DoNotReachThroughATruth) {
+  const auto truth = static_cast<std::int64_t>(onnx_type(DType::kBool));
+  auto mask = ids();
+  mask.weights("t", {2, 8}).weights("u", {30, 8});
+  set_attribute(mask.node("Cast", {"ids"}, "b").last(), "to", truth);
+  mask.node("Cast", {"b"}, "i").node("Gather", {"t", "i"}, "y");
+  EXPECT_EQ(first_of(mask).id_limit, 0) << "a mask that picks one of two rows";
+  auto condition = ids();
+  condition.weights("t", {2, 8}).node("Where", {"ids", "one", "two"}, "w");
+  EXPECT_EQ(first_of(condition.node("Gather", {"t", "w"}, "y")).id_limit, 0);
+  auto branch = ids();
+  branch.weights("t", {30, 8}).node("Where", {"c", "ids", "two"}, "w");
+  EXPECT_EQ(first_of(branch.node("Gather", {"t", "w"}, "y")).id_limit, 30);
+}
+
 TEST_F(IndexLimits, ReachIntoBranchesAndLoops) {
   auto branch = ids();
   branch.weights("t", {30, 8}).node("If", {"c"}, "y");
