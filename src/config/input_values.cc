@@ -56,7 +56,7 @@ InputValues parse_input_values(std::string_view text) {
   const auto to = dots == std::string_view::npos ? range : range.substr(dots + kTo.size());
   values.below_batch = to == kBelowBatch;
   values.to = values.below_batch ? values.from : number(to, text);
-  if (values.to < values.from) bad_values(text, "ends below its beginning");
+  if (values.to < values.from) bad_values(text, "has an upper end below its lower end");
   return values;
 }
 

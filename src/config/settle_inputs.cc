@@ -38,6 +38,7 @@ class InputSettler {
     std::string first;
     std::optional<SettledShapes> settled;
     for (const auto& model : settings_.texts("models")) {
+      if (const auto* built_in = find_model(model); built_in && !check_built_in(*built_in)) return;
       if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
       if (!mine || !settle_values(model, *mine)) return;
@@ -187,7 +188,7 @@ class InputSettler {
       const bool whole = needs_values(dtype);
       if (found || (!whole && declared_.empty())) continue;
       if (const auto known = known_values(model, input, settled)) {
-        add_values(*known);
+        if (generates()) add_values(*known);  // a forgotten array is none to make up
       } else if (whole && input.shape.empty()) {
         asked.push_back(fmt::format("'{}' ({})", input.name, dtype_name(dtype)));
         examples.push_back(
@@ -196,7 +197,9 @@ class InputSettler {
         ones.push_back(input.name);
       }
     }
-    check_named_values(settled);
+    std::vector<std::string> names;
+    for (const auto& input : settled.inputs) names.push_back(input.name);
+    check_named_values(names);
     if (generates()) say(model, ones, asked, examples);
     return asked.empty() || !generates();
   } catch (const Error& error) {
@@ -208,17 +211,14 @@ class InputSettler {
            const std::vector<std::string>& asked, const std::vector<std::string>& examples) {
     const std::string option = place_of("models").line == 0 ? "--input-values " : "input_values: ";
     if (!asked.empty())
-      report("models",
-             fmt::format("model '{}' takes one whole number as {}, and does not say which; give it, e.g. "
-                         "{}{}",
-                         model, join(asked, ", "), option, join(examples, ",")));
+      report("models", fmt::format("model '{}' needs a value for the integer input {}; give it, e.g. {}{}",
+                                   model, join(asked, ", "), option, join(examples, ",")));
     for (const auto& name : ones) {
       add_values({name, 1, 1});
       if (lower_case(name).find("mask") == std::string::npos)  // ones hide nothing
         remarks_.push_back(
-            fmt::format("model '{}': '{}' is all 1, because the file does not say what its integers mean; "
-                        "{}{}:FROM..TO draws "
-                        "them",
+            fmt::format("model '{}': '{}' is filled with 1, because the file does not define its range; set "
+                        "one with {}{}:FROM..TO",
                         model, name, option, name));
     }
   }
@@ -240,14 +240,26 @@ class InputSettler {
     return std::nullopt;
   }
 
-  void check_named_values(const SettledShapes& settled) const {
-    if (!settings_.has("input_values")) return;
+  // Values that are written for a built-in model. False: a mistake was found.
+  bool check_built_in(const Model& model) try {
     std::vector<std::string> names;
-    for (const auto& input : settled.inputs) names.push_back(input.name);
+    for (const auto& input : model.inputs) {
+      names.emplace_back(input.name);
+      if (const auto values = written_values(names.back())) check_values(*values, input.dtype);
+    }
+    check_named_values(names);
+    return true;
+  } catch (const Error& error) {
+    report("input_values", fmt::format("model '{}': {}", model.name, error.what()));
+    return false;
+  }
+
+  void check_named_values(const std::vector<std::string>& names) const {
+    if (!settings_.has("input_values")) return;
     for (const auto& text : settings_.texts("input_values"))
       if (const auto name = parse_input_values(text).name; std::ranges::count(names, name) == 0)
         throw Error(ErrorCode::kConfig,
-                    fmt::format("input_values '{}' names no input of it; its inputs are {}", text,
+                    fmt::format("input_values '{}' matches no input of the model; its inputs are {}", text,
                                 join(names, ", ")));
   }
 

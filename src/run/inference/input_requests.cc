@@ -17,7 +17,7 @@ namespace {
 
 using ValuesByName = std::map<std::string, config::InputValues, std::less<>>;
 
-// Of a file whose inputs were not settled: that of a command which only calibrates with it.
+// Of a file whose inputs were not settled: that of a command which only calibrates with it, or with arrays.
 void add_declared(const pass::PassSpec& pass, ValuesByName& values) {
   std::vector<config::InputShape> inputs;
   for (const auto& input : pass.model.inputs) inputs.push_back({input.name, input.shape, input.dtype});
@@ -27,20 +27,19 @@ void add_declared(const pass::PassSpec& pass, ValuesByName& values) {
     if (const auto found = config::declared_values(input, inputs)) values[input.name] = *found;
 }
 
-ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass) {
+ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Beside beside) {
   ValuesByName values;
   const auto* model = config::find_model(s.text("model"));
   if (model)
     for (const auto& input : model->inputs)
       if (input.id_limit > 0)
         values[std::string(input.name)] = {"", 0, static_cast<double>(input.id_limit - 1)};
+  if (!model && beside == Beside::kNothing && pass.model.file.ends_with(".onnx")) add_declared(pass, values);
   if (s.has("input_values"))
     for (const auto& text : s.texts("input_values")) {
       const auto written = config::parse_input_values(text);
       values[written.name] = written;
     }
-  else if (!model && pass.model.file.ends_with(".onnx"))
-    add_declared(pass, values);
   return values;
 }
 
@@ -62,9 +61,10 @@ pass::ImageFormat image_format(const config::Settings& s) {
   return format;
 }
 
-std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass) {
+std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass,
+                                           Beside beside) {
   const auto batch = s.has("batch") ? std::min(pass.batch, s.integer("batch")) : pass.batch;
-  const auto values = values_of(s, pass);
+  const auto values = values_of(s, pass, beside);
   std::vector<pass::ValueRange> ranges;
   for (const auto& input : pass.model.inputs) {
     const auto found = values.find(input.name);
@@ -80,9 +80,10 @@ pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pa
   pass::InputRequest request;
   request.specs = stored_specs(pass, pass.samples);
   request.batch_dimensions = pass.batch_dimensions;
-  request.ranges = value_ranges(c.settings, pass);
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");
+  request.ranges =
+      value_ranges(c.settings, pass, request.load_inputs.empty() ? Beside::kNothing : Beside::kArrays);
   request.image_dir = optional_text(c.settings, "image_dir");
   request.image_format = image_format(c.settings);
   request.batch = pass.batch;

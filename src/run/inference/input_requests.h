@@ -16,8 +16,11 @@ std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t sa
 // How images are prepared, as the options image_* say.
 pass::ImageFormat image_format(const config::Settings& s);
 
-// The numbers that generated inputs consist of, one range an input of the pass's model.
-std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass);
+// The numbers that generated inputs consist of, one range per input of the pass's model: written ones, and
+// where no arrays are given those that the file implies.
+enum class Beside { kNothing, kArrays };
+std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass,
+                                           Beside beside);
 
 // What inputs the case's passes read.
 pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pass);

@@ -76,10 +76,10 @@ pass::InputRequest calibration_request(const config::Settings& s, const pass::Pa
   pass::InputRequest request;
   request.batch_dimensions = pass.batch_dimensions;
   request.specs = stored_specs(pass, s.integer("quantisation.samples"));
-  request.ranges = value_ranges(s, pass);
   const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
   request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
   request.load_inputs = s.texts("calib_data");
+  request.ranges = value_ranges(s, pass, request.load_inputs.empty() ? Beside::kNothing : Beside::kArrays);
   if (s.has("calib_images")) request.image_dir = s.text("calib_images");
   request.image_format = image_format(s);
   if (!request.load_inputs.empty() && !request.image_dir.empty())
