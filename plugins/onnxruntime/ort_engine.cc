@@ -161,8 +161,6 @@ ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions
   return runs.empty() ? ProfiledRun{} : std::move(runs.back());
 }
 
-// A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
-// like the measured session.
 // Names the model's layers where some ran in 8 bits and others did not: the names cost reading the file.
 void OrtEngine::name_float_layers(std::vector<plugin_support::LayerWork>& layers) const {
   const auto in_float = [](const auto& work) { return work.layer.flops && work.layer.precision != "int8"; };
@@ -174,6 +172,8 @@ void OrtEngine::name_float_layers(std::vector<plugin_support::LayerWork>& layers
     if (in_float(work)) work.layer.model_layer = names.layer_of(work.layer.name, work.layer.type);
 }
 
+// A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
+// like the measured session.
 std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/pretrained_model.h"
@@ -28,6 +29,15 @@ bool begins_with(const fs::path& path, std::string_view bytes) {
   return start == bytes;
 }
 
+// Where the attributes of an object begin, a dictionary that the pickler remembers: "}q" and a number of one
+// byte, or "}r" and one of four. npos as `metadata`, or another form: there are none.
+std::size_t attributes_at(std::string_view pickle, std::size_t metadata) {
+  for (const auto& [mark, size] : {std::pair("}q", 3U), std::pair("}r", 6U)})
+    if (metadata != std::string_view::npos && metadata >= size && pickle.substr(metadata - size, 2) == mark)
+      return metadata - size;
+  return pickle.size() - 1;
+}
+
 // LibTorch reads dictionaries but no OrderedDict, which a state_dict is: it begins with that class, called
 // without arguments, and ends with an attribute _metadata. As a tuple of the class and a dictionary it can be
 // read.
@@ -38,8 +48,7 @@ std::string with_plain_dictionary(std::string pickle) {
       "ccollections\nOrderedDict\nq\x00)R"sv;
   constexpr auto kMetadata = "X\x09\x00\x00\x00_metadata"sv;
   if (!pickle.starts_with(kBegin)) return pickle;
-  const auto metadata = pickle.rfind(kMetadata);
-  const auto end = metadata == std::string::npos ? pickle.size() - 1 : pickle.rfind('}', metadata);
+  const auto end = attributes_at(pickle, pickle.rfind(kMetadata));
   return "\x80\x02(" + pickle.substr(2, kBegin.size() - 4) + "}" +
          pickle.substr(kBegin.size(), end - kBegin.size()) + "t.";
 }
@@ -72,16 +81,16 @@ c10::impl::GenericDict state_of(const fs::path& path) {
   } catch (const std::exception& e) {
     if (out_of_memory(e)) throw std::bad_alloc();
   }
-  throw Error(ErrorCode::kData,
-              fmt::format("'{}' is no dictionary of tensors alone, as torch.save(model.state_dict(), "
-                          "FILE) writes it; write it so, or with save_pretrained",
-                          path.string()));
+  throw Error(ErrorCode::kData, fmt::format("'{}' is not a plain dictionary of tensors; save it with "
+                                            "torch.save(model.state_dict(), FILE) or save_pretrained",
+                                            path.string()));
 }
 
 }  // namespace
 
 bool is_old_pickle(const fs::path& path) {
-  return begins_with(path, "\x80\x02");
+  using namespace std::string_view_literals;
+  return begins_with(path, "\x80\x02\x8a\x0a"sv);  // its magic number comes first
 }
 
 CheckpointFile::CheckpointFile(const fs::path& path) {
@@ -100,7 +109,7 @@ void CheckpointFile::add(const fs::path& path) {
             "'{0}' was written by torch.save in the format before PyTorch 1.6; write it again: python3 "
             "-c \"import torch; torch.save(torch.load('{0}', weights_only=True), '{0}')\"",
             path.string()));
-  if (begins_with(path, "PK")) return add_pickle(path);
+  if (begins_with(path, "PK\x03\x04")) return add_pickle(path);
   const auto& file = files_.emplace_back(std::make_unique<SafetensorsFile>(path));
   tensors_.insert(file->tensors().begin(), file->tensors().end());
 }
@@ -112,9 +121,11 @@ void CheckpointFile::add_indexed(const fs::path& index) {
   for (const auto& part : parts) add(part);
   for (const auto& [tensor, part] : listed)
     if (!tensors_.contains(tensor))
-      throw Error(ErrorCode::kData,
-                  fmt::format("'{}' says that '{}' holds {}, and it does not; copy the folder again",
-                              index.string(), part.filename().string(), tensor));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format(
+              "'{}' lists tensor {} in '{}', but that file does not contain it; copy the folder again",
+              index.string(), tensor, part.filename().string()));
 }
 
 void CheckpointFile::add_pickle(const fs::path& path) {

@@ -28,10 +28,11 @@ std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compi
                                        const Precision& precision, const Form& form,
                                        const GraphSwitches& switches = {});
 
-// The settings of the program, and the tensors in its file of weights that it does not need.
 // For yardsticks of accuracy: moves all weights by one unit in the last place, or rounds those of the layer
 // in the middle to bfloat16. A frozen file has none.
 void change_weights(const Program& program, const std::string& how);
+
+// The settings of the program, and the tensors in its file of weights that it does not need.
 std::vector<std::pair<std::string, std::string>> settings_of(const Program& program);
 
 }  // namespace paceline::torch_plugin

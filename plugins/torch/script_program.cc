@@ -54,6 +54,13 @@ void append_names(const c10::IValue& value, const std::string& name, std::vector
       append_names(item.value(), item.key().isString() ? name + item.key().toStringRef() : name, names);
 }
 
+// A name stands for one output: those that repeat get their place in front ("1.boxes").
+void tell_apart(std::vector<std::string>& names) {
+  const auto all = names;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!all[i].empty() && std::ranges::count(all, all[i]) > 1) names[i] = fmt::format("{}.{}", i, all[i]);
+}
+
 // How many weights optimize_for_inference has given to oneDNN; 0 means that it found nothing to do.
 std::int64_t prepacked_weights(const jit::Block* block) {
   std::int64_t count = 0;
@@ -111,7 +118,7 @@ class ScriptProgram : public Program {
     const auto result = forward_(std::move(arguments));
     outputs.clear();
     append_outputs(result, outputs);
-    if (output_names.empty()) append_names(result, "", output_names);
+    if (output_names.empty()) append_names(result, "", output_names), tell_apart(output_names);
     if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
   }
   std::int64_t parameter_count() const override { return parameters_; }

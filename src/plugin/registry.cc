@@ -138,9 +138,11 @@ LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {
 }
 
 void load_library(const fs::path& file, const fs::path& plugin) {
-  // Libraries of operators name libtorch.so, which a plug-in for CPUs has as a stand-in without CUDA.
-  if (plugin.stem() == "libpaceline_torch")
-    ::dlopen((plugin.parent_path() / "torch_cpu_only" / "libtorch.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  // Libraries of operators may name one that the plug-in has a stand-in for (torch_cpu_only/libtorch.so).
+  const auto name = plugin.stem().string().substr(plugin.stem().string().find('_') + 1);
+  std::error_code none;
+  for (const auto& stand_in : fs::directory_iterator(plugin.parent_path() / (name + "_cpu_only"), none))
+    ::dlopen(stand_in.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL))
     throw Error(
         ErrorCode::kUsage,
