@@ -62,32 +62,32 @@ bool is_inside(const fs::path& location) {
          !location.lexically_normal().string().starts_with("..");
 }
 
-// The folder of a model as Hugging Face's cache has it: links in snapshots/ to files in blobs/. Empty: there
-// is none.
-fs::path cache_of(const fs::path& folder) {
+// Where Hugging Face's cache has the files that the links of a model in snapshots/ lead to. Empty: it is
+// none.
+fs::path blobs_of(const fs::path& folder) {
   std::error_code error;
   for (auto at = folder; at.has_relative_path(); at = at.parent_path())
-    if (at.filename() == "snapshots" && fs::is_directory(at.parent_path() / "blobs", error))
-      return at.parent_path();
+    if (const auto blobs = at.parent_path() / "blobs";
+        at.filename() == "snapshots" && fs::is_directory(blobs, error))
+      return blobs;
   return {};
 }
 
 // Links of a data file may lead through the model's folder, that of the file which the model is a link to,
-// and the cache that holds both. One that leaves them could read any file of the user's.
+// and the cache's blobs. One that leaves them could read any file of the user's.
 void check_links(const fs::path& model, const fs::path& location) {
   std::error_code missing;
   const auto folder = fs::weakly_canonical(fs::absolute(model).parent_path(), missing);
   const auto file = fs::canonical(folder / location, missing);
   if (missing) return;  // its reader says so
-  for (const auto& root : {folder, fs::weakly_canonical(model, missing).parent_path(), cache_of(folder)})
+  for (const auto& root : {folder, fs::weakly_canonical(model, missing).parent_path(), blobs_of(folder)})
     if (!root.empty() &&
         std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end())
       return;
-  throw Error(
-      ErrorCode::kData,
-      fmt::format("'{}' keeps its weights in '{}', a link that leaves the model's folder for '{}', so it is "
-                  "not opened; put the data file itself beside the model",
-                  shown_path(model.string()), location.string(), shown_path(file.string())));
+  throw Error(ErrorCode::kData,
+              fmt::format("'{}' has weights in '{}', a link to '{}' outside the model's folder, which is not "
+                          "followed; copy the data file into the model's folder",
+                          shown_path(model.string()), location.string(), shown_path(file.string())));
 }
 
 fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, const External& e) {

@@ -45,7 +45,7 @@ class Cache(cli.CliTest):
             with self.subTest(engine=engine):
                 self.assertEqual(self.outputs(model, engine), self.outputs(plain, engine))
 
-    def test_it_becomes_int8_and_a_build(self):
+    def test_it_becomes_float16_and_a_build(self):
         model = self.cache()
         for command in (["export", "--precision", "fp16", "--out", "half.onnx"], ["build", "--engine", "openvino", "--out", "net.blob"]):
             with self.subTest(command=command[0]):
@@ -60,13 +60,13 @@ class Cache(cli.CliTest):
                 self.assert_code(result, 2)
                 case = self.summary(self.only_run(engine))["cases"][0]
                 self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
-                self.assertIn("a link that leaves the model's folder", case["reason"])
-                self.assertIn("put the data file itself beside the model", case["reason"])
+                self.assertIn("outside the model's folder, which is not followed", case["reason"])
+                self.assertIn("copy the data file into the model's folder", case["reason"])
         for command in (["export", "--precision", "fp16", "--out", "half.onnx"], ["build", "--engine", "openvino", "--out", "net.blob"]):
             with self.subTest(command=command[0]):
                 result = self.run_cli(command[0], "--model", model, *command[1:])
                 self.assert_code(result, 2)
-                self.assertIn("a link that leaves the model's folder", result.err)
+                self.assertIn("outside the model's folder, which is not followed", result.err)
 
     def test_a_link_within_the_folder_is_a_file(self):
         folder = self.folder / "own"
