@@ -62,8 +62,7 @@ const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
 std::string answers_text(const CaseResult& one, const std::string& name, bool is_subject) {
   const auto& c = one.correctness;
   if (one.benchmark.kind != "inference") return {};
-  if (!c.checked || !result::has_independent_reference(c))
-    return fmt::format("; the answers of {} were compared with nothing", name);
+  if (auto doubt = output_doubt(one, "the outputs of " + name); !doubt.empty()) return doubt;
   const std::string who = is_subject ? "it" : name;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0)
     return fmt::format("; {} passes the check of its outputs", who);
@@ -89,11 +88,10 @@ std::string faster_text(const std::string& name, const std::string& than, double
                      times(high));
 }
 
-// " (--repetitions 6 makes enough)" where only processes are missing.
+// " (use --repetitions 6)" where only processes are missing.
 std::string enough_text(const result::SpeedUp& s) {
   const auto needed = pairs_for_claim(s.ratio.confidence);
-  return s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (--repetitions {} makes enough)", needed)
-                                                : "";
+  return s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (use --repetitions {})", needed) : "";
 }
 
 // `one` against `base`, with the pairs in its speed-up.
@@ -188,6 +186,8 @@ struct Field {
   Cases cases;
   Figure figure = Figure::kLatency;
   std::vector<std::string> axes;  // in which they differ
+  [[nodiscard]] bool by_time() const { return figure == Figure::kLatency; }
+  [[nodiscard]] std::string unit() const { return cases.front()->throughput.item + "/s"; }
 };
 
 double score(const CaseResult& one, Figure figure) {
@@ -196,8 +196,11 @@ double score(const CaseResult& one, Figure figure) {
 
 // How many times as fast `one` is as `other`.
 RatioVerdict lead(const RunResult& run, const Field& field, const CaseResult& one, const CaseResult& other) {
-  return field.figure == Figure::kLatency ? judge_ratio(run, Figure::kLatency, other, one)
-                                          : judge_ratio(run, Figure::kRate, one, other);
+  return field.by_time() ? judge_ratio(run, Figure::kLatency, other, one)
+                         : judge_ratio(run, Figure::kRate, one, other);
+}
+bool leads(const RunResult& run, const Field& field, const CaseResult& one, const CaseResult& other) {
+  return lead(run, field, one, other).standing == Standing::kMore;
 }
 
 std::string name_in(const Field& field, const CaseResult& one) {
@@ -230,6 +233,13 @@ const CaseResult& best_of(const Field& field, const Cases& cases) {
   return **std::ranges::min_element(cases, {}, [&](const auto* c) { return score(*c, field.figure); });
 }
 
+// "1.4 times as fast as eager fp32 (1.3–1.5)"; of rates "1.4 times the images/s of eager fp32 b1 (1.3–1.5)".
+std::string lead_text(const Field& field, const RatioVerdict& judged, const std::string& base) {
+  const std::string than = field.by_time() ? "as fast as" : fmt::format("the {} of", field.unit());
+  return fmt::format("{} times {} {} ({}–{})", times(judged.ratio->value), than, base,
+                     times(judged.ratio->ci.low), times(judged.ratio->ci.high));
+}
+
 // What fp32 gives where the winner is in a lower precision.
 std::string exact_text(const RunResult& run, const Field& field, const CaseResult& winner,
                        const CaseResult& base) {
@@ -240,10 +250,7 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
   if (&best == &base) return {};
   const auto judged = lead(run, field, best, base);
   const std::string by =
-      judged.above()
-          ? fmt::format(", {} times as fast as {} ({}–{})", times(judged.ratio->value), name_in(field, base),
-                        times(judged.ratio->ci.low), times(judged.ratio->ci.high))
-          : "";
+      judged.standing == Standing::kMore ? ", " + lead_text(field, judged, name_in(field, base)) : "";
   return fmt::format(" The best in fp32 is {}{}.", name_in(field, best), by);
 }
 
@@ -251,35 +258,42 @@ std::string unclaimed_text(const Field& field, const CaseResult& winner, const s
                            const std::string& subject) {
   const auto needed = pairs_for_claim(winner.headline.p50_ns.confidence);
   const bool more = std::ssize(winner.repetitions) < needed;
-  return fmt::format(
-      "Which of {} cases{} is the fastest is not claimed: {}{}. By the figures alone it is {}{}.",
-      field.cases.size(), subject, reason,
-      more ? fmt::format(" (--repetitions {} makes enough)", needed) : "", name_in(field, winner),
-      answers_text(winner, name_in(field, winner), true));
+  return fmt::format("Which of {} cases{} {} is not claimed: {}{}. By the figures alone it is {}{}.",
+                     field.cases.size(), subject,
+                     field.by_time() ? "is the fastest" : fmt::format("does the most {}", field.unit()),
+                     reason, more ? fmt::format(" (use --repetitions {})", needed) : "",
+                     name_in(field, winner), answers_text(winner, name_in(field, winner), true));
+}
+
+bool one_item(const Field& field) {
+  return std::ranges::all_of(field.cases, [&](const auto* one) {
+    return one->throughput.item == field.cases.front()->throughput.item;
+  });
 }
 
 // The fastest of several cases; `subject`: " for resnet50" where the run has more models.
 std::string answer_sentence(const RunResult& run, const Field& field, const std::string& subject) {
   const CaseResult& winner = best_of(field, field.cases);
   const CaseResult& base = rival_of(field, winner);
+  if (!field.by_time() && !one_item(field)) return {};  // images are not sequences
   const auto judged = lead(run, field, winner, base);
   if (judged.standing == Standing::kNoClaim) return unclaimed_text(field, winner, judged.reason, subject);
   Cases open;
   for (const CaseResult* one : field.cases)
-    if (one != &winner && !lead(run, field, winner, *one).above()) open.push_back(one);
-  const std::string name = name_in(field, winner),
+    if (one != &winner && !leads(run, field, winner, *one)) open.push_back(one);
+  const std::string name = name_in(field, winner), than = name_in(field, base),
+                    answers = answers_text(winner, name, true),
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
-  const std::string by = fmt::format("{}–{} times as fast as {}", times(judged.ratio->ci.low),
-                                     times(judged.ratio->ci.high), name_in(field, base));
-  if (!judged.above())
-    return fmt::format("No case{} is shown to be faster than {}: {} is {}{}.{}", subject,
-                       name_in(field, base), name, by, answers_text(winner, name, true), grade);
+  if (judged.standing != Standing::kMore)
+    return fmt::format("No case{} is shown to {} than {}: the ratio of {} is {}{}.{}", subject,
+                       field.by_time() ? "be faster" : fmt::format("do more {}", field.unit()), than, name,
+                       range_of(*judged.ratio), answers, grade);
   const std::string rivals =
       open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
-  return fmt::format("The fastest{} is {}{}: {} times as fast as {} ({}–{}){}.{}{}", subject, name, rivals,
-                     times(judged.ratio->value), name_in(field, base), times(judged.ratio->ci.low),
-                     times(judged.ratio->ci.high), answers_text(winner, name, true),
-                     exact_text(run, field, winner, base), grade);
+  const std::string first = field.by_time() ? "The fastest" : fmt::format("The most {}", field.unit()),
+                    is = field.by_time() ? "is" : "come from";
+  return fmt::format("{}{} {} {}{}: {}{}.{}{}", first, subject, is, name, rivals,
+                     lead_text(field, judged, than), answers, exact_text(run, field, winner, base), grade);
 }
 
 bool can_answer(const CaseResult& one) {
@@ -315,6 +329,7 @@ std::string answer_of_many(const RunResult& run) {
   for (auto& [model, cases] : models)
     if (cases.size() > 1 && answers.size() < kModels)
       answers.push_back(answer_sentence(run, field_of(std::move(cases)), " for " + model));
+  std::erase(answers, "");
   return join(answers, "\n");
 }
 

@@ -85,8 +85,8 @@ constexpr std::array<FindingRule, 46> kRules{{
 constexpr std::array<std::string_view, 4> kSeverities{"problem", "warning", "advice", "insight"};
 constexpr std::size_t kPlacesForInsights = 2;
 // Whether answers are right is never cut; these come on top of the limit.
-constexpr std::array<std::string_view, 4> kNeverCut{"accuracy_failure", "precision_fallback",
-                                                    "unclaimed_accuracy", "accuracy_change"};
+constexpr std::array<std::string_view, 5> kNeverCut{
+    "accuracy_failure", "precision_fallback", "unknown_accuracy", "unclaimed_accuracy", "accuracy_change"};
 
 std::size_t severity_rank(std::string_view severity) {
   const auto found = std::find(kSeverities.begin(), kSeverities.end(), severity);

@@ -21,6 +21,10 @@ inline Finding finding_about(const Cases& cases, std::string text, std::string e
   return finding;
 }
 
+// "; the check cannot say whether its outputs are right"; empty where an independent check found them right.
+// `outputs` are "its outputs", "the outputs of X" (findings_accuracy.cc).
+std::string output_doubt(const CaseResult& one, const std::string& outputs);
+
 // Speed-ups against the plan's baseline (findings_speed.cc)
 Findings find_precision_speedup(const RunResult& run);
 Findings find_precision_slowdown(const RunResult& run);

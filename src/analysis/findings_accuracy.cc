@@ -2,6 +2,9 @@
 // Findings about wrong outputs, claims that cannot be made, and what a precision costs.
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
 #include "result/reference.h"
@@ -101,18 +104,32 @@ Findings find_accuracy_failures(const RunResult& run) {
   return found;
 }
 
+std::string output_doubt(const CaseResult& one, const std::string& outputs) {
+  const auto word = result::check_remark(one).word;
+  if (word.empty()) return {};
+  return word == "unchecked"    ? fmt::format("; {} are unchecked", outputs)
+         : word == "cannot say" ? fmt::format("; the check cannot say whether {} are right", outputs)
+                                : fmt::format("; no other engine confirms {}", outputs);
+}
+
+// Cases of which the same is not known share a finding.
 Findings find_unknown_accuracy(const RunResult& run) {
+  std::map<std::pair<std::string, std::string>, Cases> by_remark;
+  for (const CaseResult& one : run.cases)
+    if (const auto [word, why] = result::check_remark(one); !word.empty() && word != "not independent")
+      by_remark[{word, why}].push_back(&one);
   Findings found;
-  for (const CaseResult& one : run.cases) {
-    const auto [word, why] = result::check_remark(one);
-    if (word.empty() || word == "not independent") continue;
-    found.push_back(about(
-        one,
-        word == "unchecked"
-            ? fmt::format("The outputs of {} are unchecked: {}.", one.label, why)
-            : fmt::format("Whether the outputs of {} are right, the check cannot say: {}.", one.label, why),
-        "Give inputs and weights that the outputs depend on, or compare with a file: "
-        "--accuracy-reference FILE."));
+  for (const auto& [remark, cases] : by_remark) {
+    const auto& [word, why] = remark;
+    const bool unchecked = word == "unchecked";
+    const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
+                                : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
+                                              list_labels(cases), why);
+    found.push_back(finding_about(
+        cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
+        unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
+                  : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
+                    "(--accuracy-reference FILE)."));
   }
   return found;
 }

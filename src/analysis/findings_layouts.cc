@@ -47,11 +47,10 @@ std::vector<Cases> layout_groups(const RunResult& run) {
   return found;
 }
 
-// "Best" requires ratios to all others that are above 1 with their intervals; otherwise it is merely the
-// highest figure.
+// "Best" requires that the ratios to all others are claimed; otherwise it is merely the highest figure.
 bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
-    return other == &best || judge_ratio(run, Figure::kRate, best, *other).above();
+    return other == &best || judge_ratio(run, Figure::kRate, best, *other).standing == Standing::kMore;
   });
 }
 
@@ -96,7 +95,7 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
                   words_without_layout(best), layout_of(best).words(),
                   certain(run, best, group) ? ""
                                             : " measured here (no claim: too few pairs of processes, or "
-                                              "ratios whose intervals hold 1)",
+                                              "ratios within the margin)",
                   rate_words(best), p50_words(best), others, efficiency_words(run, group)),
       fmt::format("{} layouts on cores of their own", group.size()));
 }

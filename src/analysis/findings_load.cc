@@ -64,8 +64,8 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
       fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at {}",
                   words_without_concurrency(knee), concurrency_of(knee),
                   certain(run, knee, best, sweep) ? ""
-                                                  : " by the figures measured here (no claim: the intervals "
-                                                    "or the number of processes do not carry it)",
+                                                  : " as measured (no claim: the intervals are too wide or "
+                                                    "there are too few processes)",
                   rate_words(knee), p50_words(knee));
   if (&best != &knee)
     text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),

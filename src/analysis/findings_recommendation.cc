@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "result/pairing.h"
 #include "result/peak_memory.h"
+#include "result/reference.h"
 
 namespace paceline::analysis {
 namespace {
@@ -40,7 +41,7 @@ double least_memory_bytes(const CaseResult& one) {
 constexpr std::array<Goal, 3> kGoals{{
     {"Lowest latency", [](const CaseResult& c) { return *c.headline.p50_ns.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kLatency, b, a).above();
+       return judge_ratio(run, Figure::kLatency, b, a).standing == Standing::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
@@ -48,7 +49,7 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
     {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kRate, a, b).above();
+       return judge_ratio(run, Figure::kRate, a, b).standing == Standing::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,
@@ -95,7 +96,7 @@ Cases not_told_apart(const RunResult& run, const Cases& cases, const CaseResult&
 // What the answers cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
-  if (!c.checked) return "; its answers were compared with nothing";
+  if (!c.checked || c.verdict == result::kCannotSay) return output_doubt(one, "its outputs");
   if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
   const bool answers = c.judged_by == "answers" && c.top1_agreement;
   return fmt::format("; its answers: centred cosine {:.3f} to FP32{} over {} inputs", *c.centred_cosine,

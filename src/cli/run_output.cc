@@ -79,7 +79,7 @@ std::string gates_text(const result::RunResult& run) {
 std::string next_text(const result::RunResult& run, const std::string& command) {
   const bool measured = std::ranges::any_of(run.cases, analysis::is_ok);
   if (command.empty() || !measured) return {};
-  return for_terminal(fmt::format("Which engine and precision is the fastest here:\n  {}\n", command));
+  return for_terminal(fmt::format("To compare engines and precisions:\n  {}\n", command));
 }
 
 // A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model file of the user's: its inputs are read from it, what is written is what is measured."""
 
+import re
 import shlex
 import struct
 import unittest
@@ -271,14 +272,17 @@ class FromOneFileToTheAnswer(cli.CliTest):
         answer = " ".join(second.out.rstrip().split("\n\n")[-1].split())
         self.assertRegex(answer, r"^(The fastest is (onnxruntime|openvino) (fp32|int8)|No case is shown to be faster than)")
         self.assertRegex(answer, r"[\d.]+(–[\d.]+)? times as fast as (onnxruntime|openvino) (fp32|int8)")
-        self.assertRegex(answer, r"keeps \d+ of \d+ answers|passes the check|compared with nothing")
+        winner = re.search(r"(?:The fastest is |: )((?:onnxruntime|openvino) (?:fp32|int8))", answer).group(1)
+        # Random inputs show what fp32 computes, and nothing about the answers of int8.
+        self.assertRegex(answer, "passes the check of its outputs" if winner.endswith("fp32") else f"cannot say whether the outputs of {winner} are right")
         self.assertNotIn("paceline infer", second.out)
 
     def test_who_compares_already_is_not_told_to(self):
         (self.folder / "n.onnx").write_bytes(linear())
         for asked in (("--engine", "openvino"), ("--precision", "fp32"), ("--repetitions", "2")):
             result = self.run_cli("infer", "--model", "n.onnx", *cli.QUICK, "--iterations", "5", *asked, "-o", asked[0].strip("-"))
-            self.assertNotIn("Which engine and precision", result.out)
+            self.assert_code(result, 0)
+            self.assertNotIn("To compare engines", result.out)
 
 
 if __name__ == "__main__":

@@ -21,17 +21,6 @@ bool says(const Finding& finding, const std::string& words) {
   return finding.text.find(words) != std::string::npos;
 }
 
-// Two quiet cases of equal speed: nothing to warn about and nothing to claim.
-RunResult quiet_run() {
-  RunResult run;
-  run.experiment_name = "quiet";
-  run.run_id = "r1";
-  run.cases = {case_of({"resnet50", "eager", "fp32", 1, 50, 300}),
-               case_of({"resnet50", "torchscript", "fp32", 1, 50, 300})};
-  run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
-  return run;
-}
-
 TEST(Findings, RulesHaveDistinctIdsAndKnownSeverities) {
   std::vector<std::string> ids;
   for (const FindingRule& rule : finding_rules()) {
@@ -207,7 +196,7 @@ TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
   EXPECT_TRUE(says(
       bf16, "Batch 8 against batch 1 of bf16 eager resnet50: 32.0 images/s (31.4–32.7) and 11.1 images/s"))
       << bf16.text;
-  EXPECT_TRUE(says(bf16, "2.88x the throughput (2.88–2.92); compute-bound, 50 % of")) << bf16.text;
+  EXPECT_TRUE(says(bf16, "2.88x the throughput (2.88–2.93); compute-bound, 50 % of")) << bf16.text;
   EXPECT_TRUE(
       says(fp32, "it loses throughput, to 0.84 of it (0.84–0.86); 49 % of this machine's measured peak"))
       << fp32.text;
@@ -537,77 +526,6 @@ TEST(Findings, FailedAndSkippedCasesKeepTheirReason) {
   run.cases.back().reason_code = "crash";
   ASSERT_EQ(of_kind(run, "failed_cases").size(), 1U);
   EXPECT_TRUE(of_kind(run, "accuracy_failure").empty());
-}
-
-TEST(Findings, AChangeOfAnswersIsToldWithItsInterval) {
-  RunResult run = quiet_run();
-  run.cases[0].benchmark.precision = "int8";
-  EXPECT_TRUE(of_kind(run, "accuracy_change").empty());  // judged by its outputs: nothing is known of answers
-  paceline::testing::judge_by_answers(run.cases[0], 1, 50);
-  const auto found = of_kind(run, "accuracy_change");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].text,
-            "int8 changes the top-1 answer of eager resnet50 at batch 1 for 2 % (1–5 %) of 50 inputs.");
-  EXPECT_EQ(found[0].evidence,
-            "50 distinct inputs (random, seed 1), reference: eager fp32, same weights and inputs");
-}
-
-TEST(Findings, AllAnswersChangedIsAHundredPerCent) {
-  RunResult run = quiet_run();
-  run.cases[0].benchmark.precision = "int8";
-  paceline::testing::judge_by_answers(run.cases[0], 50, 50);
-  const auto found = of_kind(run, "accuracy_change");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "for 100 % (")) << found[0].text;
-  EXPECT_FALSE(says(found[0], "e+")) << found[0].text;
-}
-
-TEST(Findings, KeptAnswersLeaveRoomForDoubt) {
-  RunResult run = quiet_run();
-  paceline::testing::judge_by_answers(run.cases[0], 0, 64);
-  EXPECT_TRUE(of_kind(run, "accuracy_change").empty());  // fp32 should keep them
-  run.cases[0].benchmark.precision = "int8";
-  const auto found = of_kind(run, "accuracy_change");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(
-      says(found[0], "keeps every top-1 answer of eager resnet50 at batch 1 on 64 inputs; up to 3 %"));
-  run.cases[0].config_effective["accuracy.reference"] = "float.onnx";
-  run.cases[0].correctness.reference = "the fp32 run of float.onnx in onnxruntime";
-  const auto told = of_kind(run, "accuracy_change").at(0);
-  EXPECT_TRUE(says(told, "keeps every top-1 answer of the fp32 run of float.onnx in onnxruntime on 64"));
-  run.cases[0].correctness.reference =
-      "the file's own unoptimised run in onnxruntime, as the case itself runs: no independent check";
-  EXPECT_TRUE(of_kind(run, "accuracy_change").empty()) << "a case that is compared with itself keeps nothing";
-}
-
-TEST(Findings, AChangeOfAccuracyIsAnotherOne) {
-  RunResult run = quiet_run();
-  run.cases[1].benchmark.precision = "int8";
-  auto& labelled = run.cases[1].correctness.labelled;
-  labelled.change = {-0.004, -0.013, 0.005, 0.95, "tango_score"};
-  labelled.lost = 12;
-  labelled.gained = 8;
-  const auto found = of_kind(run, "accuracy_change");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(
-      says(found[0],
-           "changes the top-1 accuracy of torchscript resnet50 at batch 1 by -0.4 points (-1.3 to +0.5)"))
-      << found[0].text;
-  EXPECT_TRUE(says(found[0], "12 lost, 8 gained"));
-}
-
-TEST(Findings, AClaimThatCannotBeMadeIsAWarning) {
-  RunResult run = quiet_run();
-  auto& claim = run.cases[0].correctness.claim;
-  claim.limit = 0.005;
-  claim.verdict = "passed";
-  EXPECT_TRUE(of_kind(run, "unclaimed_accuracy").empty());
-  claim.verdict = "cannot_claim";
-  claim.detail = "598 distinct inputs are needed";
-  const auto found = of_kind(run, "unclaimed_accuracy");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, "warning");
-  EXPECT_TRUE(says(found[0], "less than 0.5 % cannot be claimed: 598 distinct inputs are needed"));
 }
 
 }  // namespace

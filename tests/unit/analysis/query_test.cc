@@ -130,24 +130,28 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
               run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
-            "processes (--repetitions 6 makes enough); torchscript int8 passes the check of its outputs.");
+            "processes (use --repetitions 6); torchscript int8 passes the check of its outputs.");
 }
 
 // 99 % needs eight pairs.
 TEST(ClosingSentence, TheAdviceHasTheRepetitionsThatTheConfidenceNeeds) {
   const auto text =
       sentence([](auto& run) { result::compare_to_baseline(run.cases[1], run.cases[0], 0.99); });
-  EXPECT_NE(text.find("fewer than 8 pairs of processes (--repetitions 8 makes enough)"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("fewer than 8 pairs of processes (use --repetitions 8)"), std::string::npos) << text;
 }
 
 TEST(ClosingSentence, AnswersThatWereNotComparedAreNotCalledRight) {
   const auto text = [](const std::function<void(result::Correctness&)>& change) {
     return sentence([&](auto& run) { change(run.cases[1].correctness); });
   };
-  const std::string nothing = "; the answers of torchscript int8 were compared with nothing.";
-  EXPECT_TRUE(text([](auto& c) { c.checked = false; }).ends_with(nothing));
-  EXPECT_TRUE(text([](auto& c) { c.reference += ": no independent check"; }).ends_with(nothing));
+  EXPECT_TRUE(
+      text([](auto& c) { c.checked = false; }).ends_with("; the outputs of torchscript int8 are unchecked."));
+  EXPECT_TRUE(text([](auto& c) {
+                c.reference += ": no independent check";
+              }).ends_with("; no other engine confirms the outputs of torchscript int8."));
+  EXPECT_TRUE(text([](auto& c) {
+                c.verdict = result::kCannotSay;
+              }).ends_with("; the check cannot say whether the outputs of torchscript int8 are right."));
   EXPECT_TRUE(text([](auto&) {}).ends_with("; it passes the check of its outputs."));
 }
 
@@ -212,20 +216,22 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
         for (auto& one : run.cases) one.repetitions.resize(1);
       })
           .starts_with("Which of 3 cases is the fastest is not claimed: fewer than six pairs of processes "
-                       "(--repetitions 6 makes enough). By the figures alone it is torchscript fp32; "));
+                       "(use --repetitions 6). By the figures alone it is torchscript fp32; "));
   EXPECT_TRUE(
       answer([&](auto& run) {
         run.cases[1].repetitions = run.cases[0].repetitions;
         run.cases[1].headline = run.cases[0].headline;
         run.cases[1].headline.p50_ns.value = 54e6;
-      }).starts_with("No case is shown to be faster than eager fp32: torchscript fp32 is 1.00–1.00 times "));
+      })
+          .starts_with(
+              "No case is shown to be faster than eager fp32: the ratio of torchscript fp32 is 1.00–1.00; "));
 }
 
 TEST(ClosingSentence, EachModelHasItsAnswerAndBatchesAreComparedByRate) {
   const auto text = closing_sentence(sample_run());
-  EXPECT_TRUE(
-      text.starts_with("The fastest for resnet50 is eager bf16 b8 contiguous: 2.0 times as fast as eager "
-                       "fp32 b8 contiguous ("))
+  EXPECT_TRUE(text.starts_with(
+      "The most images/s for resnet50 come from eager bf16 b8 contiguous: 2.0 times the images/s of "
+      "eager fp32 b8 contiguous ("))
       << text;
   EXPECT_NE(text.find("\nThe fastest for vit_b_16 is torchscript fp32: 1.05"), std::string::npos) << text;
 }

@@ -36,7 +36,7 @@ TEST(RankFindings, UnusedPlacesGoToWhatThereIs) {
 TEST(RankFindings, AccuracyIsNeverCut) {
   std::vector<Finding> all(12);
   for (auto& finding : all) finding.id = "noise", finding.severity = "problem";
-  for (const char* id : {"accuracy_change", "accuracy_change", "accuracy_failure", "unclaimed_accuracy"})
+  for (const char* id : {"accuracy_change", "unknown_accuracy", "accuracy_failure", "unclaimed_accuracy"})
     all.push_back({id, "insight", id, "", "", {}});
   const auto ranked = rank_findings(all, 3);
   EXPECT_EQ(std::ranges::count(ranked, "noise", &Finding::id), 0);
