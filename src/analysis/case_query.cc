@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
+#include "result/reference.h"
 
 namespace paceline::analysis {
 namespace {
@@ -75,6 +76,25 @@ bool inconclusive(const CaseResult& one) {
   if (!is_ok(one) || one.headline.scope == result::kBetweenProcess) return false;
   return std::any_of(one.repetitions.begin(), one.repetitions.end(),
                      [](const auto& r) { return r.converged && !*r.converged; });
+}
+
+namespace {
+
+bool unchecked_on_purpose(const CaseResult& one) {
+  const auto& config = one.config_effective;
+  return config.is_object() && config.value("accuracy.check", nlohmann::json()) == "off";
+}
+
+}  // namespace
+
+std::string open_question(const CaseResult& one, bool strict) {
+  if (!is_ok(one)) return {};
+  if (one.cross_check.asked && !one.cross_check.ratio.value) return "its cross-check gave no ratio";
+  if (!strict) return {};
+  if (inconclusive(one)) return "its interval is not as narrow as asked";
+  const auto [word, why] = result::check_remark(one);
+  const bool unknown = word == "cannot say" || (word == "unchecked" && !unchecked_on_purpose(one));
+  return unknown ? fmt::format("outputs: {} ({})", word, why) : "";
 }
 
 bool is_baseline(const RunResult& run, const CaseResult& one) {

@@ -31,6 +31,10 @@ bool may_claim(const result::SpeedUp& speedup);
 // precision asked for, and there are not six processes whose spread gives the interval instead.
 bool inconclusive(const CaseResult& one);
 
+// What was asked of a measured case and stays open, in words: a cross-check without a ratio, with `strict`
+// also an interval wider than asked, or outputs that could not be checked. Empty: nothing.
+std::string open_question(const CaseResult& one, bool strict);
+
 // Whether other cases of this run are compared with it.
 bool is_baseline(const RunResult& run, const CaseResult& one);
 

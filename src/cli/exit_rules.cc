@@ -10,7 +10,6 @@
 #include "analysis/case_query.h"
 #include "analysis/gates.h"
 #include "result/reasons.h"
-#include "result/reference.h"
 
 namespace paceline::cli {
 namespace {
@@ -23,8 +22,8 @@ constexpr std::array kRows{
                 "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
     ExitMeaning{ExitCode::kInconclusive,
                 "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, "
-                "a case did not converge before its cap or nothing tells whether its outputs are right; or a "
-                "`--cross-check` could not run"},
+                "a case did not converge before its cap or its outputs could not be checked "
+                "(except with `--accuracy off`); or a `--cross-check` could not run"},
     ExitMeaning{
         ExitCode::kEnvironmentInvalid,
         "the environment invalidates what was asked: a gate (`expect`, `slo`, `--min-busbw`) on a time, rate "
@@ -35,22 +34,10 @@ constexpr std::array kRows{
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
 };
 
-// True when a cross-check was asked for and gave no ratio.
-bool lacks_cross_check(const result::CaseResult& c) {
-  return c.cross_check.asked && !c.cross_check.ratio.value;
-}
-
-bool unchecked_on_purpose(const result::CaseResult& c) {
-  const auto& config = c.config_effective;
-  return config.is_object() && config.value("accuracy.check", nlohmann::json()) == "off";
-}
-
 ExitCode case_code(const result::RunResult& run, const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome != result::Outcome::kOk) return result::reason_of(c.reason_code).exit_code;
-  const auto remark = result::check_remark(c).word;
-  const bool unknown = remark == "cannot say" || (remark == "unchecked" && !unchecked_on_purpose(c));
-  const bool open = options.strict && (analysis::inconclusive(c) || unknown);
-  ExitCode code = open || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
+  ExitCode code =
+      analysis::open_question(c, options.strict).empty() ? ExitCode::kOk : ExitCode::kInconclusive;
   if (!options.allow_noisy && analysis::noise_counts(run, c, options.strict))
     code = worse(code, ExitCode::kEnvironmentInvalid);
   return code;

@@ -44,13 +44,13 @@ constexpr std::array kPlanRows{
     Option{.name = "allow_noisy",
            .type = kBoolean,
            .fallback = "false",
-           .help = "A case of grade C does not make exit code 4, whatever was asked of it."},
-    Option{
-        .name = "strict",
-        .type = kBoolean,
-        .fallback = "false",
-        .help =
-            "A case whose interval is not as narrow as asked makes exit code 3, one of grade C exit code 4."},
+           .help = "Exits with 0 instead of 4 for cases of grade C."},
+    Option{.name = "strict",
+           .type = kBoolean,
+           .fallback = "false",
+           .help = "Exits with 3 if an interval is not as narrow as asked or outputs could not be checked, "
+                   "with 4 for a "
+                   "case of grade C."},
     Option{.name = "in_process",
            .type = kBoolean,
            .fallback = "false",

@@ -34,8 +34,8 @@ TestCase test_of(const result::RunResult& run, const result::CaseResult& one, co
   const std::string name = one.label.empty() ? one.case_id : one.label;
   if (!options.allow_noisy && analysis::noise_counts(run, one, options.strict))
     return {name, "failure", "grade C: " + join(one.grade_reasons, ", "), seconds_of(one)};
-  if (options.strict && analysis::inconclusive(one))
-    return {name, "error", "its interval is not as narrow as asked", seconds_of(one)};
+  if (const auto open = analysis::open_question(one, options.strict); !open.empty())
+    return {name, "error", open, seconds_of(one)};
   if (one.outcome == Outcome::kOk) return {name, "", "", seconds_of(one)};
   return {name, one.outcome == Outcome::kSkipped ? "skipped" : "failure", one.reason, seconds_of(one)};
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/gates.h"
+#include "result/reference.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {
@@ -24,6 +25,18 @@ TEST(Junit, CasesPassFailOrAreSkipped) {
   EXPECT_NE(xml.find(R"(<skipped message="fp16 arithmetic needs AVX512_FP16, which this CPU lacks"/>)"),
             std::string::npos);
   EXPECT_NE(xml.find(R"(<testsuite name="quickstart.gates" tests="0")"), std::string::npos);
+}
+
+TEST(Junit, OutputsThatNoCheckJudgedAreAnErrorWhereTheExitCodeIsThree) {
+  auto run = ::paceline::testing::sample_run();
+  auto& one = run.cases[0];
+  one.correctness.verdict = result::kCannotSay, one.correctness.verdict_because = "it is constant";
+  const std::string error = R"x(<error message="outputs: cannot say (it is constant)"/>)x";
+  EXPECT_EQ(junit_xml(run).find(error), std::string::npos);
+  EXPECT_NE(junit_xml(run, {.strict = true}).find(error), std::string::npos)
+      << junit_xml(run, {.strict = true});
+  one.correctness.verdict = result::kPassed, one.cross_check.asked = true;
+  EXPECT_NE(junit_xml(run).find(R"(<error message="its cross-check gave no ratio"/>)"), std::string::npos);
 }
 
 // What makes exit code 4 or 3 is not green here.
