@@ -149,11 +149,12 @@ constexpr std::array kWorkloadRows{
            .fallback = "1",
            .range = {0, 9e15},
            .help = "Seed of generated inputs."},
-    Option{.name = "input_values",
-           .form = kList,
-           .help =
-               "Numbers of generated inputs, NAME:VALUE or NAME:FROM..TO, e.g. sr:16000,ids:0..999; unset: "
-               "integers index the table that the file names, or are 1, floats are normal."},
+    Option{
+        .name = "input_values",
+        .form = kList,
+        .help =
+            "Values of generated inputs, NAME:VALUE or NAME:FROM..TO, e.g. sr:16000,ids:0..999. Unset: valid "
+            "indices where the file tells them, else 1, for integers; normal for floats."},
     Option{.name = "load_inputs",
            .flags = "--loadInputs",
            .form = kList,

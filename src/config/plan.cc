@@ -211,9 +211,11 @@ FlagSet with_training_model(FlagSet flags) {
 
 // What `infer` uses as long as nothing typed asks for more.
 struct FirstLook {
-  std::string_view name, value;
+  std::string_view name, value,
+      of_many;  // `of_many`: of processes that are enough for an interval of their own
   std::span<const std::string_view> unless;
 };
+constexpr std::int64_t kManyProcesses = 6;
 
 // Options about the length, and gates, which need what a plan measures.
 constexpr std::array<std::string_view, 11> kLengths{"stop.t_max_s",
@@ -235,9 +237,9 @@ constexpr std::array<std::string_view, 7> kEvidence{
 constexpr std::array<std::string_view, 7> kWarmup{
     "warmup_iterations",     "warmup.mode",           "warmup.max_time_s", "warmup.min_time_s",
     "warmup.max_iterations", "warmup.min_iterations", "stop.t_max_s"};
-constexpr std::array<FirstLook, 3> kFirstLook{{{"stop.t_max_s", "3", kLengths},
-                                               {"warmup.max_time_s", "5", kWarmup},
-                                               {"accuracy.samples", "16", kEvidence}}};
+constexpr std::array<FirstLook, 3> kFirstLook{{{"stop.t_max_s", "3", "1.5", kLengths},
+                                               {"warmup.max_time_s", "5", "2", kWarmup},
+                                               {"accuracy.samples", "16", "16", kEvidence}}};
 
 bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names) {
   return std::any_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
@@ -276,14 +278,17 @@ std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet&
     const bool fits = takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value));
     return fits ? std::optional(std::string(row.value)) : std::nullopt;
   }
-  if (row.name == "warmup.max_time_s") return std::string(row.value);
+  const auto* repetitions = typed_setting(typed, "repetitions");
+  const bool many = repetitions && parse_int(repetitions->values.back().text).value_or(0) >= kManyProcesses;
+  const std::string value(many ? row.of_many : row.value);
+  if (row.name == "warmup.max_time_s") return value;
   const auto* scenario = typed_setting(typed, "scenario");
   if (scenario && scenario->values.front().text == "server") return std::nullopt;  // it has its own lengths
   // As in other tools, a duration means about that long.
   const auto* least = typed_setting(typed, "stop.t_min_s");
   const auto seconds = least ? parse_double(least->values.front().text) : std::nullopt;
-  if (seconds && *seconds > *parse_double(row.value)) return least->values.front().text;
-  return std::string(row.value);
+  if (seconds && *seconds > *parse_double(value)) return least->values.front().text;
+  return value;
 }
 
 // `infer` without options is a first look: it ends sooner than a case of a plan, and checks fewer inputs.

@@ -139,8 +139,7 @@ std::string beaten_text(const result::RunResult& run, std::string_view model,
                         analysis::list_labels(worse, 4));
   if (open > 0)
     text += fmt::format(
-        " Of {} more beside the line that is not claimed: the interval of a ratio holds 1, or there are too "
-        "few "
+        " {} more below the line are not claimed: the interval of a ratio contains 1, or there are too few "
         "pairs of processes.",
         plural(open, "case"));
   return text;

@@ -28,8 +28,8 @@ void add_grades(Section& section, const std::vector<ReportCase>& cases) {
   for (const ReportCase& entry : cases)
     if (entry.one->grade == result::Grade::kC) noisy.push_back(name_of(entry));
   if (!noisy.empty())
-    section.paragraphs.push_back(fmt::format(
-        "Of grade C, so that the times hold for the disturbed machine only: {}.", join(noisy, ", ")));
+    section.paragraphs.push_back(
+        fmt::format("Grade C: these times are valid only for the disturbed machine: {}.", join(noisy, ", ")));
 }
 
 // A row per answer.

@@ -7,7 +7,7 @@
 
 namespace paceline::result {
 
-// Versions up to 1.5 of the results claim no ratio of a case of grade C. Judges such ratios of stored cases
+// Versions up to 1.6 of the results claim no ratio of a case of grade C. Judges such ratios of stored cases
 // by their pairs of processes. True where there were any.
 bool claim_despite_grades(std::vector<CaseResult>& cases, const std::vector<std::string>& resumed_utc);
 

@@ -90,7 +90,7 @@ struct Row {
 };
 constexpr std::array kRows{
     Row{"", two_activations, "both sides are activations, which stay in float because 8 bits lose a softmax",
-        "Nothing is to be done about products of activations; shorter sequences make them fewer."},
+        "Such products stay in float; with shorter sequences their share is smaller."},
     Row{"", weights_on_the_left, "the weights stand on the left of the product",
         "Write the product with its weights on the right: transpose both sides."},
     Row{"", computed_weights, "the weights are computed in the model",
@@ -102,8 +102,8 @@ constexpr std::array kRows{
         "the activations are int8, which ONNX Runtime multiplies in float on x86",
         "Quantise the float file with --quantisation.activations uint8."},
     Row{"onnxruntime", open_result,
-        "their result is not quantised, which ONNX Runtime needs of a convolution",
-        "OpenVINO needs it not: --engine openvino."},
+        "their output is not quantised, which ONNX Runtime requires for a convolution",
+        "OpenVINO does not need this: --engine openvino."},
     Row{"", always, "the engine has no 8-bit form for them here",
         "Try the other engine: --engine onnxruntime,openvino."},
 };

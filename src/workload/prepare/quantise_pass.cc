@@ -158,8 +158,8 @@ void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
   if (raised.to >= onnx::kQuantiseOpset && raised.to < onnx::kPerChannelOpset)
     notes_.push_back(
         fmt::format("weights have one scale per tensor, which is less accurate: scales per channel need "
-                    "operator set {}, and "
-                    "'{}' has no equal from set {} on; export the model with operator set {} or later",
+                    "operator set {}, and '{}' has no equivalent from set {} on; export the model with "
+                    "operator set {} or later",
                     onnx::kPerChannelOpset, raised.stopped_by, raised.to + 1, onnx::kPerChannelOpset));
 }
 
