@@ -6,9 +6,9 @@ usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/rel
 
 Each net of NETS has random weights and is written as an ONNX file and as a TorchScript file (VENV needs torch and onnx). Each is measured as it is,
 and in copies that compute wrongly against the right file (--accuracy-reference): one layer with weights and inputs in fp16, in bf16, a channel that is
-lost, and of classifiers a class that is lost. A false failure is a right run that fails; a false pass is a wrong one that passes. A copy that differs
-from the right net by no more than 5 units of its yardstick, computed in fp64, is no wrong one for an fp32 engine: it counts as too small.
---docs writes the table between the marks of that page. The exit code is 1 where there is a false failure or a false pass.
+lost, and a class that is lost. A false failure is a right run that fails; a false pass is a wrong one that passes, however little its copy changes.
+A run without a verdict is an error, and counts as such. --docs writes the table between the marks of that page. The exit code is 1 where there is a
+false failure, a false pass or an error.
 """
 import argparse
 import collections
@@ -221,9 +221,11 @@ def measure(paceline, engine, file, reference, shape, folder):
         return "error", done.stderr[-500:], {}
     case = json.loads(runs[-1].read_text())["cases"][0]
     c = case["correctness"]
-    if case["outcome"] != "ok" and case["reason_code"] != "accuracy":
-        return "error", case["reason"], c
-    return c.get("verdict") or ("passed" if c["passed"] else "failed" if c["checked"] else "unchecked"), case["reason"], c
+    if case["outcome"] != "ok":
+        return "failed" if case["reason_code"] == "accuracy" else "error", case["reason"], c
+    if c["verdict"] not in ("passed", "cannot_say"):
+        return "error", f"the case is ok, and the verdict is '{c['verdict']}'", c
+    return c["verdict"], "", c
 
 
 def errors_in_units(c):
@@ -266,12 +268,11 @@ def table(rows):
     for row in rows:
         cells = [row[k][0].replace("_", " ") + (f" ({row[k][1]:.2g})" if row[k][1] is not None else "") for k in kinds]
         lines.append(f"| {row['net']} | {row['engine']} | " + " | ".join(cells) + " |")
-    counts = collections.Counter()
-    for row in rows:
-        for kind in kinds:
-            counts[("right" if kind == "right" else "wrong", row[kind][0])] += 1
+    counts = collections.Counter(("right" if kind == "right" else "wrong", row[kind][0]) for row in rows for kind in kinds)
+    errors = counts["right", "error"] + counts["wrong", "error"]
     lines += ["", f"Right: {counts['right', 'passed']} passed, {counts['right', 'failed']} failed (false failures), {counts['right', 'cannot_say']} cannot say. "
-              f"Wrong on purpose: {counts['wrong', 'failed']} failed, {counts['wrong', 'passed']} passed (false passes), {counts['wrong', 'cannot_say']} cannot say."]
+              f"Wrong on purpose: {counts['wrong', 'failed']} failed, {counts['wrong', 'passed']} passed (false passes), {counts['wrong', 'cannot_say']} cannot say."
+              + (f" Errors: {errors} runs have no verdict." if errors else "")]
     return "\n".join(lines) + "\n"
 
 

@@ -3,7 +3,7 @@
 
 import struct
 
-FLOAT, INT64 = 1, 7
+FLOAT, UINT8, INT8, INT32, INT64, INT4 = 1, 2, 3, 6, 7, 22
 
 
 def varint(value):

@@ -7,22 +7,11 @@ import struct
 import zipfile
 
 import paceline_cli as cli
-from onnx_files import INT64, block, model, number, weights
+from onnx_files import INT32, INT64, model, node, weights
 from test_accuracy import npy_bytes
 
-INT32 = 6
 TYPES = {"<f4": ("f", 4), "<i4": ("i", 4), "<i8": ("q", 8)}
 ENGINES = ("onnxruntime", "openvino")
-
-
-def node(op, inputs, outputs):
-    """NodeProto under the name of its output: input 1, output 2, name 3, op_type 4."""
-    return b"".join(block(1, name) for name in inputs) + b"".join(block(2, name) for name in outputs) + block(3, outputs[0]) + block(4, op)
-
-
-def attribute(name, value):
-    """AttributeProto of a whole number: name 1, i 3, type 20."""
-    return block(5, block(1, name) + number(3, value) + number(20, 2))
 
 
 def table(rows, width=4, name="t"):
@@ -47,9 +36,9 @@ class Inputs(cli.CliTest):
         (self.folder / name).write_bytes(model(nodes, inputs=inputs, outputs=outputs, tensors=tensors))
         return name
 
-    def lookup(self, rows, kind=INT64, shape=("N", 64), before=(), index="ids", extra=b""):
+    def lookup(self, rows, kind=INT64, shape=("N", 64), before=(), index="ids"):
         """y = rows of a table at `ids`."""
-        return self.file([*before, node("Gather", ["t", index], ["y"]) + extra], [("ids", shape, kind)], [("y", (*shape, 4))], [table(rows)])
+        return self.file([*before, node("Gather", ["t", index], ["y"])], [("ids", shape, kind)], [("y", (*shape, 4))], [table(rows)])
 
     def run_file(self, *arguments, engine="onnxruntime", file="m.onnx"):
         return self.run_cli("infer", "--model", file, "--engine", engine, "--iterations", "5", "--repetitions", "1", *cli.QUICK, *arguments)
@@ -82,7 +71,7 @@ class Integers(Inputs):
                 self.assertEqual(ids, first, "engines get the same inputs")
 
     def test_a_table_of_one_row_is_read_at_its_row(self):
-        cast = node("Cast", ["ids"], ["wide"]) + attribute("to", 7)
+        cast = node("Cast", ["ids"], ["wide"], to=7)
         for words in ({}, {"kind": INT32, "before": [cast], "index": "wide"}, {"shape": ()}, {"kind": INT32, "shape": ()}):
             for engine in ENGINES:
                 with self.subTest(engine=engine, **{k: str(v) for k, v in words.items()}):
@@ -90,7 +79,7 @@ class Integers(Inputs):
                     self.assertEqual(set(self.drawn(engine=engine)["ids"]), {0})
 
     def test_the_axis_says_which_dimension_is_indexed(self):
-        self.file([node("Gather", ["t", "ids"], ["y"]) + attribute("axis", 1)], [("ids", ("N",), INT64)], [("y", (9, "N"))], [table(9, 3)])
+        self.file([node("Gather", ["t", "ids"], ["y"], axis=1)], [("ids", ("N",), INT64)], [("y", (9, "N"))], [table(9, 3)])
         self.assertEqual(set(self.drawn()["ids"]), {0, 1, 2})
 
     def test_an_index_of_the_batch_stays_in_it(self):
@@ -100,6 +89,44 @@ class Integers(Inputs):
                 with self.subTest(engine=engine, batch=batch):
                     self.assertEqual(max(self.drawn("--batch", batch, engine=engine)["beam_idx"]), most)
 
+    def test_an_openvino_file_tells_what_its_integers_index(self):
+        """As OpenVINO's converters write an axis: a constant of one element; open dimensions have no names."""
+        row = "<dim>-1</dim><dim>16</dim>"
+        (self.folder / "m.xml").write_text(f"""<?xml version="1.0"?>
+<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,16" element_type="f32"/>
+ <output><port id="0" precision="FP32" names="x">{row}</port></output></layer>
+<layer id="1" name="beam_idx" type="Parameter" version="opset1"><data shape="?" element_type="i32"/>
+ <output><port id="0" precision="I32" names="beam_idx"><dim>-1</dim></port></output></layer>
+<layer id="2" name="axis" type="Const" version="opset1"><data element_type="i64" shape="1" offset="0" size="8"/>
+ <output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="g" type="Gather" version="opset8"><data batch_dims="0"/>
+ <input><port id="0">{row}</port><port id="1"><dim>-1</dim></port><port id="2"><dim>1</dim></port></input>
+ <output><port id="3" precision="FP32" names="y">{row}</port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1"><input><port id="0">{row}</port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/></edges></net>
+""")
+        (self.folder / "m.bin").write_bytes(struct.pack("<q", 0))
+        for batch, most in ((1, 0), (3, 2)):
+            with self.subTest(batch=batch):
+                result = self.run_file("--batch", batch, "--dump-outputs", f"d{batch}", engine="openvino", file="m.xml")
+                self.assert_code(result, 0)
+                dumped = [arrays(file) for file in sorted((self.folder / f"d{batch}").rglob("inputs-*.npz"))]
+                self.assertEqual(max(i for values in dumped for i in values["beam_idx"]), most)
+
+    def test_an_array_that_was_forgotten_is_not_made_up(self):
+        self.file([node("Gather", ["x", "idx"], ["y"], axis=1)], [("x", ("N", 16)), ("idx", (3,), INT32)], [("y", ("N", 3))])
+        (self.folder / "x.npy").write_bytes(npy_bytes([1.0] * 32, (2, 16)))
+        self.assertLess(max(self.drawn()["idx"]), 16)
+        result = self.run_file("--load-inputs", "x:x.npy")
+        self.assertIn("--input-values idx:VALUE", result.out + result.err)
+        self.assertEqual(set(self.drawn("--load-inputs", "x:x.npy", "--input-values", "idx:7")["idx"]), {7})
+
+    def test_a_built_in_model_has_names_too(self):
+        result = self.run_cli("infer", "--model", "bert-large", "--input-values", "words:5", "--dry-run")
+        self.assert_error(result, 2, "words:5", "matches no input of the model")
+
     def test_calibration_draws_them_too(self):
         product = weights("w", (4, 4), [0.1 * i for i in range(16)])
         self.file([node("Gather", ["t", "ids"], ["e"]), node("MatMul", ["e", "w"], ["y"])], [("ids", ("N", 8), INT64)], [("y", ("N", 8, 4))],
@@ -107,11 +134,11 @@ class Integers(Inputs):
         self.assert_code(self.run_cli("export", "--model", "m.onnx", "--precision", "int8", "--out", "int8.onnx"), 0)
 
     def test_ones_are_said_with_the_option_that_draws(self):
-        self.file([node("Cast", ["steps"], ["f"]) + attribute("to", 1), node("Cast", ["mask"], ["g"]) + attribute("to", 1), node("Add", ["f", "g"], ["y"])],
+        self.file([node("Cast", ["steps"], ["f"], name="f", to=1), node("Cast", ["mask"], ["g"], name="g", to=1), node("Add", ["f", "g"], ["y"])],
                   [("steps", ("N", 4), INT64), ("mask", ("N", 4), INT64)], [("y", ("N", 4))])
         result = self.run_file()
         self.assert_code(result, 0)
-        said = [line for line in (result.out + result.err).splitlines() if "all 1" in line]
+        said = [line for line in (result.out + result.err).splitlines() if "filled with 1" in line]
         self.assertEqual(len(said), 1, str(result))
         self.assertIn("'steps'", said[0])
         self.assertIn("--input-values steps:FROM..TO", said[0])
@@ -119,7 +146,7 @@ class Integers(Inputs):
 
     def test_values_that_do_not_fit_are_refused(self):
         self.lookup(5)
-        for value, word in (("ids:0.5", "int64"), ("ids:4..2", "below its beginning"), ("other:1", "its inputs are ids"), ("ids", "names no input"),
+        for value, word in (("ids:0.5", "int64"), ("ids:4..2", "below its lower end"), ("other:1", "its inputs are ids"), ("ids", "names no input"),
                             ("ids:x", "no number")):
             with self.subTest(value=value):
                 self.assert_error(self.run_file("--input-values", value), 2, value, word)
@@ -128,7 +155,7 @@ class Integers(Inputs):
 class OneNumber(Inputs):
     def sampled(self):
         """y = x times a sampling rate."""
-        return self.file([node("Cast", ["sr"], ["f"]) + attribute("to", 1), node("Mul", ["x", "f"], ["y"])], [("x", ("N", 4)), ("sr", (), INT64)],
+        return self.file([node("Cast", ["sr"], ["f"], to=1), node("Mul", ["x", "f"], ["y"])], [("x", ("N", 4)), ("sr", (), INT64)],
                          [("y", ("N", 4))])
 
     def test_it_is_asked_for_and_the_answer_runs(self):
@@ -162,7 +189,7 @@ class OneNumber(Inputs):
 class Sizes(Inputs):
     def cache(self):
         """A decoder's cache [batch,2,past,8] that grows by x [batch,2,4,8]."""
-        return self.file([node("Concat", ["past", "x"], ["present"]) + attribute("axis", 2)], [("past", ("batch", 2, "past", 8)), ("x", ("batch", 2, 4, 8))],
+        return self.file([node("Concat", ["past", "x"], ["present"], axis=2)], [("past", ("batch", 2, "past", 8)), ("x", ("batch", 2, 4, 8))],
                          [("present", ("batch", 2, "all", 8))])
 
     def test_an_empty_dimension_is_a_size(self):
@@ -198,7 +225,7 @@ class Sizes(Inputs):
 
     def test_shapes_that_repeat_the_file_need_no_batch(self):
         product = node("MatMul", ["x", "t"], ["a"])
-        self.file([product, node("ReduceMax", ["w"], ["b"]) + attribute("keepdims", 0), node("Add", ["a", "b"], ["y"])],
+        self.file([product, node("ReduceMax", ["w"], ["b"], keepdims=0), node("Add", ["a", "b"], ["y"])],
                   [("x", (1, 4)), ("w", (7, 4))], [("y", (1, 3))], [table(4, 3)])
         alone = self.drawn()
         self.assertEqual(self.drawn("--shapes", "x:1x4,w:7x4"), alone)
@@ -220,7 +247,7 @@ class Suggestions(Inputs):
     def test_open_shapes(self):
         ids = [("input_ids", ("batch", "sequence"), INT64), ("mask", ("batch", "past_sequence + sequence"), INT64),
                ("past", ("batch", 2, "past_sequence", 4)), ("x", ("batch", 2, "sequence", 4))]
-        nodes = [node("Concat", ["past", "x"], ["present"]) + attribute("axis", 2), node("Cast", ["mask"], ["m"]) + attribute("to", 1),
+        nodes = [node("Concat", ["past", "x"], ["present"], axis=2), node("Cast", ["mask"], ["m"], to=1),
                  node("Gather", ["t", "input_ids"], ["e"])]
         self.file(nodes, ids, [("present", ("batch", 2, "total", 4)), ("m", ("batch", "all")), ("e", ("batch", "sequence", 4))], [table(9)])
         result = self.run_file()

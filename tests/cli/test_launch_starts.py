@@ -9,8 +9,9 @@ import time
 from launch_lab import MPI_ENV, QUICK_TRAINING, LaunchedWorlds, TrainingTest, end_processes, free_port, need_program
 from paceline_cli import BINARY, SPIN, main
 
-LIMIT_S = 5     # from the start of the process that cannot start to rank 0's message, on a machine that is not loaded
-LOADED_S = 25   # on any: without a note rank 0 waits for 60 s
+LIMIT_S = 5     # what the documentation promises, from the start of the process that cannot start to the others' messages
+LOADED_S = 25   # what no load explains: without a note rank 0 waits for 60 s
+ATTEMPTS = 3    # the best one counts, since others use the machine too
 HOST = socket.gethostname()
 TRAIN = ["train", *QUICK_TRAINING, "--steps", 5]
 COMM = [*LaunchedWorlds.COMM, "-g", 1]
@@ -28,7 +29,18 @@ class StartsChecks(TrainingTest):
         self.addCleanup(end_processes, process)
         return process
 
-    def assert_named(self, well, broken, *said, code=2, world=2, **options):
+    def assert_within_limit(self, attempt):
+        """attempt() returns how many seconds it took."""
+        took = []
+        while not took or took[-1] >= LIMIT_S:
+            self.assertLess(len(took), ATTEMPTS, f"{took} s, none below {LIMIT_S} s")
+            took.append(attempt())
+            self.assertLess(took[-1], LOADED_S)
+
+    def assert_named(self, *words, **options):
+        self.assert_within_limit(lambda: self.seconds_until_named(*words, **options))
+
+    def seconds_until_named(self, well, broken, *said, code=2, world=2, **options):
         """The last rank types `broken`, the others `well`: all end, and name its reason."""
         port, last = free_port(), world - 1
         ranks = [self.start_rank(rank, port, well, world) for rank in range(last)]
@@ -36,8 +48,6 @@ class StartsChecks(TrainingTest):
         ranks.append(self.start_rank(last, port, broken, world, **options))
         first, *others, absent = [self.finish(process) for process in ranks[:-1]] + [None]
         took = time.monotonic() - begin
-        print(f"all others had named it after {took:.2f} s (aim: {LIMIT_S} s)", flush=True)
-        self.assertLess(took, LOADED_S)
         absent = self.finish(ranks[-1])
         self.assert_code(absent, code)
         for result in (first, *others):
@@ -48,6 +58,7 @@ class StartsChecks(TrainingTest):
             for word in said:
                 self.assertIn(word, result.err)
         self.assert_nothing_ran()
+        return took
 
 
 class Starts(StartsChecks):
@@ -79,21 +90,22 @@ class Starts(StartsChecks):
         self.assert_named([*TRAIN, *self.PLUGIN], [*TRAIN, *self.PLUGIN, "--batch", "none"], "--batch")
 
     def test_rank_0_may_come_later(self):
-        port = free_port()
-        absent = self.start_rank(1, port, [*TRAIN, "--plugin", "missing.so"])
-        time.sleep(1)
-        begin = time.monotonic()
-        first = self.finish(self.start_rank(0, port, [*TRAIN, *self.PLUGIN]))
-        self.assertLess(time.monotonic() - begin, LOADED_S)
-        self.assert_error(first, 5, f"rank 1 on {HOST}", "plug-in 'missing.so' does not exist")
-        self.assert_code(self.finish(absent), 2)
+        def seconds_of_rank_0():
+            port = free_port()
+            absent = self.start_rank(1, port, [*TRAIN, "--plugin", "missing.so"])
+            time.sleep(1)
+            begin = time.monotonic()
+            first = self.finish(self.start_rank(0, port, [*TRAIN, *self.PLUGIN]))
+            took = time.monotonic() - begin
+            self.assert_error(first, 5, f"rank 1 on {HOST}", "plug-in 'missing.so' does not exist")
+            self.assert_code(self.finish(absent), 2)
+            return took
+        self.assert_within_limit(seconds_of_rank_0)
 
     def test_a_mistake_of_all_is_told_before_anybody_waits(self):
         absent = self.start_rank(1, free_port(), [*TRAIN, "--plugin", "missing.so"])
-        begin = time.monotonic()
         self.assertIn(b"plug-in 'missing.so' does not exist", absent.stderr.readline())
         self.assertIsNone(absent.poll())  # it still looks for a rank 0
-        print(f"told after {time.monotonic() - begin:.2f} s", flush=True)
         self.assert_code(self.finish(absent), 2)
 
     def test_a_long_wait_says_where_and_for_whom(self):
@@ -124,21 +136,25 @@ class StartsOfLibTorch(StartsChecks):
         self.assert_named(TRAIN, TRAIN, "no plug-in", code=77, program=program)
 
 
-class Mpirun(TrainingTest):
+class Mpirun(StartsChecks):
     """It ends the others as soon as one has failed, so rank 0 speaks before that one ends."""
+
+    def seconds_of_launch(self, words):
+        well, broken = ([BINARY, *map(str, words), "--plugin", plugin] for plugin in (SPIN, "missing.so"))
+        begin = time.monotonic()
+        process = subprocess.Popen([need_program("mpirun"), "--oversubscribe", "-np", "1", *well, ":", "-np", "1", *broken], env={**self.env, **MPI_ENV},
+                                   cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(end_processes, process)
+        code, text = self.finish_launch(process)
+        took = time.monotonic() - begin
+        self.assertEqual(code, 2, text)
+        self.assertIn("\npaceline: plug-in 'missing.so' does not exist", "\n" + text)
+        self.assertRegex(text, rf"paceline: rank 1 on {HOST} \(process \d+\) cannot start: plug-in 'missing.so' does not exist")
+        return took
 
     def test_a_plug_in_file_that_is_missing_on_one_host(self):
         for words in (TRAIN, COMM):
-            well, broken = ([BINARY, *map(str, words), "--plugin", plugin] for plugin in (SPIN, "missing.so"))
-            begin = time.monotonic()
-            process = subprocess.Popen([need_program("mpirun"), "--oversubscribe", "-np", "1", *well, ":", "-np", "1", *broken], env={**self.env, **MPI_ENV},
-                                       cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-            self.addCleanup(end_processes, process)
-            code, text = self.finish_launch(process)
-            self.assertLess(time.monotonic() - begin, LOADED_S)
-            self.assertEqual(code, 2, text)
-            self.assertIn("\npaceline: plug-in 'missing.so' does not exist", "\n" + text)
-            self.assertRegex(text, rf"paceline: rank 1 on {HOST} \(process \d+\) cannot start: plug-in 'missing.so' does not exist")
+            self.assert_within_limit(lambda words=words: self.seconds_of_launch(words))
 
 
 if __name__ == "__main__":

@@ -235,8 +235,8 @@ class ReadBack(cli.CliTest):
 
     def run_int8(self, content, *arguments, engine="onnxruntime,openvino", out="results"):
         (self.folder / "model.onnx").write_bytes(content)
-        done = self.run_cli("infer", "--model", "model.onnx", "--engine", engine, "--threads", 1, "--iterations", 3, *cli.QUICK, *INT8,
-                            "--output-dir", out, *arguments)
+        done = self.run_cli("infer", "--model", "model.onnx", "--engine", engine, "--threads", 1, "--iterations", 3, *cli.QUICK,
+                            "--precision", "int8", "--quantisation.samples", 256, "--output-dir", out, *arguments)
         self.assert_code(done, 0)
         return self.summary(self.only_run(out))["cases"]
 
@@ -244,7 +244,16 @@ class ReadBack(cli.CliTest):
         for case in cases:
             ran = {e["precision"]: (e["operators"], round(e["flops_share"], 6)) for e in case["precision"]["executed"]}
             self.assertEqual(ran, {"int8": (layers, 1.0)}, case["label"])
-            self.assertNotEqual(case["correctness"]["verdict"], "failed", case["label"])
+            self.assert_near_the_reference(case)
+
+    def assert_near_the_reference(self, case):
+        """Each output by itself: the gate cannot say what 8 bits cost where inputs are random. 256 samples leave none outside the ranges."""
+        self.assertTrue(case["correctness"]["outputs"])
+        for output in case["correctness"]["outputs"]:
+            said = f"{case['label']}: {output}"
+            self.assertGreater(output["centred_cosine"], 0.99, said)
+            self.assertGreater(output["cosine"], 0.99, said)  # a lost bias
+            self.assertLess(output["max_rel_err"], 0.15, said)  # a lost factor
 
 
 class RunsInInt8(ReadBack):
@@ -314,7 +323,7 @@ class OldOperatorSets(ReadBack):
         f.output(f.node("GlobalAveragePool", [r], "y"), ("N", 4, 1, 1))
         cases = self.run_int8(f.bytes((("x", ("N", 4, 8, 8)),), opset=10, version=5), engine="onnxruntime")
         notes = " ".join(cases[0]["model_file"]["quantisation"]["notes"])
-        self.assertIn("scales per channel need operator set 13, and 'shrunk (Resize)' has no equal from set 11 on", notes)
+        self.assertIn("scales per channel need operator set 13, and 'shrunk (Resize)' has no equivalent from set 11 on", notes)
 
 
 INTEGER_PRODUCTS = ("MatMulIntegerToFloat", "QLinearMatMul", "QGemm", "FullyConnected")
@@ -334,7 +343,7 @@ class Transformers(ReadBack):
             self.assertEqual(ran["int8"]["operators"], layers, label)
             self.assertGreater(ran["int8"]["flops_share"], 0.8, label)
             self.assertEqual({g["reason"] for g in case["precision"]["in_float"]}, {ACTIVATIONS}, label)
-            self.assertNotEqual(case["correctness"]["verdict"], "failed", label)
+            self.assertEqual(case["correctness"]["verdict"], "passed", label)
             rows = cli.read_csv(cli.case_dir(run, case["case_id"]) / "layers.csv")
             types = [row["type"] for row in rows if row["precision"] == "int8" and row["type"] in INTEGER_PRODUCTS]
             self.assertEqual(len(types), layers, label)
@@ -386,7 +395,7 @@ class NamedInFloat(ReadBack):
         content = f.bytes((("x", ("N", 3, 8, 8)),))
         _, (finding,) = self.findings(content, "--allow-precision-fallback")
         self.assertIn("1 of 2 convolutions ran in fp32", finding["text"])
-        self.assertIn("because their result is not quantised, which ONNX Runtime needs of a convolution: 'last'", finding["text"])
+        self.assertIn("because their output is not quantised, which ONNX Runtime requires for a convolution: 'last'", finding["text"])
         self.assertIn("--engine openvino", finding["advice"])
 
     def test_activations_in_signed_integers(self):

@@ -126,7 +126,9 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
   };
   EXPECT_EQ(limit({}), 3);
   EXPECT_EQ(limit({"--batch", "1,8"}), 3);
-  EXPECT_EQ(limit({"--repetitions", "6"}), 3);  // the interval is over processes
+  EXPECT_EQ(limit({"--repetitions", "5"}), 3);
+  EXPECT_EQ(limit({"--repetitions", "6"}), 1.5);  // the interval is over processes
+  EXPECT_EQ(limit({"--repetitions", "6", "--duration", "2"}), 2);
   EXPECT_EQ(limit({"--duration", "20"}), 20);   // about so long, as users of other tools mean it
   EXPECT_EQ(limit({"--duration", "2"}), 3);
   EXPECT_EQ(limit({"--duration", "2", "--stop.t_max_s", "30"}), 30);
@@ -143,7 +145,8 @@ TEST(Plan, AFirstLookWarmsUpForFiveSecondsAtMost) {
     return plan_from_flags(infer_flags(more)).workloads.at(0).settings.number("warmup.max_time_s");
   };
   EXPECT_EQ(limit({}), 5);
-  EXPECT_EQ(limit({"--repetitions", "6"}), 5);
+  EXPECT_EQ(limit({"--repetitions", "5"}), 5);
+  EXPECT_EQ(limit({"--repetitions", "6"}), 2);
   EXPECT_EQ(limit({"--warmup.min_time_s", "7"}), 60);
   EXPECT_EQ(limit({"--stop.t_max_s", "60"}), 60);
 }

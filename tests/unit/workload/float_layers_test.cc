@@ -68,7 +68,7 @@ TEST(FloatLayers, TheGraphGivesTheReason) {
   EXPECT_EQ(reason("computed"), "the weights are computed in the model");
   EXPECT_EQ(reason("float_in"), "the file does not quantise them");
   EXPECT_EQ(reason("signed"), "the activations are int8, which ONNX Runtime multiplies in float on x86");
-  EXPECT_EQ(reason("open"), "their result is not quantised, which ONNX Runtime needs of a convolution");
+  EXPECT_EQ(reason("open"), "their output is not quantised, which ONNX Runtime requires for a convolution");
   for (const char* name : {"whole", "closed"})
     EXPECT_EQ(reason(name), "the engine has no 8-bit form for them here");
   for (const char* name : {"signed", "open"})
