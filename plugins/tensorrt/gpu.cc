@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/device.h"
 #include "base/error.h"
-#include "base/text.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -17,15 +17,15 @@ constexpr unsigned kNonBlocking = 1;    // of streams: they do not wait for the 
 constexpr int kCaptureThreadLocal = 1;  // other threads may call CUDA during a capture
 
 int device_index(const std::string& device) {
-  const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
-  if (!index || *index < 0)
+  const auto wanted = parse_device(device);
+  if (!wanted || wanted->kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUsage, fmt::format("'{}' is no CUDA device; write cuda or cuda:1", device));
   int count = 0;
   check(driver().device_count(&count), "cannot count the devices");
-  if (*index >= count)
+  if (wanted->index >= count)
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("there is no device {}; the driver shows {}", device, count));
-  return static_cast<int>(*index);
+  return wanted->index;
 }
 
 int attribute(int which, int device) {

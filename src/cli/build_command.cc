@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/numbered_build.h"
@@ -19,7 +20,6 @@
 #include "cli/interrupts.h"
 #include "cli/overwriting.h"
 #include "cli/plugins.h"
-#include "config/device.h"
 #include "config/engine_config.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -77,12 +77,12 @@ fs::path output_of(const config::Settings& options) {
 }
 
 std::string device_of(const config::Settings& options) {
-  const auto device = config::canonical_device(options.text("device"));
-  if (!device || *device == "cpu")
+  const auto device = parse_device(options.text("device"));
+  if (!device || device->kind == DeviceKind::kCpu)
     throw Error(ErrorCode::kUsage,
                 fmt::format("--device '{}': files for one GPU are built on it; write cuda or cuda:1",
                             options.text("device")));
-  return *device;
+  return device_name(*device);
 }
 
 std::map<std::string, std::string> engine_options(const config::Settings& options) {

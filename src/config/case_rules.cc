@@ -98,7 +98,7 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
         fmt::format("'device: {}' is one device for all instances, so there are no instances_per_device; "
                     "write device: cuda",
                     item.settings.text("device")));
-  if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
+  if (!runs_on_cpu(item.settings.text("engine"), parse_device(item.settings.text("device")))) return;
   if (item.settings.text("precision") == "tf32")
     reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
   if (apart) reasons.emplace_back("'instances_per_device' is for device: cuda");
@@ -114,7 +114,7 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
 void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& s = item.settings;
   if (s.text("cache_mode") != "cold") return;
-  if (runs_on_cpu(s.text("engine"), s.text("device")))
+  if (runs_on_cpu(s.text("engine"), parse_device(s.text("device"))))
     reasons.emplace_back("'cache_mode: cold' is for device: cuda");
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }

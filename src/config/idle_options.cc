@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/device.h"
 #include "base/fault.h"
 #include "config/training_rules.h"
 #include "config/value.h"
@@ -34,7 +35,7 @@ bool one_rank(const Where& w) {
   return w.item.settings.integer("ranks") == 1;
 }
 bool on_cpu(const Where& w) {
-  return w.is("device", "cpu") || (w.is("device", "auto") && w.auto_device == "cpu");
+  return w.is("device", "cpu") || (w.is("device", "auto") && is_cpu(w.auto_device));
 }
 bool fixed_steps(const Where& w) {
   return w.item.settings.has(w.item.kind == WorkloadKind::kTraining ? "benchmark.measure_steps"

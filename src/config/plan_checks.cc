@@ -144,21 +144,20 @@ class Checker {
     if (!settings_.has("device")) return;
     const auto& device = settings_.text("device");
     if ((kinds_ & kRanked) != 0) return check_device_of_ranks(device);
-    if (device != kAutoDevice && !canonical_device(device))
+    if (device != kAutoDevice && !parse_device(device))
       report("device", fmt::format("device '{}' is none of auto, cpu, cuda, cuda:0, cuda:1, …{}", device,
                                    meant_device(device)));
   }
 
   // trtexec numbers devices, OpenVINO calls the first GPU by its kind.
   static std::string meant_device(const std::string& device) {
-    const auto cuda =
-        device == "gpu" ? std::optional<std::string>("cuda") : canonical_device("cuda:" + device);
-    return cuda ? fmt::format("; did you mean '{}'?", *cuda) : "";
+    const std::string meant = device == "gpu" ? "cuda" : "cuda:" + device;
+    return parse_device(meant) ? fmt::format("; did you mean '{}'?", meant) : "";
   }
 
   // Ranks take the devices of their host in order.
   void check_device_of_ranks(const std::string& device) {
-    if (device != kAutoDevice && device != "cpu" && device != "cuda")
+    if (device != kAutoDevice && !is_cpu(device) && device != kind_name(DeviceKind::kCuda))
       report("device",
              fmt::format("device '{}' is none of auto, cpu, cuda; rank r of a host takes its r-th", device));
   }

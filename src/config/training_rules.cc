@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/data_source.h"
+#include "base/device.h"
 #include "base/fault.h"
 #include "base/text.h"
 #include "config/option_table.h"
@@ -215,7 +216,7 @@ std::vector<std::string> training_reasons(const Case& item) {
   if (ddp_for(s.text("ddp.enabled"), s.integer("ranks")) == "apart" && s.has("checkpoint.dir"))
     reasons.emplace_back(
         "'ddp.enabled: false' with several ranks trains a model each, and a checkpoint holds one");
-  if (s.text("backend") == "nccl" && s.text("device") == "cpu")
+  if (s.text("backend") == "nccl" && is_cpu(s.text("device")))
     reasons.emplace_back("backend 'nccl' connects CUDA devices; use gloo with device: cpu");
   return reasons;
 }

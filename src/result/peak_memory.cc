@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "result/peak_memory.h"
 
+#include "base/device.h"
+
 namespace paceline::result {
 
 bool on_device(const Benchmark& benchmark) {
   const auto device = benchmark.params.find("device");
-  const bool named = device != benchmark.params.end() && device->second != "cpu";
+  const bool named = device != benchmark.params.end() && !is_cpu(device->second);
   return named || benchmark.engine == "tensorrt";  // it has no other device
 }
 

@@ -62,7 +62,7 @@ class Chooser {
     const auto& engine = c.settings.text("engine");
     const auto home = engines_.find(plugin::Role::kEngine, engine, "cuda:0");
     if (home.file.empty()) return home.unavailable;
-    const bool only_gpu = !config::runs_on_cpu(engine, "cpu");
+    const bool only_gpu = !config::runs_on_cpu(engine, Device{});
     if (!only_gpu && engines_.find(plugin::Role::kEngine, engine, "cpu").file == home.file)
       return fmt::format("plug-in '{}' does not say where it runs; device: cuda asks it to",
                          home.file.filename().string());
@@ -96,14 +96,14 @@ std::string cpu_words(const std::string& against, const GpusHere& here) {
 
 // Of a device that was written.
 std::string asked_words(const std::string& device, const GpusHere& here) {
-  const bool idle = device == "cpu" && here.absent.empty();
+  const bool idle = is_cpu(device) && here.absent.empty();
   return device + ", as asked" + (idle ? "; the GPU here is not used" : "");
 }
 
 void settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
   const std::string asked = c.settings.text("device");
   if (asked != config::kAutoDevice) {
-    if (config::runs_on_cpu(c.settings.text("engine"), asked) || asked != "cpu")
+    if (config::runs_on_cpu(c.settings.text("engine"), parse_device(asked)) || !is_cpu(asked))
       c.where = asked_words(asked, here);
     return;
   }
@@ -112,7 +112,7 @@ void settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
   if (c.not_available.empty()) c.not_available = config::not_available_reason(c);
   if (against.empty())
     c.where = gpu_words("cuda", here);
-  else if (config::runs_on_cpu(c.settings.text("engine"), "cpu"))
+  else if (config::runs_on_cpu(c.settings.text("engine"), Device{}))
     c.where = cpu_words(against, here);
 }
 
@@ -120,12 +120,12 @@ void settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
 void settle_ranks(Case& c, const EngineDirectory& engines, Chooser& chooser, const GpusHere& here) {
   const auto& asked = c.settings.text("device");
   auto home = kind_rules(c.kind).rank_home(c, engines);
-  if (asked == config::kAutoDevice && home.ranks.device != "cpu") {
+  if (asked == config::kAutoDevice && !is_cpu(home.ranks.device)) {
     c.gpu_refusal = chooser.refusal_of(home.plugin.file);
     home = kind_rules(c.kind).rank_home(c, engines);
   }
   c.where = asked != config::kAutoDevice ? asked_words(asked, here)
-            : home.ranks.device == "cpu" ? cpu_words(home.no_cuda, here)
+            : is_cpu(home.ranks.device)  ? cpu_words(home.no_cuda, here)
                                          : gpu_words(home.ranks.device, here);
 }
 

@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/device.h"
 #include "base/units.h"
 #include "cluster/peer_failure.h"
 #include "host/affinity.h"
@@ -12,13 +12,6 @@
 #include "host/process_clock.h"
 
 namespace paceline::workload {
-
-Device device_of(const std::string& name) {
-  if (!name.starts_with("cuda")) return {};
-  const auto colon = name.find(':');
-  const auto index = colon == std::string::npos ? 0 : parse_int(name.substr(colon + 1)).value_or(0);
-  return {DeviceKind::kCuda, static_cast<int>(index)};
-}
 
 void Rank::run(const Membership& membership, const std::function<void()>& work) {
   start();
@@ -47,7 +40,7 @@ void Rank::meet() {
   invitation.rank = static_cast<int>(spec_.rank), invitation.world = static_cast<int>(spec_.world_size);
   invitation.where = spec_.ranks.rendezvous;
   invitation.plan_hash = spec_.ranks.plan_hash;
-  invitation.device = device_of(spec_.ranks.device);
+  invitation.device = device_named(spec_.ranks.device);
   invitation.group_timeout_s = spec_.ranks.group_timeout_s;
   met_ = cluster::meet(plugin_.backend(spec_.ranks.backend), invitation);
 }

@@ -15,9 +15,6 @@
 
 namespace paceline::workload {
 
-// The device of a rank by its name: "cuda:1", "cuda", "cpu".
-Device device_of(const std::string& name);
-
 class Rank {
  public:
   Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink), plugin_(spec.plugin_file) {}

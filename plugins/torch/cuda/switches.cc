@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "base/device.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -80,10 +81,10 @@ void apply_option(Switches& switches, const std::string& name, const std::string
 }  // namespace
 
 int device_index(const std::string& device, int count) {
-  const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
-  if (!index || *index < 0)
+  const auto wanted = parse_device(device);
+  if (!wanted || wanted->kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUsage, fmt::format("'{}' is no CUDA device; write cuda or cuda:1", device));
-  if (*index < count) return static_cast<int>(*index);
+  if (wanted->index < count) return wanted->index;
   throw Error(ErrorCode::kUnavailable,
               fmt::format("there is no device {}; the driver shows {}: cuda:0{}", device, count,
                           count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));

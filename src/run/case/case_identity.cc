@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/device.h"
 #include "base/text.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
@@ -87,7 +88,7 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
 
 void identify_device(result::Benchmark& benchmark, const std::string& device) {
   benchmark.params.erase("device");
-  if (device != "cpu") benchmark.params["device"] = device;
+  if (!is_cpu(device)) benchmark.params["device"] = device;
 }
 
 std::int64_t repetitions_of(const Case& c) {

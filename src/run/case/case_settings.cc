@@ -22,8 +22,9 @@ std::string optional_text(const config::Settings& s, std::string_view name) {
   return s.has(name) ? s.text(name) : std::string();
 }
 
-std::string device_of(const config::Settings& s) {
-  return config::canonical_device(optional_text(s, "device")).value_or("cpu");
+Device device_of(const config::Settings& s) {
+  const auto text = optional_text(s, "device");
+  return text.empty() || text == config::kAutoDevice ? Device{} : device_named(text);
 }
 
 std::string asked_precision(const config::Settings& s) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/device.h"
 #include "config/settings.h"
 #include "stats/stop_rule.h"
 
@@ -13,8 +14,8 @@ namespace paceline::run {
 // Empty when it is not set.
 std::string optional_text(const config::Settings& s, std::string_view name);
 
-// The device in the spelling of engines; the CPU as long as nobody has settled what auto stands for.
-std::string device_of(const config::Settings& s);
+// The device; the CPU as long as nobody has settled what auto stands for.
+Device device_of(const config::Settings& s);
 
 // The precision that the engine is asked for: fp32 where a model file has its own.
 std::string asked_precision(const config::Settings& s);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool runs_on(const plugin::Capability& capability, const std::string& device) {
-  return capability.device == device.substr(0, device.find(':')) || capability.device == "any";
+  return capability.device == kind_name(device_named(device).kind) || capability.device == "any";
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ std::string EngineDirectory::require(plugin::Role role, const std::string& name)
 EngineHome home_here(const EngineDirectory& engines, plugin::Role role, const std::string& name,
                      const std::string& device) {
   const auto home = engines.find(role, name, device);
-  if (home.file.empty() || device == "cpu") return home;
+  if (home.file.empty() || is_cpu(device)) return home;
   const auto absent = host::no_visible_device_reason(host::SystemFiles());
   if (absent.empty()) return home;
   return {{}, fmt::format("device '{}': {}", device, absent)};
@@ -76,7 +77,7 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   spec.plugin_file = fs::absolute(file).string();
   spec.model.name = "tiny_cnn";
   spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
-  if (device != "cpu") spec.settings.options["device"] = device;
+  if (!is_cpu(device)) spec.settings.options["device"] = device;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
   const auto& report = outcome.report;
   if (outcome.ok) return {report.capabilities, report.versions, report.first_op_ns};

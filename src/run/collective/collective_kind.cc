@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/collective/collective_kind.h"
 
+#include "base/device.h"
 #include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "run/case/case_identity.h"
@@ -28,7 +29,7 @@ class CollectiveInRun : public KindInRun {
     const auto home = collective_rules().rank_home(c.definition, tools_.setup.engines);
     c.base = pass_of(c.definition, home);
     identify_device(c.result.benchmark, home.ranks.device);
-    if (home.ranks.device == "cuda" && tools_.setup.environment.is_object())
+    if (is_cuda(home.ranks.device) && tools_.setup.environment.is_object())
       c.gpu = gpu_of(tools_.setup.environment);
     if (auto problem = rank_obstacle(c.base, home.plugin, tools_.setup.launch); !problem.empty())
       return end_case(c, "unavailable", problem);

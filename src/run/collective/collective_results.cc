@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -95,7 +96,7 @@ void fill_figures(CaseRun& run, result::CollectiveResult& collective) {
   summarize_rounds(run, collective);
   expect(run, collective);
   for (auto& words : size_remarks(run.definition)) collective.notes.push_back(std::move(words));
-  if (run.base.ranks.device == "cpu")
+  if (is_cpu(run.base.ranks.device))
     collective.notes.emplace_back("ranks are CPU processes: their bandwidth does not speak for GPUs");
 }
 
@@ -133,7 +134,7 @@ std::string progress_words(const CaseRun& run, const pass::PassReport& report) {
 class CollectiveRules : public KindRules {
  public:
   void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    if (c.settings.text("device") == "cuda") params["device"] = "cuda";
+    if (is_cuda(c.settings.text("device"))) params["device"] = "cuda";
   }
   // The samples of a case are those of its largest size.
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/binary_size.h"
+#include "base/device.h"
 #include "base/units.h"
 #include "host/memory.h"
 #include "host/nvml.h"
@@ -25,7 +26,7 @@ CollectiveSize size_of(const Case& c, const pass::CollectiveSpec& spec, std::int
 
 SweepNeed need_of(const CollectiveSize& size, const pass::CollectiveSpec& spec, const SweepPlace& place) {
   const auto held = workload::buffers_of(size, spec);
-  const bool on_host = place.device == "cpu";
+  const bool on_host = is_cpu(place.device);
   SweepNeed need;
   need.bytes = size.bytes;
   need.host_each = kRankProcessBytes + static_cast<double>(held.check + (on_host ? held.buffers : 0));
@@ -110,7 +111,7 @@ SweepOutlook judge_sweep_here(const Case& c, const std::string& device, int host
   place.ranks = (c.settings.integer("ranks") + hosts - 1) / hosts;
   place.host_bytes = host::usable_bytes(host::read_memory(host::SystemFiles{}));
   // Which of them a rank gets is its launcher's choice: what is larger than all of them fits on none.
-  if (device == "cuda")
+  if (is_cuda(device))
     for (const auto& gpu : host::read_nvidia_driver().gpus)
       if (gpu.memory_bytes && (!place.device_bytes || *place.device_bytes < *gpu.memory_bytes))
         place.device_bytes = gpu.memory_bytes;

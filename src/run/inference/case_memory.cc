@@ -71,13 +71,14 @@ std::string memory_obstacle(const Case& c, const MemoryHere& here) {
   const auto least = least_inference_memory(c);
   const auto device = device_of(c.settings);
   const auto usable = host::usable_bytes(here.host);
-  if (device == "cpu") {
+  if (device.kind == DeviceKind::kCpu) {
     if (!usable || least.bytes() <= static_cast<double>(*usable)) return {};
     return shortage(c, least, "this machine can give", static_cast<double>(*usable));
   }
-  const auto gpu = here.gpu(static_cast<int>(parse_int(device.substr(device.find(':') + 1)).value_or(0)));
+  const auto gpu = here.gpu(device.index);
   if (gpu.memory_bytes && least.bytes() > static_cast<double>(*gpu.memory_bytes))
-    return shortage(c, least, fmt::format("{} ({}) has", device, gpu.name ? *gpu.name : "the GPU"),
+    return shortage(c, least,
+                    fmt::format("{} ({}) has", device_name(device), gpu.name ? *gpu.name : "the GPU"),
                     static_cast<double>(*gpu.memory_bytes));
   if (usable && least.inputs > static_cast<double>(*usable))
     return shortage(c, {least.inputs, 0, 0}, "the host can give", static_cast<double>(*usable));

@@ -44,12 +44,11 @@ bool lacks_dump(const CaseRun& c) {
 std::vector<std::vector<int>> near_devices(const pass::PassSpec& base) {
   std::vector<std::vector<int>> near(static_cast<std::size_t>(base.load.instances));
   const auto device = base.settings.options.find("device");
-  if (device == base.settings.options.end() || device->second == "cpu") return near;
+  if (device == base.settings.options.end() || is_cpu(device->second)) return near;
   const auto places = host::gpu_places();
   for (std::int64_t i = 0; i < base.load.instances; ++i) {
     const auto mine = workload::spec_of_instance(base, i).settings.options.at("device");
-    near[static_cast<std::size_t>(i)] = host::cpus_near_device(
-        places, static_cast<int>(parse_int(mine.substr(mine.find(':') + 1)).value_or(0)));
+    near[static_cast<std::size_t>(i)] = host::cpus_near_device(places, device_named(mine).index);
   }
   return near;
 }
@@ -80,7 +79,7 @@ class InferenceInRun : public KindInRun {
     c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
     describe_given_file(c);
     const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine,
-                                device_of(c.definition.settings));
+                                device_name(device_of(c.definition.settings)));
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) return end_case(c, "unavailable", home.unavailable);
     if (const auto why = unusable_part(c.base.model.file); !why.empty()) return end_case(c, "data", why);
@@ -104,7 +103,8 @@ class InferenceInRun : public KindInRun {
  private:
   // Why a device cannot hold an inference; the worker that makes the inputs judges the host.
   [[nodiscard]] std::string memory_of_device(const CaseRun& c) const {
-    return device_of(c.definition.settings) == "cpu" ? "" : memory_obstacle(c.definition, memory_);
+    return device_of(c.definition.settings).kind == DeviceKind::kCpu ? ""
+                                                                     : memory_obstacle(c.definition, memory_);
   }
   bool make_files(CaseRun& c, pass::PassSpec& pass);
   void check(CaseRun& c, pass::PassSpec pass);

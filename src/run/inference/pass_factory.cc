@@ -168,8 +168,8 @@ pass::AccuracyQuestion question_of(const Settings& s) {
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
   std::map<std::string, std::string> options;
   const auto device = device_of(s);
-  if (device != "cpu") options["device"] = device;
-  const auto kind = device.substr(0, device.find(':'));
+  if (device.kind != DeviceKind::kCpu) options["device"] = device_name(device);
+  const std::string kind(kind_name(device.kind));
   for (const auto& [name, values] : s.all())
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());

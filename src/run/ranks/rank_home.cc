@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/device.h"
 #include "cluster/launch_words.h"
 #include "host/gpu_locality.h"
 #include "run/ranks/launch.h"
@@ -30,7 +31,7 @@ RanksHere ranks_of(const Launch* launch) {
 
 std::string rank_obstacle(const pass::PassSpec& pass, const EngineHome& plugin, const Launch* launch) {
   const auto& ranks = pass.ranks;
-  if (ranks.device == "cpu" && ranks.backend == "nccl")
+  if (is_cpu(ranks.device) && ranks.backend == "nccl")
     return "backend 'nccl' connects CUDA devices, and the ranks run on the CPU; use gloo";
   if (!plugin.unavailable.empty()) return plugin.unavailable;
   if (launch && pass.world_size > launch->place().world)

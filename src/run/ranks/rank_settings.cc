@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/device.h"
 #include "run/case/short_hash.h"
 
 namespace paceline::run {
@@ -21,7 +22,7 @@ pass::RankSpec rank_spec(const Case& c, const std::string& device) {
   const Settings& s = c.settings;
   pass::RankSpec r;
   r.device = device;
-  r.backend = s.text("backend") != "auto" ? s.text("backend") : r.device == "cpu" ? "gloo" : "nccl";
+  r.backend = s.text("backend") != "auto" ? s.text("backend") : is_cpu(r.device) ? "gloo" : "nccl";
   r.rendezvous.timeout_s = s.number("rdzv_timeout_s");
   r.group_timeout_s = s.number("group_timeout_s");
   r.plan_hash = plan_hash(c);
@@ -30,7 +31,7 @@ pass::RankSpec rank_spec(const Case& c, const std::string& device) {
 
 std::string too_few_devices(const pass::PassSpec& pass, int devices) {
   const auto& ranks = pass.ranks;
-  if (ranks.device != "cuda" || ranks.backend != "nccl" || devices == 0 || pass.world_size <= devices)
+  if (!is_cuda(ranks.device) || ranks.backend != "nccl" || devices == 0 || pass.world_size <= devices)
     return {};
   return fmt::format(
       "{} ranks over nccl need a device each, and {} {} visible here; start fewer ranks, or use backend: "

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -60,7 +61,7 @@ Listener listen_here() {
 // start it is not known which devices they see: then nobody prefers any, or two would take the same.
 std::vector<std::vector<int>> preferred_cpus(const RankShare& share, const std::string& device) {
   std::vector<std::vector<int>> near(static_cast<std::size_t>(share.cpus_ranks));
-  if (device != "cuda" || share.cpus_ranks != share.count) return near;
+  if (!is_cuda(device) || share.cpus_ranks != share.count) return near;
   const auto places = host::gpu_places();
   for (int i = 0; i < share.count; ++i)
     near[static_cast<std::size_t>(i)] = host::cpus_near_rank(places, share.local_first + i);
@@ -95,7 +96,7 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
   mine.spec.rank = rank;
   mine.spec.pin_cpus = cpus;
   auto& ranks = mine.spec.ranks;
-  if (ranks.device == "cuda") ranks.device = fmt::format("cuda:{}", local_rank);
+  if (is_cuda(ranks.device)) ranks.device = device_name({DeviceKind::kCuda, local_rank});
   auto& where = ranks.rendezvous;
   if (listener.socket) {
     where.address = "127.0.0.1", where.port = listener.port, where.serve = rank == 0;

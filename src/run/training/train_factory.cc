@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/device.h"
 #include "config/idle_options.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
@@ -73,7 +74,7 @@ plugin::TrainSettings train_settings(const Case& c, const TrainPlace& place) {
   t.accumulation_steps = static_cast<int>(s.integer("training.accumulation_steps"));
   t.optimizer = optimizer_settings(c);
   t.ddp = ddp_settings(c);
-  if (rank_device(c, place.device) == "cpu") return t;
+  if (is_cpu(rank_device(c, place.device))) return t;
   for (const char* name : {"training.cudnn_benchmark", "benchmark.sync_cuda"})
     t.options[std::string(name).substr(std::string_view(name).find('.') + 1)] =
         s.flag(name) ? "true" : "false";
@@ -202,7 +203,7 @@ std::vector<std::string> training_notes(const Case& c, const std::string& device
   std::vector<std::string> notes;
   if (const auto idle = config::without_effect(c, device); !idle.empty())
     notes.push_back("no effect here: " + idle);
-  if (device == "cpu" && c.settings.integer("ranks") > 1)
+  if (is_cpu(device) && c.settings.integer("ranks") > 1)
     notes.emplace_back(
         "ranks are CPU processes over gloo: their throughput and its scaling do not speak for GPUs");
   return notes;

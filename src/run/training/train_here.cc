@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/training/train_here.h"
 
+#include "base/device.h"
 #include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
@@ -32,12 +33,12 @@ RankHome training_home(const config::Case& c, const EngineDirectory& engines) {
 
 MemoryVerdict training_memory(const config::Case& c, const std::string& device, int hosts) {
   const auto ranks = ranks_per_host(c, hosts);
-  if (device != "cpu") return {device_shortage(c, ranks, devices_here()), {}};
+  if (!is_cpu(device)) return {device_shortage(c, ranks, devices_here()), {}};
   return judge_memory(c, ranks, host::read_memory(host::SystemFiles{}));
 }
 
 std::string training_memory_words(const config::Case& c, const std::string& device) {
-  return device == "cpu" ? std::string() : device_memory_words(c, devices_here());
+  return is_cpu(device) ? std::string() : device_memory_words(c, devices_here());
 }
 
 TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,

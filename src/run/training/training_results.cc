@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/device.h"
 #include "base/file.h"
 #include "process/kept_records.h"
 #include "result/aligned_steps.h"
@@ -101,7 +102,7 @@ class TrainingRules : public KindRules {
   // Ranks are on all devices of their host, so that theirs has no number. What auto stands for is not known
   // yet.
   void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    if (c.settings.text("device") == "cuda") params["device"] = "cuda";
+    if (is_cuda(c.settings.text("device"))) params["device"] = "cuda";
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(samples_per_step(c));

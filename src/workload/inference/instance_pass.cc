@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workload/inference/instance_pass.h"
 
-#include <fmt/format.h>
-
+#include "base/device.h"
 #include "host/affinity.h"
 #include "workload/inference/lanes.h"
 
@@ -33,7 +32,8 @@ pass::PassSpec spec_of_instance(const pass::PassSpec& spec, std::int64_t index) 
   const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
   mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
   if (spec.load.instances_per_device > 0)
-    mine.settings.options["device"] = fmt::format("cuda:{}", index / spec.load.instances_per_device);
+    mine.settings.options["device"] =
+        device_name({DeviceKind::kCuda, static_cast<int>(index / spec.load.instances_per_device)});
   return mine;
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/device.h"
 #include "host/affinity.h"
 #include "host/gpu_locality.h"
-#include "workload/rank.h"
 
 namespace paceline::workload {
 namespace {
@@ -22,7 +22,7 @@ std::vector<T> tail_of_samples(const std::vector<T>& all, std::size_t from) {
 
 ClockSampler::ClockSampler(const std::string& device) : cpus_(host::current_affinity()) {
   cpus_.resize(std::min(cpus_.size(), kMostCpus));
-  const Device mine = device_of(device);
+  const Device mine = device_named(device);
   if (mine.kind != DeviceKind::kCuda) {
     samples_.no_device = "the rank computes on CPUs";
     return;

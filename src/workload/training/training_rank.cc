@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "host/memory.h"
 #include "workload/training/learning_rate.h"
@@ -42,8 +43,7 @@ void TrainingRank::run(const std::function<void()>& work) {
 
 void TrainingRank::load() {
   sink().phase("load");
-  const auto& device = spec_.ranks.device;
-  trainer_ = rank_.plugin().make_trainer(device.substr(0, device.find(':')));
+  trainer_ = rank_.plugin().make_trainer(std::string(kind_name(device_named(spec_.ranks.device).kind)));
   host::reset_rss_peak();
   repetition().memory.rss_before_load_bytes = host::process_memory().rss_bytes;
   const SteadyClock clock;

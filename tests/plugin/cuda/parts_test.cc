@@ -86,12 +86,13 @@ TEST(GraphSwitches, TheValueOfACallIsThatOfItsArgument) {
 
 TEST(DeviceIndex, IsOneOfThoseThereAre) {
   EXPECT_EQ(device_index("cuda:0", 1), 0);
+  EXPECT_EQ(device_index("cuda", 1), 0);
   EXPECT_EQ(device_index("cuda:3", 4), 3);
   EXPECT_EQ(error_of([] { device_index("cuda:1", 1); }).second,
             "there is no device cuda:1; the driver shows 1: cuda:0");
   EXPECT_EQ(error_of([] { device_index("cuda:4", 4); }).second,
             "there is no device cuda:4; the driver shows 4: cuda:0 to cuda:3");
-  for (const char* word : {"cuda:-1", "cuda:", "cuda", "gpu"})
+  for (const char* word : {"cuda:-1", "cuda:", "cuda:1x", "cpu", "gpu"})
     EXPECT_EQ(error_of([&] { device_index(word, 4); }).first, ErrorCode::kUsage) << word;
 }
 
