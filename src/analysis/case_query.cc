@@ -38,7 +38,7 @@ const std::array<Axis, 11> kAxes{{
     {"batch", [](const Benchmark& b) { return std::to_string(b.batch_per_rank); }},
     {"world_size", [](const Benchmark& b) { return std::to_string(b.world_size); }},
     {"threads", [](const Benchmark& b) { return plural(b.threads, "thread"); }},
-    {"scenario", [](const Benchmark& b) { return b.scenario; }},
+    {"scenario", [](const Benchmark& b) { return std::string(traits_of(b.scenario).name); }},
     {"timing_mode", [](const Benchmark& b) { return b.timing_mode; }},
     {"kind", [](const Benchmark& b) { return b.kind; }},
     {"params", params_text},
@@ -172,7 +172,8 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
   add("engine", b.engine);
   add("model", b.model);
   if (b.layout != "contiguous") add("layout", "in " + b.layout);
-  if (b.scenario != "sync") add("scenario", "in scenario " + b.scenario);
+  if (const auto& arrival = traits_of(b.scenario); !arrival.one_at_a_time)
+    add("scenario", fmt::format("in scenario {}", arrival.name));
   add("params", params_text(b));
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
   if (b.kind == "training") add("world_size", "on " + plural(b.world_size, "rank"));
@@ -189,7 +190,7 @@ std::string format_range_of(const result::Estimate& estimate) {
 }
 
 result::Estimate rate_of(const CaseResult& one) {
-  if (one.benchmark.scenario != "server") return one.throughput.per_s;
+  if (!traits_of(one.benchmark.scenario).rate_is_offered) return one.throughput.per_s;
   result::Estimate e;
   if (!one.load.empty()) e.value = one.load.front().saturation_per_s;
   return e;
@@ -197,7 +198,7 @@ result::Estimate rate_of(const CaseResult& one) {
 
 std::string rate_words(const CaseResult& one) {
   const result::Estimate rate = rate_of(one);
-  const bool server = one.benchmark.scenario == "server";
+  const bool server = traits_of(one.benchmark.scenario).rate_is_offered;
   const std::string range = format_range_of(rate);
   return fmt::format("{} {}/s{}{}", format_rate(*rate.value), server ? "requests" : one.throughput.item,
                      server ? " at saturation" : "", range.empty() ? "" : " (" + range + ")");

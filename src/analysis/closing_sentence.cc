@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 7> kSameWork{"engine", "precision",   "la
                                                     "params", "timing_mode", "model"};
 
 bool same_work(const std::vector<std::string>& axes, const CaseResult& one) {
-  return one.benchmark.scenario == "sync" && std::all_of(axes.begin(), axes.end(), [](const auto& axis) {
+  return traits_of(one.benchmark.scenario).one_at_a_time &&
+         std::all_of(axes.begin(), axes.end(), [](const auto& axis) {
            return std::find(kSameWork.begin(), kSameWork.end(), axis) != kSameWork.end();
          });
 }
@@ -121,7 +122,8 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
 // Cases whose inferences are different work are compared by their rates.
 std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseResult& b,
                           const std::vector<std::string>& axes) {
-  if (a.benchmark.scenario == "server" || b.benchmark.scenario == "server") return {};
+  if (traits_of(a.benchmark.scenario).rate_is_offered || traits_of(b.benchmark.scenario).rate_is_offered)
+    return {};
   if (!a.throughput.per_s.value || !b.throughput.per_s.value) return {};
   if (a.throughput.item != b.throughput.item) return {};  // images are not sequences
   const bool a_first = *a.throughput.per_s.value >= *b.throughput.per_s.value;
@@ -154,7 +156,7 @@ std::string_view iteration_name(const CaseResult& one) {
 
 std::string single_sentence(const CaseResult& one) {
   const auto& p50 = one.headline.p50_ns;
-  if (!p50.value || one.benchmark.scenario != "sync") return {};
+  if (!p50.value || !traits_of(one.benchmark.scenario).one_at_a_time) return {};
   const std::string range =
       p50.ci_low && p50.ci_high
           ? fmt::format(" ({}–{})", format_duration_ns(*p50.ci_low), format_duration_ns(*p50.ci_high))
@@ -297,7 +299,7 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
 }
 
 bool can_answer(const CaseResult& one) {
-  return is_ok(one) && one.benchmark.kind == "inference" && one.benchmark.scenario == "sync" &&
+  return is_ok(one) && one.benchmark.kind == "inference" && traits_of(one.benchmark.scenario).one_at_a_time &&
          one.headline.p50_ns.value && one.throughput.per_s.value;
 }
 

@@ -71,7 +71,8 @@ std::vector<Cases> batch_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
     if (is_ok(one) && has_interval(one.throughput.per_s))
-      groups[describe_without(one.benchmark, "batch") + one.benchmark.scenario].push_back(&one);
+      groups[describe_without(one.benchmark, "batch").append(traits_of(one.benchmark.scenario).name)]
+          .push_back(&one);
   std::vector<Cases> found;
   for (auto& [key, group] : groups) {
     std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) {

@@ -31,7 +31,7 @@ std::string words_without_concurrency(const CaseResult& one) {
 std::vector<Cases> sweeps(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
-    if (is_ok(one) && one.benchmark.scenario == "closed_loop" && one.throughput.per_s.value)
+    if (is_ok(one) && traits_of(one.benchmark.scenario).keeps_in_flight && one.throughput.per_s.value)
       groups[words_without_concurrency(one)].push_back(&one);
   std::vector<Cases> found;
   for (auto& [subject, group] : groups) {

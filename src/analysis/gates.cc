@@ -76,7 +76,7 @@ std::set<std::string> words_of(const CaseResult& one) {
                               b.engine,
                               b.precision,
                               b.layout,
-                              b.scenario,
+                              std::string(traits_of(b.scenario).name),
                               b.kind,
                               "b" + std::to_string(b.batch_per_rank),
                               std::to_string(inference ? b.batch_per_rank : b.world_size)};

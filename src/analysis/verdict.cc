@@ -39,7 +39,7 @@ std::vector<const CaseResult*> fastest_by_model(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (no_faults && has_fault(one)) continue;
     if (!is_ok(one) || !one.throughput.per_s.value) continue;
-    if (one.benchmark.scenario == "server") continue;  // its throughput is the offered rate
+    if (traits_of(one.benchmark.scenario).rate_is_offered) continue;
     const auto same = std::find_if(best.begin(), best.end(),
                                    [&](const auto* b) { return b->benchmark.model == one.benchmark.model; });
     if (same == best.end())

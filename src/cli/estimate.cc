@@ -98,7 +98,7 @@ double by_the_rule(const config::Settings& s, double iteration, Times times) {
 }
 
 double measure_seconds(const config::Settings& s, double iteration, Times times) {
-  if (s.has("scenario") && s.text("scenario") == "server") return server_seconds(s, iteration);
+  if (traits_of(config::scenario_of(s)).open_loop) return server_seconds(s, iteration);
   if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
   return by_the_rule(s, iteration, times);
 }

@@ -116,7 +116,8 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("cache_mode") != "cold") return;
   if (runs_on_cpu(s.text("engine"), parse_device(s.text("device"))))
     reasons.emplace_back("'cache_mode: cold' is for device: cuda");
-  if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
+  if (!traits_of(scenario_of(s)).one_at_a_time)
+    reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
 // Only LibTorch lets loaded libraries register operators.
@@ -131,7 +132,8 @@ void add_library_reasons(const Case& item, std::vector<std::string>& reasons) {
 // With feedback an inference needs the answer of the one before.
 void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (!item.settings.has("feedback")) return;
-  if (item.settings.text("scenario") != "sync") reasons.emplace_back("'feedback' is for scenario: sync");
+  if (!traits_of(scenario_of(item.settings)).one_at_a_time)
+    reasons.emplace_back("'feedback' is for scenario: sync");
   if (item.settings.text("io") == "none")
     reasons.emplace_back(
         "'io: none' leaves the outputs on the device, and feedback needs them; use io: pinned");
@@ -139,7 +141,7 @@ void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
 
 // Requests of a server take their outputs away.
 void add_copy_reasons(const Case& item, std::vector<std::string>& reasons) {
-  if (item.settings.text("io") == "none" && item.settings.text("scenario") == "server")
+  if (item.settings.text("io") == "none" && traits_of(scenario_of(item.settings)).has_queue)
     reasons.emplace_back(
         "'io: none' leaves the outputs on the device, and the requests of a server wait for theirs; use io: "
         "pinned");

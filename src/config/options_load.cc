@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 
+#include "base/scenario.h"
 #include "config/option_rows.h"
 
 // Rows of how work arrives (docs/methodology.md, load scenarios).
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Choice, 4> kScenarios{{{"sync"}, {"closed_loop"}, {"server"}, {"offline"}}};
+constexpr auto kScenarioNames = [] {
+  std::array<Choice, kScenarios.size()> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i) choices[i].name = kScenarios[i].name;
+  return choices;
+}();
 constexpr std::array<Choice, 2> kArrivals{{{"poisson"}, {"constant"}}};
 
 constexpr std::array kLoadRows{
     Option{.name = "scenario",
            .type = kChoice,
            .fallback = "sync",
-           .choices = kScenarios,
+           .choices = kScenarioNames,
            .name_part = {20, "", kNotDefault},
            .help = "Arrival of work: one at a time, a number in flight, a schedule, all at once."},
     Option{.name = "concurrency",

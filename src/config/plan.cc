@@ -282,8 +282,9 @@ std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet&
   const bool many = repetitions && parse_int(repetitions->values.back().text).value_or(0) >= kManyProcesses;
   const std::string value(many ? row.of_many : row.value);
   if (row.name == "warmup.max_time_s") return value;
-  const auto* scenario = typed_setting(typed, "scenario");
-  if (scenario && scenario->values.front().text == "server") return std::nullopt;  // it has its own lengths
+  const auto* setting = typed_setting(typed, "scenario");
+  const auto scenario = setting ? parse_scenario(setting->values.front().text) : std::nullopt;
+  if (scenario && traits_of(*scenario).open_loop) return std::nullopt;  // it has its own lengths
   // As in other tools, a duration means about that long.
   const auto* least = typed_setting(typed, "stop.t_min_s");
   const auto seconds = least ? parse_double(least->values.front().text) : std::nullopt;

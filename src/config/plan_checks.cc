@@ -187,19 +187,19 @@ class Checker {
 
   void check_load() {
     if (!settings_.has("scenario")) return;
-    const auto& scenario = settings_.text("scenario");
-    if (scenario == "sync" && written("concurrency"))
+    const auto& scenario = traits_of(scenario_of(settings_));
+    if (scenario.one_at_a_time && written("concurrency"))
       report("concurrency", "concurrency is for the scenarios closed_loop, server and offline",
              {"scenario", "closed_loop"});
     check_instances(scenario);
     check_rows(&Checker::check_scenario);
-    if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load") &&
+    if (scenario.open_loop && !written("arrival_rate_per_s") && !written("server.load") &&
         !settings_.has("slo"))
       report("scenario",
              "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), or "
              "an slo to search the highest rate for");
     if (settings_.has("slo")) check_slo();
-    if (scenario == "server") check_batching(), check_server_length();
+    if (scenario.open_loop) check_batching(), check_server_length();
   }
 
   // A stored plan holds the defaults of these as well, so only the command line counts.
@@ -224,8 +224,8 @@ class Checker {
                                 longest, limit));
   }
 
-  void check_instances(const std::string& scenario) {
-    if (scenario == "sync" && written("instances"))
+  void check_instances(const ScenarioTraits& scenario) {
+    if (scenario.one_at_a_time && written("instances"))
       report("instances", "instances are for the scenarios closed_loop, server and offline",
              {"scenario", "closed_loop"});
     if (written("threads_per_instance") && differs("threads"))
@@ -236,7 +236,7 @@ class Checker {
   void check_cross_check() {
     if (!is("cross_check", "true") || !settings_.has("cross_check_rounds") || !settings_.has("confidence"))
       return;
-    if (settings_.has("scenario") && !is("scenario", "sync"))
+    if (!traits_of(scenario_of(settings_)).one_at_a_time)
       report("cross_check",
              "cross_check compares one inference after the other; keep scenario: sync, or leave it out");
     const double confidence = settings_.number("confidence");

@@ -102,4 +102,9 @@ void Settings::share() {
   own_.clear();
 }
 
+Scenario scenario_of(const Settings& s) {
+  const auto scenario = s.has("scenario") ? parse_scenario(s.text("scenario")) : std::nullopt;
+  return scenario.value_or(Scenario::kSync);
+}
+
 }  // namespace paceline::config

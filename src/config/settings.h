@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/scenario.h"
+
 namespace paceline::config {
 
 using Value = std::variant<bool, std::int64_t, double, std::string>;
@@ -49,5 +51,8 @@ class Settings {
   std::shared_ptr<const Map> shared_;
   Map own_;  // takes precedence over shared_
 };
+
+// sync where nothing is set, as in kinds without scenarios.
+Scenario scenario_of(const Settings& s);
 
 }  // namespace paceline::config

@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <string>
 
-namespace paceline::pass {
+#include "base/scenario.h"
 
-inline constexpr const char* kSync = "sync";
-inline constexpr const char* kClosedLoop = "closed_loop";
-inline constexpr const char* kOffline = "offline";
-inline constexpr const char* kServer = "server";
+namespace paceline::pass {
 
 // How work arrives in a timed pass. Everything below `instance` is for the server.
 struct LoadSpec {
-  std::string scenario = kSync;
+  Scenario scenario = Scenario::kSync;
   std::int64_t concurrency = 1;  // lanes, one engine each
   std::int64_t instances = 1;    // processes that share one queue, `concurrency` lanes each
   std::int64_t instance = -1;    // in one of them: which

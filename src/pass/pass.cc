@@ -2,7 +2,7 @@
 #include "pass/pass.h"
 
 #include "pass/train_fields.h"
-#include "result/archive.h"
+#include "result/case_fields.h"
 
 namespace paceline::result {
 template <>

@@ -96,7 +96,7 @@ std::string significant_or_none(const result::Number& number) {
 }
 
 bool is_offline(const CaseResult& one) {
-  return one.benchmark.scenario == "offline";
+  return traits_of(one.benchmark.scenario).all_at_start;
 }
 
 bool is_training(const CaseResult& one) {

@@ -28,14 +28,15 @@ std::string of_highest(std::span<const ReportRun> runs, const Figure& figure, co
   return words(*std::ranges::max_element(cases, {}, [&](const ReportCase& e) { return *figure(*e.one); }));
 }
 
-bool all_are(std::span<const ReportRun> runs, std::string result::Benchmark::*fact, std::string_view value) {
+template <typename Is>
+bool all_are(std::span<const ReportRun> runs, const Is& is) {
   const Cases cases = side_by_side(runs);
   return !cases.empty() &&
-         std::ranges::all_of(cases, [&](const ReportCase& e) { return e.one->benchmark.*fact == value; });
+         std::ranges::all_of(cases, [&](const ReportCase& e) { return is(e.one->benchmark); });
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
-  return all_are(runs, &result::Benchmark::kind, "training");
+  return all_are(runs, [](const auto& b) { return b.kind == "training"; });
 }
 
 // With every model at one batch size, nothing is drawn over batches.
@@ -57,7 +58,8 @@ std::string range_text(const result::Estimate& e, double scale, const char* unit
 
 // With one request at a time (sync), the throughput of a batch says no more than its latency.
 std::string throughput_reading(std::span<const ReportRun> runs) {
-  if (one_batch(runs) && all_are(runs, &result::Benchmark::scenario, "sync")) return {};
+  const auto one_at_a_time = [](const auto& b) { return traits_of(b.scenario).one_at_a_time; };
+  if (one_batch(runs) && all_are(runs, one_at_a_time)) return {};
   const auto rate = [](const CaseResult& c) { return c.throughput.per_s.value; };
   return of_highest(runs, rate, [&](const ReportCase& best) {
     const std::string unit = best.one->throughput.item + "/s";
@@ -161,7 +163,7 @@ std::string pareto_reading(std::span<const ReportRun> runs) {
 }
 
 bool is_server(const CaseResult& c) {
-  return c.benchmark.scenario == "server" && !c.load.empty();
+  return traits_of(c.benchmark.scenario).has_queue && !c.load.empty();
 }
 
 constexpr std::ptrdiff_t kServersDrawn = 6;  // as page/app.js draws them

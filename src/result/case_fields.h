@@ -18,6 +18,14 @@ struct EnumNames<Grade> {
   static constexpr Grade kNull = Grade::kNone;
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
+template <>
+struct EnumNames<Scenario> {
+  static constexpr auto kValue = [] {
+    std::array<std::pair<Scenario, std::string_view>, kScenarios.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kScenarios[i].scenario, kScenarios[i].name};
+    return names;
+  }();
+};
 
 PACELINE_FIELDS(Benchmark, id, kind, scenario, timing_mode, cache_mode, model, engine, precision, layout,
                 batch_per_rank, world_size, threads, params);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/scenario.h"
 #include "result/collective.h"
 #include "result/estimate.h"
 #include "result/layers.h"
@@ -39,7 +40,7 @@ inline constexpr const char* kNoReference = "its fp32 reference could not be mad
 struct Benchmark {
   std::string id;                  // equals the id of the case
   std::string kind = "inference";  // inference | training | collective
-  std::string scenario = "sync";
+  Scenario scenario = Scenario::kSync;
   std::string timing_mode = "sync_latency";  // sync_latency | batched
   std::string cache_mode = "warm";
   std::string model;

@@ -291,7 +291,7 @@ NoiseFacts facts_of(const Repetition& repetition) {
 NoiseFacts facts_of(const CaseResult& result) {
   NoiseFacts facts{
       .noise = result.noise, .overhead = result.overhead, .steady_state = {}, .n = result.stats.n};
-  facts.queue = result.benchmark.scenario == "server";
+  facts.queue = traits_of(result.benchmark.scenario).has_queue;
   facts.interval_over_processes = result.headline.scope == kBetweenProcess;
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;

@@ -284,7 +284,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                        const SummaryOptions& options) {
   const auto finite = durations_ns(samples);
   if (finite.empty()) return fill_nothing(result);
-  const std::string& scenario = result.benchmark.scenario;
+  const Scenario scenario = result.benchmark.scenario;
   const auto processes = by_repetition(samples);
   const auto durations = series_of(processes, [](const auto& x) { return durations_ns(x); });
   const auto latencies = series_of(processes, [](const auto& x) { return latencies_ns(x); });

@@ -323,14 +323,14 @@ void explain_infinity(Number& number) {
 
 }  // namespace
 
-void summarize_load(Load& load, const std::string& scenario, const std::vector<Sample>& samples) {
+void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& samples) {
   const auto mine = counted(samples);
   load.invalid.clear();
   count_requests(load, samples);
   const Times t = times_of(mine);
   judge_instances(load, samples);
-  if (scenario == "closed_loop") judge_closed_loop(load, t);
-  if (scenario != "server") {
+  if (traits_of(scenario).keeps_in_flight) judge_closed_loop(load, t);
+  if (!traits_of(scenario).open_loop) {
     load.offered_per_s = load.completed_per_s = load.utilization = Number::missing(kNoServer);
     load.issue_delay_p99_ns = load.issue_delay_limit_ns = load.backlog_slope_frac =
         Number::missing(kNoServer);
@@ -382,7 +382,7 @@ std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
   return all;
 }
 
-std::vector<double> completion_periods(const std::string& scenario, const std::vector<Load>& load,
+std::vector<double> completion_periods(Scenario scenario, const std::vector<Load>& load,
                                        const std::vector<Sample>& samples) {
   const Times t = times_of(counted(samples));
   auto ends = t.ends;
@@ -390,8 +390,8 @@ std::vector<double> completion_periods(const std::string& scenario, const std::v
   std::sort(ends.begin(), ends.end());
   if (ends.empty()) return {};
   stats::Interval window{ends.front(), ends.back()};
-  if (scenario == "offline") window.low = *std::min_element(t.starts.begin(), t.starts.end());
-  if (scenario == "closed_loop" && !load.empty())
+  if (traits_of(scenario).all_at_start) window.low = *std::min_element(t.starts.begin(), t.starts.end());
+  if (traits_of(scenario).keeps_in_flight && !load.empty())
     window = stats::steady_window(t.starts, t.ends, load.front().concurrency).value_or(window);
   std::vector<double> periods;
   double previous = window.low;
@@ -404,7 +404,7 @@ std::vector<double> completion_periods(const std::string& scenario, const std::v
 }
 
 void apply_length_rule(CaseResult& result) {
-  if (result.load.empty() || result.benchmark.scenario != "server") return;
+  if (result.load.empty() || !traits_of(result.benchmark.scenario).open_loop) return;
   const Load& load = result.load.front();
   for (auto& q : result.stats.quantiles) {
     const auto reason = too_short(load, static_cast<std::uint32_t>(std::llround(q.p * 1e6)));

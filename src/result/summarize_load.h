@@ -11,7 +11,7 @@ namespace paceline::result {
 
 // `load` holds what only a worker knows (saturation, offered rate, arrival, SLO); everything that follows
 // from the samples of its process is filled in.
-void summarize_load(Load& load, const std::string& scenario, const std::vector<Sample>& samples);
+void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& samples);
 
 // True when the harness, not the server, was too slow: free lanes noticed requests late. Latencies are then
 // too long, so that "met" stays valid and "missed" cannot be said.
@@ -26,7 +26,7 @@ std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
 
 // Times from one completion to the next in one process, in ns: the basis of throughput. Closed loop: while
 // all lanes are in use; offline: from the first start.
-std::vector<double> completion_periods(const std::string& scenario, const std::vector<Load>& load,
+std::vector<double> completion_periods(Scenario scenario, const std::vector<Load>& load,
                                        const std::vector<Sample>& samples);
 
 // Withdraws the quantiles for which the run is too short, saying how many requests are missing.

@@ -41,7 +41,7 @@ void run_timed_pass(const PassSpec& spec, RecordSink& raw, const Interrupt& inte
   if (spec.load.instance >= 0) return serve_as_instance(spec, raw);
   if (spec.load.instances > 1) return run_on_instances(spec, raw, interrupt);
   TaggedSink sink(raw, spec);
-  if (spec.load.scenario != pass::kSync) return run_load_pass(spec, sink, interrupt);
+  if (!traits_of(spec.load.scenario).one_at_a_time) return run_load_pass(spec, sink, interrupt);
   run_timed(spec, sink, interrupt);
 }
 

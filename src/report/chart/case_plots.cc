@@ -242,7 +242,7 @@ Plots stage_plots(std::span<const ReportRun> runs) {
   std::vector<std::string> names;
   std::vector<StackRow> rows;
   const Cases cases = measured_cases(runs, [](const CaseResult& c) {
-    return c.benchmark.scenario == "server" && !c.load.empty() && !c.load.front().stages.empty();
+    return traits_of(c.benchmark.scenario).has_queue && !c.load.empty() && !c.load.front().stages.empty();
   });
   for (const ReportCase& entry : cases)
     for (const auto& stage : entry.one->load.front().stages) place_of(stage.name, names);

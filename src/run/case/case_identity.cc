@@ -20,23 +20,22 @@ namespace {
 using config::Case;
 
 // Options that are fields of Benchmark.
-constexpr std::array kTexts{std::pair{"scenario", &result::Benchmark::scenario},
-                            std::pair{"cache_mode", &result::Benchmark::cache_mode},
-                            std::pair{"model", &result::Benchmark::model},
-                            std::pair{"engine", &result::Benchmark::engine},
-                            std::pair{"precision", &result::Benchmark::precision},
-                            std::pair{"layout", &result::Benchmark::layout}};
+constexpr std::array kTexts{
+    std::pair{"cache_mode", &result::Benchmark::cache_mode}, std::pair{"model", &result::Benchmark::model},
+    std::pair{"engine", &result::Benchmark::engine}, std::pair{"precision", &result::Benchmark::precision},
+    std::pair{"layout", &result::Benchmark::layout}};
 constexpr std::array kNumbers{std::pair{"batch", &result::Benchmark::batch_per_rank},
                               std::pair{"threads", &result::Benchmark::threads},
                               std::pair{"ranks", &result::Benchmark::world_size}};
-// What the rules of a kind settle, and the kind itself; the timing mode is known once it was measured.
-constexpr std::array<std::string_view, 3> kSettledLater{"kind", "device", "timing_mode"};
+// Kind and scenario, which are values of their own, and what the rules of a kind settle; the timing mode is
+// known once it was measured.
+constexpr std::array<std::string_view, 4> kNoParams{"kind", "scenario", "device", "timing_mode"};
 
 bool is_param(const config::Option& option) {
   const auto named = [&](const auto& row) { return row.first == config::singular(option); };
   return option.identity && std::none_of(kTexts.begin(), kTexts.end(), named) &&
          std::none_of(kNumbers.begin(), kNumbers.end(), named) &&
-         std::find(kSettledLater.begin(), kSettledLater.end(), option.name) == kSettledLater.end();
+         std::find(kNoParams.begin(), kNoParams.end(), option.name) == kNoParams.end();
 }
 
 std::map<std::string, std::string> params_of(const Case& c) {
@@ -55,6 +54,7 @@ result::Benchmark benchmark_of(const Case& c) {
   result::Benchmark b;
   b.id = c.id;
   b.kind = std::string(config::traits_of(c.kind).name);
+  b.scenario = config::scenario_of(c.settings);
   for (const auto& [name, field] : kTexts)
     if (c.settings.has(name)) b.*field = c.settings.text(name);
   for (const auto& [name, field] : kNumbers)

@@ -51,7 +51,7 @@ measure::LoopConfig loop_config(const Settings& s) {
 
 pass::LoadSpec load_spec(const Settings& s) {
   pass::LoadSpec load;
-  load.scenario = s.text("scenario");
+  load.scenario = config::scenario_of(s);
   if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
   if (s.has("instances")) load.instances = s.integer("instances");
   load.instances_per_device = instances_per_device(s);
@@ -120,7 +120,7 @@ double bytes_of_batch(const std::vector<TensorSpec>& inputs) {
 // The check after the timed loop asks for inputs that were not timed. A server's requests bring them, and a
 // file of expected outputs has as many as its owner thought of.
 bool wants_second_batch(const Case& c, const pass::PassSpec& pass) {
-  return !c.settings.has("accuracy.samples") && pass.load.scenario != pass::kServer &&
+  return !c.settings.has("accuracy.samples") && !traits_of(pass.load.scenario).has_queue &&
          reference_choice(c).file.empty() && 2 * bytes_of_batch(pass.model.inputs) <= kTwoBatchesBytes;
 }
 
@@ -272,7 +272,7 @@ pass::PassSpec profile_pass(const Case& c, const pass::PassSpec& base) {
 double timeout_of(const Case& c) {
   constexpr int kRunsOfASearch = 30;
   const double timeout = c.settings.number("timeout_s");
-  if (!c.settings.has("scenario") || c.settings.text("scenario") != pass::kServer) return timeout;
+  if (!traits_of(config::scenario_of(c.settings)).open_loop) return timeout;
   return timeout +
          c.settings.number("server.t_max_s") * (load_spec(c.settings).searches() ? kRunsOfASearch : 1);
 }

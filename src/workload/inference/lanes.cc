@@ -34,7 +34,7 @@ bool has_rows(std::span<const TensorView> outputs, std::int64_t rows) {
 
 Lanes::Lanes(const pass::PassSpec& spec, TaggedSink& sink)
     : spec_(at_full_batch(spec)),
-      server_(spec.load.scenario == pass::kServer),
+      server_(traits_of(spec.load.scenario).has_queue),
       inputs_(spec, 0, batches_of(spec)),
       others_(static_cast<std::size_t>(spec.load.concurrency)),
       lanes_(static_cast<std::size_t>(spec.load.concurrency)),

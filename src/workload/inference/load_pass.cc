@@ -175,7 +175,7 @@ class ServerRuns {
       last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
       service_.require_complete();
       result::Load judged = last.load;
-      result::summarize_load(judged, pass::kServer, last.samples);
+      result::summarize_load(judged, Scenario::kServer, last.samples);
       const auto& slo = judged.slo.front();
       sink.emit(pass::notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
       return TrialOutcome{slo, result::issued_late(judged)};
@@ -235,9 +235,10 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   service->try_batch_sizes();
   sink.phase("measure");
   const auto before = service->snapshot();
-  Measured m = spec.load.scenario == pass::kServer    ? server(spec, *service, call_ns, sink, interrupt)
-               : spec.load.scenario == pass::kOffline ? offline(spec, *service, call_ns)
-                                                      : closed_loop(spec, *service, call_ns, decider);
+  const auto& scenario = traits_of(spec.load.scenario);
+  Measured m = scenario.open_loop      ? server(spec, *service, call_ns, sink, interrupt)
+               : scenario.all_at_start ? offline(spec, *service, call_ns)
+                                       : closed_loop(spec, *service, call_ns, decider);
   const auto after = service->snapshot();
   if (m.samples.empty()) service->require_complete();
   if (interrupt || m.samples.empty()) return;
@@ -251,8 +252,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   repetition.fill(m.loop, host::noise_between(before, after), m.timed_ns);
   auto& r = repetition.figures;
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
-  if (spec.load.scenario == pass::kServer)
-    r.converged = result::Maybe<bool>::missing("the length follows from the load");
+  if (scenario.open_loop) r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   r.memory = end.memory;
   r.load = {m.load};

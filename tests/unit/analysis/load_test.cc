@@ -15,7 +15,7 @@ using result::RunResult;
 CaseResult closed_loop(std::int64_t concurrency, double per_s) {
   auto one = case_of({"resnet50", "eager", "fp32", 1, 50, 300});
   one.case_id += "-c" + std::to_string(concurrency);
-  one.benchmark.scenario = "closed_loop";
+  one.benchmark.scenario = Scenario::kClosedLoop;
   one.benchmark.params["concurrency"] = std::to_string(concurrency);
   one.throughput.per_s = {per_s, per_s * 0.99, per_s * 1.01, 0.95, "batch_means"};
   result::Load load;

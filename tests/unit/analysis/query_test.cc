@@ -38,7 +38,7 @@ TEST(CaseQuery, ARateIsWhatTheCaseCanDo) {
   one.throughput.item = "images";
   EXPECT_EQ(rate_words(one), "18.5 images/s (18.1–18.9)");
   EXPECT_EQ(p50_words(one), "p50 54.1 ms");
-  one.benchmark.scenario = "server";  // its throughput is what was offered
+  one.benchmark.scenario = Scenario::kServer;  // its throughput is what was offered
   EXPECT_FALSE(rate_of(one).value);
   one.load.emplace_back().saturation_per_s = 120;
   EXPECT_EQ(rate_words(one), "120 requests/s at saturation");

@@ -153,5 +153,14 @@ TEST(Convert, TakesNamesThatPluginsBring) {
   EXPECT_TRUE(convert(option("engines"), {"anything", {}, false}, {nullptr, true}).value);
 }
 
+TEST(Settings, SayWhichScenarioItIs) {
+  Settings s;
+  EXPECT_EQ(scenario_of(s), Scenario::kSync);
+  for (const auto& row : kScenarios) {
+    s.set("scenario", std::string(row.name));
+    EXPECT_EQ(scenario_of(s), row.scenario) << row.name;
+  }
+}
+
 }  // namespace
 }  // namespace paceline::config

@@ -128,7 +128,8 @@ TEST(Html, OneBatchSizeIsOneChart) {
   EXPECT_EQ(count(page, "over batch"), 0U);
   EXPECT_EQ(count(page, "A line that rises"), 0U);
   EXPECT_EQ(count(page, "<h3>Latency</h3>"), 1U);
-  for (auto& one : run.result.cases) one.benchmark.scenario = "server";  // its throughput is another figure
+  for (auto& one : run.result.cases)
+    one.benchmark.scenario = Scenario::kServer;  // its throughput is another figure
   EXPECT_EQ(count(markup({run}), "data-chart=\"throughput_comparison\""), 1U);
   EXPECT_EQ(count(markup({sample_report()}), "<h3>Latency over batch</h3>"), 1U);
 }
@@ -137,7 +138,7 @@ TEST(Html, OneBatchSizeIsOneChart) {
 TEST(Html, AServerShowsItsRequestsFirst) {
   auto run = sample_report();
   auto& one = run.result.cases[0];
-  one.benchmark.scenario = "server";
+  one.benchmark.scenario = Scenario::kServer;
   one.benchmark.params["max_batch"] = "4";
   one.benchmark.params["env.OMP_PROC_BIND"] = "true";
   result::Load load;

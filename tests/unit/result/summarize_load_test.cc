@@ -48,9 +48,9 @@ Load facts(double load) {
 
 CaseResult server_case(const std::vector<Sample>& samples, Load load) {
   CaseResult c;
-  c.benchmark.scenario = "server";
+  c.benchmark.scenario = Scenario::kServer;
   Repetition r;
-  summarize_load(load, "server", samples);
+  summarize_load(load, Scenario::kServer, samples);
   r.load = {load};
   c.repetitions = {r};
   summarize(c, samples, {});
@@ -120,13 +120,13 @@ TEST(Server, MeanBatchIsPerInference) {
   load.max_batch = 4;
   auto samples = queue(0.5, 8);
   for (auto& s : samples) s.batch = s.index < 2 ? 1 : s.index < 4 ? 2 : 4;  // 1, 1, 2 and 4 requests
-  summarize_load(load, "server", samples);
+  summarize_load(load, Scenario::kServer, samples);
   EXPECT_DOUBLE_EQ(*load.mean_batch, 2);
   ASSERT_EQ(load.batch_sizes.size(), 3U);
   EXPECT_EQ(load.batch_sizes[2].size, 4);
   EXPECT_EQ(load.batch_sizes[2].requests, 4);
   load.max_batch = 1;
-  summarize_load(load, "server", queue(0.5, 8));
+  summarize_load(load, Scenario::kServer, queue(0.5, 8));
   EXPECT_FALSE(load.mean_batch);
   EXPECT_TRUE(load.batch_sizes.empty());
 }
@@ -225,11 +225,11 @@ TEST(Server, RequestsThatTimedOutAreNoBacklog) {
   for (std::size_t i = 0; i < samples.size(); i += 5)
     samples[i].flags = kSampleTimedOut, samples[i].host_ns = 0;
   Load load = facts(0.3);
-  summarize_load(load, "server", samples);
+  summarize_load(load, Scenario::kServer, samples);
   EXPECT_LT(*load.backlog_slope_frac, 0.01);
   EXPECT_EQ(load.invalid.size(), 1U) << "only that they were lost";
   for (std::size_t i = 0; i < samples.size(); i += 5) samples[i].flags = kSampleUnfinished;
-  summarize_load(load, "server", samples);
+  summarize_load(load, Scenario::kServer, samples);
   EXPECT_NEAR(*load.backlog_slope_frac, 0.2, 0.02);
 }
 
@@ -257,14 +257,14 @@ TEST(Slo, AnOverloadedServerMisses) {
 
 TEST(Slo, EveryProcessMustPass) {
   CaseResult c;
-  c.benchmark.scenario = "server";
+  c.benchmark.scenario = Scenario::kServer;
   std::vector<Sample> all;
   for (int repetition = 0; repetition < 3; ++repetition) {
     auto samples = queue(0.3, 20'000, static_cast<std::uint64_t>(repetition + 1));
     for (auto& s : samples) s.repetition = repetition;
     if (repetition == 1) lose(samples, 0, 1000, kSampleTimedOut);
     Load load = with_slo(0.3, 15);
-    summarize_load(load, "server", samples);
+    summarize_load(load, Scenario::kServer, samples);
     Repetition r;
     r.index = repetition;
     r.load = {load};
@@ -294,10 +294,10 @@ std::vector<Sample> lanes(std::int64_t n, std::int64_t pause_ns = 0) {
 
 CaseResult closed_case(const std::vector<Sample>& samples) {
   CaseResult c;
-  c.benchmark.scenario = "closed_loop";
+  c.benchmark.scenario = Scenario::kClosedLoop;
   Load load;
   load.concurrency = 2;
-  summarize_load(load, "closed_loop", samples);
+  summarize_load(load, Scenario::kClosedLoop, samples);
   Repetition r;
   r.load = {load};
   c.repetitions = {r};
@@ -323,10 +323,10 @@ TEST(ClosedLoop, LanesThatIdleAreAnAccountingError) {
 
 TEST(Offline, ThroughputCountsFromTheSubmission) {
   CaseResult c;
-  c.benchmark.scenario = "offline";
+  c.benchmark.scenario = Scenario::kOffline;
   Load load;
   const auto samples = lanes(100);
-  summarize_load(load, "offline", samples);
+  summarize_load(load, Scenario::kOffline, samples);
   Repetition r;
   r.load = {load};
   c.repetitions = {r};

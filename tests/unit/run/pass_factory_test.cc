@@ -161,7 +161,7 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
           .at(0);
   const auto pass = base_pass(c, 2);
   const auto back = pass::pass_from_json(pass::to_json(pass)).load;
-  EXPECT_EQ(back.scenario, "server");
+  EXPECT_EQ(back.scenario, Scenario::kServer);
   EXPECT_DOUBLE_EQ(back.share, 0.5);
   EXPECT_EQ(back.arrival, "constant");
   EXPECT_DOUBLE_EQ(back.timeout_s, 2);

@@ -54,7 +54,7 @@ struct Server {
     result::SloResult slo;
     slo.bound_ns = bound_s * 1e9;
     load.slo = {slo};
-    result::summarize_load(load, "server", samples);
+    result::summarize_load(load, Scenario::kServer, samples);
     return load.slo.front();
   }
 };

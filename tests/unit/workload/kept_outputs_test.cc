@@ -29,7 +29,7 @@ class Collected : public pass::RecordSink {
   std::vector<nlohmann::json> records;
 };
 
-class KeptOutputs : public ::testing::TestWithParam<const char*> {
+class KeptOutputs : public ::testing::TestWithParam<Scenario> {
  protected:
   void SetUp() override {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
@@ -81,7 +81,7 @@ TEST_P(KeptOutputs, AreComparedInTheCheck) {
   EXPECT_EQ(found.at("passed"), true) << found;
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, KeptOutputs, ::testing::Values(pass::kSync, pass::kClosedLoop));
+INSTANTIATE_TEST_SUITE_P(Scenarios, KeptOutputs, ::testing::Values(Scenario::kSync, Scenario::kClosedLoop));
 
 }  // namespace
 }  // namespace paceline::workload

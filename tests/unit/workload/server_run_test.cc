@@ -8,7 +8,7 @@ namespace {
 
 pass::PassSpec server(double share, double rate = 0) {
   pass::PassSpec spec;
-  spec.load.scenario = pass::kServer;
+  spec.load.scenario = Scenario::kServer;
   spec.load.share = share;
   spec.load.rate_per_s = rate;
   return spec;
