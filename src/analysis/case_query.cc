@@ -40,7 +40,7 @@ const std::array<Axis, 11> kAxes{{
     {"threads", [](const Benchmark& b) { return plural(b.threads, "thread"); }},
     {"scenario", [](const Benchmark& b) { return std::string(traits_of(b.scenario).name); }},
     {"timing_mode", [](const Benchmark& b) { return b.timing_mode; }},
-    {"kind", [](const Benchmark& b) { return b.kind; }},
+    {"kind", [](const Benchmark& b) { return std::string(traits_of(b.kind).name); }},
     {"params", params_text},
 }};
 
@@ -176,7 +176,7 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
     add("scenario", fmt::format("in scenario {}", arrival.name));
   add("params", params_text(b));
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
-  if (b.kind == "training") add("world_size", "on " + plural(b.world_size, "rank"));
+  if (b.kind == WorkloadKind::kTraining) add("world_size", "on " + plural(b.world_size, "rank"));
   return join(words, " ");
 }
 
@@ -292,7 +292,7 @@ std::string unfinished_text(const RunResult& run) {
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
   // The option holds for all training of a plan, and is refused where one case keeps no checkpoints.
   const bool allowed = std::none_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
-    return one.benchmark.kind == "training" && !keeps_checkpoints(one);
+    return one.benchmark.kind == WorkloadKind::kTraining && !keeps_checkpoints(one);
   });
   const bool from_checkpoint =
       allowed && std::any_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {

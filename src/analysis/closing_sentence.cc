@@ -62,7 +62,7 @@ const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
 // "; it keeps 31 of 32 answers", or the name where the sentence has another subject.
 std::string answers_text(const CaseResult& one, const std::string& name, bool is_subject) {
   const auto& c = one.correctness;
-  if (one.benchmark.kind != "inference") return {};
+  if (one.benchmark.kind != WorkloadKind::kInference) return {};
   if (auto doubt = output_doubt(one, "the outputs of " + name); !doubt.empty()) return doubt;
   const std::string who = is_subject ? "it" : name;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0)
@@ -145,8 +145,10 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
 }
 
 // What one sample of a case of each kind is.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIterations{
-    {{"training", "a step"}, {"collective", "an operation of the largest size"}, {"sleep", "a sleep"}}};
+constexpr std::array<std::pair<WorkloadKind, std::string_view>, 3> kIterations{
+    {{WorkloadKind::kTraining, "a step"},
+     {WorkloadKind::kCollective, "an operation of the largest size"},
+     {WorkloadKind::kSleep, "a sleep"}}};
 
 std::string_view iteration_name(const CaseResult& one) {
   for (const auto& [kind, name] : kIterations)
@@ -299,8 +301,9 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
 }
 
 bool can_answer(const CaseResult& one) {
-  return is_ok(one) && one.benchmark.kind == "inference" && traits_of(one.benchmark.scenario).one_at_a_time &&
-         one.headline.p50_ns.value && one.throughput.per_s.value;
+  return is_ok(one) && one.benchmark.kind == WorkloadKind::kInference &&
+         traits_of(one.benchmark.scenario).one_at_a_time && one.headline.p50_ns.value &&
+         one.throughput.per_s.value;
 }
 
 Field field_of(Cases cases) {

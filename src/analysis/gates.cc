@@ -69,7 +69,7 @@ bool is_number(std::string_view word) {
 
 std::set<std::string> words_of(const CaseResult& one) {
   const result::Benchmark& b = one.benchmark;
-  const bool inference = b.kind == "inference";
+  const bool inference = b.kind == WorkloadKind::kInference;
   std::set<std::string> words{one.case_id,
                               b.id,
                               b.model,
@@ -77,7 +77,7 @@ std::set<std::string> words_of(const CaseResult& one) {
                               b.precision,
                               b.layout,
                               std::string(traits_of(b.scenario).name),
-                              b.kind,
+                              std::string(traits_of(b.kind).name),
                               "b" + std::to_string(b.batch_per_rank),
                               std::to_string(inference ? b.batch_per_rank : b.world_size)};
   for (const auto& text : {one.label, one.case_id})

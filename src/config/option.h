@@ -7,26 +7,14 @@
 #include <span>
 #include <string_view>
 
+#include "base/workload_kind.h"
+
 namespace paceline::config {
 
-enum class WorkloadKind { kInference, kTraining, kCollective, kSleep };
-
-// What a kind of workload is to plans. One row a kind, in the order of the enumeration.
-struct KindTraits {
-  WorkloadKind kind;
-  std::string_view name;
-  std::string_view in_case_names{};  // where it is not the engine that names a case
-  bool available = true;
-  bool by_ranks = false;  // several processes run a case together
-};
-inline constexpr std::array<KindTraits, 4> kWorkloadKinds{
-    {{WorkloadKind::kInference, "inference"},
-     {WorkloadKind::kTraining, "training", "train", true, true},
-     {WorkloadKind::kCollective, "collective", "", true, true},
-     {WorkloadKind::kSleep, "sleep", "sleep"}}};
-constexpr const KindTraits& traits_of(WorkloadKind kind) {
-  return kWorkloadKinds.at(static_cast<std::size_t>(kind));
-}
+using paceline::KindTraits;
+using paceline::kWorkloadKinds;
+using paceline::traits_of;
+using paceline::WorkloadKind;
 
 enum class OptionType {
   kText,

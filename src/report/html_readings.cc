@@ -36,7 +36,7 @@ bool all_are(std::span<const ReportRun> runs, const Is& is) {
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
-  return all_are(runs, [](const auto& b) { return b.kind == "training"; });
+  return all_are(runs, [](const auto& b) { return b.kind == WorkloadKind::kTraining; });
 }
 
 // With every model at one batch size, nothing is drawn over batches.

@@ -19,6 +19,15 @@ struct EnumNames<Grade> {
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
 template <>
+struct EnumNames<WorkloadKind> {
+  static constexpr auto kValue = [] {
+    std::array<std::pair<WorkloadKind, std::string_view>, kWorkloadKinds.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      names[i] = {kWorkloadKinds[i].kind, kWorkloadKinds[i].name};
+    return names;
+  }();
+};
+template <>
 struct EnumNames<Scenario> {
   static constexpr auto kValue = [] {
     std::array<std::pair<Scenario, std::string_view>, kScenarios.size()> names{};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/scenario.h"
+#include "base/workload_kind.h"
 #include "result/collective.h"
 #include "result/estimate.h"
 #include "result/layers.h"
@@ -38,8 +39,8 @@ inline constexpr const char* kNoReference = "its fp32 reference could not be mad
 
 // What was measured: the identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
-  std::string id;                  // equals the id of the case
-  std::string kind = "inference";  // inference | training | collective
+  std::string id;  // equals the id of the case
+  WorkloadKind kind = WorkloadKind::kInference;
   Scenario scenario = Scenario::kSync;
   std::string timing_mode = "sync_latency";  // sync_latency | batched
   std::string cache_mode = "warm";

@@ -10,7 +10,9 @@ bool has_independent_reference(const Correctness& correctness) {
 
 CheckRemark check_remark(const CaseResult& one) {
   const auto& c = one.correctness;
-  if (one.outcome != Outcome::kOk || one.benchmark.kind != "inference" || one.repetitions.empty()) return {};
+  if (one.outcome != Outcome::kOk || one.benchmark.kind != WorkloadKind::kInference ||
+      one.repetitions.empty())
+    return {};
   if (c.verdict == kCannotSay) return {"cannot say", c.verdict_because};
   constexpr std::string_view kNone = "none: ";
   if (!c.checked) return {"unchecked", c.reference.substr(c.reference.starts_with(kNone) ? kNone.size() : 0)};

@@ -71,7 +71,7 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   one.case_id = "resnet50-train-fp32-b8-r" + std::to_string(spec.ranks) + (ddp.empty() ? "" : "-ddp");
   auto& b = one.benchmark;
   b.id = one.case_id;
-  b.kind = "training";
+  b.kind = WorkloadKind::kTraining;
   b.model = "resnet50";
   b.precision = "fp32";
   b.batch_per_rank = kBatch;

@@ -53,7 +53,7 @@ std::map<std::string, std::string> params_of(const Case& c) {
 result::Benchmark benchmark_of(const Case& c) {
   result::Benchmark b;
   b.id = c.id;
-  b.kind = std::string(config::traits_of(c.kind).name);
+  b.kind = c.kind;
   b.scenario = config::scenario_of(c.settings);
   for (const auto& [name, field] : kTexts)
     if (c.settings.has(name)) b.*field = c.settings.text(name);

@@ -21,7 +21,7 @@ result::RunResult profiled(const SimulatedTraining& world) {
   auto& one = run.cases.emplace_back();
   one.case_id = one.label = "a case";
   one.outcome = result::Outcome::kOk;
-  one.benchmark.kind = "training";
+  one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = world.ranks;
   auto& t = one.training.emplace_back();
   t.ddp = world.ranks > 1;

@@ -264,10 +264,10 @@ TEST(Findings, WhatEndsTheSameWayAgainIsNotAdvised) {
   auto& one = run.cases[0];
   one.outcome = result::Outcome::kFailed;
   one.reason_code = "error";
-  one.benchmark.kind = "training";
+  one.benchmark.kind = WorkloadKind::kTraining;
   one.reason = "training has diverged; lower the learning rate";
   EXPECT_EQ(of_kind(run, "failed_cases").at(0).advice, "");
-  one.benchmark.kind = "inference";
+  one.benchmark.kind = WorkloadKind::kInference;
   one.reason = std::string(result::kNoReference) + ": no such model";
   EXPECT_EQ(of_kind(run, "failed_cases").at(0).advice, "");
   one.reason_code = "accuracy";
@@ -417,9 +417,9 @@ TEST(Findings, UnfinishedTrainingGoesOnFromItsCheckpoints) {
   run.cases[0].config_effective = {{"checkpoint.dir", "kept"}};
   run.cases[0].complete = false;
   EXPECT_TRUE(unfinished_text(run).ends_with(" --checkpoint.resume")) << unfinished_text(run);
-  run.cases[1].benchmark.kind = "training";  // keeps none: the option would be refused
+  run.cases[1].benchmark.kind = WorkloadKind::kTraining;  // keeps none: the option would be refused
   EXPECT_FALSE(unfinished_text(run).ends_with("--checkpoint.resume")) << unfinished_text(run);
-  run.cases[1].benchmark.kind = "inference";
+  run.cases[1].benchmark.kind = WorkloadKind::kInference;
   run.cases[0].config_effective["checkpoint.resume"] = true;
   EXPECT_FALSE(unfinished_text(run).ends_with("--checkpoint.resume"));
 }

@@ -106,7 +106,7 @@ TEST(Gates, ABareNumberIsTheBatchAndNoPartOfAnotherWord) {
 
 TEST(Gates, ABareNumberIsTheRanksOfTraining) {
   auto run = sample_run();
-  run.cases[0].benchmark.kind = "training";
+  run.cases[0].benchmark.kind = WorkloadKind::kTraining;
   run.cases[0].benchmark.world_size = 4;
   EXPECT_TRUE(selects(parse_gate("p50_ms@4 <= 1"), run.cases[0]));
   EXPECT_FALSE(selects(parse_gate("p50_ms@1 <= 1"), run.cases[0]));

@@ -167,7 +167,7 @@ TEST(ClosingSentence, RatesOfDifferentThingsAreNotCompared) {
 
 TEST(ClosingSentence, RanksAreNamedAsRanks) {
   const auto text = sentence([](auto& run) {
-    for (auto& one : run.cases) one.benchmark.kind = "training";
+    for (auto& one : run.cases) one.benchmark.kind = WorkloadKind::kTraining;
     run.cases[1].benchmark.world_size = 4;
   });
   EXPECT_NE(text.find("eager fp32 r1"), std::string::npos) << text;

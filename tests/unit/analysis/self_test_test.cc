@@ -20,7 +20,7 @@ void add_measured(result::RunResult& run, const std::vector<result::RankSteps>& 
   auto& one = run.cases.emplace_back();
   one.case_id = one.label = "case " + std::to_string(run.cases.size());
   one.outcome = result::Outcome::kOk;
-  one.benchmark.kind = "training";
+  one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = std::ssize(ranks);
   if (!inject.empty()) one.benchmark.params["inject"] = inject;
   auto& t = one.training.emplace_back();

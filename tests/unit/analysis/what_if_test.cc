@@ -23,7 +23,7 @@ CaseResult case_of(const SimulatedTraining& world, std::int64_t batch = 8) {
   CaseResult one;
   one.case_id = "b" + std::to_string(batch);
   one.outcome = result::Outcome::kOk;
-  one.benchmark.kind = "training";
+  one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = world.ranks;
   one.benchmark.batch_per_rank = batch;
   auto& t = one.training.emplace_back();

@@ -17,7 +17,7 @@ CaseResult scaled_case(std::int64_t world, double step_ms, std::int32_t processe
   CaseResult c;
   c.case_id = "r" + std::to_string(world);
   c.benchmark.id = c.case_id;
-  c.benchmark.kind = "training";
+  c.benchmark.kind = WorkloadKind::kTraining;
   c.benchmark.world_size = world;
   c.training = {{}};
   std::vector<Sample> samples;

@@ -155,7 +155,7 @@ TEST(TrainFactory, ResultsSayWhatWasTrained) {
       training_case(
           "model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"),
       "run");
-  EXPECT_EQ(r.benchmark.kind, "training");
+  EXPECT_EQ(r.benchmark.kind, WorkloadKind::kTraining);
   EXPECT_EQ(r.benchmark.world_size, 2);
   EXPECT_EQ(r.benchmark.params.at("ddp.comm_hook"), "bf16_compress");
   EXPECT_EQ(r.benchmark.params.at("training.accumulation_steps"), "2");

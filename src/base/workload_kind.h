@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The kinds of workload: one row a kind, which callers ask.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace paceline {
+
+enum class WorkloadKind : std::uint8_t { kInference, kTraining, kCollective, kSleep };
+
+struct KindTraits {
+  WorkloadKind kind;
+  std::string_view name;             // in plans and results
+  std::string_view in_case_names{};  // where it is not the engine that names a case
+  bool available = true;
+  bool by_ranks = false;  // several processes run a case together
+};
+// In the order of the enumeration.
+inline constexpr std::array<KindTraits, 4> kWorkloadKinds{
+    {{WorkloadKind::kInference, "inference"},
+     {WorkloadKind::kTraining, "training", "train", true, true},
+     {WorkloadKind::kCollective, "collective", "", true, true},
+     {WorkloadKind::kSleep, "sleep", "sleep"}}};
+constexpr const KindTraits& traits_of(WorkloadKind kind) {
+  return kWorkloadKinds.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace paceline
