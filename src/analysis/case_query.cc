@@ -66,10 +66,10 @@ const CaseResult* find_case(const RunResult& run, std::string_view case_id) {
 
 bool may_claim(const result::SpeedUp& speedup) {
   const auto& [value, low, high, confidence, method] = speedup.ratio;
-  if (speedup.scope != "between_process" || speedup.pairs < kPairsForClaim) return false;
+  if (speedup.scope != result::kBetweenProcess || speedup.pairs < kPairsForClaim) return false;
   if (!value || !low || !high) return false;
-  if (speedup.verdict == "faster") return *low > 1;
-  return speedup.verdict == "slower" && *high < 1;
+  if (speedup.verdict == result::kFaster) return *low > 1;
+  return speedup.verdict == result::kSlower && *high < 1;
 }
 
 bool inconclusive(const CaseResult& one) {
@@ -93,7 +93,8 @@ std::string open_question(const CaseResult& one, bool strict) {
   if (!strict) return {};
   if (inconclusive(one)) return "its interval is not as narrow as asked";
   const auto [word, why] = result::check_remark(one);
-  const bool unknown = word == "cannot say" || (word == "unchecked" && !unchecked_on_purpose(one));
+  const bool unknown =
+      word == result::kCannotSayWord || (word == result::kUnchecked && !unchecked_on_purpose(one));
   return unknown ? fmt::format("outputs: {} ({})", word, why) : "";
 }
 

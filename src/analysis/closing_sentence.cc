@@ -106,12 +106,12 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
     return fmt::format("Which of {} and {} is faster is not claimed: {}{}{}.", first, second, reason,
                        enough_text(s), answers);
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
-  if (s.verdict == "faster")
+  if (s.verdict == result::kFaster)
     return faster_text(first, second, value, low, high) + answers_of(one, base, names, true) + ".";
-  if (s.verdict == "slower")
+  if (s.verdict == result::kSlower)
     return faster_text(second, first, 1 / value, 1 / high, 1 / low) +
            answers_of(base, one, {second, first}, true) + ".";
-  if (s.verdict == "equivalent")
+  if (s.verdict == result::kEquivalent)
     return fmt::format("{} and {} are equally fast within {} (ratio {:.2f}–{:.2f}){}.", first, second,
                        format_percent(result::smallest_difference(result::profile_of(one)), 0), low, high,
                        answers);

@@ -107,9 +107,9 @@ Findings find_accuracy_failures(const RunResult& run) {
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
   const auto word = result::check_remark(one).word;
   if (word.empty()) return {};
-  return word == "unchecked"    ? fmt::format("; {} are unchecked", outputs)
-         : word == "cannot say" ? fmt::format("; the check cannot say whether {} are right", outputs)
-                                : fmt::format("; no other engine confirms {}", outputs);
+  return word == result::kUnchecked ? fmt::format("; {} are unchecked", outputs)
+         : word == "cannot say"     ? fmt::format("; the check cannot say whether {} are right", outputs)
+                                    : fmt::format("; no other engine confirms {}", outputs);
 }
 
 // Cases of which the same is not known share a finding.
@@ -121,7 +121,7 @@ Findings find_unknown_accuracy(const RunResult& run) {
   Findings found;
   for (const auto& [remark, cases] : by_remark) {
     const auto& [word, why] = remark;
-    const bool unchecked = word == "unchecked";
+    const bool unchecked = word == result::kUnchecked;
     const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
                                 : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
                                               list_labels(cases), why);
@@ -138,7 +138,7 @@ Findings find_unclaimed_accuracy(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     const auto& claim = one.correctness.claim;
-    if (!is_ok(one) || claim.verdict != "cannot_claim") continue;
+    if (!is_ok(one) || claim.verdict != result::kCannotClaim) continue;
     found.push_back(
         about(one, fmt::format("{}: that top-1 changes by less than {:g} % cannot be claimed: {}.", one.label,
                                *claim.limit * 100, claim.detail)));

@@ -10,6 +10,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
 #include "result/summarize_load.h"
+#include "result/verdicts.h"
 
 // Findings about sweeps over concurrency and objectives of servers (methodology: load scenarios).
 namespace paceline::analysis {
@@ -130,15 +131,15 @@ Findings find_capacities(const RunResult& run) {
 }
 
 Findings find_missed_objectives(const RunResult& run) {
-  return objectives(run, "missed", "does not hold");
+  return objectives(run, result::kMissed, "does not hold");
 }
 
 Findings find_open_objectives(const RunResult& run) {
-  return objectives(run, "cannot_say", "cannot be said to hold");
+  return objectives(run, result::kCannotSay, "cannot be said to hold");
 }
 
 Findings find_met_objectives(const RunResult& run) {
-  return objectives(run, "met", "holds");
+  return objectives(run, result::kMet, "holds");
 }
 
 }  // namespace paceline::analysis

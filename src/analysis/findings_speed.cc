@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "analysis/memory_saving.h"
 #include "base/units.h"
+#include "result/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -69,7 +70,7 @@ std::vector<Comparison> claimed(const RunResult& run, std::string_view axis, std
 
 Findings speedups(const RunResult& run, std::string_view axis) {
   Findings found;
-  for (const Comparison& pair : claimed(run, axis, "faster"))
+  for (const Comparison& pair : claimed(run, axis, result::kFaster))
     found.push_back(
         about(pair, fmt::format("{} makes {} {}{}.", axis_value(pair.one->benchmark, axis),
                                 describe_without(pair.one->benchmark, axis),
@@ -88,7 +89,7 @@ std::string slower_text(const Comparison& pair, std::string_view axis) {
 
 Findings slowdowns(const RunResult& run, std::string_view axis) {
   Findings found;
-  for (const Comparison& pair : claimed(run, axis, "slower"))
+  for (const Comparison& pair : claimed(run, axis, result::kSlower))
     found.push_back(about(pair, slower_text(pair, axis) + ".",
                           fmt::format("Use {} here.", axis_value(pair.baseline->benchmark, axis))));
   return found;
@@ -120,7 +121,7 @@ Findings find_engine_slowdown(const RunResult& run) {
 
 Findings find_precision_slowdown(const RunResult& run) {
   Findings found;
-  for (const Comparison& pair : claimed(run, "precision", "slower")) {
+  for (const Comparison& pair : claimed(run, "precision", result::kSlower)) {
     const std::string why = missing_precision_support(run.environment, pair.one->benchmark.precision);
     const std::string text = slower_text(pair, "precision") + (why.empty() ? "." : "; " + why + ".");
     const bool fp32 = pair.baseline->benchmark.precision == "fp32" && !why.empty();

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "base/units.h"
 #include "result/training_scaling.h"
+#include "result/verdicts.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
 // (methodology: multi-rank aggregation, scaling efficiency).
@@ -134,10 +135,10 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
     return fmt::format("what DDP itself costs with one rank cannot be claimed ({})", reason);
   const std::string range = fmt::format("{:.1f} to {:.1f} % of a step, {} process pairs",
                                         percent(*s.ratio.ci_high), percent(*s.ratio.ci_low), s.pairs);
-  if (s.verdict == "slower" || s.verdict == "faster")
+  if (result::tells_apart(s.verdict))
     return fmt::format("DDP itself costs {:.1f} % of a step with one rank ({})", percent(*s.ratio.value),
                        range);
-  if (s.verdict == "equivalent")
+  if (s.verdict == result::kEquivalent)
     return fmt::format("DDP itself costs nothing that counts with one rank ({})", range);
   return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
 }

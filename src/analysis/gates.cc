@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "result/noise_rules.h"
 #include "result/summarize_load.h"
+#include "result/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -121,17 +122,17 @@ std::string value_text(const result::Metric& metric, const result::MetricValue& 
 }
 
 // A lower bound is an interval without an upper end.
-std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
+std::string_view verdict_of(const Gate& gate, const result::MetricValue& v) {
   const bool low = holds(gate, *v.ci_low);
   const bool high = holds(gate, v.ci_high.value_or(std::numeric_limits<double>::infinity()));
-  if (low && high) return "met";
-  return low || high ? "cannot_say" : "missed";
+  if (low && high) return result::kMet;
+  return low || high ? result::kCannotSay : result::kMissed;
 }
 
 // A decided gate says that a ratio lies beyond its bound. Where that claims a difference of the two cases,
 // the estimate must differ by a relevant amount (methodology: gates).
 bool within_margin(const Gate& gate, const std::string& verdict, double ratio, double margin) {
-  const bool above = (verdict == "met") == gate.op.starts_with('>');
+  const bool above = (verdict == result::kMet) == gate.op.starts_with('>');
   return above ? gate.bound >= 1 && ratio < 1 + margin : gate.bound <= 1 && ratio > 1 / (1 + margin);
 }
 
@@ -139,10 +140,10 @@ bool within_margin(const Gate& gate, const std::string& verdict, double ratio, d
 void decide_on_interval(const Gate& gate, const CaseResult& one, const result::MetricValue& v,
                         GateResult& decided) {
   decided.verdict = verdict_of(gate, v);
-  if (!is_ratio(gate.metric) || decided.verdict == "cannot_say") return;
+  if (!is_ratio(gate.metric) || decided.verdict == result::kCannotSay) return;
   const double margin = result::smallest_difference(result::profile_of(one));
   if (!within_margin(gate, decided.verdict, *v.value, margin)) return;
-  decided.verdict = "cannot_say";
+  decided.verdict = result::kCannotSay;
   decided.detail +=
       fmt::format("; a difference below {} does not count, so a gate at {:g} is not decided by it",
                   format_percent(margin, 0), gate.bound);
@@ -191,7 +192,7 @@ bool noise_counts(const result::RunResult& run, const CaseResult& one, bool stri
 GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   const result::Metric& metric = *result::find_metric(gate.metric);
   const result::MetricValue v = metric_value(metric, one);
-  GateResult decided{gate.expression, one.case_id, gate.metric, "cannot_say", ""};
+  GateResult decided{gate.expression, one.case_id, gate.metric, std::string(result::kCannotSay), ""};
   if (!v.value) {
     decided.detail = fmt::format("{}: {} is missing: {}", one.label, metric.name, v.reason);
   } else if (v.ci_low && (v.ci_high || v.at_least)) {
@@ -201,7 +202,7 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
     decided.detail = fmt::format("{}: {} {} has no interval; measure longer or with six repetitions",
                                  one.label, metric.name, value_text(metric, v, gate.bound));
   } else {
-    decided.verdict = holds(gate, *v.value) ? "met" : "missed";
+    decided.verdict = holds(gate, *v.value) ? result::kMet : result::kMissed;
     decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
   }
   return decided;
@@ -246,7 +247,7 @@ std::int64_t rounding_of(const result::CollectiveResult& c) {
 
 GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
-  GateResult decided{gate.expression, one.case_id, "min_busbw", "cannot_say", ""};
+  GateResult decided{gate.expression, one.case_id, "min_busbw", std::string(result::kCannotSay), ""};
   const auto& sizes = one.collective.front().sizes;
   const auto distance = [&](const auto& s) { return std::abs(s.bytes - least.bytes); };
   const auto size = std::ranges::min_element(sizes, {}, distance);
@@ -260,9 +261,9 @@ GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
                                  rate.value ? rate.ci_low.reason() : rate.value.reason());
     return decided;
   }
-  decided.verdict = *rate.ci_low >= least.gb_per_s   ? "met"
-                    : *rate.ci_high < least.gb_per_s ? "missed"
-                                                     : "cannot_say";
+  decided.verdict = *rate.ci_low >= least.gb_per_s   ? result::kMet
+                    : *rate.ci_high < least.gb_per_s ? result::kMissed
+                                                     : result::kCannotSay;
   decided.detail = fmt::format("{}: {} GB/s ({}) at {} bytes, {} wanted", one.label,
                                format_significant(*rate.value), format_range(*rate.ci_low, *rate.ci_high, 3),
                                size->bytes, format_significant(least.gb_per_s));
@@ -309,11 +310,11 @@ std::vector<GateResult> accuracy_gates(const result::RunResult& run) {
   for (const CaseResult& one : run.cases) {
     const result::AccuracyClaim& claim = one.correctness.claim;
     if (!claim.limit || claim.verdict.empty()) continue;
-    const std::string verdict = claim.verdict == "passed"   ? "met"
-                                : claim.verdict == "failed" ? "missed"
-                                                            : "cannot_say";
+    const auto verdict = claim.verdict == result::kPassed   ? result::kMet
+                         : claim.verdict == result::kFailed ? result::kMissed
+                                                            : result::kCannotSay;
     decided.push_back({fmt::format("top-1 change < {:g} %", *claim.limit * 100), one.case_id,
-                       claim.basis == "labels" ? "top1_change" : "top1_agreement", verdict,
+                       claim.basis == "labels" ? "top1_change" : "top1_agreement", std::string(verdict),
                        fmt::format("{}: {}", one.label, claim.detail)});
   }
   return decided;

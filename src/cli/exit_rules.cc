@@ -10,6 +10,7 @@
 #include "analysis/case_query.h"
 #include "analysis/gates.h"
 #include "result/reasons.h"
+#include "result/verdicts.h"
 
 namespace paceline::cli {
 namespace {
@@ -63,8 +64,8 @@ ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) 
   ExitCode code = ExitCode::kSkipped;
   for (const auto& c : run.cases) code = worse(code, case_code(run, c, options));
   for (const auto& g : run.gates) {
-    if (g.verdict == "missed") code = worse(code, ExitCode::kGateFailed);
-    if (g.verdict == "cannot_say") code = worse(code, ExitCode::kInconclusive);
+    if (g.verdict == result::kMissed) code = worse(code, ExitCode::kGateFailed);
+    if (g.verdict == result::kCannotSay) code = worse(code, ExitCode::kInconclusive);
   }
   return code;
 }

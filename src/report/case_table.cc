@@ -15,6 +15,7 @@
 #include "result/noise_rules.h"
 #include "result/peak_memory.h"
 #include "result/reference.h"
+#include "result/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -31,7 +32,7 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   if (analysis::is_baseline(run, one) && (baseline.empty() || baseline == one.case_id)) return "1.00 (base)";
   if (!analysis::no_claim_reason(one).empty()) return "no claim";
   if (baseline.empty()) return kNone;
-  if (one.speedup.verdict == "inconclusive") return fmt::format("{:.2f}–{:.2f}", *low, *high);
+  if (one.speedup.verdict == result::kInconclusive) return fmt::format("{:.2f}–{:.2f}", *low, *high);
   return around(fmt::format("{:.2f}", *value), *value, *low, *high);
 }
 

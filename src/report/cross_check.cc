@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/subjects.h"
+#include "result/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -39,9 +40,9 @@ std::string verdict_text(const CrossCheck& check) {
   const auto& [value, low, high, confidence, method] = check.ratio;
   if (!check.reason.empty()) return "no claim: " + check.reason;
   if (!value || !low || !high) return {};
-  if (check.verdict == "equal")
+  if (check.verdict == result::kEqual)
     return fmt::format("equal within {} %", percent(std::max(*high - 1, 1 - *low)));
-  if (check.verdict == "slower" || check.verdict == "faster")
+  if (result::tells_apart(check.verdict))
     return fmt::format("Paceline is {} by {} % ({})", check.verdict, percent(*value - 1),
                        percent_range(*low - 1, *high - 1));
   return fmt::format(

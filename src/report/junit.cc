@@ -10,6 +10,7 @@
 #include "analysis/gates.h"
 #include "base/text.h"
 #include "report/escape.h"
+#include "result/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -42,8 +43,8 @@ TestCase test_of(const result::RunResult& run, const result::CaseResult& one, co
 
 TestCase test_of(const result::GateResult& gate) {
   const std::string name = fmt::format("{} [{}]", gate.expression, gate.case_id);
-  if (gate.verdict == "met") return {name, "", "", 0};
-  return {name, gate.verdict == "missed" ? "failure" : "error", gate.verdict + ": " + gate.detail, 0};
+  if (gate.verdict == result::kMet) return {name, "", "", 0};
+  return {name, gate.verdict == result::kMissed ? "failure" : "error", gate.verdict + ": " + gate.detail, 0};
 }
 
 std::string element_xml(const TestCase& test, std::string_view suite) {

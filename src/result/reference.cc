@@ -13,9 +13,10 @@ CheckRemark check_remark(const CaseResult& one) {
   if (one.outcome != Outcome::kOk || one.benchmark.kind != WorkloadKind::kInference ||
       one.repetitions.empty())
     return {};
-  if (c.verdict == kCannotSay) return {"cannot say", c.verdict_because};
+  if (c.verdict == kCannotSay) return {std::string(kCannotSayWord), c.verdict_because};
   constexpr std::string_view kNone = "none: ";
-  if (!c.checked) return {"unchecked", c.reference.substr(c.reference.starts_with(kNone) ? kNone.size() : 0)};
+  if (!c.checked)
+    return {std::string(kUnchecked), c.reference.substr(c.reference.starts_with(kNone) ? kNone.size() : 0)};
   if (!has_independent_reference(c))
     return {"not independent", c.independence.empty() ? c.reference : c.independence};
   return {};

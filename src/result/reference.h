@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "result/case_result.h"
+#include "result/verdicts.h"
 
 namespace paceline::result {
 
@@ -13,18 +14,16 @@ inline constexpr std::string_view kNoIndependentCheck = "no independent check";
 
 bool has_independent_reference(const Correctness& correctness);
 
-// What `Correctness::verdict` holds.
-inline constexpr std::string_view kPassed = "passed", kFailed = "failed", kCannotSay = "cannot_say",
-                                  kUnchecked = "unchecked";
-
 // Outputs are known to be outside their limits. Not so where the check could see no error.
 inline bool is_wrong(const Correctness& correctness) {
   return correctness.checked && !correctness.passed && correctness.verdict != kCannotSay;
 }
 
+inline constexpr std::string_view kCannotSayWord = "cannot say";
+
 // What stands beside a measured inference whose outputs no independent check has found right.
 struct CheckRemark {
-  std::string word;  // cannot say | unchecked | not independent; empty: nothing stands there
+  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: nothing stands there
   std::string why;
 };
 CheckRemark check_remark(const CaseResult& one);

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "result/pair_ratio.h"
 #include "result/summarize_load.h"
+#include "result/verdicts.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/noise.h"
@@ -375,11 +377,9 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   s.scope = kBetweenProcess;
   s.p_sign = r.found->p_sign;
   if (!s.reason.empty()) return;
-  static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "faster"},
-                                                            {stats::Verdict::kImprovement, "slower"},
-                                                            {stats::Verdict::kEquivalent, "equivalent"},
-                                                            {stats::Verdict::kInconclusive, "inconclusive"}};
-  s.verdict = kWords.at(r.found->verdict);  // the baseline takes more time
+  // As stats::Verdict: where the baseline takes more time, the case is faster.
+  constexpr std::array kWords{kFaster, kSlower, kEquivalent, result::kInconclusive};
+  s.verdict = kWords.at(static_cast<std::size_t>(r.found->verdict));
 }
 
 }  // namespace paceline::result

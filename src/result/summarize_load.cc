@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/units.h"
+#include "result/verdicts.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "stats/spread.h"
@@ -193,14 +194,14 @@ void judge_instances(Load& load, const std::vector<Sample>& samples) {
     load.invalid.push_back(fmt::format("accounting: {} requests, {} claimed, {} ended", n, claimed, ended));
 }
 
-constexpr std::array<std::pair<stats::SloVerdict, const char*>, 3> kVerdicts{
-    {{stats::SloVerdict::kMet, "met"},
-     {stats::SloVerdict::kMissed, "missed"},
-     {stats::SloVerdict::kCannotSay, "cannot_say"}}};
+constexpr std::array<std::pair<stats::SloVerdict, std::string_view>, 3> kVerdicts{
+    {{stats::SloVerdict::kMet, kMet},
+     {stats::SloVerdict::kMissed, kMissed},
+     {stats::SloVerdict::kCannotSay, kCannotSay}}};
 
 std::string verdict_name(stats::SloVerdict verdict) {
   for (const auto& [value, name] : kVerdicts)
-    if (value == verdict) return name;
+    if (value == verdict) return std::string(name);
   return {};
 }
 
@@ -225,7 +226,7 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   const bool only_late = load.invalid.size() == 1 && issued_late(load);
   if (test.verdict == stats::SloVerdict::kMissed && !only_late && (more <= 0 || !needed)) return;
   const bool valid = load.invalid.empty() || (only_late && test.verdict == stats::SloVerdict::kMet);
-  if (!valid || !needed || more > 0) slo.verdict = "cannot_say";
+  if (!valid || !needed || more > 0) slo.verdict = kCannotSay;
   if (more > 0) slo.detail += fmt::format("; needs about {} more requests", more);
   if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
 }
@@ -281,7 +282,7 @@ void add_worst(Load& into, const Load& from) {
 
 // Every process must pass; one that misses decides. Of equal verdicts that at the lowest rate stands.
 void add_slo(Load& into, const Load& from) {
-  constexpr std::array<std::string_view, 3> kOrder{"met", "cannot_say", "missed"};
+  constexpr std::array<std::string_view, 3> kOrder{kMet, kCannotSay, kMissed};
   const auto weight = [&](const SloResult& s) {
     const auto place = std::find(kOrder.begin(), kOrder.end(), s.verdict) - kOrder.begin();
     return std::pair(place, -s.offered_per_s.value().value_or(0));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -13,6 +14,7 @@
 #include "result/noise_rules.h"
 #include "result/pair_ratio.h"
 #include "result/samples.h"
+#include "result/verdicts.h"
 #include "run/inference/engine_tools.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/pass_factory.h"
@@ -232,8 +234,9 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   };
   check.ratio = {c.estimate_ratio, end(&stats::Interval::low), end(&stats::Interval::high), confidence,
                  "binomial_processes"};
-  static constexpr const char* kWords[] = {"slower", "faster", "equal", "cannot_say"};  // as stats::Verdict
-  check.verdict = kWords[static_cast<std::size_t>(c.verdict)];
+  constexpr std::array kWords{result::kSlower, result::kFaster, result::kEqual,
+                              result::kCannotSay};  // as stats::Verdict
+  check.verdict = kWords.at(static_cast<std::size_t>(c.verdict));
 }
 
 void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& observer,
@@ -249,7 +252,8 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
     Exchange(run, *tool, helpers, observer, interrupt).measure();
     conclude(check, settings.number("confidence"),
              result::smallest_difference(result::profile_of(run.result)));
-    if (check.reason = result::distortion(run.result); !check.reason.empty()) check.verdict = "cannot_say";
+    if (check.reason = result::distortion(run.result); !check.reason.empty())
+      check.verdict = result::kCannotSay;
   } catch (const Error& e) {
     check.reason = e.what();
     check.ratio.value = result::Number::missing(check.reason);

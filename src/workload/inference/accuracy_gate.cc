@@ -191,7 +191,9 @@ void say_what_is_needed(AccuracyClaim& claim, double share) {
 
 void decide(AccuracyClaim& claim, double at_least, double at_most) {
   claim.bound = at_most;
-  claim.verdict = at_most < *claim.limit ? "passed" : at_least >= *claim.limit ? "failed" : "cannot_claim";
+  claim.verdict = at_most < *claim.limit     ? result::kPassed
+                  : at_least >= *claim.limit ? result::kFailed
+                                             : result::kCannotClaim;
 }
 
 AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQuestion& question) {
@@ -206,9 +208,9 @@ AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQues
   claim.detail = fmt::format("the {} changes for {} of {}, which {} {} (95 %, one-sided)",
                              c.answers == "tokens" ? "next token" : "top-1 answer", percent(k / n),
                              inputs_text(c.samples, question),
-                             claim.verdict == "failed" ? "means at least" : "allows up to",
-                             bound_percent(claim.verdict == "failed" ? at_least : at_most));
-  if (claim.verdict == "cannot_claim") say_what_is_needed(claim, k / n);
+                             claim.verdict == result::kFailed ? "means at least" : "allows up to",
+                             bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
+  if (claim.verdict == result::kCannotClaim) say_what_is_needed(claim, k / n);
   return claim;
 }
 
@@ -230,16 +232,16 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
       "top-1 accuracy goes from {} to {} on {} ({} lost, {} gained), which {} {} (95 %, one-sided)",
       percent(*c.labelled.reference_top1.value), percent(*c.labelled.top1.value),
       inputs_text(c.samples, question), *c.labelled.lost, *c.labelled.gained,
-      claim.verdict == "failed" ? "means a loss of at least" : "allows a loss of up to",
-      bound_percent(claim.verdict == "failed" ? at_least : at_most));
-  if (claim.verdict == "cannot_claim") say_what_is_needed(claim, std::max(0.0, loss));
+      claim.verdict == result::kFailed ? "means a loss of at least" : "allows a loss of up to",
+      bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
+  if (claim.verdict == result::kCannotClaim) say_what_is_needed(claim, std::max(0.0, loss));
   return claim;
 }
 
 AccuracyClaim no_claim(const pass::AccuracyQuestion& question, const std::string& why) {
   AccuracyClaim claim;
   claim.limit = question.claim;
-  claim.verdict = "cannot_claim";
+  claim.verdict = result::kCannotClaim;
   claim.bound = result::Number::missing(why);
   claim.inputs_needed = result::Count::missing(why);
   claim.detail = why;
@@ -310,7 +312,7 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
     c.outputs.push_back(std::move(judged.output));
   }
   c.claim = decide_claim(c, reference, question);
-  if (c.claim.verdict == "failed")
+  if (c.claim.verdict == result::kFailed)
     add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
   decide_verdict(c);
   return one;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/units.h"
+#include "result/verdicts.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 
@@ -140,8 +141,8 @@ class Search {
   bool holds(double rate) {
     for (int seed = 0; seed < kSeeds; ++seed) {
       const auto run = trial(rate, long_run(rate), true);
-      if (run.verdict == "missed" && !run.issued_late) clear_misses_[rate] = kProbes;
-      if (run.verdict != "met") return false;
+      if (run.verdict == result::kMissed && !run.issued_late) clear_misses_[rate] = kProbes;
+      if (run.verdict != result::kMet) return false;
     }
     return true;
   }
