@@ -52,12 +52,12 @@ std::string data_advice(const CaseResult& one) {
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWords{
-    {{"exposed_communication", "exposed communication"},
-     {"straggler_wait", "waiting for late ranks"},
-     {"data_wait", "waiting for data"},
-     {"ddp_overhead", "DDP itself"},
-     {"contention", "ranks in each other's way"},
-     {"unexplained", "unexplained"}}};
+    {{result::loss_part::kExposedCommunication, "exposed communication"},
+     {result::loss_part::kStragglerWait, "waiting for late ranks"},
+     {result::loss_part::kDataWait, "waiting for data"},
+     {result::loss_part::kDdpOverhead, "DDP itself"},
+     {result::loss_part::kContention, "ranks in each other's way"},
+     {result::loss_part::kUnexplained, "unexplained"}}};
 
 // What the mean step takes beyond the ideal, the largest part first.
 std::string budget_text(const CaseResult& one) {
@@ -97,9 +97,9 @@ std::string budget_advice(const CaseResult& one) {
   const auto part = [&](std::string_view name) {
     return std::ranges::find(budget, name, &result::LossPart::name);
   };
-  const auto open = part("unexplained");
+  const auto open = part(result::loss_part::kUnexplained);
   if (open == budget.end() || !open->share || *open->share < kUnexplained) return {};
-  if (part("contention") != budget.end()) return {};
+  if (part(result::loss_part::kContention) != budget.end()) return {};
   return "To see how much of the unexplained time is ranks in each other's way, add ddp.enabled: [auto, "
          "false].";
 }
@@ -232,7 +232,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
     const result::LossPart* open = nullptr;
     for (const auto& part : one->scaling.front().budget) {
       if (!part.share) continue;
-      if (part.name == "unexplained")
+      if (part.name == result::loss_part::kUnexplained)
         open = &part;
       else
         explained += *part.share;

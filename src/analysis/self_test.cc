@@ -27,7 +27,8 @@ struct Injected {
 };
 constexpr std::array<Injected, 4> kInjected{
     {{Fault::Kind::kSlow, "a slow rank", "straggler"},
-     {Fault::Kind::kThrottle, "a noisy neighbour of a rank", "straggler", "foreign_process"},
+     {Fault::Kind::kThrottle, "a noisy neighbour of a rank", "straggler",
+      result::late_cause::kForeignProcess},
      {Fault::Kind::kSlowLoad, "a slow loader", "data_bound"},
      {Fault::Kind::kSlowLink, "a slow link", "exposed_communication"}}};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{

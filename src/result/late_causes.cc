@@ -65,12 +65,12 @@ MaybeCause waited_for_cpu(const Suspect& c) {
   const auto waited = c.beside(&RankEvidence::runq_wait_ns);
   if (!waited) return std::nullopt;
   LateCause cause{
-      "cpu_wait", waited->beyond(),
+      late_cause::kCpuWait, waited->beyond(),
       fmt::format("a thread of it waited {} per step for a CPU{}", format_duration_ns(waited->own),
                   of_others(format_duration_ns(waited->others)))};
   const auto foreign = c.beside(&RankEvidence::foreign_frac);
   if (!foreign || foreign->beyond() < kForeign) return cause;
-  cause.name = "foreign_process";
+  cause.name = late_cause::kForeignProcess;
   const auto& process = c.own().foreign_process;
   cause.evidence +=
       fmt::format("; other processes used {} of {}{}{}", format_percent(foreign->own),
@@ -83,7 +83,7 @@ MaybeCause stolen(const Suspect& c) {
   const auto steal = c.beside(&RankEvidence::steal_frac);
   if (!steal) return std::nullopt;
   return LateCause{
-      "steal", c.late.own_ns * steal->beyond(),
+      late_cause::kSteal, c.late.own_ns * steal->beyond(),
       fmt::format("the hypervisor took {} of the time in which {} had work{}", format_percent(steal->own),
                   cpu_words(c.ranks[c.late.rank]), of_others(format_percent(steal->others)))};
 }
@@ -92,7 +92,7 @@ MaybeCause stopped_by_quota(const Suspect& c) {
   const auto stopped = c.beside(&RankEvidence::throttled_ns);
   if (!stopped) return std::nullopt;
   return LateCause{
-      "cpu_quota", stopped->beyond() / c.threads(),
+      late_cause::kCpuQuota, stopped->beyond() / c.threads(),
       fmt::format("the CPU quota of its control group stopped its threads for {} per step{}",
                   format_duration_ns(stopped->own), of_others(format_duration_ns(stopped->others)))};
 }
@@ -106,11 +106,11 @@ MaybeCause slower(const Suspect& c, Number RankEvidence::*clock, const char* nam
 }
 
 MaybeCause slower_clock(const Suspect& c) {
-  return slower(c, &RankEvidence::core_mhz, "clock", cpu_words(c.ranks[c.late.rank]));
+  return slower(c, &RankEvidence::core_mhz, late_cause::kClock, cpu_words(c.ranks[c.late.rank]));
 }
 
 MaybeCause slower_device(const Suspect& c) {
-  auto cause = slower(c, &RankEvidence::device_mhz, "device_clock", "its GPU");
+  auto cause = slower(c, &RankEvidence::device_mhz, late_cause::kDeviceClock, "its GPU");
   if (cause && !c.own().device_slowdown.empty()) cause->evidence += "; " + c.own().device_slowdown;
   return cause;
 }
@@ -120,7 +120,7 @@ MaybeCause page_faults(const Suspect& c) {
   if (!kernel || !faults || faults->own < kManyFaults || faults->own < kMoreFaults * faults->others)
     return std::nullopt;
   return LateCause{
-      "page_faults", kernel->beyond() / c.threads(),
+      late_cause::kPageFaults, kernel->beyond() / c.threads(),
       fmt::format("it had {:.0f} page faults per step{}, and the kernel worked {} for it{}", faults->own,
                   of_others(fmt::format("{:.0f}", faults->others)), format_duration_ns(kernel->own),
                   of_others(format_duration_ns(kernel->others)))};
@@ -131,14 +131,14 @@ MaybeCause disk_reads(const Suspect& c) {
   const auto reads = c.beside(&RankEvidence::major_faults);
   if (!reads || reads->beyond() < kDiskReads) return std::nullopt;
   if (reads->beyond() * kSlowestReadNs < kExplains * c.late.late_ns) return std::nullopt;
-  return LateCause{"disk_reads", Number::missing("the time of a page from the disk is not counted"),
+  return LateCause{late_cause::kDiskReads, Number::missing("the time of a page from the disk is not counted"),
                    fmt::format("{:.1f} pages of its memory per step came from the disk{}", reads->own,
                                of_others(fmt::format("{:.1f}", reads->others)))};
 }
 
 MaybeCause slow_loader(const Suspect& c) {
   const auto& late = c.late;
-  return LateCause{"loader", late.data_wait_ns - late.others_data_wait_ns,
+  return LateCause{late_cause::kLoader, late.data_wait_ns - late.others_data_wait_ns,
                    fmt::format("it waited {} per step for its data{}", format_duration_ns(late.data_wait_ns),
                                of_others(format_duration_ns(late.others_data_wait_ns)))};
 }

@@ -25,10 +25,22 @@ struct RankEvidence {
   std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen
 };
 
+// LateCause::name.
+namespace late_cause {
+inline constexpr const char* kForeignProcess = "foreign_process";
+inline constexpr const char* kCpuWait = "cpu_wait";
+inline constexpr const char* kSteal = "steal";
+inline constexpr const char* kCpuQuota = "cpu_quota";
+inline constexpr const char* kClock = "clock";
+inline constexpr const char* kDeviceClock = "device_clock";
+inline constexpr const char* kPageFaults = "page_faults";
+inline constexpr const char* kDiskReads = "disk_reads";
+inline constexpr const char* kLoader = "loader";
+}  // namespace late_cause
+
 // Why a rank is late: evidence in which it differs from the other ranks.
 struct LateCause {
-  std::string name;      // foreign_process | cpu_wait | steal | cpu_quota | clock | device_clock |
-                         // page_faults | disk_reads | loader
+  std::string name;      // one of late_cause, or of a newer version
   Number explains_ns;    // per step, of its lateness
   std::string evidence;  // in words
 };

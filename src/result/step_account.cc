@@ -347,18 +347,18 @@ std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, d
   const auto grown = [&](const Estimate StepCosts::*field) {
     return combined({{1, &(one.*field)}, {-ideal, &(base.*field)}});
   };
-  std::vector<LossPart> parts{{"exposed_communication", grown(&StepCosts::communication_ns), {}},
-                              {"straggler_wait", grown(&StepCosts::straggler_wait_ns), {}},
-                              {"data_wait", grown(&StepCosts::data_wait_ns), {}}};
+  std::vector<LossPart> parts{{loss_part::kExposedCommunication, grown(&StepCosts::communication_ns), {}},
+                              {loss_part::kStragglerWait, grown(&StepCosts::straggler_wait_ns), {}},
+                              {loss_part::kDataWait, grown(&StepCosts::data_wait_ns), {}}};
   std::vector<Term> rest = computing(one, base, ideal);
   const auto take_out = [&](const char* name, const StepCosts& with) {
     const auto terms = computing(with, base, ideal);
     parts.push_back({name, combined(terms), {}});
     for (const Term& term : terms) rest.push_back({-term.factor, term.estimate});
   };
-  if (help.base_with_ddp) take_out("ddp_overhead", *help.base_with_ddp);
-  if (help.apart) take_out("contention", *help.apart);
-  parts.push_back({"unexplained", combined(rest), {}});
+  if (help.base_with_ddp) take_out(loss_part::kDdpOverhead, *help.base_with_ddp);
+  if (help.apart) take_out(loss_part::kContention, *help.apart);
+  parts.push_back({loss_part::kUnexplained, combined(rest), {}});
   const Estimate gap = grown(&StepCosts::step_ns);
   for (auto& part : parts)
     part.share = gap.value && part.cost_ns.value && *gap.value > 0

@@ -159,10 +159,19 @@ inline bool has_shares(const Training& t) {
   return t.shares.forward || t.shares.backward;
 }
 
+// LossPart::name.
+namespace loss_part {
+inline constexpr const char* kExposedCommunication = "exposed_communication";
+inline constexpr const char* kStragglerWait = "straggler_wait";
+inline constexpr const char* kDataWait = "data_wait";
+inline constexpr const char* kDdpOverhead = "ddp_overhead";
+inline constexpr const char* kContention = "contention";
+inline constexpr const char* kUnexplained = "unexplained";
+}  // namespace loss_part
+
 // A part of the time that a step takes beyond the ideal.
 struct LossPart {
-  // exposed_communication | straggler_wait | data_wait | contention | unexplained
-  std::string name;
+  std::string name;  // one of loss_part, or of a newer version
   Estimate cost_ns;  // per step
   Number share;      // of the gap
 };
