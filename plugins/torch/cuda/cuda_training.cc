@@ -65,7 +65,7 @@ class CudaDevice : public torch_plugin::TrainingDevice {
 
 std::unique_ptr<plugin::RankGroup> join_gloo_on_device(std::shared_ptr<plugin::Store> store,
                                                        const plugin::GroupSpec& spec) {
-  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
+  const int index = device_of_rank(spec.device.index, count_devices());
   return torch_plugin::join_gloo_on(std::move(store), spec,
                                     at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index)));
 }

@@ -67,7 +67,7 @@ std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> stor
   if (spec.device.kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUnsupported, "nccl reduces tensors of CUDA devices; use gloo on a CPU");
   check_version();
-  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
+  const int index = device_of_rank(spec.device.index, count_devices());
   const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   auto* torch_store = dynamic_cast<TorchStore*>(store.get());
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");

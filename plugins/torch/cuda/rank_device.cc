@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <limits>
 #include <map>
 
 #include "base/ask_until.h"
+#include "base/device.h"
 #include "torch/cuda/switches.h"
 
 namespace paceline::cuda_plugin {
@@ -29,9 +29,8 @@ std::string identity_of(plugin::Store& store, int rank, const Deadline& deadline
 
 }  // namespace
 
-int device_of_rank(const std::string& wanted, int count) {
-  const int local_rank = device_index(wanted, std::numeric_limits<int>::max());
-  return device_index(fmt::format("cuda:{}", count > 0 ? local_rank % count : local_rank), count);
+int device_of_rank(int local_rank, int count) {
+  return device_index(device_name({DeviceKind::kCuda, count > 0 ? local_rank % count : local_rank}), count);
 }
 
 void refuse_shared_devices(plugin::Store& store, const plugin::GroupSpec& spec, const std::string& identity) {

@@ -7,10 +7,10 @@
 // Chooses the device of a rank, and checks that no two ranks of an NCCL group share one.
 namespace paceline::cuda_plugin {
 
-// The device of the rank that asks for "cuda:<local rank>" where the driver shows `count` devices. A launcher
-// may show each rank its own device (srun --gpus-per-task=1), so the local rank counts modulo `count`; with
-// fewer devices than ranks, ranks share. Throws the errors of device_index.
-int device_of_rank(const std::string& wanted, int count);
+// The device of a rank where the driver shows `count` devices. A launcher may show each rank its own device
+// (srun --gpus-per-task=1), so the local rank counts modulo `count`; with fewer devices than ranks, ranks
+// share. Throws the errors of device_index.
+int device_of_rank(int local_rank, int count);
 
 // Every rank publishes its device (`identity`: unique among all hosts, its UUID) and compares it with the
 // others. Error(kUnavailable) on all ranks when two have the same, because NCCL's own message for that is

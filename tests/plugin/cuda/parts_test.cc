@@ -97,10 +97,9 @@ TEST(DeviceIndex, IsOneOfThoseThereAre) {
 }
 
 TEST(RankDevice, IsTheLocalRankModuloWhatIsVisible) {
-  EXPECT_EQ(device_of_rank("cuda:3", 4), 3);
-  EXPECT_EQ(device_of_rank("cuda:3", 1), 0);  // srun --gpus-per-task=1
-  EXPECT_EQ(device_of_rank("cuda:5", 4), 1);
-  EXPECT_EQ(error_of([] { device_of_rank("gpu", 4); }).first, ErrorCode::kUsage);
+  EXPECT_EQ(device_of_rank(3, 4), 3);
+  EXPECT_EQ(device_of_rank(3, 1), 0);  // srun --gpus-per-task=1
+  EXPECT_EQ(device_of_rank(5, 4), 1);
 }
 
 // The ranks of a group, each with the device that it has; what each of them was told.
