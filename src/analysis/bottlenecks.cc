@@ -29,12 +29,12 @@ Number share_of(const Number& part, const Number& whole) {
 
 template <Estimate StepCosts::*Cost>
 Estimate cost(const CaseResult& one) {
-  return one.training.front().costs.*Cost;
+  return one.training->costs.*Cost;
 }
 
 // A share of the profiled steps, of a step that nobody watched.
 Estimate of_profile(const CaseResult& one, const Number& share) {
-  const auto& step = one.training.front().costs.step_ns.value;
+  const auto& step = one.training->costs.step_ns.value;
   if (!share || !step) return missing("the step was not profiled");
   auto estimate = missing("one profile");
   estimate.value = *share * *step;
@@ -57,8 +57,8 @@ constexpr std::array<Kind, 8> kKinds{
       [](const CaseResult& one) { return of_profile(one, outside_onednn_share(one)); }},
      {"top_operator", "operators", [](const CaseResult& one) {
         const auto& profile = one.operator_profile;
-        if (profile.empty() || profile.front().top.empty()) return missing("the step was not profiled");
-        return of_profile(one, profile.front().top.front().share);
+        if (!profile || profile->top.empty()) return missing("the step was not profiled");
+        return of_profile(one, profile->top.front().share);
       }}}};
 
 }  // namespace
@@ -71,8 +71,8 @@ Estimate cost_of(std::string_view finding, const CaseResult& one) {
 std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<result::Finding>& findings,
                                        std::string_view target) {
   std::vector<Bottleneck> found;
-  if (one.training.empty()) return found;
-  const Number& step = one.training.front().costs.step_ns.value;
+  if (!one.training) return found;
+  const Number& step = one.training->costs.step_ns.value;
   for (const auto& finding : findings) {
     const auto* const kind = std::ranges::find(kKinds, finding.id, &Kind::finding);
     const bool mine = std::ranges::find(finding.case_ids, one.case_id) != finding.case_ids.end();
@@ -87,8 +87,8 @@ std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<
 
 StepShape shape_of(const CaseResult& one) {
   StepShape shape;
-  if (one.training.empty()) return shape;
-  const auto& t = one.training.front();
+  if (!one.training) return shape;
+  const auto& t = *one.training;
   shape.step_ns = t.costs.step_ns.value;
   shape.communication_share = t.communication_share;
   shape.straggler_wait_share = t.straggler_wait_share;
@@ -104,8 +104,8 @@ StepShape shape_of(const CaseResult& one) {
 }
 
 std::string no_communication(const CaseResult& one) {
-  if (one.outcome != result::Outcome::kOk || one.training.empty()) return {};
-  const auto& t = one.training.front();
+  if (one.outcome != result::Outcome::kOk || !one.training) return {};
+  const auto& t = *one.training;
   if (!t.ddp || one.benchmark.world_size < 2) return {};
   if (t.collectives_per_step && *t.collectives_per_step > 0) return {};
   return fmt::format("{}: no exchange of gradients was heard of among {} ranks, so sync stalls are not known",

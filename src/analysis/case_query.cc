@@ -193,7 +193,7 @@ std::string format_range_of(const result::Estimate& estimate) {
 result::Estimate rate_of(const CaseResult& one) {
   if (!traits_of(one.benchmark.scenario).rate_is_offered) return one.throughput.per_s;
   result::Estimate e;
-  if (!one.load.empty()) e.value = one.load.front().saturation_per_s;
+  if (one.load) e.value = one.load->saturation_per_s;
   return e;
 }
 

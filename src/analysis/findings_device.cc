@@ -31,9 +31,9 @@ std::string slowed_words(const result::RankFigures& rank) {
 Findings find_device_slowdown(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.training.empty()) continue;
+    if (!is_ok(one) || !one.training) continue;
     std::vector<std::string> ranks;
-    for (const auto& rank : one.training.front().ranks)
+    for (const auto& rank : one.training->ranks)
       if (auto words = slowed_words(rank); !words.empty()) ranks.push_back(std::move(words));
     if (ranks.empty()) continue;
     found.push_back(finding_about(

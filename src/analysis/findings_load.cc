@@ -19,7 +19,7 @@ namespace {
 constexpr double kKneeShare = 0.95;
 
 std::int64_t concurrency_of(const CaseResult& one) {
-  return one.load.empty() ? 1 : one.load.front().concurrency;
+  return one.load ? one.load->concurrency : 1;
 }
 
 // Describes everything except the concurrency.
@@ -81,9 +81,9 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
 Findings objectives(const RunResult& run, std::string_view verdict, std::string_view words) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.load.empty() || one.load.front().slo.empty()) continue;
-    const auto& load = one.load.front();
-    const auto& slo = load.slo.front();
+    if (!is_ok(one) || !one.load || !one.load->slo) continue;
+    const auto& load = *one.load;
+    const auto& slo = *load.slo;
     if (slo.verdict != verdict) continue;
     const auto& rate = slo.offered_per_s ? slo.offered_per_s : load.offered_per_s;  // older results lack it
     found.push_back(finding_about(
@@ -100,10 +100,10 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
 Findings capacities(const RunResult& run, bool bracketed) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.load.empty() || one.load.front().slo.empty()) continue;
-    const auto& capacity = one.load.front().capacity;
+    if (!is_ok(one) || !one.load || !one.load->slo) continue;
+    const auto& capacity = one.load->capacity;
     if (!capacity.per_s || static_cast<bool>(capacity.missed_per_s) != bracketed) continue;
-    const auto& slo = one.load.front().slo.front();
+    const auto& slo = *one.load->slo;
     found.push_back(
         finding_about({&one},
                       fmt::format("{}: the highest rate with p{:g} ≤ {} is {} {}.", one.label, slo.p * 100,

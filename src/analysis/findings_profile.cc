@@ -28,8 +28,8 @@ constexpr std::string_view kSlowBackward = "aten::_slow_conv2d_backward";
 constexpr std::string_view kOneDnnForward = "aten::mkldnn_convolution";
 
 const OperatorProfile* operator_profile_of(const CaseResult& one) {
-  const auto& all = one.operator_profile;
-  return is_ok(one) && !all.empty() && all.front().steps && !all.front().top.empty() ? &all.front() : nullptr;
+  const auto& profile = one.operator_profile;
+  return is_ok(one) && profile && profile->steps && !profile->top.empty() ? &*profile : nullptr;
 }
 
 double largest_share(const CaseResult& one) {

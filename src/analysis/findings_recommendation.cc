@@ -71,7 +71,7 @@ Cases candidates(const RunResult& run, const std::string& model) {
   Cases found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model || traits_of(one.benchmark.scenario).rate_is_offered ||
-        !one.training.empty() ||  // ranks are not alternatives for the same work
+        one.training ||  // ranks are not alternatives for the same work
         !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
         !one.throughput.per_s.ci_high || !result::peak_memory(one))
       continue;

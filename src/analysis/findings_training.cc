@@ -34,11 +34,11 @@ std::string range_words(const result::Scaling& s) {
 }
 
 std::string step_times(const RunResult& run, const CaseResult& one) {
-  const auto* base = find_case(run, one.scaling.front().base_case_id);
+  const auto* base = find_case(run, one.scaling->base_case_id);
   if (base == nullptr || !base->headline.p50_ns.value || !one.headline.p50_ns.value) return {};
   return fmt::format("step p50 {} with {} and {} with {} ranks",
-                     format_duration_ns(*base->headline.p50_ns.value), one.scaling.front().base_world,
-                     format_duration_ns(*one.headline.p50_ns.value), one.scaling.front().world);
+                     format_duration_ns(*base->headline.p50_ns.value), one.scaling->base_world,
+                     format_duration_ns(*one.headline.p50_ns.value), one.scaling->world);
 }
 
 // Workers that could deliver far more than training takes wait for a CPU, not for files.
@@ -61,7 +61,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWord
 
 // What the mean step takes beyond the ideal, the largest part first.
 std::string budget_text(const CaseResult& one) {
-  auto parts = one.scaling.front().budget;
+  auto parts = one.scaling->budget;
   std::erase_if(parts, [](const auto& part) { return !part.cost_ns.value || !part.share; });
   std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return *a.share > *b.share; });
   std::string text;
@@ -78,7 +78,7 @@ std::string budget_text(const CaseResult& one) {
 // The parts of a step other than forward, backward and optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
-  if (!one.scaling.front().budget.empty()) return budget_text(one);
+  if (!one.scaling->budget.empty()) return budget_text(one);
   std::string text;
   if (t.exposed_share)
     text += fmt::format("; {} {} of a step",
@@ -93,7 +93,7 @@ std::string losses_text(const CaseResult& one) {
 
 // What would tell more about time that no part explains.
 std::string budget_advice(const CaseResult& one) {
-  const auto& budget = one.scaling.front().budget;
+  const auto& budget = one.scaling->budget;
   const auto part = [&](std::string_view name) {
     return std::ranges::find(budget, name, &result::LossPart::name);
   };
@@ -106,17 +106,17 @@ std::string budget_advice(const CaseResult& one) {
 
 std::vector<const CaseResult*> scaled(const RunResult& run) {
   auto cases = trained(run);
-  std::erase_if(cases, [](const CaseResult* one) { return one->scaling.empty(); });
+  std::erase_if(cases, [](const CaseResult* one) { return !one->scaling; });
   return cases;
 }
 
 std::string doubt_of(const RunResult& run, const CaseResult& one) {
-  return result::scaling_doubt(one, find_case(run, one.scaling.front().base_case_id));
+  return result::scaling_doubt(one, find_case(run, one.scaling->base_case_id));
 }
 
 // Below the limit with the whole interval.
 bool is_poor(const RunResult& run, const CaseResult& one) {
-  return doubt_of(run, one).empty() && *one.scaling.front().ci_high < kPoorEfficiency;
+  return doubt_of(run, one).empty() && *one.scaling->ci_high < kPoorEfficiency;
 }
 
 std::string alone_of(const CaseResult& one) {
@@ -214,7 +214,7 @@ Findings find_host_bound(const RunResult& run) {
 Findings find_poor_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
-    const auto& s = one->scaling.front();
+    const auto& s = *one->scaling;
     if (!is_poor(run, *one)) continue;
     found.push_back(about_training(*one,
                                    fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label,
@@ -230,7 +230,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
   for (const CaseResult* one : scaled(run)) {
     double explained = 0;
     const result::LossPart* open = nullptr;
-    for (const auto& part : one->scaling.front().budget) {
+    for (const auto& part : one->scaling->budget) {
       if (!part.share) continue;
       if (part.name == result::loss_part::kUnexplained)
         open = &part;
@@ -244,7 +244,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
         fmt::format(
             "{}: the parts of the loss explain {:.0f} % of the gap to {} and leave {:.0f} %: computing "
             "itself took {} less per step than in the base.",
-            one->label, explained * 100, plural(one->scaling.front().base_world, "rank"), *open->share * 100,
+            one->label, explained * 100, plural(one->scaling->base_world, "rank"), *open->share * 100,
             format_duration_ns(-*open->cost_ns.value)),
         step_times(run, *one),
         "Do not read the shares as causes: measure the base again, beside this case and as quiet as it."));
@@ -255,7 +255,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
 Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
-    if (const auto& s = one->scaling.front(); s.superlinear && doubt_of(run, *one).empty())
+    if (const auto& s = *one->scaling; s.superlinear && doubt_of(run, *one).empty())
       found.push_back(about_training(
           *one,
           fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {:.2f}, {}).",
@@ -269,7 +269,7 @@ Findings find_superlinear(const RunResult& run) {
 Findings find_good_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
-    const auto& s = one->scaling.front();
+    const auto& s = *one->scaling;
     const std::string doubt = doubt_of(run, *one);
     if (is_poor(run, *one) || (s.superlinear && doubt.empty())) continue;
     const std::string text =

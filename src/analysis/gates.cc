@@ -211,14 +211,14 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
 std::vector<GateResult> objective_gates(const result::RunResult& run) {
   std::vector<GateResult> decided;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.load.empty()) continue;
-    const auto& capacity = one.load.front().capacity;
+    if (!is_ok(one) || !one.load) continue;
+    const auto& capacity = one.load->capacity;
     const std::string searched =
         capacity.trials.empty() ? "" : "; capacity: " + result::capacity_in_words(capacity);
-    for (const auto& slo : one.load.front().slo)
-      decided.push_back({fmt::format("slo p{:g}={}", slo.p * 100, format_duration_ns(slo.bound_ns)),
-                         one.case_id, "slo", slo.verdict,
-                         fmt::format("{}: {}{}", one.label, slo.detail, searched)});
+    if (const auto& slo = one.load->slo)
+      decided.push_back({fmt::format("slo p{:g}={}", slo->p * 100, format_duration_ns(slo->bound_ns)),
+                         one.case_id, "slo", slo->verdict,
+                         fmt::format("{}: {}{}", one.label, slo->detail, searched)});
   }
   return decided;
 }
@@ -248,10 +248,10 @@ std::int64_t rounding_of(const result::CollectiveResult& c) {
 GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
   GateResult decided{gate.expression, one.case_id, "min_busbw", std::string(result::kCannotSay), ""};
-  const auto& sizes = one.collective.front().sizes;
+  const auto& sizes = one.collective->sizes;
   const auto distance = [&](const auto& s) { return std::abs(s.bytes - least.bytes); };
   const auto size = std::ranges::min_element(sizes, {}, distance);
-  if (distance(*size) >= rounding_of(one.collective.front())) {
+  if (distance(*size) >= rounding_of(*one.collective)) {
     decided.detail = fmt::format("{}: {} bytes are not among its sizes", one.label, least.bytes);
     return decided;
   }
@@ -283,8 +283,8 @@ double least_of_nccl_tests(const std::string& nccl_min) {
 std::vector<GateResult> bandwidth_gates(const result::RunResult& run, const std::string& nccl_min) {
   std::vector<GateResult> decided;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.collective.empty() || one.collective.front().sizes.empty()) continue;
-    for (const auto& gate : bandwidths_of(one.collective.front(), nccl_min))
+    if (!is_ok(one) || !one.collective || one.collective->sizes.empty()) continue;
+    for (const auto& gate : bandwidths_of(*one.collective, nccl_min))
       decided.push_back(decide_bandwidth(gate, one));
   }
   return decided;

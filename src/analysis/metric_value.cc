@@ -18,11 +18,11 @@ result::CaseResult fully_measured() {
   one.headline.scope = result::kBetweenProcess;
   one.throughput.per_s = full_estimate();
   one.speedup.ratio = full_estimate();
-  one.training = {{}};
-  one.collective = {{}};
-  auto& figures = one.collective.front().sizes.emplace_back().out_of_place;
+  one.training.emplace();
+  one.collective.emplace();
+  auto& figures = one.collective->sizes.emplace_back().out_of_place;
   figures.n = 1, figures.sync_ns = figures.sync_busbw_gb_per_s = full_estimate();
-  auto& scaling = one.scaling.emplace_back();
+  auto& scaling = one.scaling.emplace();
   scaling.efficiency = 1.0, scaling.ci_low = 0.5, scaling.ci_high = 2.0;
   one.benchmark.params["sequence_length"] = "1";
   auto& c = one.correctness;

@@ -143,8 +143,8 @@ PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<
 }
 
 std::vector<ScalePoint> point_of(const result::CaseResult& one) {
-  if (one.training.empty() || !one.training.front().costs.step_ns.value) return {};
-  const auto& t = one.training.front();
+  if (!one.training || !one.training->costs.step_ns.value) return {};
+  const auto& t = *one.training;
   const auto& c = t.costs;
   ScalePoint point;
   point.world = one.benchmark.world_size;
@@ -163,8 +163,8 @@ std::vector<ScalePoint> point_of(const result::CaseResult& one) {
 }
 
 bool is_on_hosts(const result::CaseResult& one) {
-  if (one.training.empty()) return false;
-  const auto& ranks = one.training.front().ranks;
+  if (!one.training) return false;
+  const auto& ranks = one.training->ranks;
   return std::ranges::any_of(ranks, [&](const auto& rank) { return rank.host != ranks.front().host; });
 }
 
@@ -174,7 +174,7 @@ PredictionStudy predict_beyond(const result::RunResult& run, const std::string& 
   std::set<bool> on_hosts;  // of the cases with several ranks
   const auto* base = find_case(run, base_case_id);
   for (const auto& one : run.cases) {
-    const bool compared = !one.scaling.empty() && one.scaling.front().base_case_id == base_case_id;
+    const bool compared = one.scaling && one.scaling->base_case_id == base_case_id;
     if (one.case_id != base_case_id && !compared) continue;
     if (compared && doubt.empty()) doubt = result::scaling_doubt(one, base);
     for (auto& point : point_of(one)) points.push_back(std::move(point));

@@ -13,7 +13,7 @@ std::string SweepTables::head(const result::CaseResult& one) {
 }
 
 std::string SweepTables::row(const result::CaseResult& part) {
-  const auto& c = part.collective.front();
+  const auto& c = *part.collective;
   const auto row = report::nccl_row(c, c.sizes.back());
   if (part.repetitions_planned > 1) {
     const bool other = std::exchange(commented_, part.case_id) != part.case_id;
@@ -29,10 +29,10 @@ bool SweepTables::is_open(const result::CaseResult& one) const {
 }
 
 std::string SweepTables::rest(const result::CaseResult& one) {
-  if (one.collective.empty()) return {};
+  if (!one.collective) return {};
   auto& printed = printed_[one.case_id];
   if (std::exchange(printed.closed, true)) return {};
-  const auto& c = one.collective.front();
+  const auto& c = *one.collective;
   auto text = printed.rows == 0 ? head(one) : std::string();
   for (; printed.rows < c.sizes.size(); ++printed.rows) text += report::nccl_row(c, c.sizes[printed.rows]);
   return text + report::nccl_foot(one);

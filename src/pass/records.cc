@@ -185,8 +185,7 @@ const std::map<std::string, Apply>& appliers() {
          r.rank_steps.clear();
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
-      {"collective",
-       [](PassReport& r, const Json& j) { read(j, "collective", r.collective.emplace_back()); }},
+      {"collective", [](PassReport& r, const Json& j) { read(j, "collective", r.collective.emplace()); }},
       {"at", [](PassReport& r, const Json& j) { read(j, "at", r.at); }},
       {"collective_times",
        [](PassReport& r, const Json& j) {
@@ -217,9 +216,9 @@ const std::map<std::string, Apply>& appliers() {
        }},
       {"restarts",
        [](PassReport& r, const Json& j) {
-         if (r.repetition.training.empty())
+         if (!r.repetition.training)
            throw Error(ErrorCode::kData, "a 'restarts' record without a repetition");
-         read(j, "restarts", r.repetition.training.front().restarts);
+         read(j, "restarts", r.repetition.training->restarts);
        }},
       {"failed",
        [](PassReport& r, const Json& j) {

@@ -78,8 +78,8 @@ struct PassReport {
   std::optional<result::StepFileMark> step_file;        // train: of the file that holds rank_steps
   std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
   std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
-  // collective: what is known before the first size (operation, backend, ranks); empty: nothing was measured
-  std::vector<result::CollectiveResult> collective;
+  // collective: what is known before the first size (operation, backend, ranks); none: nothing was measured
+  std::optional<result::CollectiveResult> collective;
   std::string at;                                         // collective: what is being measured, in words
   std::vector<result::CollectiveTimes> collective_times;  // collective: every size, out of place and in place
   std::vector<result::RoundTimes> round_times;            // collective: every subset of every round

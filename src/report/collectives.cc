@@ -22,7 +22,7 @@ constexpr double kToUs = 1e-3;
 constexpr int kExpectedColumn = 5;  // beside the bus bandwidth
 
 bool has_sizes(const CaseResult& one) {
-  return !one.collective.empty() && !one.collective.front().sizes.empty();
+  return one.collective && !one.collective->sizes.empty();
 }
 
 std::string us(const Number& ns) {
@@ -52,7 +52,7 @@ void add_size(Table& table, const result::CollectiveSizeFigures& size, const Col
 
 // Texts have no other place for the name of the case.
 Table size_table(const CaseResult& one, Form form) {
-  const auto& c = one.collective.front();
+  const auto& c = *one.collective;
   Table table{.heads = {form == Form::kPage ? "size" : one.label, "place", "p50 us", "p99 us", "busbw GB/s",
                         "stream us", "batch us", "wrong", "n"},
               .numbers_from = 2};
@@ -108,7 +108,7 @@ constexpr const char* kReading =
 
 // The texts show tables and notes alone.
 Section section_of(const CaseResult& one, Form form) {
-  const auto& c = one.collective.front();
+  const auto& c = *one.collective;
   Section section{.title = one.label, .table = size_table(one, form), .notes = c.notes};
   auto& sentences = form == Form::kPage ? section.paragraphs : section.notes;
   sentences.insert(sentences.begin(), {facts_of(c), link_sentence(c), kReading, expected_sentence(c)});
@@ -122,7 +122,7 @@ std::string chart_reading(const std::vector<ReportCase>& cases) {
   const result::CollectiveSizeFigures* at = nullptr;
   double most = 0;
   for (const auto& entry : cases)
-    for (const auto& size : entry.one->collective.front().sizes) {
+    for (const auto& size : entry.one->collective->sizes) {
       const auto& rate = size.out_of_place.sync_busbw_gb_per_s.value;
       if (rate && *rate > most) most = *rate, best = &entry, at = &size;
     }
@@ -139,8 +139,8 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
                              "busbw_gb_per_s", collective_plots(swept)}});
   for (const auto& entry : swept) {
     all.push_back(section_of(*entry.one, form));
-    for (const auto& rounds : entry.one->collective.front().rounds)
-      all.push_back(rounds_section(*entry.one, rounds, form));
+    if (const auto& rounds = entry.one->collective->rounds)
+      all.push_back(rounds_section(*entry.one, *rounds, form));
   }
   return all;
 }
@@ -148,7 +148,7 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
 Sections collective_details(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (!has_sizes(one)) return {};
-  return {{.title = "Ranks", .table = rank_table(one.collective.front())}};
+  return {{.title = "Ranks", .table = rank_table(*one.collective)}};
 }
 
 }  // namespace

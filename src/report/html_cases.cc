@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", 
 
 // Whether a row concerns the case; most cases omit some rows.
 bool concerns(const result::Metric& row, const CaseResult& one) {
-  if (row.anchor == "load") return !one.load.empty();
+  if (row.anchor == "load") return one.load.has_value();
   if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
   if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == WorkloadKind::kInference;
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);

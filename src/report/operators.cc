@@ -68,7 +68,7 @@ std::string trace_text(const OperatorProfile& profile) {
 }
 
 std::string ratio_text(const CaseResult& one) {
-  const auto& of_timed = one.operator_profile.front().of_timed;
+  const auto& of_timed = one.operator_profile->of_timed;
   if (!of_timed || !one.headline.p50_ns.value) return {};
   return fmt::format(", {:.2f} times the timed {}", *of_timed,
                      format_duration_ns(*one.headline.p50_ns.value));
@@ -77,7 +77,7 @@ std::string ratio_text(const CaseResult& one) {
 // "3 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: the median step took 24.1 ms, 1.31
 // times the timed 18.4 ms. …", or why there is no profile.
 std::string profile_text(const CaseResult& one) {
-  const auto& profile = one.operator_profile.front();
+  const auto& profile = *one.operator_profile;
   if (!profile.steps) return "no profile: " + profile.reason;
   return fmt::format("{} of rank 0 under {}, after {} others: the median step took {}{}.{}{}",
                      plural(*profile.steps, "step"), profile.source, *profile.untimed_steps,
@@ -87,9 +87,9 @@ std::string profile_text(const CaseResult& one) {
 
 Sections operator_sections(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
-  if (one.operator_profile.empty()) return {};
+  if (!one.operator_profile) return {};
   Section section{.title = "Profile of a step",
-                  .table = operator_table(one.operator_profile.front()),
+                  .table = operator_table(*one.operator_profile),
                   .paragraphs = {profile_text(one)}};
   if (!section.table.rows.empty()) section.notes = {std::string(kProfileCaveat)};
   return {section};

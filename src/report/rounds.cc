@@ -28,11 +28,11 @@ std::string us(const SubsetFigures& subset) {
 }
 
 std::string host_of(const CaseResult& one, std::int64_t rank) {
-  return one.collective.front().ranks.at(static_cast<std::size_t>(rank)).host;
+  return one.collective->ranks.at(static_cast<std::size_t>(rank)).host;
 }
 
 Table matrix(const CaseResult& one, const RoundFigures& rounds) {
-  const auto& ranks = one.collective.front().ranks;
+  const auto& ranks = one.collective->ranks;
   Table table{.heads = {"p50 us", "host"}, .numbers_from = 2};
   for (const auto& rank : ranks) table.heads.push_back(std::to_string(rank.rank));
   for (const auto& rank : ranks) {
@@ -63,7 +63,7 @@ Table table_of(const CaseResult& one, const RoundFigures& rounds, Form form) {
   const bool pairs = std::all_of(rounds.subsets.begin(), rounds.subsets.end(),
                                  [](const auto& subset) { return subset.members.size() == 2; });
   const auto most = form == Form::kTerminal ? kMatrixOnTerminal : kMatrixOnPage;
-  return pairs && one.collective.front().ranks.size() <= most ? matrix(one, rounds) : slowest(rounds);
+  return pairs && one.collective->ranks.size() <= most ? matrix(one, rounds) : slowest(rounds);
 }
 
 std::string name_of(const CaseResult& one, const SlowPart& part) {

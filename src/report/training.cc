@@ -30,18 +30,18 @@ constexpr const char* kPartsReading =
 // Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
-  if (one.scaling.empty()) return {};
-  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling.front().base_case_id));
+  if (!one.scaling) return {};
+  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling->base_case_id));
 }
 
 std::string efficiency_text(const ReportCase& entry) {
-  if (entry.one->scaling.empty()) return kNone;
+  if (!entry.one->scaling) return kNone;
   return doubt_of(entry).empty() ? with_interval(result::efficiency_of(*entry.one)) : kNoClaim;
 }
 
 std::string speedup_text(const ReportCase& entry) {
-  if (entry.one->scaling.empty()) return kNone;
-  return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling.front().speedup) : kNoClaim;
+  if (!entry.one->scaling) return kNone;
+  return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling->speedup) : kNoClaim;
 }
 
 // Adds the shares of the step time by part, in the order of the step, to the last row.
@@ -63,7 +63,7 @@ Table short_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"training", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"},
               .labels = 35};
   for (const ReportCase& entry : cases) {
-    const Training& t = entry.one->training.front();
+    const Training& t = *entry.one->training;
     table.add(entry.one->label, efficiency_text(entry));
     add_parts(table, t);
     table.rows.back().cells.emplace_back(significant_or_none(t.last_loss));
@@ -78,7 +78,7 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
                         "straggler index", "loss", "total"}};
   for (const ReportCase& entry : cases) {
     const CaseResult& one = *entry.one;
-    const Training& t = one.training.front();
+    const Training& t = *one.training;
     table.add(name_of(entry), std::to_string(one.benchmark.world_size),
               with_interval(one.headline.p50_ns, 1e-6), or_none(one.throughput.per_s.value, format_rate),
               speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
@@ -91,7 +91,7 @@ Table part_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"share of a step", "data wait", "forward", "backward", "exposed", "optimizer"}};
   for (const ReportCase& entry : cases) {
     table.add(name_of(entry));
-    add_parts(table, entry.one->training.front());
+    add_parts(table, *entry.one->training);
   }
   return table;
 }
@@ -123,8 +123,8 @@ std::string loss_words(std::string name) {
 Table budget_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"case", "time lost in", "ms a step", "of the loss"}, .numbers_from = 2};
   for (const ReportCase& entry : cases) {
-    if (entry.one->scaling.empty() || !doubt_of(entry).empty()) continue;
-    for (const auto& part : entry.one->scaling.front().budget)
+    if (!entry.one->scaling || !doubt_of(entry).empty()) continue;
+    for (const auto& part : entry.one->scaling->budget)
       table.add(name_of(entry), loss_words(part.name), with_interval(part.cost_ns, 1e-6),
                 percent_or_none(part.share));
   }
@@ -143,8 +143,8 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
                      "communication ms"}};
   for (const ReportCase& entry : cases) {
     const auto scales = [&](const ReportCase& other) {
-      return other.run == entry.run && !other.one->scaling.empty() &&
-             other.one->scaling.front().base_case_id == entry.one->case_id;
+      return other.run == entry.run && other.one->scaling &&
+             other.one->scaling->base_case_id == entry.one->case_id;
     };
     const auto base = analysis::point_of(*entry.one);
     if (base.empty() || !std::ranges::any_of(cases, scales)) continue;
@@ -175,8 +175,8 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
 std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
   for (const ReportCase& entry : cases) {
-    for (const auto& note : entry.one->training.front().notes) place_of(note, notes);
-    if (!result::has_shares(entry.one->training.front()))
+    for (const auto& note : entry.one->training->notes) place_of(note, notes);
+    if (!result::has_shares(*entry.one->training))
       place_of(
           "a result of an earlier version: its parts of a step are medians, and shares of them need not add "
           "up",
@@ -215,7 +215,7 @@ std::string collectives_text(const Training& t) {
 }
 
 std::string loader_text(const CaseResult& one) {
-  const Training& t = one.training.front();
+  const Training& t = *one.training;
   if (!t.loader_samples_per_s || !one.throughput.per_s.value) return {};
   return fmt::format("The loaders could deliver {} {}/s, and training took {}.",
                      format_rate(*t.loader_samples_per_s), one.throughput.item,
@@ -317,12 +317,12 @@ std::string checkpoint_text(const Training& t) {
 std::string scaling_reading(const std::vector<ReportCase>& cases) {
   const ReportCase* widest = nullptr;
   for (const ReportCase& entry : cases)
-    if (!entry.one->scaling.empty() &&
-        (widest == nullptr || entry.one->scaling.front().world > widest->one->scaling.front().world))
+    if (entry.one->scaling &&
+        (widest == nullptr || entry.one->scaling->world > widest->one->scaling->world))
       widest = &entry;
   if (widest == nullptr) return {};
   const CaseResult& one = *widest->one;
-  const std::string base = plural(one.scaling.front().base_world, "rank"), doubt = doubt_of(*widest);
+  const std::string base = plural(one.scaling->base_world, "rank"), doubt = doubt_of(*widest);
   const std::string gain = doubt.empty()
                                ? fmt::format("{} times the throughput of {}, efficiency {}",
                                              speedup_text(*widest), base, efficiency_text(*widest))
@@ -344,11 +344,11 @@ std::string held_out_text(const Training& t) {
 std::string loss_reading(const std::vector<ReportCase>& cases) {
   std::string ends;
   for (const ReportCase& entry : cases) {
-    const auto& epochs = entry.one->training.front().epochs;
+    const auto& epochs = entry.one->training->epochs;
     if (epochs.size() < 2 || !epochs.front().loss || !epochs.back().loss) continue;
     ends += fmt::format("{}{}: {} to {} in {}{}", ends.empty() ? "" : "; ", name_of(entry),
                         format_significant(*epochs.front().loss), format_significant(*epochs.back().loss),
-                        plural(std::ssize(epochs), "epoch"), held_out_text(entry.one->training.front()));
+                        plural(std::ssize(epochs), "epoch"), held_out_text(*entry.one->training));
   }
   return ends.empty() ? "" : "Mean over the steps of an epoch, while the weights change. " + ends + ".";
 }
@@ -379,7 +379,7 @@ Sections training_sections(std::span<const ReportRun> runs, Form form) {
 Sections training_details(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (!is_training(one)) return {};
-  const Training& t = one.training.front();
+  const Training& t = *one.training;
   return {{.paragraphs = {facts_text(t), collectives_text(t), loader_text(one), checkpoint_text(t),
                           scope_text(one)}},
           {.chart = {"timeline", "Timeline of two steps", kTimelineReading, "straggler_index",

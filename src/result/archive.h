@@ -8,6 +8,7 @@
 #include <boost/preprocessor/variadic/to_seq.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,7 +20,7 @@
 
 // Converts plain structs to JSON and back from one field list, which names each field once and both writes
 // and reads: PACELINE_FIELDS, or `template <class A> void fields(A& a, T& t)` by hand. A missing Maybe is
-// null with "<field>_reason" beside it.
+// null with "<field>_reason" beside it. An optional is a list: of its value, or empty.
 #define PACELINE_FIELD(r, unused, name) a(BOOST_PP_STRINGIZE(name), t.name);
 #define PACELINE_FIELDS(Type, ...)                                                       \
   template <class A>                                                                     \
@@ -60,6 +61,12 @@ class Writer {
   static Json write(const std::vector<T>& values) {
     Json out = Json::array();
     for (const auto& value : values) out.push_back(write(value));
+    return out;
+  }
+  template <typename T>
+  static Json write(const std::optional<T>& value) {
+    Json out = Json::array();
+    if (value) out.push_back(write(*value));
     return out;
   }
   static Json write(const std::map<std::string, std::string>& values) { return values; }
@@ -147,6 +154,12 @@ class Reader {
       T& value = values.emplace_back();
       read(item, FieldPath(&path, values.size() - 1), value);
     }
+  }
+  template <typename T>
+  static void read(const Json& json, const FieldPath& path, std::optional<T>& value) {
+    if (!json.is_array() || json.size() > 1) fail(path, "a list of at most one");
+    value.reset();
+    if (!json.empty()) read(json.front(), FieldPath(&path, std::size_t{0}), value.emplace());
   }
   static void read(const Json& json, const FieldPath& path, std::map<std::string, std::string>& values) {
     if (!json.is_object()) fail(path, "an object");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -320,9 +321,9 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
-  std::vector<Load> load;                    // one element where scenario is not sync
-  std::vector<Training> training;            // one element where kind is training
-  std::vector<CollectiveResult> collective;  // one element where kind is collective
+  std::optional<Load> load;                    // where scenario is not sync
+  std::optional<Training> training;            // where kind is training
+  std::optional<CollectiveResult> collective;  // where kind is collective
 };
 
 struct SamplesFile {
@@ -352,13 +353,13 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  std::vector<Load> load;                    // one element where scenario is not sync: over all repetitions
-  std::vector<Training> training;            // one element where kind is training: over all repetitions
-  std::vector<Scaling> scaling;              // one element where a training case has a base
-  std::vector<CollectiveResult> collective;  // one element where kind is collective: over all repetitions
-  Estimate device_p50_ns;                    // like the headline, on the device's own clock
-  Number first_iteration_ns;                 // median over repetitions
-  Number load_ns;                            // median over repetitions
+  std::optional<Load> load;                    // where scenario is not sync: over all repetitions
+  std::optional<Training> training;            // where kind is training: over all repetitions
+  std::optional<Scaling> scaling;              // where a training case has a base
+  std::optional<CollectiveResult> collective;  // where kind is collective: over all repetitions
+  Estimate device_p50_ns;                      // like the headline, on the device's own clock
+  Number first_iteration_ns;                   // median over repetitions
+  Number load_ns;                              // median over repetitions
   SpeedUp speedup;
   ModelFile model_file;
   Memory memory;  // largest over repetitions
@@ -368,7 +369,7 @@ struct CaseResult {
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;
-  std::vector<OperatorProfile> operator_profile;  // one element where a training case was to be profiled
+  std::optional<OperatorProfile> operator_profile;  // where a training case was to be profiled
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back

@@ -3,6 +3,7 @@
 // Formulas: docs/metrics.md, collectives.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,7 +96,7 @@ struct CollectiveResult {
   std::vector<LinkFigures> link;  // fitted to sync_ns out of place
   Number link_error;              // root mean square of the fit's relative errors
   std::vector<LeastBandwidth> least_busbw;
-  std::vector<RoundFigures> rounds;  // one, where they were asked for
+  std::optional<RoundFigures> rounds;  // where they were asked for
   // The row of the table of topologies that the run fits or names, in words with its source; empty: none,
   // and `notes` say why.
   std::string topology;

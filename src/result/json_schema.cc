@@ -37,6 +37,10 @@ class SchemaMaker {
   static Json of(const std::vector<T>&) {
     return {{"type", "array"}, {"items", of(T{})}};
   }
+  template <typename T>
+  static Json of(const std::optional<T>&) {
+    return of(std::vector<T>());
+  }
   static Json of(const std::map<std::string, std::string>&) {
     return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,7 @@ struct Load {
   Count requests_needed;  // of one process, for p99
   std::int64_t requests = 0;  // of the shortest process, after the warm-up part
   std::vector<Stage> stages;
-  std::vector<SloResult> slo;  // empty or one
+  std::optional<SloResult> slo;
   Capacity capacity;
   std::vector<std::string> invalid;  // why the latencies are not valid, in words
 };

@@ -49,16 +49,16 @@ constexpr char kNoLoad[] = "one request at a time (scenario sync)";
 
 template <Number Load::*Field>
 MetricValue load_number(const CaseResult& c) {
-  return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field);
+  return c.load ? plain((*c.load).*Field) : MetricValue{{}, {}, {}, kNoLoad};
 }
 template <Number Load::*Field>
 MetricValue load_number_ms(const CaseResult& c) {
-  return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field, kToMs);
+  return c.load ? plain((*c.load).*Field, kToMs) : MetricValue{{}, {}, {}, kNoLoad};
 }
 // The limit lies between a rate that holds and, where one was found, a rate that misses.
 MetricValue capacity(const CaseResult& c) {
-  if (c.load.empty()) return {{}, {}, {}, kNoLoad};
-  const auto& found = c.load.front().capacity;
+  if (!c.load) return {{}, {}, {}, kNoLoad};
+  const auto& found = c.load->capacity;
   MetricValue v = plain(found.per_s);
   if (!v.value) return v;
   v.ci_low = v.value;
@@ -68,8 +68,8 @@ MetricValue capacity(const CaseResult& c) {
 }
 template <const char* Name>
 MetricValue stage_mean(const CaseResult& c) {
-  if (c.load.empty()) return {{}, {}, {}, kNoLoad};
-  for (const auto& stage : c.load.front().stages)
+  if (!c.load) return {{}, {}, {}, kNoLoad};
+  for (const auto& stage : c.load->stages)
     if (stage.name == Name) return plain(stage.mean_ns, kToMs);
   return {{}, {}, {}, "not a stage of this case"};
 }
@@ -79,15 +79,15 @@ constexpr char kNoCollective[] = "not a collective case";
 constexpr double kToUs = 1e-3;
 
 bool has_sizes(const CaseResult& c) {
-  return !c.collective.empty() && !c.collective.front().sizes.empty();
+  return c.collective && !c.collective->sizes.empty();
 }
 MetricValue bus_bandwidth(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(c.collective.front().sizes.back().out_of_place.sync_busbw_gb_per_s);
+  return estimate(c.collective->sizes.back().out_of_place.sync_busbw_gb_per_s);
 }
 MetricValue small_latency(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(c.collective.front().sizes.front().out_of_place.sync_ns, kToUs);
+  return estimate(c.collective->sizes.front().out_of_place.sync_ns, kToUs);
 }
 
 constexpr char kNoTraining[] = "not a training case";
@@ -95,33 +95,33 @@ constexpr double kToS = 1e-9;
 
 template <Number Training::*Field>
 MetricValue training_number(const CaseResult& c) {
-  return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().*Field);
+  return c.training ? plain((*c.training).*Field) : MetricValue{{}, {}, {}, kNoTraining};
 }
 MetricValue total_s(const CaseResult& c) {
-  return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().total_ns, kToS);
+  return c.training ? plain(c.training->total_ns, kToS) : MetricValue{{}, {}, {}, kNoTraining};
 }
 // From the last epoch that has one.
 MetricValue eval_accuracy(const CaseResult& c) {
-  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
-  const auto& epochs = c.training.front().epochs;
+  if (!c.training) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training->epochs;
   const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
                                  [](const EpochFigures& e) { return static_cast<bool>(e.eval_samples); });
   return plain(last == epochs.rend() ? EpochFigures{}.eval_accuracy : last->eval_accuracy);
 }
 // From the last epoch that has one.
 MetricValue train_accuracy(const CaseResult& c) {
-  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
-  const auto& epochs = c.training.front().epochs;
+  if (!c.training) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training->epochs;
   return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
 }
 MetricValue efficiency(const CaseResult& c) {
-  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
-  if (c.scaling.empty()) return {{}, {}, {}, "no case of fewer ranks with the same work a rank"};
+  if (!c.training) return {{}, {}, {}, kNoTraining};
+  if (!c.scaling) return {{}, {}, {}, "no case of fewer ranks with the same work a rank"};
   const std::string doubt = scaling_doubt(c);
   return doubt.empty() ? estimate(efficiency_of(c)) : MetricValue{{}, {}, {}, doubt};
 }
 MetricValue tokens_per_s(const CaseResult& c) {
-  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
+  if (!c.training) return {{}, {}, {}, kNoTraining};
   const auto length = c.benchmark.params.find("sequence_length");
   if (length == c.benchmark.params.end()) return {{}, {}, {}, "the model has no tokens"};
   const auto tokens = parse_double(length->second);

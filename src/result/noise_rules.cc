@@ -214,16 +214,16 @@ void raise_to(Number& into, double value) {
 }
 
 // What NVML saw of the GPUs of ranks. A rank whose GPU was not slowed down counts as 0.
-void add_devices(NoiseFacts& facts, const std::vector<Training>& trainings) {
-  for (const auto& training : trainings)
-    for (const auto& rank : training.ranks) {
-      if (!rank.evidence.device_mhz && rank.evidence.device_slowdown.empty()) continue;
-      double capped = 0, slowed = 0;
-      for (const auto& one : parse_slowdowns(rank.evidence.device_slowdown))
-        (one.reason == kPowerCap ? capped : slowed) += one.share;
-      raise_to(facts.power_capped, capped);
-      raise_to(facts.slowed_down, slowed);
-    }
+void add_devices(NoiseFacts& facts, const std::optional<Training>& training) {
+  if (!training) return;
+  for (const auto& rank : training->ranks) {
+    if (!rank.evidence.device_mhz && rank.evidence.device_slowdown.empty()) continue;
+    double capped = 0, slowed = 0;
+    for (const auto& one : parse_slowdowns(rank.evidence.device_slowdown))
+      (one.reason == kPowerCap ? capped : slowed) += one.share;
+    raise_to(facts.power_capped, capped);
+    raise_to(facts.slowed_down, slowed);
+  }
 }
 
 // Rules that judge figures which earlier versions stored and did not judge.
@@ -283,7 +283,7 @@ NoiseFacts facts_of(const Repetition& repetition) {
                    .steady_state = repetition.steady_state,
                    .residual_warmup = repetition.residual_warmup,
                    .n = repetition.n,
-                   .queue = !repetition.load.empty() && !repetition.load.front().arrival.empty()};
+                   .queue = repetition.load && !repetition.load->arrival.empty()};
   add_devices(facts, repetition.training);
   return facts;
 }

@@ -22,7 +22,7 @@ Number usual_mean_ns(const CaseResult& one) {
 // The case's rate, faster or slower as this repetition's mean time was; of a server what was measured itself.
 Number rate_of(const CaseResult& one, const Repetition& r) {
   if (traits_of(one.benchmark.scenario).rate_is_offered)
-    return r.load.empty() ? Number{} : r.load.front().saturation_per_s;
+    return r.load ? r.load->saturation_per_s : Number{};
   const auto& rate = one.throughput.per_s.value;
   if (!rate || !r.mean_ns) return rate ? r.mean_ns : rate;
   return *rate * *usual_mean_ns(one) / *r.mean_ns;
@@ -58,8 +58,7 @@ std::string distortion(const CaseResult& one) {
   const std::string& label = one.label.empty() ? one.case_id : one.label;
   if (!one.noise.instrument.empty())
     return fmt::format("{} was measured under {}", label, one.noise.instrument);
-  for (const auto& load : one.load)
-    if (!load.invalid.empty()) return fmt::format("{}: {}", label, load.invalid.front());
+  if (one.load && !one.load->invalid.empty()) return fmt::format("{}: {}", label, one.load->invalid.front());
   return {};
 }
 

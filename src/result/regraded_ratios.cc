@@ -31,7 +31,7 @@ bool claim_despite_grades(std::vector<CaseResult>& cases, const std::vector<std:
   bool any = false;
   for (auto& one : cases) any |= judge_again(one, cases, resumed_utc);
   const bool scaled = std::ranges::any_of(cases, [](const CaseResult& one) {
-    return std::ranges::any_of(one.scaling, [](const auto& s) { return was_the_grade(s.ci_low.reason()); });
+    return one.scaling && was_the_grade(one.scaling->ci_low.reason());
   });
   if (!scaled) return any;
   std::vector<CaseResult*> all;

@@ -37,12 +37,12 @@ RankSteps steps_in(const std::string& text, std::int64_t rank, const std::string
 
 std::vector<RankSteps> read_rank_steps(const StoredRun& stored, const CaseResult& one) {
   const auto folder = folder_of_case(stored, one.case_id);
-  if (!one.training.empty() && !one.repetitions.empty()) {
+  if (one.training && !one.repetitions.empty()) {
     const auto file = folder / "passes" / fmt::format("timed-{}.steps.bin", one.repetitions.back().index);
     if (std::filesystem::exists(file)) return read_step_file(file).ranks;
   }
   std::vector<RankSteps> tables;
-  for (std::int64_t rank = 0; rank < one.benchmark.world_size && !one.training.empty(); ++rank) {
+  for (std::int64_t rank = 0; rank < one.benchmark.world_size && one.training; ++rank) {
     const auto file = folder / fmt::format("rank{}.jsonl", rank);
     if (!std::filesystem::exists(file)) return {};
     tables.push_back(steps_in(read_regular_file(file), rank, file.string()));

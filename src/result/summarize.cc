@@ -290,9 +290,12 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   const auto processes = by_repetition(samples);
   const auto durations = series_of(processes, [](const auto& x) { return durations_ns(x); });
   const auto latencies = series_of(processes, [](const auto& x) { return latencies_ns(x); });
-  const auto periods = result.load.empty() ? durations : series_of(processes, [&](const auto& x) {
-    return completion_periods(scenario, result.load, x);
-  });
+  const auto periods = result.load
+                           ? series_of(processes,
+                                       [&](const auto& x) {
+                                         return completion_periods(scenario, result.load->concurrency, x);
+                                       })
+                           : durations;
   const bool batched = std::any_of(samples.begin(), samples.end(),
                                    [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
   result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
@@ -304,9 +307,9 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);
   fill_outliers(result.outliers, finite, options.timer_resolution_ns);
-  fill_flops(result.flops, result.load.empty()
-                               ? items_at_median(result.headline.p50_ns.value, options.items_per_iteration)
-                               : result.throughput.per_s.value);
+  fill_flops(result.flops, result.load
+                               ? result.throughput.per_s.value
+                               : items_at_median(result.headline.p50_ns.value, options.items_per_iteration));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void fill_issue_delay(Load& load, const std::vector<const Sample*>& samples) {
   for (const auto* s : samples)
     if (s->issue_delay_ns) delays.push_back(static_cast<double>(*s->issue_delay_ns));
   load.issue_delay_limit_ns =
-      std::max(kIssueDelayFloorNs, load.slo.empty() ? 0 : kIssueDelaySloShare * load.slo.front().bound_ns);
+      std::max(kIssueDelayFloorNs, load.slo ? kIssueDelaySloShare * load.slo->bound_ns : 0);
   load.issue_delay_p99_ns = delays.empty()
                                 ? Number::missing("no request found a free lane")
                                 : Number(stats::nearest_rank(stats::sorted_copy(delays), stats::kPpmP99));
@@ -287,17 +287,17 @@ void add_slo(Load& into, const Load& from) {
     const auto place = std::find(kOrder.begin(), kOrder.end(), s.verdict) - kOrder.begin();
     return std::pair(place, -s.offered_per_s.value().value_or(0));
   };
-  if (into.slo.empty() || from.slo.empty()) return;
-  if (weight(from.slo.front()) > weight(into.slo.front())) into.slo = from.slo;
+  if (!into.slo || !from.slo) return;
+  if (weight(*from.slo) > weight(*into.slo)) into.slo = from.slo;
 }
 
 // Requests of all schedules over the time that they take.
 Number offered_rate(const std::vector<Repetition>& repetitions) {
   double requests = 0, seconds = 0;
   for (const auto& r : repetitions) {
-    if (r.load.empty() || !r.load.front().offered_per_s) continue;
-    const auto offered = static_cast<double>(r.load.front().offered);
-    requests += offered, seconds += offered / *r.load.front().offered_per_s;
+    if (!r.load || !r.load->offered_per_s) continue;
+    const auto offered = static_cast<double>(r.load->offered);
+    requests += offered, seconds += offered / *r.load->offered_per_s;
   }
   return seconds > 0 ? Number(requests / seconds) : Number::missing("no request was counted");
 }
@@ -345,7 +345,7 @@ void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& sa
   load.stages = stages_of(samples);
   fill_batches(load, samples);
   judge_server(load);
-  for (auto& slo : load.slo) judge_slo(load, slo, latencies_ns(samples));
+  if (load.slo) judge_slo(load, *load.slo, latencies_ns(samples));
 }
 
 bool issued_late(const Load& load) {
@@ -363,27 +363,27 @@ std::string capacity_in_words(const Capacity& capacity) {
          (capacity.stopped.empty() ? "" : "; rates between them are open: " + capacity.stopped);
 }
 
-std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
-                                const std::vector<Sample>& samples) {
-  std::vector<Load> all;
+std::optional<Load> combined_load(const std::vector<Repetition>& repetitions,
+                                  const std::vector<Sample>& samples) {
+  std::optional<Load> all;
   for (const auto& r : repetitions) {
-    if (r.load.empty()) continue;
-    if (all.empty()) {
+    if (!r.load) continue;
+    if (!all) {
       all = r.load;
       continue;
     }
-    add_counts(all.front(), r.load.front());
-    add_worst(all.front(), r.load.front());
-    add_slo(all.front(), r.load.front());
+    add_counts(*all, *r.load);
+    add_worst(*all, *r.load);
+    add_slo(*all, *r.load);
   }
-  if (all.empty() || all.front().arrival.empty()) return all;
-  if (const auto rate = offered_rate(repetitions)) all.front().offered_per_s = rate;
-  all.front().stages = stages_of(samples);
-  fill_batches(all.front(), samples);
+  if (!all || all->arrival.empty()) return all;
+  if (const auto rate = offered_rate(repetitions)) all->offered_per_s = rate;
+  all->stages = stages_of(samples);
+  fill_batches(*all, samples);
   return all;
 }
 
-std::vector<double> completion_periods(Scenario scenario, const std::vector<Load>& load,
+std::vector<double> completion_periods(Scenario scenario, std::int64_t concurrency,
                                        const std::vector<Sample>& samples) {
   const Times t = times_of(counted(samples));
   auto ends = t.ends;
@@ -392,8 +392,8 @@ std::vector<double> completion_periods(Scenario scenario, const std::vector<Load
   if (ends.empty()) return {};
   stats::Interval window{ends.front(), ends.back()};
   if (traits_of(scenario).all_at_start) window.low = *std::min_element(t.starts.begin(), t.starts.end());
-  if (traits_of(scenario).keeps_in_flight && !load.empty())
-    window = stats::steady_window(t.starts, t.ends, load.front().concurrency).value_or(window);
+  if (traits_of(scenario).keeps_in_flight)
+    window = stats::steady_window(t.starts, t.ends, concurrency).value_or(window);
   std::vector<double> periods;
   double previous = window.low;
   for (const double end : ends) {
@@ -405,8 +405,8 @@ std::vector<double> completion_periods(Scenario scenario, const std::vector<Load
 }
 
 void apply_length_rule(CaseResult& result) {
-  if (result.load.empty() || !traits_of(result.benchmark.scenario).open_loop) return;
-  const Load& load = result.load.front();
+  if (!result.load || !traits_of(result.benchmark.scenario).open_loop) return;
+  const Load& load = *result.load;
   for (auto& q : result.stats.quantiles) {
     const auto reason = too_short(load, static_cast<std::uint32_t>(std::llround(q.p * 1e6)));
     if (!reason.empty()) withdraw(q, reason);
@@ -420,12 +420,12 @@ void apply_length_rule(CaseResult& result) {
     result.headline.p50_ns.ci_low = result.headline.p50_ns.ci_high = Number::missing(reason);
   const auto tail = too_short(load, stats::kPpmP99);
   if (tail.empty()) return;
-  for (auto& stage : result.load.front().stages) stage.p99_ns = Number::missing(tail);
+  for (auto& stage : result.load->stages) stage.p99_ns = Number::missing(tail);
 }
 
 void apply_load_rules(CaseResult& result) {
-  if (result.load.empty()) return;
-  const auto& invalid = result.load.front().invalid;
+  if (!result.load) return;
+  const auto& invalid = result.load->invalid;
   if (invalid.empty()) return;
   result.grade = Grade::kC;
   result.grade_reasons.insert(result.grade_reasons.begin(), invalid.begin(), invalid.end());

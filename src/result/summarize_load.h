@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,12 @@ bool issued_late(const Load& load);
 std::string capacity_in_words(const Capacity& capacity);
 
 // Combines the repetitions of a case: sums of counts, and the worst of every figure that can be bad.
-std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
-                                const std::vector<Sample>& samples);
+std::optional<Load> combined_load(const std::vector<Repetition>& repetitions,
+                                  const std::vector<Sample>& samples);
 
 // Times from one completion to the next in one process, in ns: the basis of throughput. Closed loop: while
 // all lanes are in use; offline: from the first start.
-std::vector<double> completion_periods(Scenario scenario, const std::vector<Load>& load,
+std::vector<double> completion_periods(Scenario scenario, std::int64_t concurrency,
                                        const std::vector<Sample>& samples);
 
 // Withdraws the quantiles for which the run is too short, saying how many requests are missing.

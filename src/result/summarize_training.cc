@@ -295,10 +295,10 @@ void summarize_training(Training& training, const std::vector<RankSteps>& tables
   add_held_out(training.epochs, ranks.front()->held_out);
 }
 
-std::vector<Training> combined_training(const std::vector<Repetition>& repetitions) {
+std::optional<Training> combined_training(const std::vector<Repetition>& repetitions) {
   std::vector<const Training*> all;
   for (const auto& r : repetitions)
-    if (!r.training.empty()) all.push_back(&r.training.front());
+    if (r.training) all.push_back(&*r.training);
   if (all.empty()) return {};
   Training combined = *all.back();
   combined.restarts.clear();
@@ -315,7 +315,7 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
                [](const Training& t) -> const StepParts& { return t.parts; });
   set_late(combined, all);
   for (auto& late : combined.late) keep_common_causes(late.causes, all);
-  return {combined};
+  return combined;
 }
 
 }  // namespace paceline::result

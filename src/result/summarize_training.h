@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "result/case_result.h"
@@ -17,6 +18,6 @@ void summarize_training(Training& training, const std::vector<RankSteps>& ranks,
                         std::int64_t samples_per_step);
 
 // Combines the repetitions of a case: the last one, with medians of the figures of speed.
-std::vector<Training> combined_training(const std::vector<Repetition>& repetitions);
+std::optional<Training> combined_training(const std::vector<Repetition>& repetitions);
 
 }  // namespace paceline::result

@@ -68,22 +68,22 @@ std::string work_without_ddp(const CaseResult& one) {
 }
 
 bool is_measured_training(const CaseResult& one) {
-  return one.outcome == Outcome::kOk && !one.training.empty() && one.headline.p50_ns.value;
+  return one.outcome == Outcome::kOk && one.training && one.headline.p50_ns.value;
 }
 
 const StepCosts* costs_with(const std::vector<CaseResult*>& cases, const CaseResult& like, std::int64_t world,
                             bool ddp) {
   for (const CaseResult* other : cases)
     if (is_measured_training(*other) && other->benchmark.world_size == world &&
-        other->training.front().ddp == ddp && work_without_ddp(*other) == work_without_ddp(like))
-      return &other->training.front().costs;
+        other->training->ddp == ddp && work_without_ddp(*other) == work_without_ddp(like))
+      return &other->training->costs;
   return nullptr;
 }
 
 std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
                                 const std::vector<CaseResult*>& cases) {
-  const Training& mine = one.training.front();
-  const Training& small = base.training.front();
+  const Training& mine = *one.training;
+  const Training& small = *base.training;
   if (!mine.costs.step_ns.value || !small.costs.step_ns.value) return {};
   BudgetHelp help;
   if (mine.ddp && !small.ddp) help.base_with_ddp = costs_with(cases, base, base.benchmark.world_size, true);
@@ -94,7 +94,7 @@ std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
 }  // namespace
 
 std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
-  const Scaling& s = one.scaling.front();
+  const Scaling& s = *one.scaling;
   if (!s.ci_low || !s.ci_high || !s.efficiency || !s.speedup)
     return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
   for (const CaseResult* side : {&one, base}) {
@@ -107,8 +107,8 @@ std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
 
 void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
   for (auto& one : cases) {
-    if (one.scaling.empty()) continue;
-    Scaling& s = one.scaling.front();
+    if (!one.scaling) continue;
+    Scaling& s = *one.scaling;
     const auto base = std::find_if(cases.begin(), cases.end(),
                                    [&](const CaseResult& other) { return other.case_id == s.base_case_id; });
     const std::string doubt = scaling_doubt(one, base == cases.end() ? nullptr : &*base);
@@ -119,14 +119,14 @@ void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
 }
 
 Estimate efficiency_of(const CaseResult& one) {
-  const Scaling& s = one.scaling.front();
+  const Scaling& s = *one.scaling;
   return {s.efficiency, s.ci_low, s.ci_high, one.headline.p50_ns.confidence, "binomial_processes"};
 }
 
 void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, CaseResult*> bases;
   for (CaseResult* one : cases) {
-    one->scaling.clear();
+    one->scaling.reset();
     if (!is_measured_training(*one)) continue;
     CaseResult*& base = bases[work_of_a_rank(*one)];
     if (base == nullptr || one->benchmark.world_size < base->benchmark.world_size) base = one;
@@ -135,8 +135,7 @@ void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<st
     if (!is_measured_training(*one)) continue;
     const CaseResult* base = bases.at(work_of_a_rank(*one));
     if (base->benchmark.world_size < one->benchmark.world_size)
-      one->scaling.push_back(scaling_of(*one, *base, resumed_utc)),
-          one->scaling.back().budget = budget_of(*one, *base, cases);
+      one->scaling = scaling_of(*one, *base, resumed_utc), one->scaling->budget = budget_of(*one, *base, cases);
   }
 }
 

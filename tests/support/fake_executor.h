@@ -86,7 +86,7 @@ inline nlohmann::json steps_record(const pass::PassSpec& spec, const std::vector
 inline Played plays_tables(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
   result::Repetition repetition;
   repetition.index = spec.repetition;
-  repetition.training.emplace_back();
+  repetition.training.emplace();
   return {{pass::repetition_record(repetition), steps_record(spec, tables)}, {}};
 }
 

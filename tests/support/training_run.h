@@ -82,7 +82,7 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   for (std::int32_t index = 0; index < 6; ++index) {
     result::Repetition r;
     r.index = index;
-    auto& t = r.training.emplace_back();
+    auto& t = r.training.emplace();
     t.ddp = spec.ddp;
     t.backend = spec.ddp ? "gloo" : "";
     t.launcher = "paceline";
@@ -99,7 +99,7 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   result::summarize(one, samples, options);
   one.training = result::combined_training(one.repetitions);
   if (spec.ranks > 1)
-    one.training.front().notes = {
+    one.training->notes = {
         "ranks are CPU processes over gloo: their throughput and its scaling do not speak "
         "for GPUs"};
   return one;

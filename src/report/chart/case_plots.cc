@@ -165,7 +165,7 @@ Plots throughput_plots(std::span<const ReportRun> runs) {
 
 Plots pareto_plots(std::span<const ReportRun> runs) {
   const Cases all = measured_cases(runs, [](const CaseResult& c) {
-    return c.training.empty() && c.headline.p50_ns.value && c.throughput.per_s.value;
+    return !c.training && c.headline.p50_ns.value && c.throughput.per_s.value;
   });
   const auto series = series_of(all);
   Plots plots;
@@ -242,13 +242,13 @@ Plots stage_plots(std::span<const ReportRun> runs) {
   std::vector<std::string> names;
   std::vector<StackRow> rows;
   const Cases cases = measured_cases(runs, [](const CaseResult& c) {
-    return traits_of(c.benchmark.scenario).has_queue && !c.load.empty() && !c.load.front().stages.empty();
+    return traits_of(c.benchmark.scenario).has_queue && c.load && !c.load->stages.empty();
   });
   for (const ReportCase& entry : cases)
-    for (const auto& stage : entry.one->load.front().stages) place_of(stage.name, names);
+    for (const auto& stage : entry.one->load->stages) place_of(stage.name, names);
   for (const ReportCase& entry : cases) {
     rows.push_back({name_of(entry), std::vector<double>(names.size(), kMissing)});
-    for (const auto& stage : entry.one->load.front().stages)
+    for (const auto& stage : entry.one->load->stages)
       rows.back().parts[index_in(names, stage.name)] = number_or_missing(stage.mean_ns, kNsToMs);
   }
   if (rows.empty()) return {};

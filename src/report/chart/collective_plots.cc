@@ -16,7 +16,7 @@ Line measured_line(const ReportCase& entry, std::size_t index) {
             .stroke = Line::Stroke::kHidden,
             .mark = series_mark(index),
             .name = name_of(entry)};
-  for (const auto& size : entry.one->collective.front().sizes) {
+  for (const auto& size : entry.one->collective->sizes) {
     const Measured rate = measured(size.out_of_place.sync_busbw_gb_per_s);
     line.points.push_back(
         {.x = static_cast<double>(size.bytes),
@@ -32,7 +32,7 @@ Line measured_line(const ReportCase& entry, std::size_t index) {
 
 Line fitted_line(const ReportCase& entry, std::size_t index) {
   Line line{.points = {}, .colour = series_colour(index), .stroke = Line::Stroke::kDotted};
-  const auto& c = entry.one->collective.front();
+  const auto& c = *entry.one->collective;
   for (const auto& size : c.sizes)
     line.points.push_back(
         {static_cast<double>(size.bytes), number_or_missing(result::fitted_busbw(c, size.bytes))});
@@ -45,7 +45,7 @@ Line asked_line(const ReportCase& entry, std::size_t index) {
             .stroke = Line::Stroke::kHidden,
             .mark = Line::Mark::kTriangle,
             .name = "asked for: " + name_of(entry)};
-  for (const auto& least : entry.one->collective.front().least_busbw)
+  for (const auto& least : entry.one->collective->least_busbw)
     line.points.push_back(
         {.x = static_cast<double>(least.bytes),
          .y = least.gb_per_s,
@@ -67,8 +67,7 @@ Plots collective_plots(const Cases& all) {
   for (std::size_t at = 0; at < cases.size(); ++at) {
     plot.lines.push_back(fitted_line(cases[at], at));
     plot.lines.push_back(measured_line(cases[at], at));
-    if (!cases[at].one->collective.front().least_busbw.empty())
-      plot.lines.push_back(asked_line(cases[at], at));
+    if (!cases[at].one->collective->least_busbw.empty()) plot.lines.push_back(asked_line(cases[at], at));
   }
   return {plot};
 }

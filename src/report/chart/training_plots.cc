@@ -22,7 +22,7 @@ using analysis::Prediction;
 
 std::string doubt_about(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
-  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling.front().base_case_id));
+  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling->base_case_id));
 }
 
 // Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.
@@ -36,8 +36,8 @@ struct Family {
 Family family_of(const ReportCase& base, const Cases& cases) {
   Family family{{base}};
   for (const ReportCase& entry : cases) {
-    if (entry.run != base.run || entry.one->scaling.empty() ||
-        entry.one->scaling.front().base_case_id != base.one->case_id)
+    if (entry.run != base.run || !entry.one->scaling ||
+        entry.one->scaling->base_case_id != base.one->case_id)
       continue;
     family.cases.push_back(entry);
   }
@@ -138,7 +138,7 @@ Line family_line(const OverRanks& figure, const Family& family, std::size_t inde
   for (const ReportCase& entry : family.cases) {
     const Measured m = figure.of(entry);
     std::string hint = name_of(entry) + "\n" + span_text(m, figure.unit);
-    if (!entry.one->scaling.empty() && !doubt_about(entry).empty())
+    if (entry.one->scaling && !doubt_about(entry).empty())
       hint += "\nno claim: " + doubt_about(entry);
     line.points.push_back(
         {.x = world_of(*entry.one), .y = m.value, .y_low = m.low, .y_high = m.high, .hint = hint});
@@ -198,7 +198,7 @@ double ideal_rate(const Family& family, double world) {
 }
 
 Measured efficiency_at(const ReportCase& entry) {
-  if (entry.one->scaling.empty()) return {1};
+  if (!entry.one->scaling) return {1};
   return doubt_about(entry).empty() ? measured(result::efficiency_of(*entry.one)) : Measured{};
 }
 
@@ -230,7 +230,7 @@ constexpr std::array kParts{
 // Means of the parts of a step and the rest of it, so that their bar is as long as the mean step. Medians
 // without a rest for results of versions without shares.
 StackRow parts_of(const ReportCase& entry) {
-  const Training& t = entry.one->training.front();
+  const Training& t = *entry.one->training;
   const bool means = result::has_shares(t) && entry.one->stats.mean_ns;
   StackRow row{name_of(entry), {}};
   for (const Part& part : kParts)
@@ -252,8 +252,8 @@ constexpr double kSmallLoss = 0.3;
 
 // From the ideal step over what each part adds to the measured step.
 Plot waterfall(const ReportCase& entry) {
-  const auto& scaling = entry.one->scaling.front();
-  const double step = number_or_missing(entry.one->training.front().costs.step_ns.value, kNsToMs);
+  const auto& scaling = *entry.one->scaling;
+  const double step = number_or_missing(entry.one->training->costs.step_ns.value, kNsToMs);
   double at = step;
   for (const auto& part : scaling.budget) at -= number_or_missing(part.cost_ns.value, kNsToMs);
   Plot plot{.title = name_of(entry),
@@ -320,7 +320,7 @@ Plots efficiency_plots(const Cases& cases) {
 Plots total_time_plots(const Cases& cases) {
   std::vector<BarRow> rows;
   for (const ReportCase& entry : cases) {
-    const auto& total = entry.one->training.front().total_ns;
+    const auto& total = entry.one->training->total_ns;
     if (!total) continue;
     const auto words = format_duration_ns(*total);
     rows.push_back({name_of(entry), name_of(entry) + ": " + words, words, {*total * 1e-9}});
@@ -345,7 +345,7 @@ Plots budget_plots(const Cases& cases) {
   constexpr std::size_t kMostBudgets = 6;
   Plots plots;
   for (const ReportCase& entry : cases) {
-    const bool has = !entry.one->scaling.empty() && !entry.one->scaling.front().budget.empty();
+    const bool has = entry.one->scaling && !entry.one->scaling->budget.empty();
     if (has && doubt_about(entry).empty() && plots.size() < kMostBudgets) plots.push_back(waterfall(entry));
   }
   return plots;
@@ -353,14 +353,14 @@ Plots budget_plots(const Cases& cases) {
 
 Plots loss_plots(const Cases& all) {
   Cases cases = all;
-  std::erase_if(cases, [](const ReportCase& e) { return e.one->training.front().epochs.size() < 2; });
+  std::erase_if(cases, [](const ReportCase& e) { return e.one->training->epochs.size() < 2; });
   if (cases.empty()) return {};
   Plot plot{.description = "Loss over epochs",
             .x = {.title = "epoch" + keep_first(cases), .from_zero = false, .whole = true},
             .y = {.title = "loss", .from_zero = false}};
   for (std::size_t at = 0; at < cases.size(); ++at) {
     Line line{.points = {}, .colour = series_colour(at), .mark = series_mark(at), .name = name_of(cases[at])};
-    for (const auto& e : cases[at].one->training.front().epochs)
+    for (const auto& e : cases[at].one->training->epochs)
       line.points.push_back({.x = static_cast<double>(e.epoch + 1),
                              .y = number_or_missing(e.loss),
                              .hint = epoch_words(cases[at], e)});

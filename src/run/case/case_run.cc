@@ -29,8 +29,8 @@ result::NoiseProfile noise_profile(const CaseRun& run) {
 std::string instance_death(const std::vector<result::Repetition>& repetitions, std::int64_t index) {
   std::string words;
   for (const auto& r : repetitions) {
-    if (r.index != index || r.load.empty()) continue;
-    const auto& load = r.load.front();
+    if (r.index != index || !r.load) continue;
+    const auto& load = *r.load;
     result::InstanceLoad sum;
     for (const auto& one : load.instances) {
       if (!one.died.empty())
@@ -153,7 +153,7 @@ void apply_repetition(CaseRun& run, pass::PassReport report) {
     return end_case(run, "data", e.what());
   }
   result::summarize_repetition(repetition, result::latencies_ns(samples));
-  for (auto& load : repetition.load) result::summarize_load(load, run.result.benchmark.scenario, samples);
+  if (repetition.load) result::summarize_load(*repetition.load, run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
   insert_repetition(run, std::move(repetition), samples);
   if (run.result.reason_code == result::kNotMeasured) {

@@ -31,28 +31,24 @@ using workload::SweepStep;
 constexpr double kBytesOfGb = 1e9;
 
 // The first size whose results were wrong, in words; empty: none was.
-std::string wrong_words(const std::vector<result::CollectiveResult>& collectives) {
-  for (const auto& c : collectives)
-    for (const auto& size : c.sizes)
-      for (const auto* f : {&size.out_of_place, &size.in_place})
-        if (f->wrong && *f->wrong > 0)
-          return fmt::format("accuracy: {} elements of {} of {} bytes ({}) were not as they must be",
-                             *f->wrong, c.operation, size.bytes,
-                             f == &size.in_place ? "in place" : "out of place");
-  for (const auto& c : collectives)
-    for (const auto& rounds : c.rounds)
-      if (rounds.wrong && *rounds.wrong > 0)
-        return fmt::format(
-            "accuracy: {} elements of a message of {} bytes between two ranks were not as they must be",
-            *rounds.wrong, rounds.bytes);
+std::string wrong_words(const result::CollectiveResult& c) {
+  for (const auto& size : c.sizes)
+    for (const auto* f : {&size.out_of_place, &size.in_place})
+      if (f->wrong && *f->wrong > 0)
+        return fmt::format("accuracy: {} elements of {} of {} bytes ({}) were not as they must be", *f->wrong,
+                           c.operation, size.bytes, f == &size.in_place ? "in place" : "out of place");
+  if (c.rounds && c.rounds->wrong && *c.rounds->wrong > 0)
+    return fmt::format(
+        "accuracy: {} elements of a message of {} bytes between two ranks were not as they must be",
+        *c.rounds->wrong, c.rounds->bytes);
   return {};
 }
 
 void summarize_rounds(const CaseRun& run, result::CollectiveResult& collective) {
   if (run.round_times.empty()) return;
   const auto spec = collective_spec(run.definition.settings);
-  collective.rounds = {result::summarize_rounds(
-      run.round_times, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0})};
+  collective.rounds = result::summarize_rounds(
+      run.round_times, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0});
 }
 
 // What stands in the table about a run like this one.
@@ -152,21 +148,22 @@ class CollectiveRules : public KindRules {
                                    pass::PassReport& report) const override {
     if (run.result.repetitions.empty()) run.collective_times.clear();  // parts of those that did not end
     run.collective_times[repetition.index] = report.collective_times;
-    if (!report.collective.empty()) repetition.collective = report.collective;
+    if (report.collective) repetition.collective = report.collective;
     if (!report.round_times.empty()) run.round_times[repetition.index] = report.round_times;
     return result::largest_size_samples(report.collective_times, static_cast<std::int32_t>(repetition.index));
   }
   void summarize(CaseRun& run) const override {
     if (run.result.repetitions.empty()) return;
     run.result.collective = run.result.repetitions.back().collective;
-    for (auto& collective : run.result.collective) fill_figures(run, collective);
-    if (const auto wrong = wrong_words(run.result.collective); !wrong.empty())
+    if (!run.result.collective) return;
+    fill_figures(run, *run.result.collective);
+    if (const auto wrong = wrong_words(*run.result.collective); !wrong.empty())
       end_case(run, "accuracy", wrong);
   }
   // What stands in a complete repetition has the better intervals; else the case has the sizes of this one.
   std::string keep_unfinished(CaseRun& run, std::int64_t repetition,
                               const pass::PassReport& report) const override {
-    if (report.collective.empty()) return {};
+    if (!report.collective) return {};
     if (report.collective_times.empty() && result::reason_of(report.error_code).skips) return {};
     auto words = progress_words(run, report);
     if (!run.result.repetitions.empty()) {
@@ -175,14 +172,14 @@ class CollectiveRules : public KindRules {
       return fmt::format("{} in passes/{}", words, file.filename().string());
     }
     const bool adds = !report.collective_times.empty();
-    if (!adds && !run.result.collective.empty()) words += "; sizes that were measured earlier are kept";
+    if (!adds && run.result.collective) words += "; sizes that were measured earlier are kept";
     run.interrupted = words;
     if (!adds) return words;
     run.collective_times = {{repetition, report.collective_times}};
     run.result.collective = report.collective;
-    fill_figures(run, run.result.collective.front());
-    run.result.collective.front().notes.insert(run.result.collective.front().notes.begin(),
-                                               "the sweep did not end: " + words);
+    auto& collective = *run.result.collective;
+    fill_figures(run, collective);
+    collective.notes.insert(collective.notes.begin(), "the sweep did not end: " + words);
     take_description(run, report);
     write_files(run);
     return words;
@@ -190,7 +187,7 @@ class CollectiveRules : public KindRules {
   [[nodiscard]] std::optional<result::CaseResult> last_part(const CaseRun& run,
                                                             const pass::PassReport& report) const override {
     const auto& times = report.collective_times;
-    if (report.collective.empty() || times.empty() || !report.round_times.empty() ||
+    if (!report.collective || times.empty() || !report.round_times.empty() ||
         is_half_measured(steps_of(run), times))
       return std::nullopt;
     const auto first = std::find_if(times.begin(), times.end(),
@@ -198,7 +195,7 @@ class CollectiveRules : public KindRules {
     auto part = run.result;
     part.collective = report.collective;
     try {
-      result::summarize_collective(part.collective.front(), {{0, {first, times.end()}}},
+      result::summarize_collective(*part.collective, {{0, {first, times.end()}}},
                                    run.definition.settings.number("confidence"));
     } catch (const Error&) {
       return std::nullopt;  // said when the pass has ended

@@ -151,7 +151,7 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
     return;
   }
   auto rows = outcome.report.layers;
-  const bool alone = run.result.load.empty();
+  const bool alone = !run.result.load;
   profile = result::summarize_layers(
       rows, alone ? run.result.headline.p50_ns.value
                   : result::Number::missing("latencies here hold more than one inference (scenario)"));

@@ -58,8 +58,7 @@ class TrainingInRun : public KindInRun {
     auto reason = no_profile_reason(c.definition);
     if (reason.empty()) reason = stall_reason(c.definition, c.result);
     if (!reason.empty()) {
-      c.result.operator_profile.assign(1, {});
-      c.result.operator_profile.front().reason = std::move(reason);
+      c.result.operator_profile.emplace().reason = std::move(reason);
       return;
     }
     const auto trace_file = tools_.temp_folder / fmt::format("trace-{}.json", c.definition.id);

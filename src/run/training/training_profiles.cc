@@ -36,9 +36,8 @@ bool asks_profile(const config::Case& c) {
 }
 
 bool is_profile_due(const CaseRun& run) {
-  const auto& have = run.result.operator_profile;
   return asks_profile(run.definition) && run.selected && run.result.complete &&
-         (have.empty() || !have.front().steps);
+         (!run.result.operator_profile || !run.result.operator_profile->steps);
 }
 
 std::string no_profile_reason(const config::Case& c) {
@@ -61,8 +60,8 @@ std::string no_profile_reason(const config::Case& c) {
 std::string stall_reason(const config::Case& c, const result::CaseResult& measured) {
   if (c.settings.text("profiling.trigger") != "sync_stall_detection") return {};
   const double threshold = c.settings.number("profiling.sync_stall_threshold");
-  const auto share = measured.training.empty() ? result::Number::missing("it has no ranks")
-                                               : measured.training.front().exposed_share;
+  const auto share =
+      measured.training ? measured.training->exposed_share : result::Number::missing("it has no ranks");
   if (!share) return fmt::format("sync stalls are not known: {}", share.reason());
   if (*share >= threshold) return {};
   return fmt::format("sync stalls take {} of a step, less than profiling.sync_stall_threshold ({})",
@@ -82,15 +81,13 @@ pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base, co
 }
 
 void apply_operator_profile(CaseRun& run, const process::WorkerOutcome& outcome, const fs::path& trace_file) {
-  auto& all = run.result.operator_profile;
-  all.assign(1, {});
+  auto& profile = run.result.operator_profile.emplace();
   if (!outcome.ok || !outcome.report.profiled_steps) {
-    all.front().reason = outcome.ok ? "the process that was profiled told nothing" : outcome.reason;
+    profile.reason = outcome.ok ? "the process that was profiled told nothing" : outcome.reason;
     return;
   }
   auto steps = *outcome.report.profiled_steps;
-  all.front() = result::summarize_operators(steps, run.result.headline.p50_ns.value);
-  auto& profile = all.front();
+  profile = result::summarize_operators(steps, run.result.headline.p50_ns.value);
   if (!profile.steps) return;
   profile.table = kTableName;
   replace_file(run.dir / kTableName, result::operators_to_csv(steps.operators));

@@ -33,8 +33,8 @@ bool writes_text(const CaseRun& run) {
 // The step tables of the ranks become figures of the repetition, and its samples.
 std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
                                        pass::PassReport& report) {
-  if (repetition.training.empty()) repetition.training.emplace_back();
-  auto& training = repetition.training.front();
+  if (!repetition.training) repetition.training.emplace();
+  auto& training = *repetition.training;
   result::require_ranks(report.rank_steps, run.definition.settings.integer("ranks"));
   result::summarize_training(training, report.rank_steps, samples_per_step(run.definition));
   auto samples = result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
@@ -56,18 +56,17 @@ void write_rank_files(const CaseRun& run) {
   for (const auto& [rank, text] : ranks) replace_file(run.dir / fmt::format("rank{}.jsonl", rank), text);
   std::string epochs;
   for (const auto& r : run.result.repetitions)
-    for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
+    if (r.training) epochs += result::epochs_jsonl(r.training->epochs, r.index);
   replace_file(run.dir / "metrics_epoch.jsonl", epochs);
 }
 
 void summarize_training_case(CaseRun& run) {
   run.result.training = result::combined_training(run.result.repetitions);
-  for (auto& training : run.result.training) {
-    for (auto& note : training_notes(run.definition, run.base.ranks.device))
-      training.notes.push_back(std::move(note));
-    if (auto crowded = crowding_note(training); !crowded.empty())
-      training.notes.push_back(std::move(crowded));
-  }
+  if (!run.result.training) return;
+  auto& training = *run.result.training;
+  for (auto& note : training_notes(run.definition, run.base.ranks.device))
+    training.notes.push_back(std::move(note));
+  if (auto crowded = crowding_note(training); !crowded.empty()) training.notes.push_back(std::move(crowded));
 }
 
 // Under a name of its own, so that the repetition can be measured anew. The name within the case's folder.

@@ -59,7 +59,7 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
   r.load_ns = lanes.load_ns();
   r.memory = lanes.memory();
   finish_memory(r.memory);
-  r.load.emplace_back().batching = lanes.batching();
+  r.load.emplace().batching = lanes.batching();
   sink.emit(pass::correctness_record(lanes.check()));
   sink.emit(pass::repetition_record(r));
   sink.phase(kUnload);

@@ -208,7 +208,7 @@ class InstanceService : public Service {
       const auto& report = one.worker.report();
       if (memory.empty()) {
         end.load_ns = report.repetition.load_ns.value().value_or(0);
-        for (const auto& load : report.repetition.load) end.batching = load.batching;
+        if (report.repetition.load) end.batching = report.repetition.load->batching;
       }
       memory.push_back(report.repetition.memory);
       const bool bad = result::is_wrong(report.correctness);

@@ -176,7 +176,7 @@ class ServerRuns {
       service_.require_complete();
       result::Load judged = last.load;
       result::summarize_load(judged, Scenario::kServer, last.samples);
-      const auto& slo = judged.slo.front();
+      const auto& slo = *judged.slo;
       sink.emit(pass::notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
       return TrialOutcome{slo, result::issued_late(judged)};
     });
@@ -255,7 +255,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   if (scenario.open_loop) r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   r.memory = end.memory;
-  r.load = {m.load};
+  r.load = m.load;
   repetition.emit(m.samples);
   sink.phase(kUnload);
 }

@@ -320,12 +320,12 @@ void TrainingPass::report() {
   tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/false});
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
-  r.training = {known_here(rank_)};
+  r.training = known_here(rank_);
   if (rank_.group() && !spec_.train.settings.ddp.enabled)
-    r.training.front().notes.emplace_back(
+    r.training->notes.emplace_back(
         "ddp.enabled is false: every rank trained a model of its own; gradients were not exchanged");
-  if (checkpoints_->enabled()) r.training.front().checkpoints = checkpoints;
-  if (!checkpoints_->remark().empty()) r.training.front().notes.push_back(checkpoints_->remark());
+  if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
+  if (!checkpoints_->remark().empty()) r.training->notes.push_back(checkpoints_->remark());
   r.noise = host::noise_over(snapshots_);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   sink_.emit(pass::repetition_record(r));

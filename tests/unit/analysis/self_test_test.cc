@@ -23,7 +23,7 @@ void add_measured(result::RunResult& run, const std::vector<result::RankSteps>& 
   one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = std::ssize(ranks);
   if (!inject.empty()) one.benchmark.params["inject"] = inject;
-  auto& t = one.training.emplace_back();
+  auto& t = one.training.emplace();
   t.ddp = true;
   result::summarize_training(t, ranks, 8);
 }

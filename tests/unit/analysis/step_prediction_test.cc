@@ -21,7 +21,7 @@ result::CaseResult case_with(SimulatedTraining world, std::int64_t ranks) {
   result::CaseResult one;
   one.case_id = "r" + std::to_string(ranks);
   one.benchmark.world_size = ranks;
-  auto& t = one.training.emplace_back();
+  auto& t = one.training.emplace();
   t.ddp = ranks > 1;
   result::summarize_training(t, run.ranks, 8);
   return one;
@@ -103,10 +103,10 @@ TEST(StepPrediction, RanksOfOneHostSayNothingOfRanksOfSeveral) {
   result::RunResult run;
   for (const std::int64_t ranks : {1, 2, 4}) {
     run.cases.push_back(case_with({.gb_per_s = 0.5}, ranks));
-    if (ranks > 1) run.cases.back().scaling.emplace_back().base_case_id = "r1";
+    if (ranks > 1) run.cases.back().scaling.emplace().base_case_id = "r1";
   }
   EXPECT_EQ(predict_beyond(run, "r1").refused, "") << "each rank has a host of its own";
-  for (auto& rank : run.cases[1].training[0].ranks) rank.host = "node0";
+  for (auto& rank : run.cases[1].training->ranks) rank.host = "node0";
   EXPECT_NE(predict_beyond(run, "r1").refused.find("on one host and others on several"), std::string::npos);
 }
 

@@ -44,7 +44,7 @@ TEST(TrainingFindings, AWaitForALateRankIsNotBlamedOnCommunication) {
 
 TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  auto& training = run.cases[0].training[0];
+  auto& training = *run.cases[0].training;
   training.straggler_rank = result::Count::missing("no rank is late with certainty");
   training.suspected = std::exchange(training.late, {});
   training.late.clear();
@@ -61,7 +61,7 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
 
 TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  auto& training = run.cases[0].training[0];
+  auto& training = *run.cases[0].training;
   training.straggler_index = 1.001;
   training.late.front().every = 10;
   training.late.front().cost_ns = 0.06 * *training.costs.step_ns.value;
@@ -72,8 +72,8 @@ TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
 
 TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  run.cases[0].training[0].straggler_index = 1.03;
-  run.cases[0].training[0].late.front().cost_ns = 0.04 * *run.cases[0].training[0].costs.step_ns.value;
+  run.cases[0].training->straggler_index = 1.03;
+  run.cases[0].training->late.front().cost_ns = 0.04 * *run.cases[0].training->costs.step_ns.value;
   expect_says(only_text(run, "straggler"),
               "rank 1 is persistently late, but its straggler index is only 1.030");
 }
@@ -92,7 +92,7 @@ TEST(TrainingFindings, ABudgetThatExplainsMoreThanThereIsIsSaid) {
   expect_says(only_text(run, "overdrawn_budget"), "explain 155 % of the gap to 1 rank and leave -55 %");
   auto noisy = run;  // what is left may be nothing
   for (auto& one : noisy.cases)
-    for (auto& scaling : one.scaling) scaling.budget.back().cost_ns.ci_high = 1e6;
+    if (one.scaling) one.scaling->budget.back().cost_ns.ci_high = 1e6;
   EXPECT_TRUE(of_kind(noisy, "overdrawn_budget").empty());
   const auto even = training_run({{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 40}});
   EXPECT_TRUE(of_kind(even, "overdrawn_budget").empty());
@@ -110,10 +110,10 @@ TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {
               "'kill:rank=1,step=40' never came: training ended after step 39");
   EXPECT_EQ(asked("slow=1s:rank=7,step=40"), 0U);  // another world's
   EXPECT_EQ(asked("of another version"), 0U);
-  run.cases[0].training[0].checkpoints.resumed_step = 10;
+  run.cases[0].training->checkpoints.resumed_step = 10;
   EXPECT_EQ(asked("kill:rank=1,step=49"), 0U);
   EXPECT_EQ(asked("kill:rank=1,step=50"), 1U);
-  run.cases[0].training[0].restarts.emplace_back();
+  run.cases[0].training->restarts.emplace_back();
   EXPECT_EQ(asked("kill:rank=1,step=50"), 0U);
 }
 
@@ -122,13 +122,13 @@ TEST(TrainingFindings, AnOperatorThatTakesMuchOfAStepIsNamed) {
   result::ProfiledSteps steps;
   steps.step_ns = {120e6, 120e6};
   steps.operators = {{"aten::conv", 106, 60e6, 60e6, {}}};
-  run.cases[0].operator_profile = {result::summarize_operators(steps, 100e6)};
+  run.cases[0].operator_profile = result::summarize_operators(steps, 100e6);
   expect_says(only_text(run, "top_operator"), "aten::conv takes 25.0 % of a profiled step by itself");
   expect_says(of_kind(run, "top_operator").front().evidence,
               "30.0 ms in 53 calls a step; a profiled step took 1.20 times a timed one");
-  run.cases[0].operator_profile[0].top[0].share = 0.19;
+  run.cases[0].operator_profile->top[0].share = 0.19;
   EXPECT_TRUE(of_kind(run, "top_operator").empty());
-  run.cases[0].operator_profile[0] = {};
+  *run.cases[0].operator_profile = {};
   EXPECT_TRUE(of_kind(run, "top_operator").empty());
 }
 
@@ -139,7 +139,7 @@ TEST(TrainingFindings, ConvolutionsOutsideOneDnnAreCountedWhereTheyAreKnown) {
     result::ProfiledSteps steps;
     steps.step_ns = {100e6, 100e6};
     steps.operators = std::move(operators);
-    run.cases[0].operator_profile = {result::summarize_operators(steps, 100e6)};
+    run.cases[0].operator_profile = result::summarize_operators(steps, 100e6);
     const auto found = of_kind(run, "outside_onednn");
     return found.empty() ? std::string() : found.front().text + " " + found.front().advice;
   };
@@ -160,15 +160,15 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   // The wait for the straggler is no part of it.
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 13.3");
   auto old = run;  // without costs of steps: the straggler is taken to be the cause
-  for (auto& one : old.cases) one.training.front().communication_share = result::Number::missing("old");
+  for (auto& one : old.cases) one.training->communication_share = result::Number::missing("old");
   EXPECT_TRUE(of_kind(old, "exposed_communication").empty());
-  for (auto& one : old.cases) one.training.front().straggler_rank = result::Count::missing("none");
+  for (auto& one : old.cases) one.training->straggler_rank = result::Count::missing("none");
   EXPECT_FALSE(of_kind(old, "exposed_communication").empty());
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
   expect_says(of_kind(run, "data_bound").front().advice, "share the CPUs");
   auto slow = run;
-  for (auto& one : slow.cases) one.training.front().loader_samples_per_s = *one.throughput.per_s.value;
+  for (auto& one : slow.cases) one.training->loader_samples_per_s = *one.throughput.per_s.value;
   expect_says(of_kind(slow, "data_bound").front().advice, "Raise data.workers");
   expect_says(of_kind(run, "exposed_communication").front().evidence,
               "2 all-reduces a step in buckets (161 without");
@@ -247,7 +247,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   result::RunResult run;
   run.cases = {::paceline::testing::training_case({.ranks = 2})};
   EXPECT_TRUE(of_kind(run, "device_slowdown").empty());
-  auto& evidence = run.cases[0].training.front().ranks[1].evidence;
+  auto& evidence = run.cases[0].training->ranks[1].evidence;
   evidence.device_mhz = 1961.25;
   evidence.device_slowdown = "power cap in 50.0 % of the samples";
   const auto found = of_kind(run, "device_slowdown");

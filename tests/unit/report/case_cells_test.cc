@@ -86,7 +86,7 @@ TEST(ReportCases, AreNamedWithTheirRunWhereThereAreSeveral) {
 TEST(CaseCells, BatchesAreDescribed) {
   result::CaseResult one;
   EXPECT_EQ(batching_text(one), "");
-  auto& load = one.load.emplace_back();
+  auto& load = one.load.emplace();
   EXPECT_EQ(batching_text(one), "");
   load.max_batch = 4;
   load.batching = "dynamic";

@@ -32,7 +32,7 @@ result::RunResult run_with_operators() {
   profile.trace = "trace_rank0.json";
   profile.trace_bytes = 1'500'000;
   profile.table = "operators.csv";
-  run.cases[0].operator_profile = {profile};
+  run.cases[0].operator_profile = profile;
   return run;
 }
 
@@ -53,7 +53,7 @@ TEST(OperatorText, OnADeviceTheColumnsNameTheirClocks) {
   const auto on_host = terminal_table(run, {});
   expect_words(on_host, {"self ms"});
   expect_words(on_host, {"total ms"});
-  run.cases[0].operator_profile[0].source = "PyTorch's profiler (Kineto): times of the device's work";
+  run.cases[0].operator_profile->source = "PyTorch's profiler (Kineto): times of the device's work";
   const auto text = terminal_table(run, {});
   expect_words(text, {"device ms"});
   expect_words(text, {"host total ms"});
@@ -64,7 +64,7 @@ TEST(OperatorText, OnADeviceTheColumnsNameTheirClocks) {
 
 TEST(OperatorText, NoProfileIsExplained) {
   result::CaseResult one;
-  one.operator_profile.emplace_back().reason = "rank 1 was killed";
+  one.operator_profile.emplace().reason = "rank 1 was killed";
   EXPECT_EQ(html_of(kOperators.of_case(alone(one))),
             "<h4>Profile of a step</h4>\n<p>no profile: rank 1 was killed</p>\n");
 }

@@ -110,7 +110,7 @@ TEST(Plots, TheScalingCurveHasWhatWasMeasuredAndPredicted) {
   EXPECT_NEAR(ideal.back().y / ideal.front().y, ideal.back().x / ideal.front().x, 1e-9);
   const auto efficiency = efficiency_plots(side_by_side(runs)).at(0);
   EXPECT_NEAR(std::ranges::find(efficiency.lines, line->name, &Line::name)->points[1].y,
-              *runs[0].result.cases[1].scaling.front().efficiency, 1e-12);
+              *runs[0].result.cases[1].scaling->efficiency, 1e-12);
 }
 
 // Beyond four times the largest world the model claims nothing: no band there.

@@ -55,8 +55,8 @@ TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
 
 TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {
   auto run = testing::training_run();
-  run.cases[2].scaling.front().ci_low = 0.6;
-  run.cases[2].scaling.front().ci_high = 0.97;
+  run.cases[2].scaling->ci_low = 0.6;
+  run.cases[2].scaling->ci_high = 0.97;
   expect_words(terminal_of(run), {"(0.600–0.970)"});
 }
 
@@ -81,7 +81,7 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
 
 TEST(TrainingText, EveryTableHasAsManyHeadsAsCells) {
   auto run = testing::training_run();
-  for (auto& rank : run.cases[1].training.front().ranks)
+  for (auto& rank : run.cases[1].training->ranks)
     rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
   int evidence = 0;
   for (const auto& one : run.cases)
@@ -104,13 +104,13 @@ TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ASSERT_EQ(points().size(), 2U);
   EXPECT_EQ(points().at(1).x, 2);
   EXPECT_EQ(page_of(trained).find("held-out"), std::string::npos);
-  auto& last = trained.result.cases[0].training.front().epochs.back();
+  auto& last = trained.result.cases[0].training->epochs.back();
   last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
   expect_words(page_of(trained), {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
   expect_words(html_of(kTraining.of_case(alone(trained.result.cases[0]))), {"held-out accuracy"});
   expect_words(points().at(1).hint, {"held-out data: loss 2.50, 25.0 % right"});
   EXPECT_EQ(points().at(0).hint.find("held-out"), std::string::npos);
-  for (auto& one : trained.result.cases) one.training.front().epochs.resize(1);  // one point is no course
+  for (auto& one : trained.result.cases) one.training->epochs.resize(1);  // one point is no course
   EXPECT_EQ(page_of(trained).find("data-chart=\"loss\""), std::string::npos);
 }
 
@@ -126,7 +126,7 @@ TEST(TrainingText, MarkdownHasScalingAndParts) {
 TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
   auto run = testing::training_run({{.ranks = 1}});
   EXPECT_EQ(terminal_of(run).find("earlier version"), std::string::npos);
-  auto& t = run.cases[0].training.front();
+  auto& t = *run.cases[0].training;
   t.shares = {};
   t.parts.step_ns = *t.parts.forward_ns;
   expect_words(terminal_of(run), {"100.0 %"});
@@ -137,7 +137,7 @@ TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
 
 TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
   auto run = testing::training_run({{.ranks = 1}});
-  auto& t = run.cases[0].training.front();
+  auto& t = *run.cases[0].training;
   t.parts.forward_ns = *t.parts.step_ns;  // a median that does not fit beside the others
   const double forward_ms = *t.shares.forward * *run.cases[0].stats.mean_ns * 1e-6;
   t.shares.forward = 0.0;  // the host does something else in that time
@@ -150,7 +150,7 @@ TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
 
 TEST(TrainingText, RestartsAndCheckpointsAreTold) {
   auto run = testing::training_run({{.ranks = 2, .ddp = true}});
-  auto& t = run.cases[0].training.front();
+  auto& t = *run.cases[0].training;
   t.restarts = {{"rank 1 was killed", 0.4e9, 12e9, 7, 2, 2}};
   t.checkpoints.written = 3;
   t.checkpoints.bytes = 204'000'000;

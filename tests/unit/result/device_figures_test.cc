@@ -56,7 +56,7 @@ TEST(DeviceSlowdown, WordsAndBack) {
 CaseResult trained(const std::vector<std::string>& slowdowns) {
   CaseResult one;
   one.benchmark.params["device"] = "cuda";
-  auto& ranks = one.training.emplace_back().ranks;
+  auto& ranks = one.training.emplace().ranks;
   for (const auto& words : slowdowns) {
     auto& e = ranks.emplace_back().evidence;
     e.device_mhz = 1961.25, e.device_slowdown = words;

@@ -138,19 +138,19 @@ Repetition late_repetition(double wait_ms) {
   auto run = testing::simulate({.delays = {{.rank = 2, .ms = 18}}});
   for (auto& table : run.ranks) table.rank.evidence.runq_wait_ns = table.rank.rank == 2 ? wait_ms * 1e6 : 0;
   Repetition repetition;
-  repetition.training.emplace_back().ddp = true;
-  summarize_training(repetition.training.front(), run.ranks, 8);
+  repetition.training.emplace().ddp = true;
+  summarize_training(*repetition.training, run.ranks, 8);
   return repetition;
 }
 
 TEST(LateCauses, OfACaseAreThoseOfAllRepetitions) {
   const auto always = combined_training({late_repetition(17), late_repetition(16)});
-  ASSERT_EQ(always.front().late.size(), 1U);
-  ASSERT_EQ(always.front().late.front().causes.size(), 1U);
-  EXPECT_NEAR(*always.front().late.front().causes.front().explains_ns, 16e6, 1);
+  ASSERT_EQ(always->late.size(), 1U);
+  ASSERT_EQ(always->late.front().causes.size(), 1U);
+  EXPECT_NEAR(*always->late.front().causes.front().explains_ns, 16e6, 1);
   const auto once = combined_training({late_repetition(0), late_repetition(16)});
-  ASSERT_EQ(once.front().late.size(), 1U);
-  EXPECT_TRUE(once.front().late.front().causes.empty());
+  ASSERT_EQ(once->late.size(), 1U);
+  EXPECT_TRUE(once->late.front().causes.empty());
 }
 
 }  // namespace

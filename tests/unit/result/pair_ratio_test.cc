@@ -111,9 +111,9 @@ TEST(PairRatio, FewerThanSixPairsAndDistortedTimesClaimNothing) {
   one.noise.instrument = "gdb";
   EXPECT_EQ(reason(), "one was measured under gdb");
   one.noise.instrument.clear();
-  one.load.emplace_back().invalid = {"generator_limited: 80 % of the requests were late"};
+  one.load.emplace().invalid = {"generator_limited: 80 % of the requests were late"};
   EXPECT_EQ(reason(), "one: generator_limited: 80 % of the requests were late");
-  one.load.clear();
+  one.load.reset();
   base.repetitions.pop_back();
   EXPECT_EQ(reason(), "fewer than six pairs of processes");
 }

@@ -93,16 +93,16 @@ TEST(TrainingScaling, WorldsThatDidNotRunInTurnsHaveNoInterval) {
     auto one = measured_at("w", minutes);
     one.case_id += std::to_string(ranks);
     one.benchmark.world_size = ranks;
-    one.training.emplace_back();
+    one.training.emplace();
     one.headline = {kBetweenProcess, {1e7, 0.99e7, 1.01e7, 0.95, ""}, {}, {}};
     return one;
   };
   auto one = world(1, kFirst), two = world(2, kSecond), later = world(2, kLater);
   compare_scaling({&one, &two});
-  EXPECT_TRUE(two.scaling.at(0).ci_low);
+  EXPECT_TRUE(two.scaling.value().ci_low);
   compare_scaling({&one, &later});
-  EXPECT_FALSE(later.scaling.at(0).ci_low);
-  EXPECT_NE(later.scaling.at(0).ci_low.reason().find("neighbours in time"), std::string::npos);
+  EXPECT_FALSE(later.scaling.value().ci_low);
+  EXPECT_NE(later.scaling.value().ci_low.reason().find("neighbours in time"), std::string::npos);
 }
 
 }  // namespace

@@ -67,19 +67,34 @@ TEST(ResultJson, NotFiniteBecomesMissing) {
   EXPECT_EQ(to_json(c)["stats"]["mean_ns_reason"], "not_finite");
 }
 
+// In files an optional is a list: empty, or of its value.
+TEST(ResultJson, AnOptionalIsAListOfAtMostOne) {
+  auto c = sample_case();
+  auto json = to_json(c);
+  EXPECT_EQ(json["load"], nlohmann::json::array());
+  EXPECT_FALSE(case_from_json(json, "x.json").load);
+  c.load.emplace().slo.emplace().verdict = "met";
+  json = to_json(c);
+  ASSERT_EQ(json["load"].size(), 1U);
+  EXPECT_EQ(json["load"][0]["slo"][0]["verdict"], "met");
+  EXPECT_EQ(case_from_json(json, "x.json").load.value().slo.value().verdict, "met");
+  json["load"].push_back(json["load"][0]);
+  EXPECT_THROW(case_from_json(json, "x.json"), Error);
+}
+
 // A file of version 1.2 with a search: it does not know the rate that missed.
 TEST(ResultJson, AnOlderCapacityDoesNotSayThatNoneWasSearched) {
   auto c = sample_case();
-  c.load.emplace_back().capacity.per_s = 120.0;
+  c.load.emplace().capacity.per_s = 120.0;
   auto json = to_json(c);
   auto& capacity = json["load"][0]["capacity"];
   capacity.erase("missed_per_s");
   capacity.erase("missed_per_s_reason");
-  const auto read = case_from_json(json, "x.json").load.front().capacity;
+  const auto read = case_from_json(json, "x.json").load->capacity;
   EXPECT_EQ(read.missed_per_s.reason(), "this file is of a version that did not store the rate that missed");
   capacity["per_s"] = nullptr;
   capacity["per_s_reason"] = kNoSearch;
-  EXPECT_EQ(case_from_json(json, "x.json").load.front().capacity.missed_per_s.reason(), kNoSearch);
+  EXPECT_EQ(case_from_json(json, "x.json").load->capacity.missed_per_s.reason(), kNoSearch);
 }
 
 TEST(ResultJson, UnknownFieldsAreKeptAtEveryDepth) {

@@ -112,12 +112,12 @@ TEST_F(TrainingPasses, RestartsGoOnFromTheCheckpointAndOutliveResume) {
   EXPECT_EQ(notes_.notices, (std::vector<std::string>{
                                 "restart 1 of 3 from the last checkpoint: rank 1 on here: killed by SIGKILL",
                                 "restart 2 of 3 from the last checkpoint: no answer"}));
-  const auto restarts = done.repetitions.at(0).training.at(0).restarts;
+  const auto restarts = done.repetitions.at(0).training.value().restarts;
   ASSERT_EQ(restarts.size(), 2U);
   EXPECT_DOUBLE_EQ(*restarts[0].detect_ns, 2e6);
   EXPECT_FALSE(restarts[0].first_step_ns) << "the ranks failed again";
   EXPECT_DOUBLE_EQ(*restarts[1].first_step_ns, 10e6 - 3e6);
-  EXPECT_TRUE(done.repetitions.at(1).training.at(0).restarts.empty());
+  EXPECT_TRUE(done.repetitions.at(1).training.value().restarts.empty());
 
   FakeExecutor none;
   const auto again = run(plan, none, {}, /*resume=*/true).cases.at(0);
@@ -221,7 +221,7 @@ TEST_F(TrainingPasses, AStepTakesAsLongAsItsSlowestRank) {
   const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
   ASSERT_TRUE(only.complete) << only.reason;
   EXPECT_DOUBLE_EQ(*only.headline.p50_ns.value, 30e6);
-  const auto& ranks = only.training.at(0).ranks;
+  const auto& ranks = only.training.value().ranks;
   EXPECT_EQ(ranks.at(1).slowest_steps, 7);
   EXPECT_EQ(lines_of(folder() / "rank0.jsonl").at(4).at("step_ns"), 10'000'000);
   EXPECT_EQ(lines_of(folder() / "rank1.jsonl").at(4).at("step_ns"), 30'000'000);
@@ -271,8 +271,8 @@ TEST_F(TrainingPasses, VeryManyStepsStayInTheirFile) {
   });
   const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
   EXPECT_FALSE(fs::exists(folder() / "rank0.jsonl"));
-  ASSERT_FALSE(only.training.at(0).notes.empty());
-  EXPECT_NE(only.training[0].notes[0].find("passes/timed-<repetition>.steps.bin"), std::string::npos);
+  ASSERT_FALSE(only.training.value().notes.empty());
+  EXPECT_NE(only.training->notes[0].find("passes/timed-<repetition>.steps.bin"), std::string::npos);
   EXPECT_NE(notes_.notices.at(0).find("are in passes/interrupted-timed-1.steps.bin"), std::string::npos);
   const auto kept = result::read_step_file(folder() / "passes" / "interrupted-timed-1.steps.bin");
   EXPECT_EQ(kept.ranks.at(1).rows.size(), 60'000U);
@@ -300,7 +300,7 @@ TEST_F(TrainingPasses, AProfileThatFailsIsNotRestartedAndCostsItselfAlone) {
   EXPECT_EQ(count_of(fake, " train_profile "), 1);
   EXPECT_EQ(fake.order().back(), only.case_id + " train_profile 0");
   EXPECT_TRUE(only.complete);
-  EXPECT_EQ(only.operator_profile.at(0).reason, "the profiler died");
+  EXPECT_EQ(only.operator_profile.value().reason, "the profiler died");
 }
 
 TEST_F(TrainingPasses, TrainingThatIsDoneKeepsItsEarlierResult) {

@@ -24,7 +24,7 @@ struct Profiled {
     make_directories(run.dir);
   }
   ~Profiled() { fs::remove_all(run.dir); }
-  const result::OperatorProfile& profile() { return run.result.operator_profile.at(0); }
+  const result::OperatorProfile& profile() { return run.result.operator_profile.value(); }
   CaseRun run;
 };
 

@@ -53,9 +53,9 @@ struct Server {
     load.offered_per_s = run.rate_per_s;
     result::SloResult slo;
     slo.bound_ns = bound_s * 1e9;
-    load.slo = {slo};
+    load.slo = slo;
     result::summarize_load(load, Scenario::kServer, samples);
-    return load.slo.front();
+    return *load.slo;
   }
 };
 

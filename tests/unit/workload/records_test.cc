@@ -125,10 +125,10 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   restart.steps_lost = 5;
   EXPECT_THROW(pass::apply_record(report, pass::restarts_record({restart})), Error) << "of which repetition?";
   result::Repetition repetition;
-  repetition.training.emplace_back();
+  repetition.training.emplace();
   pass::apply_record(report, tagged(pass::repetition_record(repetition)));
   pass::apply_record(report, tagged(pass::restarts_record({restart})));
-  const auto& kept = report.repetition.training.at(0).restarts;
+  const auto& kept = report.repetition.training.value().restarts;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
   EXPECT_EQ(kept[0].steps_lost, result::Count(5));
