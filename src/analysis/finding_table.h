@@ -14,7 +14,6 @@ namespace paceline::analysis {
 struct FindingRule {
   std::string_view id;
   std::string_view severity;  // problem | warning | advice | insight
-  std::string_view looks_for;
   std::vector<result::Finding> (*find)(const result::RunResult&);
 };
 

@@ -345,11 +345,6 @@ Plan load_plan_text(std::string_view yaml, const std::string& source, const Flag
   return checked(std::move(plan), assembler.problems(), ErrorCode::kConfig);
 }
 
-Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, const ExtraNames& extra) {
-  const PlanText plan = read_plan_text(path);
-  return load_plan_text(plan.text, plan.source, overrides, extra);
-}
-
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const auto& row = *std::find_if(kCommandKinds.begin(), kCommandKinds.end(),
                                   [&](const auto& r) { return r.command == flags.command; });

@@ -2,7 +2,6 @@
 // A plan with its workloads, and how it is loaded.
 #pragma once
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,9 +49,7 @@ struct Case {
 };
 
 // Reads a plan, applies the overrides of the command line, validates, and fills in defaults. Throws
-// ConfigErrors with every mistake of a file that parses; Error(kIo) when the file cannot be read.
-Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
-               const ExtraNames& extra = {});
+// ConfigErrors with every mistake of a text that parses.
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
                     const ExtraNames& extra = {});
 // One workload from flags alone: inference, or training with the flags of kTrain. Throws

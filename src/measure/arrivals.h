@@ -7,7 +7,7 @@
 namespace paceline::measure {
 
 enum class ArrivalKind : std::uint8_t { kPoisson, kConstant };
-inline constexpr std::string_view kPoissonName = "poisson", kConstantName = "constant";
+inline constexpr std::string_view kConstantName = "constant";
 
 // Schedules when `count` requests arrive, in ns after the start, ascending: gaps are drawn from Exp(rate), or
 // are all 1 / rate. The same seed gives the same schedule, which exists before the first request.

@@ -37,14 +37,12 @@ TimerCost timer_cost(std::vector<std::int64_t> steps_ns) {
     return static_cast<double>(*place);
   };
   const std::size_t half = steps_ns.size() / 2;
-  const double p9999 = in_order(stats::nearest_rank_index(steps_ns.size(), 999'900));
   const double p99 = in_order(stats::nearest_rank_index(steps_ns.size(), stats::kPpmP99));
   const double middle = in_order(half);
   const double below = steps_ns.size() % 2 == 1 ? middle : in_order(half - 1);
   std::erase_if(steps_ns, [](std::int64_t step) { return step <= 0; });
   const auto smallest = std::min_element(steps_ns.begin(), steps_ns.end());
-  return {smallest == steps_ns.end() ? 0 : static_cast<double>(*smallest), std::midpoint(below, middle), p99,
-          p9999};
+  return {smallest == steps_ns.end() ? 0 : static_cast<double>(*smallest), std::midpoint(below, middle), p99};
 }
 
 double per_iteration_limit_ns(const TimerCost& timer) {

@@ -27,7 +27,6 @@ struct TimerCost {
   double resolution_ns = 0;  // smallest step other than 0
   double p50_ns = 0;         // of back-to-back reads
   double p99_ns = 0;
-  double p9999_ns = 0;
 };
 
 struct OsNoise {
@@ -49,8 +48,6 @@ double per_iteration_limit_ns(const TimerCost& timer);
 std::int64_t batch_size(double iteration_ns, double limit_ns);
 
 double overhead_fraction(const Calibration& calibration, double median_ns);
-inline constexpr double kOverheadWarnFrac = 0.005;
-inline constexpr double kOverheadInvalidFrac = 0.05;
 
 template <Clock C>
 TimerCost calibrate_timer(const C& clock, std::int64_t reads) {

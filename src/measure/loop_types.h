@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "measure/timed_block.h"
@@ -60,7 +59,6 @@ struct LoopResult {
   stats::StopDecision stop;
   std::optional<stats::MserCut> mser;  // none below 50 samples; counts samples
 
-  [[nodiscard]] std::string_view timing_mode() const { return batch > 1 ? "batched" : "sync_latency"; }
   [[nodiscard]] std::vector<double> samples_ns() const;  // per iteration
   // From one issue to the next, per iteration; before a pause and at the end, until the completion.
   [[nodiscard]] std::vector<double> periods_ns() const;

@@ -132,8 +132,8 @@ class Types {
 
 class HalfCaster {
  public:
-  HalfCaster(proto::ModelProto& model, const HalfOptions& options)
-      : graph_(*model.mutable_graph()), options_(options), types_(graph_), index_(graph_) {}
+  explicit HalfCaster(proto::ModelProto& model)
+      : graph_(*model.mutable_graph()), types_(graph_), index_(graph_) {}
 
   HalfReport cast() {
     choose_islands();
@@ -142,7 +142,6 @@ class HalfCaster {
     graph_.mutable_node()->Swap(nodes_.mutable_node());
     convert_initializers();
     retype(*graph_.mutable_value_info());
-    if (!options_.keep_io) retype(*graph_.mutable_input()), retype(*graph_.mutable_output());
     return std::move(report_);
   }
 
@@ -165,13 +164,12 @@ class HalfCaster {
   }
 
   proto::GraphProto& graph_;
-  const HalfOptions& options_;
   Types types_;
   GraphIndex index_;
   std::set<const proto::NodeProto*> islands_;
-  std::set<std::string> half_;           // values stored in float16, except initializers
-  std::set<std::string> half_weights_;   // initializers read as float16
-  std::map<std::string, bool> renamed_;  // graph outputs not made in the wanted type; true: made in float16
+  std::set<std::string> half_;          // values stored in float16, except initializers
+  std::set<std::string> half_weights_;  // initializers read as float16
+  std::set<std::string> renamed_;       // graph outputs that are made in float16
   std::set<std::string> cast_done_;
   proto::GraphProto nodes_;
   HalfReport report_;
@@ -217,9 +215,6 @@ void HalfCaster::choose_islands() {
 }
 
 void HalfCaster::sort_values() {
-  if (!options_.keep_io)
-    for (const auto& input : graph_.input())
-      if (types_.is_float(input.name())) half_.insert(input.name());
   for (const auto& node : graph_.node()) {
     if (!has_float(node)) continue;
     const bool island = islands_.contains(&node);
@@ -228,10 +223,7 @@ void HalfCaster::sort_values() {
     else
       ++report_.half_nodes;
     for (const auto& output : node.output()) {
-      if (!types_.is_float(output)) continue;
-      const bool stored_half = index_.is_output(output) ? !options_.keep_io : !island;
-      if (stored_half) half_.insert(output);
-      if (stored_half == island) renamed_[output] = !island;
+      if (!island && types_.is_float(output)) (index_.is_output(output) ? renamed_ : half_).insert(output);
     }
   }
 }
@@ -242,8 +234,7 @@ std::string HalfCaster::as_type(const std::string& value, bool half) {
     if (half) half_weights_.insert(value);
     return half ? value + "/half" : value;
   }
-  if (const auto it = renamed_.find(value); it != renamed_.end())
-    return it->second == half ? value + "/made" : value;
+  if (renamed_.contains(value)) return half ? value + "/made" : value;
   if (half_.contains(value) == half) return value;
   const std::string name = value + (half ? "/half" : "/float");
   if (cast_done_.insert(name).second) add_cast(value, name, half);
@@ -253,7 +244,6 @@ std::string HalfCaster::as_type(const std::string& value, bool half) {
 void HalfCaster::add_cast(const std::string& from, const std::string& to, bool half) {
   auto& cast = add_node(nodes_, "Cast", to + "/cast", Names{from}, Names{to});
   set_attribute(cast, "to", std::int64_t{half ? proto::TensorProto::FLOAT16 : proto::TensorProto::FLOAT});
-  ++report_.casts;
 }
 
 // Changes the type that some operators name in an attribute.
@@ -284,7 +274,7 @@ void HalfCaster::rewrite(int n) {
     if (renamed_.contains(output)) output += "/made";
   *nodes_.add_node() = std::move(node);
   for (const auto& output : original.output())
-    if (renamed_.contains(output)) add_cast(output + "/made", output, half_.contains(output));
+    if (renamed_.contains(output)) add_cast(output + "/made", output, false);
 }
 
 std::vector<std::uint16_t> HalfCaster::halves_of(const proto::TensorProto& tensor) {
@@ -292,9 +282,6 @@ std::vector<std::uint16_t> HalfCaster::halves_of(const proto::TensorProto& tenso
   std::vector<std::uint16_t> halves(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool beyond = std::isfinite(values[i]) && std::abs(values[i]) > kLargestHalf;
-    if (beyond && options_.overflow_is_error)
-      throw Error(ErrorCode::kData,
-                  fmt::format("weight '{}' holds {}, float16 ends at 65504", tensor.name(), values[i]));
     report_.clamped += beyond ? 1 : 0;
     halves[i] = float_to_half(beyond ? std::copysign(kLargestHalf, values[i]) : values[i]);
     report_.flushed += values[i] != 0 && (halves[i] & 0x7fffU) == 0 ? 1 : 0;
@@ -312,9 +299,9 @@ void HalfCaster::convert_initializers() {
 
 }  // namespace
 
-HalfReport cast_to_half(proto::ModelProto& model, const HalfOptions& options) {
+HalfReport cast_to_half(proto::ModelProto& model) {
   constants_to_initializers(model);
-  auto report = HalfCaster(model, options).cast();
+  auto report = HalfCaster(model).cast();
   remove_unused(model);
   auto& note = *model.add_metadata_props();
   note.set_key("paceline.cast");

@@ -126,8 +126,9 @@ bool Planner::is_excluded(const std::string& name, std::size_t ordinal) const {
 }
 
 std::string Planner::why_float(const proto::NodeProto& node, std::size_t ordinal) const {
-  if (is_activation_product(node, index_))
-    return options_.activation_products ? "" : "a product of two activations";
+  // Attention: softmax concentrates its probabilities near 0, where 255 even steps lose most of them, and
+  // these products are a few per cent of a transformer's work.
+  if (is_activation_product(node, index_)) return "a product of two activations";
   if (auto obstacle = weight_obstacle(node, index_); !obstacle.empty()) return obstacle;
   return is_excluded(layer_name(node), ordinal) ? "excluded" : "";
 }
@@ -153,13 +154,11 @@ void Planner::choose_layers() {
   for (int n = 0; n < graph_.node_size(); ++n) {
     const auto& node = graph_.node(n);
     if (!is_product(node)) continue;
-    const bool two_activations = is_activation_product(node, index_);
     auto reason = why_float(node, ordinal);
-    if (!two_activations) ++ordinal;
+    if (!is_activation_product(node, index_)) ++ordinal;
     if (reason.empty()) {
       chosen_.insert(n);
-      placement_.layers.push_back(
-          {n, layer_name(node), node.op_type(), two_activations ? -1 : 1, weight_axis(node)});
+      placement_.layers.push_back({n, layer_name(node), node.op_type(), weight_axis(node)});
     } else {
       placement_.float_layers.push_back({layer_name(node), node.op_type(), std::move(reason)});
     }
@@ -205,7 +204,6 @@ void Planner::place_reads(int n) {
   const auto& node = graph_.node(n);
   if (chosen_.contains(n)) {
     quantise_read(n, node.input(0));
-    if (is_activation_product(node, index_)) quantise_read(n, node.input(1));
     return;
   }
   for (const auto& input : node.input())

@@ -14,17 +14,13 @@ namespace paceline::onnx {
 struct PlacementOptions {
   // Layers that stay in float: names with * and ?, and the words `first` and `last`.
   std::vector<std::string> exclude{};
-  // Products of two activations (attention). Off by default: softmax concentrates its probabilities near 0,
-  // where 255 even steps lose most of them, and these products are a few per cent of a transformer's work.
-  bool activation_products = false;
 };
 
 // A convolution or matrix product that will run on 8-bit numbers.
 struct QuantisedLayer {
   int node = 0;  // index in the graph
   std::string name, op;
-  int weight_input = 1;  // index of the constant operand; -1: both are activations
-  int weight_axis = 0;   // of output channels
+  int weight_axis = 0;  // of output channels
 };
 
 struct FloatLayer {

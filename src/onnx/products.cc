@@ -153,8 +153,7 @@ void Settler::add_apart(proto::NodeProto& node, const std::string& addend, float
 
 void settle_products(proto::ModelProto& model, const Placement& placement, const Ranks& ranks) {
   std::set<int> products;
-  for (const auto& layer : placement.layers)
-    if (layer.weight_input == 1) products.insert(layer.node);
+  for (const auto& layer : placement.layers) products.insert(layer.node);
   Settler(*model.mutable_graph(), ranks).run(products);
 }
 

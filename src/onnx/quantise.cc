@@ -19,6 +19,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 constexpr int kBits = 8, kReducedBits = 7;
+constexpr int kWeightInput = 1;
 
 std::string dequantised(const std::string& value) {
   return value + "/dequantized";
@@ -137,7 +138,7 @@ ChannelWeights Rewriter::integers_of(const proto::TensorProto& tensor, const Qua
 
 // A weight that several layers share is quantised once per way in which they use it.
 void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& layer) {
-  const std::string weight = node.input(layer.weight_input);
+  const std::string weight = node.input(kWeightInput);
   const auto& tensor = *initializers_.at(weight);
   const Shape shape = shape_of(tensor);
   const auto channels = shape.at(static_cast<std::size_t>(layer.weight_axis));
@@ -151,7 +152,7 @@ void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& la
   *graph_.add_initializer() = make_tensor(stem + "/scale", scales, integers.scales);
   *graph_.add_initializer() = make_tensor(stem + "/zero_point", DType::kInt8, scales, zeros.data());
   add_dequantize(stem, dequantised(stem), per_channel_ ? layer.weight_axis : -1);
-  node.set_input(layer.weight_input, dequantised(stem));
+  node.set_input(kWeightInput, dequantised(stem));
   if (!bias.empty()) quantise_bias_of(node, integers.scales, input_scale);
 }
 
@@ -179,7 +180,7 @@ void Rewriter::rewrite_node(int n, proto::NodeProto node) {
   if (reads != placement_.reads.end())
     for (const auto& value : reads->second) quantise_value(value, node);
   const auto layer = layer_at_.find(n);
-  if (layer != layer_at_.end() && layer->second->weight_input >= 0) quantise_weights(node, *layer->second);
+  if (layer != layer_at_.end()) quantise_weights(node, *layer->second);
   if (reads != placement_.reads.end())
     for (auto& input : *node.mutable_input())
       if (reads->second.contains(input)) input = dequantised(input);
@@ -189,10 +190,9 @@ void Rewriter::rewrite_node(int n, proto::NodeProto node) {
 QuantiseReport Rewriter::rewrite() {
   for (int n = 0; n < graph_.node_size(); ++n) rewrite_node(n, std::move(*graph_.mutable_node(n)));
   graph_.mutable_node()->Swap(nodes_.mutable_node());
-  QuantiseReport report{placement_.layers, placement_.float_layers, weight_bits(), per_channel_, {}, {}, 0};
+  QuantiseReport report{placement_.layers, placement_.float_layers, weight_bits(), per_channel_, {}, {}};
   report.activations = integer_bias() ? "uint8" : "int8";
   report.bias = integer_bias() ? "int32" : "float32";
-  report.quantised_values = static_cast<int>(done_.size());
   return report;
 }
 

@@ -30,7 +30,6 @@ struct QuantiseReport {
   bool per_channel = true;  // scales of the weights; from operator set 13 on
   std::string activations;  // uint8 | int8
   std::string bias;         // int32 | float32
-  int quantised_values = 0;
 };
 
 // Rewrites the model in place and drops the float weights. Weights have one scale per channel from operator

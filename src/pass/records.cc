@@ -182,7 +182,7 @@ const std::map<std::string, Apply>& appliers() {
       {"step_file", [](PassReport& r, const Json& j) { read(j, "mark", r.step_file.emplace()); }},
       {"rank_steps",
        [](PassReport& r, const Json& j) {
-         r.rank_steps.clear();
+         r.rank_steps.clear();  // of versions before step files
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
       {"collective", [](PassReport& r, const Json& j) { read(j, "collective", r.collective.emplace()); }},
@@ -355,11 +355,6 @@ Json layers_record(const std::vector<result::LayerRow>& layers, const std::strin
 }
 Json step_file_record(const result::StepFileMark& mark) {
   return record("step_file", "mark", Writer::write(mark));
-}
-Json rank_steps_record(const std::vector<std::string>& tables) {
-  Json all = Json::array();
-  for (const auto& text : tables) all.push_back(Json::parse(text));
-  return record("rank_steps", "tables", std::move(all));
 }
 Json collective_record(const result::CollectiveResult& known) {
   return record("collective", "collective", Writer::write(known));

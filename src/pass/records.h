@@ -127,9 +127,6 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
                              std::int64_t inferences);
 // The steps of all ranks are in the pass's table file.
 nlohmann::json step_file_record(const result::StepFileMark& mark);
-// In place of a file, as versions before step files wrote it. `tables`: rank_steps_text() of each rank, in
-// the order of ranks.
-nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 // Before the first size: operation, backend, ranks. Then, from every rank, what it measures next, in words.
 nlohmann::json collective_record(const result::CollectiveResult& known);
 nlohmann::json at_record(const std::string& words);

@@ -11,7 +11,6 @@ namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
   kSampleBatched = 1,      // the duration is the mean of a batch of iterations
-  kSampleExtension = 2,    // taken after residual warm-up was found
   kSampleWarmup = 4,       // a request in the first part of a server run: kept, but in no statistic
   kSampleTimedOut = 8,     // never served; its latency counts as infinite
   kSampleUnfinished = 16,  // not complete when the run ended; its latency counts as infinite

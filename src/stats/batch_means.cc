@@ -38,7 +38,6 @@ MeanEstimate mean_interval(std::span<const double> x, double confidence) {
   auto means = contiguous_means(x, kBatches);
   if (lag1_autocorrelation(means) > kLargestLag1) means = contiguous_means(x, kFewestBatches);
   estimate.batches = static_cast<int>(means.size());
-  estimate.batch_lag1 = lag1_autocorrelation(means);
   const double half =
       student_t(estimate.batches - 1, confidence) * *stddev(means) / std::sqrt(estimate.batches);
   estimate.ci = Interval{estimate.value - half, estimate.value + half};

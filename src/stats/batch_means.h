@@ -16,8 +16,7 @@ struct MeanEstimate {
   std::optional<Interval> ci;  // none below 20 samples
   double confidence = 0.95;
   int batches = 0;
-  double batch_lag1 = 0;  // lag-1 correlation of the batch means used
-  std::string reason;     // why ci is missing
+  std::string reason;  // why ci is missing
 };
 MeanEstimate mean_interval(std::span<const double> x, double confidence = 0.95);
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "stats/quantile.h"
-#include "stats/signed_rank.h"
 #include "stats/spread.h"
 #include "stats/student_t.h"
 
@@ -119,7 +118,6 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
                          const CompareConfig& config) {
   const auto d = log_ratios(baseline, candidate);
   const auto centre = median_log(d, config.confidence);
-  const auto signed_rank = signed_rank_estimate(d, tail(config.confidence));
   Comparison result;
   result.pairs = static_cast<std::int64_t>(d.size());
   result.estimate_ratio = std::exp(centre.estimate);
@@ -128,8 +126,6 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
   result.confidence = config.confidence;
   result.delta = used_delta(config);
   result.p_sign = sign_test(d);
-  result.hodges_lehmann_ratio = std::exp(signed_rank.value);
-  result.hodges_lehmann_ci = exp_interval(signed_rank.ci);
   result.verdict = judge(centre, result.delta, config.better);
   result.reason = centre.reason;
   return result;

@@ -32,10 +32,8 @@ struct Comparison {
       ci_ratio;  // order statistics of the log ratios; below nine pairs cut by Student's t
   std::optional<double> actual_coverage;  // of the order statistics
   double confidence = 0.95;
-  double delta = 0;                 // the value that was used
-  double p_sign = 1;                // two-sided exact sign test; ties count against a difference
-  double hodges_lehmann_ratio = 1;  // secondary: signed-rank estimate and interval
-  std::optional<Interval> hodges_lehmann_ci;
+  double delta = 0;   // the value that was used
+  double p_sign = 1;  // two-sided exact sign test; ties count against a difference
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // why ci_ratio is missing: "fewer than six pairs"
 };

@@ -60,11 +60,4 @@ double highest_claimable_p(double n_eff, double alpha2) {
   return n_eff > 0 ? std::pow(alpha2, 1.0 / n_eff) : 0.0;
 }
 
-std::int64_t required_n_one_sided(double p, double confidence, std::int64_t above) {
-  const auto too_few = [&](std::int64_t n) { return binomial_cdf(n, 1.0 - p, above) > 1.0 - confidence; };
-  std::int64_t bound = above + 1;
-  while (too_few(bound)) bound *= 2;
-  return last_true(bound, too_few) + 1;
-}
-
 }  // namespace paceline::stats

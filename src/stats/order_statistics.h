@@ -25,9 +25,6 @@ std::int64_t required_n(double p, double alpha2);
 // Highest quantile with an upper end at this effective sample size: alpha2^(1/n_eff). 0 when n_eff <= 0.
 double highest_claimable_p(double n_eff, double alpha2 = 0.025);
 
-// Fewest samples to claim "p-quantile <= X" one-sided when `above` exceed X: 459, 662, 838 for p99 at 0.99.
-std::int64_t required_n_one_sided(double p, double confidence, std::int64_t above);
-
 // P(Bin(n, p) <= k).
 double binomial_cdf(std::int64_t n, double p, std::int64_t k);
 

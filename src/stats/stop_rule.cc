@@ -11,43 +11,31 @@
 namespace paceline::stats {
 namespace {
 
-constexpr double kMostForecast = 1e15;
-
-// What a wanted quantile still lacks, and how many samples in total would probably suffice.
-struct Judgement {
-  std::vector<std::string> unmet;
-  double n_needed = 0;
-};
-
 std::string label(std::uint32_t ppm) {
   return fmt::format("p{:g}", ppm / 1e4);
 }
 
-Judgement judge_missing(const QuantileEstimate& estimate, double n) {
-  const auto needed = static_cast<double>(required_n(ppm_to_p(estimate.ppm), tail(estimate.confidence)));
-  auto text =
-      fmt::format("{}: {:.1f} independent samples of {} needed", label(estimate.ppm), estimate.n_eff, needed);
-  return {{std::move(text)}, n * needed / std::max(estimate.n_eff, 1.0)};
-}
-
-Judgement judge_quantile(const QuantileEstimate& estimate, const Precision& wanted, double n, double tau) {
-  if (!estimate.value) return judge_missing(estimate, n);
-  Judgement judgement;
+// Appends to `unmet` what a wanted quantile still lacks.
+void judge_quantile(std::vector<std::string>& unmet, const QuantileEstimate& estimate,
+                    const Precision& wanted, double n, double tau) {
+  if (!estimate.value) {
+    unmet.push_back(fmt::format("{}: {:.1f} independent samples of {} needed", label(estimate.ppm),
+                                estimate.n_eff,
+                                required_n(ppm_to_p(estimate.ppm), tail(estimate.confidence))));
+    return;
+  }
   const auto width = relative_halfwidth(estimate);
   if (!width) {
-    judgement.unmet.push_back(
+    unmet.push_back(
         fmt::format("{}: no relative width for a value of {}", label(estimate.ppm), *estimate.value));
   } else if (*width > wanted.rel_halfwidth) {
-    judgement.unmet.push_back(fmt::format("{}: interval +-{:.2f} % is wider than {:.2f} %",
-                                          label(estimate.ppm), *width * 100, wanted.rel_halfwidth * 100));
-    judgement.n_needed = n * std::pow(*width / wanted.rel_halfwidth, 2);
+    unmet.push_back(fmt::format("{}: interval +-{:.2f} % is wider than {:.2f} %", label(estimate.ppm),
+                                *width * 100, wanted.rel_halfwidth * 100));
   }
   if (n < wanted.tau_guard * tau) {
-    judgement.unmet.push_back(fmt::format("{}: {} samples are fewer than {} autocorrelation times of {:.1f}",
-                                          label(estimate.ppm), n, wanted.tau_guard, tau));
-    judgement.n_needed = std::max(judgement.n_needed, wanted.tau_guard * tau);
+    unmet.push_back(fmt::format("{}: {} samples are fewer than {} autocorrelation times of {:.1f}",
+                                label(estimate.ppm), n, wanted.tau_guard, tau));
   }
-  return judgement;
 }
 
 void judge_minimum(StopDecision& decision, std::int64_t n, std::int64_t elapsed_ns,
@@ -66,16 +54,11 @@ void judge_quantiles(StopDecision& decision, std::span<const double> x, const St
       x, sorted, config.quantiles_ppm.empty() ? kPpmP50 : config.quantiles_ppm.front(), config.confidence);
   if (config.quantiles_ppm.empty()) return;
   const double tau = tau_geyer(x);
-  double n_needed = 0;
   for (auto ppm : config.quantiles_ppm) {
     const auto estimate =
         ppm == decision.first.ppm ? decision.first : estimate_quantile(x, sorted, ppm, config.confidence);
-    auto judgement = judge_quantile(estimate, precision_of(config, ppm), n, tau);
-    decision.unmet.insert(decision.unmet.end(), judgement.unmet.begin(), judgement.unmet.end());
-    n_needed = std::max(n_needed, judgement.n_needed);
+    judge_quantile(decision.unmet, estimate, precision_of(config, ppm), n, tau);
   }
-  if (n_needed > 0)
-    decision.n_forecast = static_cast<std::int64_t>(std::ceil(std::min(n_needed, kMostForecast)));
 }
 
 void conclude(StopDecision& decision, std::int64_t n, std::int64_t elapsed_ns, const StopConfig& config) {

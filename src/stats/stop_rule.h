@@ -39,13 +39,12 @@ inline constexpr char kStopInterrupted[] = "interrupted";
 
 struct StopDecision {
   bool stop = false;
-  std::optional<bool> converged;           // none: not applicable (a fixed count, or no wanted quantile)
-  std::string reason;                      // one of kStop…; empty while measuring continues
-  std::vector<std::string> unmet;          // conditions that do not hold, in words
-  std::optional<std::int64_t> n_forecast;  // samples that the wanted precision will probably need
-  std::int64_t next_n = 0;                 // next checkpoint; meaningless when stopping
-  QuantileEstimate first;                  // the first wanted quantile (else p50), for progress
-  bool extended = false;                   // the series was doubled because of left-over warm-up
+  std::optional<bool> converged;   // none: not applicable (a fixed count, or no wanted quantile)
+  std::string reason;              // one of kStop…; empty while measuring continues
+  std::vector<std::string> unmet;  // conditions that do not hold, in words
+  std::int64_t next_n = 0;         // next checkpoint; meaningless when stopping
+  QuantileEstimate first;          // the first wanted quantile (else p50), for progress
+  bool extended = false;           // the series was doubled because of left-over warm-up
 };
 
 // Judges n samples at a checkpoint. elapsed_ns counts from the start of measuring.

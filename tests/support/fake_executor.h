@@ -78,9 +78,9 @@ inline std::vector<result::RankSteps> equal_steps(const pass::PassSpec& spec, st
 inline nlohmann::json steps_record(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
   if (!spec.table_file.empty())
     return pass::step_file_record(write_step_file(spec.table_file, tables, spec.repetition));
-  std::vector<std::string> texts;
-  for (const auto& table : tables) texts.push_back(result::rank_steps_text(table));
-  return pass::rank_steps_record(texts);
+  auto texts = nlohmann::json::array();
+  for (const auto& table : tables) texts.push_back(nlohmann::json::parse(result::rank_steps_text(table)));
+  return {{"type", "rank_steps"}, {"tables", texts}};
 }
 
 inline Played plays_tables(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {

@@ -31,7 +31,6 @@ void verify_parts(const Checkpoint& checkpoint);
 struct CheckpointSearch {
   std::optional<Checkpoint> found;
   std::vector<std::string> refused;  // newer ones: folder and reason
-  double verify_ns = 0;              // for reading them all
 };
 
 // The newest checkpoint that is complete and the owner's. One of another number of ranks is refused unless

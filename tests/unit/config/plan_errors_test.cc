@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/plan_text.h"
 #include "plan_helpers.h"
 
 // Every class of mistake a plan can hold, with its place and its words.
@@ -179,7 +180,7 @@ TEST(PlanErrors, TextIsReadyToPrint) {
 
 TEST(PlanErrors, MissingFile) {
   try {
-    load_plan("no/such/plan.yaml");
+    read_plan_text("no/such/plan.yaml");
     FAIL() << "it loaded";
   } catch (const ConfigErrors& errors) {
     EXPECT_NE(std::string(errors.what()).find("no/such/plan.yaml"), std::string::npos);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "config/plan_text.h"
 #include "plan_helpers.h"
 
 // The plans that ship, and those in the documentation.
@@ -13,6 +14,11 @@ namespace paceline::config {
 namespace {
 
 const std::filesystem::path kSource = PACELINE_SOURCE_DIR;
+
+Plan load_plan(const std::filesystem::path& file) {
+  const PlanText plan = read_plan_text(file);
+  return load_plan_text(plan.text, plan.source);
+}
 
 Plan example(const std::string& name) {
   return load_plan(kSource / "examples/plans" / name);

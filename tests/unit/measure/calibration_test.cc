@@ -50,13 +50,11 @@ TEST(Calibration, IsAFiftiethAsLongOnlyWhereTheEnvironmentSaysShort) {
 TEST(Calibration, TimerCostReadsSmallestStepAndTail) {
   std::vector<std::int64_t> steps(10'000, 22);
   std::fill_n(steps.begin(), 200, 29);
-  std::fill_n(steps.begin(), 2, 150);
   steps[5'000] = 0;
   const auto cost = timer_cost(steps);
   EXPECT_EQ(cost.resolution_ns, 22);
   EXPECT_EQ(cost.p50_ns, 22);
   EXPECT_EQ(cost.p99_ns, 29);
-  EXPECT_EQ(cost.p9999_ns, 150);
 }
 
 TEST(Calibration, TimerCostIsThatOfTheSortedSteps) {
@@ -68,7 +66,6 @@ TEST(Calibration, TimerCostIsThatOfTheSortedSteps) {
     const auto sorted = stats::sorted_copy(std::vector<double>(steps.begin(), steps.end()));
     EXPECT_EQ(cost.p50_ns, stats::median_sorted(sorted));
     EXPECT_EQ(cost.p99_ns, stats::nearest_rank(sorted, stats::kPpmP99));
-    EXPECT_EQ(cost.p9999_ns, stats::nearest_rank(sorted, 999'900));
   }
 }
 
@@ -92,8 +89,8 @@ TEST(Calibration, OsNoiseCountsOnlyLongGaps) {
 }
 
 TEST(Calibration, LimitIsTheLargerOfResolutionAndCost) {
-  EXPECT_EQ(per_iteration_limit_ns({1, 22, 0, 0}), 4'400);
-  EXPECT_EQ(per_iteration_limit_ns({25, 22, 0, 0}), 25'000);
+  EXPECT_EQ(per_iteration_limit_ns({1, 22, 0}), 4'400);
+  EXPECT_EQ(per_iteration_limit_ns({25, 22, 0}), 25'000);
 }
 
 TEST(Calibration, BatchIsAPowerOfTwoThatReachesTheLimit) {
@@ -110,7 +107,7 @@ TEST(Calibration, RunsOnTheRealClock) {
   const auto c =
       calibrate(SteadyClock{}, {.timer_reads = 10'000, .null_iterations = 1'000, .os_noise_ns = 1'000'000});
   EXPECT_GT(c.timer.resolution_ns, 0);
-  EXPECT_LE(c.timer.p50_ns, c.timer.p9999_ns);
+  EXPECT_LE(c.timer.p50_ns, c.timer.p99_ns);
   EXPECT_GT(c.harness_cost_ns, 0);
 }
 

@@ -114,7 +114,6 @@ TEST(TimedLoop, StopsAtTheSampleCapUnconverged) {
   EXPECT_EQ(result.stop.converged, false);
   ASSERT_FALSE(result.stop.unmet.empty());
   EXPECT_NE(result.stop.unmet[0].find("p50"), std::string::npos);
-  EXPECT_GT(result.stop.n_forecast.value_or(0), 200);
 }
 
 TEST(TimedLoop, StopsAtTheTimeCapEvenBelowTheLeastCount) {
@@ -147,7 +146,6 @@ TEST(TimedLoop, FastBodiesAreBatched) {
   Bench bench;
   const auto result = bench.run(config, 0, 1'000);  // limit 20 us
   EXPECT_EQ(result.batch, 32);                      // the first call is 1022 ns with its read
-  EXPECT_EQ(result.timing_mode(), "batched");
   EXPECT_EQ(result.samples.size(), 40U);
   EXPECT_EQ(bench.calls, 1U + 40U * 32U);
   EXPECT_TRUE(result.long_enough_to_time);
@@ -161,7 +159,6 @@ TEST(TimedLoop, BatchCanBeForcedAndIsThenJudged) {
   Bench bench;
   const auto result = bench.run(config, 0, 1'000);
   EXPECT_EQ(result.batch, 1);
-  EXPECT_EQ(result.timing_mode(), "sync_latency");
   EXPECT_FALSE(result.long_enough_to_time);
 }
 

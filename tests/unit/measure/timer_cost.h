@@ -4,6 +4,6 @@
 
 namespace paceline::measure {
 
-inline const TimerCost kTimer{20, 22, 25, 150};  // a usual one
+inline const TimerCost kTimer{20, 22, 25};  // a usual one
 
 }  // namespace paceline::measure

@@ -113,9 +113,6 @@ TEST(Placement, OfATransformerOnlyProductsWithWeights) {
   EXPECT_EQ(p.values(), (Values{"n", "n2"}));
   ASSERT_EQ(p.float_layers.size(), 2U);
   EXPECT_EQ(p.float_layers[0].reason, "a product of two activations");
-  const auto all = place(b.model(), {.activation_products = true});
-  EXPECT_EQ(all.values(), (Values{"n", "n2", "q", "kt", "p"}));
-  EXPECT_EQ(all.layers[2].weight_input, -1);
 }
 
 TEST(Placement, FloatReadersOfAFloatValueKeepIt) {

@@ -103,15 +103,6 @@ TEST(OrderStatistics, HighestClaimableQuantile) {
   EXPECT_EQ(highest_claimable_p(0), 0);
 }
 
-TEST(OrderStatistics, OneSidedClaims) {
-  const std::int64_t p90[] = {44, 64, 81, 97};
-  const std::int64_t p99[] = {459, 662, 838, 1001};
-  for (int above = 0; above < 4; ++above) {
-    EXPECT_EQ(required_n_one_sided(.9, .99, above), p90[above]);
-    EXPECT_EQ(required_n_one_sided(.99, .99, above), p99[above]);
-  }
-}
-
 TEST(OrderStatistics, NoSamplesNoRanks) {
   EXPECT_EQ(quantile_ranks(0, .5, .025), Ranks{});
   EXPECT_EQ(quantile_ranks(5, .5, .025), Ranks{});

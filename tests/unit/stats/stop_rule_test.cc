@@ -84,15 +84,6 @@ TEST(StopRule, DependentSamplesMustLastLonger) {
   EXPECT_FALSE(decision.stop);
   ASSERT_EQ(decision.unmet.size(), 1U);
   EXPECT_NE(decision.unmet[0].find("autocorrelation"), std::string::npos);
-  EXPECT_GT(*decision.n_forecast, 500);
-}
-
-TEST(StopRule, ForecastGrowsWithTheSquareOfTheWidth) {
-  StopConfig config;
-  const auto x = series::normal(100, 4, 100, 10);
-  const auto decision = decide(x, 5 * kSecond, config);
-  const double width = *relative_halfwidth(decision.first);
-  EXPECT_NEAR(static_cast<double>(*decision.n_forecast), 100 * width * width / 1e-4, 1);
 }
 
 TEST(StopRule, UnwantedQuantilesNeverKeepARunGoing) {
@@ -103,7 +94,6 @@ TEST(StopRule, UnwantedQuantilesNeverKeepARunGoing) {
   const auto decision = decide(x, 5 * kSecond, config);
   EXPECT_FALSE(decision.stop);
   EXPECT_NE(decision.unmet[0].find("p99"), std::string::npos);
-  EXPECT_NEAR(static_cast<double>(*decision.n_forecast), 368, 150);
 }
 
 TEST(StopRule, TimeCapStops) {
