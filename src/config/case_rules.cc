@@ -61,6 +61,7 @@ void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
     if (!option->available && !is_default(*option, values))
       reasons.push_back(
           fmt::format("'{}: {}' is not available yet{}", name, value_text(values.front()), instead_of(name)));
+    if (!option->identity) continue;  // the case is measured; what is missing beside it says why
     for (const auto& choice : option->choices)
       for (const auto& value : values)
         if (!choice.available && value_text(value) == choice.name)

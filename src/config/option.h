@@ -58,7 +58,7 @@ inline constexpr unsigned kOfGroup = 1U << 31;
 
 struct Choice {
   std::string_view name;
-  bool available = true;  // false: accepted and reported as "not available yet"
+  bool available = true;  // false: accepted, never offered, and answered with why it does nothing
 };
 
 struct Range {
@@ -122,7 +122,7 @@ struct Option {
   std::span<const Choice> choices{};
   unsigned kinds = kOfGroup;
   unsigned commands = kOfGroup;
-  // false: accepted, validated, and a case that sets it is skipped as "not available yet"
+  // false: accepted, never offered, and a case that sets it is skipped as "not available yet"
   bool available = true;
   std::string_view train_flags{};  // additional spellings for the train command alone: --seed
   std::string_view comm_flags{};   // those for the comm command alone; there, others have no single letters

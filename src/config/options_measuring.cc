@@ -154,8 +154,7 @@ constexpr std::array kMeasuringRows{
            .type = kChoice,
            .fallback = "auto",
            .choices = kTimingModes,
-           .help = "sync_latency times each iteration; batched times several at once; auto batches only what "
-                   "is too short to time."},
+           .help = "sync_latency times each iteration; auto batches those that are too short to time."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

@@ -17,8 +17,8 @@ constexpr std::array<Choice, 3> kSchedules{{{"constant"}, {"cosine"}, {"step"}}}
 constexpr std::array<Choice, 3> kBackends{{{"auto"}, {"gloo"}, {"nccl"}}};
 constexpr std::array<Choice, 2> kMeasuredBy{{{"steps"}, {"time"}}};
 constexpr std::array<Choice, 2> kScalings{{{"weak"}, {"strong"}}};
-constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
-constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
+constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys", false}, {"ncu", false}}};
+constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual", false}}};
 
 constexpr std::array kTrainedModelRows{
     Option{.name = "models",
@@ -346,8 +346,7 @@ constexpr std::array kTrainingRows{
            .kinds = kAnyKind,
            .commands = kRun | kTrain,
            .idle = {Idle::kNotProfiled},
-           .help =
-               "Which profiler. nsys and ncu are not started from here; put them in front of the command."}),
+           .help = "The profiler."}),
     aside({.name = "profiling.trigger",
            .type = kChoice,
            .fallback = "always",
@@ -356,7 +355,7 @@ constexpr std::array kTrainingRows{
            .commands = kRun | kTrain,
            .idle = {Idle::kNotProfiled},
            .help = "What starts it: always, or sync_stall_detection: waiting for other ranks, in any form, "
-                   "takes profiling.sync_stall_threshold of a step. manual is not available."}),
+                   "takes profiling.sync_stall_threshold of a step."}),
     aside({.name = "profiling.sync_stall_threshold",
            .type = kNumber,
            .fallback = "0.1",

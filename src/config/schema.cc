@@ -43,14 +43,6 @@ std::string spellings(const Option& option) {
   return code_list(names);
 }
 
-std::string not_yet(const Option& option) {
-  if (!option.available) return " Not available yet.";
-  std::vector<std::string> names;
-  for (const auto& choice : option.choices)
-    if (!choice.available) names.emplace_back(choice.name);
-  return names.empty() ? "" : fmt::format(" Not available yet: {}.", join(names, ", "));
-}
-
 std::string escaped(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
   return text;
@@ -60,7 +52,7 @@ std::string option_row(const Option& option) {
   const std::string fallback = option.fallback.empty() ? "" : fmt::format("`{}`", option.fallback);
   return fmt::format("| `{}` | {} | {}{}{} | {} | {} | {} |\n", option.name, spellings(option),
                      type_text(option), option.unit.empty() ? "" : ", ", option.unit, fallback,
-                     kinds_text(option.kinds), escaped(std::string(option.help) + not_yet(option)));
+                     kinds_text(option.kinds), escaped(std::string(option.help)));
 }
 
 template <typename Rows>
@@ -114,7 +106,8 @@ Json scalar_schema(const Option& option) {
     if (std::isfinite(option.range.min)) schema["minimum"] = option.range.min;
     if (std::isfinite(option.range.max)) schema["maximum"] = option.range.max;
   }
-  for (const auto& choice : option.choices) schema["enum"].push_back(choice.name);
+  for (const auto& choice : option.choices)
+    if (choice.available) schema["enum"].push_back(choice.name);
   return schema;
 }
 
@@ -184,6 +177,7 @@ void allow_null(Json& properties) {
 Json properties_of(unsigned kinds) {
   Json properties = Json::object();
   for (const Option* option : options_of(kinds)) {
+    if (!option->available) continue;
     insert(properties, option->name, option_schema(*option));
     for (const auto& alias : alias_names(*option)) insert(properties, alias, option_schema(*option));
   }
@@ -224,7 +218,8 @@ std::string options_markdown() {
     out += fmt::format(
         "\n## {}\n\n| key | also written | value | default | kinds | meaning |\n|---|---|---|---|---|---|\n",
         group.title);
-    for (const auto& option : group.options) out += option_row(option);
+    for (const auto& option : group.options)
+      if (option.available) out += option_row(option);
   }
   return out + models_table() + names_table("Engines", engines()) + names_table("Precisions", precisions()) +
          tolerance_table();
