@@ -110,13 +110,9 @@ std::vector<const CaseResult*> scaled(const RunResult& run) {
   return cases;
 }
 
-std::string doubt_of(const RunResult& run, const CaseResult& one) {
-  return result::scaling_doubt(one, find_case(run, one.scaling->base_case_id));
-}
-
 // Below the limit with the whole interval.
-bool is_poor(const RunResult& run, const CaseResult& one) {
-  return doubt_of(run, one).empty() && *one.scaling->ci_high < kPoorEfficiency;
+bool is_poor(const CaseResult& one) {
+  return result::scaling_doubt(one).empty() && *one.scaling->ci_high < kPoorEfficiency;
 }
 
 std::string alone_of(const CaseResult& one) {
@@ -215,7 +211,7 @@ Findings find_poor_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = *one->scaling;
-    if (!is_poor(run, *one)) continue;
+    if (!is_poor(*one)) continue;
     found.push_back(about_training(*one,
                                    fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label,
                                                s.world, *s.efficiency, range_words(s), s.base_world),
@@ -255,7 +251,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
 Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
-    if (const auto& s = *one->scaling; s.superlinear && doubt_of(run, *one).empty())
+    if (const auto& s = *one->scaling; s.superlinear && result::scaling_doubt(*one).empty())
       found.push_back(about_training(
           *one,
           fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {:.2f}, {}).",
@@ -270,8 +266,8 @@ Findings find_good_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = *one->scaling;
-    const std::string doubt = doubt_of(run, *one);
-    if (is_poor(run, *one) || (s.superlinear && doubt.empty())) continue;
+    const std::string doubt = result::scaling_doubt(*one);
+    if (is_poor(*one) || (s.superlinear && doubt.empty())) continue;
     const std::string text =
         doubt.empty()
             ? fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",

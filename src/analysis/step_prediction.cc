@@ -176,7 +176,7 @@ PredictionStudy predict_beyond(const result::RunResult& run, const std::string& 
   for (const auto& one : run.cases) {
     const bool compared = one.scaling && one.scaling->base_case_id == base_case_id;
     if (one.case_id != base_case_id && !compared) continue;
-    if (compared && doubt.empty()) doubt = result::scaling_doubt(one, base);
+    if (compared && doubt.empty()) doubt = result::scaling_doubt(one);
     for (auto& point : point_of(one)) points.push_back(std::move(point));
     if (one.benchmark.world_size > 1) on_hosts.insert(is_on_hosts(one));
   }

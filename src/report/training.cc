@@ -29,9 +29,7 @@ constexpr const char* kPartsReading =
 
 // Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const ReportCase& entry) {
-  const CaseResult& one = *entry.one;
-  if (!one.scaling) return {};
-  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling->base_case_id));
+  return entry.one->scaling ? result::scaling_doubt(*entry.one) : "";
 }
 
 std::string efficiency_text(const ReportCase& entry) {
@@ -317,8 +315,7 @@ std::string checkpoint_text(const Training& t) {
 std::string scaling_reading(const std::vector<ReportCase>& cases) {
   const ReportCase* widest = nullptr;
   for (const ReportCase& entry : cases)
-    if (entry.one->scaling &&
-        (widest == nullptr || entry.one->scaling->world > widest->one->scaling->world))
+    if (entry.one->scaling && (widest == nullptr || entry.one->scaling->world > widest->one->scaling->world))
       widest = &entry;
   if (widest == nullptr) return {};
   const CaseResult& one = *widest->one;

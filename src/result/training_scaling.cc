@@ -74,8 +74,8 @@ bool is_measured_training(const CaseResult& one) {
 const StepCosts* costs_with(const std::vector<CaseResult*>& cases, const CaseResult& like, std::int64_t world,
                             bool ddp) {
   for (const CaseResult* other : cases)
-    if (is_measured_training(*other) && other->benchmark.world_size == world &&
-        other->training->ddp == ddp && work_without_ddp(*other) == work_without_ddp(like))
+    if (is_measured_training(*other) && other->benchmark.world_size == world && other->training->ddp == ddp &&
+        work_without_ddp(*other) == work_without_ddp(like))
       return &other->training->costs;
   return nullptr;
 }
@@ -93,25 +93,24 @@ std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
 
 }  // namespace
 
-std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
+std::string scaling_doubt(const CaseResult& one) {
   const Scaling& s = *one.scaling;
-  if (!s.ci_low || !s.ci_high || !s.efficiency || !s.speedup)
-    return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
-  for (const CaseResult* side : {&one, base}) {
-    if (side == nullptr) continue;
-    if (auto why = distortion(*side); !why.empty()) return why;
-    if (side->headline.scope != kBetweenProcess) return "fewer than six pairs of processes";
-  }
-  return {};
+  if (s.ci_low && s.ci_high && s.efficiency && s.speedup) return {};
+  return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
 }
 
 void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
   for (auto& one : cases) {
     if (!one.scaling) continue;
     Scaling& s = *one.scaling;
-    const auto base = std::find_if(cases.begin(), cases.end(),
-                                   [&](const CaseResult& other) { return other.case_id == s.base_case_id; });
-    const std::string doubt = scaling_doubt(one, base == cases.end() ? nullptr : &*base);
+    std::string doubt = scaling_doubt(one);
+    for (const auto& side : cases) {
+      if (!doubt.empty()) break;
+      if (&side != &one && side.case_id != s.base_case_id) continue;
+      doubt = distortion(side);
+      if (doubt.empty() && side.headline.scope != kBetweenProcess)
+        doubt = "fewer than six pairs of processes";
+    }
     if (doubt.empty()) continue;
     s.ci_low = s.ci_high = Number::missing(doubt);
     s.superlinear = false;
@@ -135,7 +134,8 @@ void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<st
     if (!is_measured_training(*one)) continue;
     const CaseResult* base = bases.at(work_of_a_rank(*one));
     if (base->benchmark.world_size < one->benchmark.world_size)
-      one->scaling = scaling_of(*one, *base, resumed_utc), one->scaling->budget = budget_of(*one, *base, cases);
+      one->scaling = scaling_of(*one, *base, resumed_utc),
+      one->scaling->budget = budget_of(*one, *base, cases);
   }
 }
 

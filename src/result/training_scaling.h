@@ -13,11 +13,12 @@ namespace paceline::result {
 // be compared have no interval. `resumed_utc`: when --resume continued the run. Pure.
 void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc = {});
 
-// Why the efficiency of a case with a `scaling` claims nothing; empty where it does. `base` is the case of
-// fewer ranks where it is at hand, because files up to version 1.3 have intervals that may not be claimed.
-std::string scaling_doubt(const CaseResult& one, const CaseResult* base = nullptr);
+// Why the efficiency of a case with a `scaling` claims nothing: the reason of its missing interval. Empty
+// where it claims something.
+std::string scaling_doubt(const CaseResult& one);
 
-// Removes the intervals of stored cases that may not be compared with their base, giving the reason.
+// Removes the intervals of stored cases that may not be compared with their base, giving the reason: files up
+// to version 1.3 have them.
 void withdraw_doubtful_scaling(std::vector<CaseResult>& cases);
 
 // The efficiency with its interval, as tables show it.

@@ -20,11 +20,6 @@ namespace {
 
 using analysis::Prediction;
 
-std::string doubt_about(const ReportCase& entry) {
-  const CaseResult& one = *entry.one;
-  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling->base_case_id));
-}
-
 // Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.
 struct Family {
   Cases cases;
@@ -36,8 +31,7 @@ struct Family {
 Family family_of(const ReportCase& base, const Cases& cases) {
   Family family{{base}};
   for (const ReportCase& entry : cases) {
-    if (entry.run != base.run || !entry.one->scaling ||
-        entry.one->scaling->base_case_id != base.one->case_id)
+    if (entry.run != base.run || !entry.one->scaling || entry.one->scaling->base_case_id != base.one->case_id)
       continue;
     family.cases.push_back(entry);
   }
@@ -138,8 +132,8 @@ Line family_line(const OverRanks& figure, const Family& family, std::size_t inde
   for (const ReportCase& entry : family.cases) {
     const Measured m = figure.of(entry);
     std::string hint = name_of(entry) + "\n" + span_text(m, figure.unit);
-    if (entry.one->scaling && !doubt_about(entry).empty())
-      hint += "\nno claim: " + doubt_about(entry);
+    if (entry.one->scaling && !result::scaling_doubt(*entry.one).empty())
+      hint += "\nno claim: " + result::scaling_doubt(*entry.one);
     line.points.push_back(
         {.x = world_of(*entry.one), .y = m.value, .y_low = m.low, .y_high = m.high, .hint = hint});
   }
@@ -199,7 +193,7 @@ double ideal_rate(const Family& family, double world) {
 
 Measured efficiency_at(const ReportCase& entry) {
   if (!entry.one->scaling) return {1};
-  return doubt_about(entry).empty() ? measured(result::efficiency_of(*entry.one)) : Measured{};
+  return result::scaling_doubt(*entry.one).empty() ? measured(result::efficiency_of(*entry.one)) : Measured{};
 }
 
 Measured predicted_efficiency(const Family& family, const Prediction& p) {
@@ -346,7 +340,8 @@ Plots budget_plots(const Cases& cases) {
   Plots plots;
   for (const ReportCase& entry : cases) {
     const bool has = entry.one->scaling && !entry.one->scaling->budget.empty();
-    if (has && doubt_about(entry).empty() && plots.size() < kMostBudgets) plots.push_back(waterfall(entry));
+    if (has && result::scaling_doubt(*entry.one).empty() && plots.size() < kMostBudgets)
+      plots.push_back(waterfall(entry));
   }
   return plots;
 }

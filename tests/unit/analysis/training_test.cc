@@ -234,6 +234,7 @@ TEST(TrainingGates, EfficiencyAtFourIsDecidedOnItsInterval) {
 TEST(TrainingGates, EfficiencyThatNobodyMayClaimIsNotDecided) {
   auto run = training_run();
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess, one.repetitions.resize(1);
+  result::withdraw_doubtful_scaling(run.cases);
   const auto decided = decide_gates({"efficiency@2 >= 0.90"}, run).front();
   EXPECT_EQ(decided.verdict, "cannot_say");
   expect_says(decided.detail, "efficiency is missing: fewer than six pairs of processes");

@@ -135,6 +135,7 @@ TEST(Plots, NothingIsClaimedOfWhatDoubtfulCasesPredict) {
   auto runs = trained(
       {{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 4}, {.ranks = 4, .ddp = true, .exposed_ms = 4}});
   runs[0].result.cases[2].headline.scope = result::kWithinProcess;
+  result::withdraw_doubtful_scaling(runs[0].result.cases);
   const auto plot = scaling_plots(side_by_side(runs)).at(0);
   EXPECT_EQ(std::ranges::find(plot.lines, "predicted, with its range", &Line::name), plot.lines.end());
   const auto model = std::ranges::find(plot.lines, "model only, no claim", &Line::name);

@@ -42,6 +42,7 @@ TEST(TrainingText, TheTerminalShowsScalingAndParts) {
 TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   auto run = testing::training_run();
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;
+  result::withdraw_doubtful_scaling(run.cases);
   const auto terminal = terminal_of(run);
   EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
   expect_words(terminal, {"no claim"});
@@ -81,8 +82,7 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
 
 TEST(TrainingText, EveryTableHasAsManyHeadsAsCells) {
   auto run = testing::training_run();
-  for (auto& rank : run.cases[1].training->ranks)
-    rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
+  for (auto& rank : run.cases[1].training->ranks) rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
   int evidence = 0;
   for (const auto& one : run.cases)
     for (const auto& section : kTraining.of_case(alone(one))) {

@@ -88,19 +88,7 @@ TEST(Scaling, OfGradeCIsClaimedByItsPairs) {
   one.grade = Grade::kC;
   compare_scaling({&one, &two});
   EXPECT_TRUE(two.scaling->superlinear);
-  EXPECT_EQ(scaling_doubt(two, &one), "");
-}
-
-// Files of older versions have an interval where nobody may claim anything.
-TEST(Scaling, AStoredIntervalIsNoClaimByItself) {
-  auto one = scaled_case(1, 100), two = scaled_case(2, 110);
-  compare_scaling({&one, &two});
-  EXPECT_EQ(scaling_doubt(two, &one), "");
-  EXPECT_TRUE(find_metric("efficiency")->get(two).ci_low);
-  two.headline.scope = kWithinProcess;
-  EXPECT_EQ(scaling_doubt(two), "fewer than six pairs of processes");
-  EXPECT_FALSE(find_metric("efficiency")->get(two).value);
-  EXPECT_EQ(find_metric("efficiency")->get(two).reason, "fewer than six pairs of processes");
+  EXPECT_EQ(scaling_doubt(two), "");
 }
 
 TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {
@@ -112,14 +100,18 @@ TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {
   for (const auto& doubtful : {half, bare}) EXPECT_EQ(scaling_doubt(doubtful), "it has no interval");
 }
 
+// Files of older versions have an interval where nobody may claim anything.
 TEST(Scaling, AStoredIntervalOfTooFewProcessesIsWithdrawn) {
-  std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
-  compare_scaling({&cases[0], &cases[1]});
-  withdraw_doubtful_scaling(cases);
-  EXPECT_TRUE(find_metric("efficiency")->get(cases[1]).value);
-  cases[0].headline.scope = kWithinProcess;
-  withdraw_doubtful_scaling(cases);
-  EXPECT_EQ(find_metric("efficiency")->get(cases[1]).reason, "fewer than six pairs of processes");
+  for (const std::size_t side : {0U, 1U}) {
+    std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
+    compare_scaling({&cases[0], &cases[1]});
+    withdraw_doubtful_scaling(cases);
+    EXPECT_TRUE(find_metric("efficiency")->get(cases[1]).ci_low);
+    cases[side].headline.scope = kWithinProcess;
+    withdraw_doubtful_scaling(cases);
+    EXPECT_FALSE(find_metric("efficiency")->get(cases[1]).value);
+    EXPECT_EQ(find_metric("efficiency")->get(cases[1]).reason, "fewer than six pairs of processes");
+  }
 }
 
 TEST(Scaling, OnlyEqualWorkIsCompared) {
