@@ -166,8 +166,6 @@ bool is_server(const CaseResult& c) {
   return traits_of(c.benchmark.scenario).has_queue && c.load;
 }
 
-constexpr std::ptrdiff_t kServersDrawn = 6;  // as page/app.js draws them
-
 // For servers a distribution tells more than any quantile; drawn where samples are available.
 std::string requests_reading(std::span<const ReportRun> runs) {
   Cases cases = having(runs, is_server);
@@ -177,20 +175,19 @@ std::string requests_reading(std::span<const ReportRun> runs) {
   });
   if (cases.empty()) return {};
   return fmt::format("Every counted request of all processes, from its scheduled arrival to its answer.{}",
-                     std::ssize(cases) > kServersDrawn
+                     cases.size() > kServersDrawn
                          ? fmt::format(" The first {} of {} cases are drawn.", kServersDrawn, cases.size())
                          : "");
 }
 
 std::string stages_reading(std::span<const ReportRun> runs) {
   const auto first = [](const CaseResult& c) {
-    return is_server(c) && !c.load->stages.empty() ? c.load->stages.front().mean_ns
-                                                          : result::Number();
+    return is_server(c) && !c.load->stages.empty() ? c.load->stages.front().mean_ns : result::Number();
   };
   return of_highest(runs, first, [&](const ReportCase& longest) {
     return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",
-                       longest.one->load->stages.front().name,
-                       format_duration_ns(*first(*longest.one)), name_of(longest));
+                       longest.one->load->stages.front().name, format_duration_ns(*first(*longest.one)),
+                       name_of(longest));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
 #include "run/collective/collective_kind.h"
 #include "run/collective/collective_results.h"
 #include "run/inference/inference_kind.h"
@@ -32,7 +33,8 @@ constexpr std::array kKinds{
 
 const KindRules& kind_rules(config::WorkloadKind kind) {
   const auto row = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& r) { return r.kind == kind; });
-  return (row == kKinds.end() ? kKinds.front() : *row).rules();
+  if (row == kKinds.end()) throw Error(ErrorCode::kInternal, "a kind of workload without a row in run/kinds");
+  return row->rules();
 }
 
 Kinds::Kinds(const KindTools& tools) {

@@ -23,6 +23,7 @@ Plots peak_plots(std::span<const ReportRun> runs);
 Plots stage_plots(std::span<const ReportRun> runs);
 
 // sample_plots.cc
+inline constexpr std::size_t kServersDrawn = 6;
 Plots request_plots(std::span<const ReportRun> runs);
 // Distribution and course over time, of at most so many points.
 Plots sample_plots(const ReportCase& entry, std::size_t max_points);

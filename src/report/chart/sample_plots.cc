@@ -16,7 +16,6 @@ namespace {
 
 using result::Sample;
 
-constexpr std::size_t kServersDrawn = 6;
 // Points that say what they are; more of them, or those of very many cases, would make the page heavy, and
 // their repetition says it.
 constexpr std::size_t kMostHints = 200, kFewestWithHints = 60;
