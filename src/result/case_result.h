@@ -340,11 +340,11 @@ struct CaseResult {
   std::string run_id;
   Benchmark benchmark;
   Outcome outcome = Outcome::kOk;
-  std::string reason;       // why not ok, in words
-  std::string reason_code;  // accuracy | crash | oom | timeout | protocol | unsupported | unavailable | error
-                            // | not_available_yet
-  std::string log_tail;     // last lines of the worker's log when failed
-  bool complete = false;    // every planned repetition is there
+  std::string reason;  // why not ok, in words
+  // Empty, or the name of a row of result/reasons.h.
+  std::string reason_code;
+  std::string log_tail;   // last lines of the worker's log when failed
+  bool complete = false;  // every planned repetition is there
   std::int64_t repetitions_planned = 1;
   Grade grade = Grade::kA;
   std::vector<std::string> grade_reasons;
