@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "workload/pass_records.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "host/memory.h"
-
 namespace paceline::workload {
 namespace {
 
@@ -29,26 +24,6 @@ void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const m
   r.unmet = loop.stop.unmet;
   r.elapsed_ns = loop.elapsed_ns;
   r.checks = loop.checks;
-}
-
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
-                             double timed_ns) {
-  result::Overhead o;
-  o.timer_resolution_ns = start.timer.resolution_ns;
-  o.timer_cost_ns = start.timer.p50_ns;
-  o.timer_cost_p99_ns = start.timer.p99_ns;
-  o.harness_cost_ns = std::max(start.harness_cost_ns, end.harness_cost_ns);
-  o.overhead_fraction = *o.harness_cost_ns / timed_ns;
-  o.os_noise_frac = std::max(start.os_noise.gap_frac, end.os_noise.gap_frac);
-  o.calibration_drift = std::abs(end.harness_cost_ns / start.harness_cost_ns - 1);
-  return o;
-}
-
-void finish_memory(result::Memory& memory) {
-  memory.rss_peak_bytes = host::process_memory().rss_peak_bytes;
-  if (memory.rss_peak_bytes && memory.rss_before_load_bytes)
-    memory.rss_peak_above_load_bytes =
-        std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
 }
 
 pass::ProgressRecord to_progress(const measure::Progress& p) {

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "measure/calibration.h"
 #include "measure/loop_types.h"
 #include "pass/pass.h"
 #include "pass/records.h"
@@ -30,11 +29,8 @@ class TaggedSink {
   const pass::PassSpec& spec_;
 };
 
-// Fills in what the loop, the calibrations and the kernel say.
+// Fills in what the loop knows.
 void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop);
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
-                             double timed_ns);
-void finish_memory(result::Memory& memory);
 pass::ProgressRecord to_progress(const measure::Progress& p);
 
 }  // namespace paceline::workload

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "workload/rank.h"
 
-#include <ctime>
-
-#include "base/clock.h"
 #include "base/device.h"
-#include "base/units.h"
 #include "cluster/peer_failure.h"
-#include "host/affinity.h"
 #include "host/heap.h"
-#include "host/process_clock.h"
 
 namespace paceline::workload {
 
 void Rank::run(const Membership& membership, const std::function<void()>& work) {
-  start();
+  heap_ = host::keep_freed_memory();
+  timed_.emplace(spec_, sink_);
+  const WindowScope ends_before_what_it_observes(timed_->window);
   if (spec_.world_size == 1 && !membership.even_alone) return work();
   meet();
   cluster::work_as_member(met_.store, met_.self, [&] {
@@ -22,16 +18,6 @@ void Rank::run(const Membership& membership, const std::function<void()>& work) 
     group_ = plugin_.backend(spec_.ranks.backend).join(met_.store, met_.group);
     work();
   });
-}
-
-void Rank::start() {
-  repetition_.index = spec_.repetition;
-  repetition_.process_start_ns = host::since_process_start_ns();
-  repetition_.started_utc = format_utc(std::time(nullptr));
-  heap_ = host::keep_freed_memory();
-  if (!spec_.pin_cpus.empty()) host::pin_process(spec_.pin_cpus);
-  sink_.phase("calibrate");
-  calibration_ = measure::calibrate(SteadyClock{});
 }
 
 void Rank::meet() {

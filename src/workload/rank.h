@@ -3,15 +3,15 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/meeting.h"
-#include "measure/calibration.h"
 #include "pass/pass.h"
 #include "plugin/registry.h"
 #include "result/case_result.h"
-#include "workload/pass_records.h"
+#include "workload/timed_repetition.h"
 
 namespace paceline::workload {
 
@@ -34,21 +34,19 @@ class Rank {
   [[nodiscard]] plugin::LoadedPlugin& plugin() { return plugin_; }
   [[nodiscard]] plugin::RankGroup* group() { return group_.get(); }  // null: a single rank without a group
   [[nodiscard]] plugin::Store* store() { return met_.store.get(); }  // null likewise
-  [[nodiscard]] const measure::Calibration& calibration() const { return calibration_; }
-  [[nodiscard]] std::vector<int> processes_of_host() const;  // of ranks, this one included
+  [[nodiscard]] std::vector<int> processes_of_host() const;          // of ranks, this one included
   [[nodiscard]] const std::string& heap() const { return heap_; }
-  // Filled in by run; the pass fills in the rest.
-  [[nodiscard]] result::Repetition& repetition() { return repetition_; }
+  // Begun by run.
+  [[nodiscard]] TimedRepetition& timed() { return *timed_; }
+  [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
 
  private:
-  void start();
   void meet();
 
   const pass::PassSpec& spec_;
   TaggedSink& sink_;
   plugin::LoadedPlugin plugin_;
-  result::Repetition repetition_;
-  measure::Calibration calibration_;
+  std::optional<TimedRepetition> timed_;
   std::string heap_;
   cluster::Meeting met_;
   std::unique_ptr<plugin::RankGroup> group_;

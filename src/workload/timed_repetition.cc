@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include "base/units.h"
 #include "host/affinity.h"
 #include "host/process_clock.h"
 #include "stats/quantile.h"
+#include "workload/window/noise_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -39,14 +41,17 @@ TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) :
   figures.started_utc = format_utc(std::time(nullptr));
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   sink.phase("calibrate");
-  start_ = measure::calibrate(SteadyClock{});
+  overhead_ = &window.add<OverheadObserver>();
 }
 
-void TimedRepetition::fill(const measure::LoopResult& loop, const result::Noise& noise, double timed_ns) {
+// One line per observer.
+void TimedRepetition::observe(std::vector<int> processes) {
+  window.add<NoiseObserver>(std::move(processes));
+}
+
+void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
   fill_loop(figures, spec_.loop, loop);
-  figures.noise = noise;
-  figures.foreign_cpu_frac = noise.foreign_cpu_frac;
-  figures.overhead = overhead_of(start_, measure::calibrate(SteadyClock{}), timed_ns);
+  window.report(figures, timed_ns);
 }
 
 void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
@@ -57,7 +62,7 @@ void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
 void TimedRepetition::emit(const measure::LoopResult& loop,
                            const std::vector<std::optional<std::int64_t>>& device_ns) {
   const double typical_ns = stats::median(loop.samples_ns());
-  fill(loop, host::noise_over(snapshots_), typical_ns * static_cast<double>(loop.batch));
+  fill(loop, typical_ns * static_cast<double>(loop.batch));
   emit(samples_of(spec_, loop, device_ns));
 }
 

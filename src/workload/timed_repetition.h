@@ -7,50 +7,55 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "host/noise.h"
-#include "measure/calibration.h"
 #include "measure/timed_loop.h"
 #include "pass/pass.h"
 #include "workload/pass_records.h"
+#include "workload/window/measured_window.h"
+#include "workload/window/overhead_observer.h"
 
 namespace paceline::workload {
 
-// One repetition of whatever one process times alone: calibrations before and after the loop, the noise
-// beside it, and the records of both.
+// One repetition in one process, alone or as a rank: what is timed, the window around it, and the records of
+// both.
 class TimedRepetition {
  public:
   // Pins the process where the spec says so, and calibrates the timer.
   TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink);
 
+  // Adds the observers of every timed window, after those of the pass itself. `processes`: others that belong
+  // to the measurement.
+  void observe(std::vector<int> processes = {});
   // `before_sample` gets the number of a sample and runs outside the timed part. An interrupt ends the loop
   // between two iterations.
   template <class Body>
   measure::LoopResult run_loop(Body&& body, const std::atomic<bool>& interrupt,
                                std::function<void(std::int64_t)> before_sample = {}) {
-    const auto snapshot = [this] { snapshots_.push_back(host::take_snapshot()); };
+    observe();
     const measure::LoopHooks hooks{
         std::move(before_sample),
-        [this](const measure::Progress& p) { sink_.emit(pass::progress_record(to_progress(p))); }, snapshot,
-        snapshot, &interrupt};
+        [this](const measure::Progress& p) { sink_.emit(pass::progress_record(to_progress(p))); },
+        [this] { window.open(); }, [this] { window.close(); }, &interrupt};
     measure::AloneDecider decider(spec_.loop.warmup, spec_.loop.stop, spec_.loop.iterations);
-    return measure::run_timed_loop(SteadyClock{}, std::forward<Body>(body), spec_.loop, start_.timer, decider,
+    return measure::run_timed_loop(SteadyClock{}, std::forward<Body>(body), spec_.loop, timer(), decider,
                                    hooks);
   }
 
-  // Fills in what the loop and the machine say; `timed_ns`: what the timer timed at once.
-  void fill(const measure::LoopResult& loop, const result::Noise& noise, double timed_ns);
+  // Fills in what the loop and the observers know; `timed_ns`: what the timer timed at once.
+  void fill(const measure::LoopResult& loop, double timed_ns);
   // Reports the samples and the repetition.
   void emit(const std::vector<result::Sample>& samples);
   // Both, of run_loop(); `device_ns` holds one time per sample, where a device has times.
   void emit(const measure::LoopResult& loop, const std::vector<std::optional<std::int64_t>>& device_ns = {});
 
-  result::Repetition figures;  // what the pass itself fills in: load time, memory
+  [[nodiscard]] const measure::TimerCost& timer() const { return overhead_->timer(); }
+
+  result::Repetition figures;  // the pass fills in what is its own: load time, figures of its engine
+  MeasuredWindow window;
 
  private:
   const pass::PassSpec& spec_;
   TaggedSink& sink_;
-  measure::Calibration start_;
-  std::vector<host::NoiseSnapshot> snapshots_;
+  OverheadObserver* overhead_ = nullptr;  // of the window
 };
 
 }  // namespace paceline::workload

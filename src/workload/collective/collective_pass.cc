@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
-#include "host/noise.h"
 #include "host/system_files.h"
 #include "result/case_fields.h"
 #include "result/summarize_rounds.h"
@@ -23,6 +22,7 @@
 #include "workload/collective/rounds.h"
 #include "workload/collective/sweep.h"
 #include "workload/rank.h"
+#include "workload/window/memory_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -46,7 +46,10 @@ class CollectivePass {
     if (!spec_.collective.rounds.empty()) agree_on_hosts();
     tell_known();
     sink_.phase("measure");
-    snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+    auto& window = rank_.timed().window;
+    window.add<MemoryObserver>();
+    rank_.timed().observe(rank_.processes_of_host());
+    window.open();
     const auto begin = clock_.now_ns();
     for (const auto& step : sweep_steps(spec_.collective, spec_.world_size)) {
       sink_.emit(pass::at_record(words_of(step, spec_.collective.operation)));
@@ -54,7 +57,7 @@ class CollectivePass {
     }
     if (!hosts_.empty()) time_rounds(rank_, *communicator_, hosts_);
     rank_.repetition().elapsed_ns = clock_.now_ns() - begin;
-    snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+    window.close();
     report();
   }
 
@@ -195,11 +198,8 @@ class CollectivePass {
   void report() {
     sink_.phase("report");
     auto& r = rank_.repetition();
-    finish_memory(r.memory);
-    r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), typical_ns_);
+    rank_.timed().window.report(r, typical_ns_);
     if (!rank_.leads()) return;
-    r.noise = host::noise_over(snapshots_);
-    r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
     r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = spec_.collective.warmup;
     r.converged = result::Maybe<bool>::missing("each size has its own");
     r.stop_reason = "sizes_done", r.checks = checks_;
@@ -227,8 +227,7 @@ class CollectivePass {
   std::unique_ptr<plugin::Communicator> communicator_;
   plugin::CollectiveCall call_;
   std::vector<result::CollectiveRank> ranks_;
-  std::vector<int> hosts_;  // of all ranks, where rounds are asked for
-  std::vector<host::NoiseSnapshot> snapshots_;
+  std::vector<int> hosts_;   // of all ranks, where rounds are asked for
   double typical_ns_ = 0;    // of the size measured last
   std::int64_t checks_ = 0;  // of the stop rule
 };

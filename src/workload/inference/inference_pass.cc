@@ -27,6 +27,7 @@
 #include "workload/inference/yardstick.h"
 #include "workload/precision_limits.h"
 #include "workload/timed_repetition.h"
+#include "workload/window/memory_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -175,6 +176,7 @@ void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<b
   TimedRepetition repetition(spec, sink);
   auto loaded = load_engine(spec, sink);
   repetition.figures.load_ns = loaded.load_ns;
+  repetition.window.add<MemoryObserver>(loaded.memory);
   TimedEngine engine(spec, *loaded.engine);
   sink.phase("measure");
   const auto feed = [&] { engine.feed(); };
@@ -183,8 +185,6 @@ void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<b
   const auto loop = repetition.run_loop([&] { engine.infer_once(); }, interrupt, between.hook());
   if (interrupt || loop.samples.empty()) return;
   const auto device_ns = between.take_times(loop.samples.size());
-  finish_memory(loaded.memory);
-  repetition.figures.memory = loaded.memory;
 
   sink.phase("verify");
   sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));

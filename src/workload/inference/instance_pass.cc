@@ -4,6 +4,7 @@
 #include "base/device.h"
 #include "host/affinity.h"
 #include "workload/inference/lanes.h"
+#include "workload/window/memory_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -45,6 +46,9 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
   const auto first_ns = first_calls(lanes, clock);
   lanes.try_batch_sizes();
   sink.phase("serve");
+  MeasuredWindow window;
+  window.add<MemoryObserver>(lanes.memory());
+  window.open();
   queue.say_ready(instance, first_ns);
   while (queue.wait_for_round()) {
     lanes.crew().run([&](int lane) {
@@ -54,11 +58,11 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
     });
     queue.say_finished(instance);
   }
+  window.close();
   sink.phase("verify");
   result::Repetition r;
   r.load_ns = lanes.load_ns();
-  r.memory = lanes.memory();
-  finish_memory(r.memory);
+  window.report(r, 0);
   r.load.emplace().batching = lanes.batching();
   sink.emit(pass::correctness_record(lanes.check()));
   sink.emit(pass::repetition_record(r));

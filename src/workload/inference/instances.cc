@@ -192,9 +192,7 @@ class InstanceService : public Service {
   void try_batch_sizes() override {}  // each instance has done so before it was ready
   [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return loop_.lost(); }
   void require_complete() const override { crew_.require_complete(); }
-  [[nodiscard]] host::NoiseSnapshot snapshot() const override {
-    return host::take_snapshot_with(crew_.process_ids());
-  }
+  void observe(TimedRepetition& repetition) const override { repetition.observe(crew_.process_ids()); }
 
   ServiceEnd finish(double) override {
     const auto tallies = crew_.queue().tally();

@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "host/noise.h"
 #include "measure/closed_loop.h"
 #include "result/summarize_load.h"
 #include "workload/inference/capacity.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
 #include "workload/timed_repetition.h"
+#include "workload/window/memory_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -43,12 +43,12 @@ class LaneService : public Service {
   void try_batch_sizes() override { lanes_.try_batch_sizes(); }
   [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return {}; }
   void require_complete() const override {}
-  [[nodiscard]] host::NoiseSnapshot snapshot() const override { return host::take_snapshot(); }
+  void observe(TimedRepetition& repetition) const override {
+    repetition.window.add<MemoryObserver>(lanes_.memory());
+    repetition.observe();
+  }
   ServiceEnd finish(double typical_ns) override {
-    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), {}, lanes_.batching(), {}};
-    finish_memory(end.memory);
-    end.correctness = lanes_.check(typical_ns);
-    return end;
+    return {lanes_.load_ns(), {}, lanes_.check(typical_ns), lanes_.batching(), {}};
   }
 
  private:
@@ -234,12 +234,13 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   const double call_ns = call_estimate_ns(warmup, spec.load.lanes());
   service->try_batch_sizes();
   sink.phase("measure");
-  const auto before = service->snapshot();
   const auto& scenario = traits_of(spec.load.scenario);
+  service->observe(repetition);
+  repetition.window.open();
   Measured m = scenario.open_loop      ? server(spec, *service, call_ns, sink, interrupt)
                : scenario.all_at_start ? offline(spec, *service, call_ns)
                                        : closed_loop(spec, *service, call_ns, decider);
-  const auto after = service->snapshot();
+  repetition.window.close();
   if (m.samples.empty()) service->require_complete();
   if (interrupt || m.samples.empty()) return;
 
@@ -249,12 +250,12 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);
   m.load.batching = std::move(end.batching);
-  repetition.fill(m.loop, host::noise_between(before, after), m.timed_ns);
+  repetition.fill(m.loop, m.timed_ns);
   auto& r = repetition.figures;
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
   if (scenario.open_loop) r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
-  r.memory = end.memory;
+  if (end.memory) r.memory = *end.memory;
   r.load = m.load;
   repetition.emit(m.samples);
   sink.phase(kUnload);

@@ -2,21 +2,22 @@
 // Serves the requests of a load pass, in lanes of this process or in instances.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "host/noise.h"
 #include "measure/closed_loop.h"
 #include "measure/open_loop.h"
 #include "result/load.h"
 #include "workload/inference/pass_parts.h"
+#include "workload/timed_repetition.h"
 
 namespace paceline::workload {
 
 // What a service leaves behind when it ends.
 struct ServiceEnd {
   double load_ns = 0;
-  result::Memory memory;
+  std::optional<result::Memory> memory;         // of processes that no observer of this one sees
   result::Correctness correctness;              // of the last outputs, the worst of all lanes
   std::string batching;                         // as in Load
   std::vector<result::InstanceLoad> instances;  // empty: one process; counts of the last run
@@ -34,7 +35,8 @@ class Service {
   [[nodiscard]] virtual std::vector<std::int64_t> lost_calls() const = 0;
   // Throws when the service has lost a part of itself; only the measured run may end like that.
   virtual void require_complete() const = 0;
-  [[nodiscard]] virtual host::NoiseSnapshot snapshot() const = 0;
+  // Adds to the window of a repetition what observes this service.
+  virtual void observe(TimedRepetition& repetition) const = 0;
   // Compares outputs and frees memory; nothing is served after it. `typical_ns`: of a call.
   virtual ServiceEnd finish(double typical_ns) = 0;
 };

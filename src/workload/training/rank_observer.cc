@@ -13,4 +13,13 @@ result::RankEvidence RankObserver::evidence(std::int64_t steps) const {
   return host::evidence_between(*first_, host::take_rank_counters(ranks_), steps, clocks_.since(mark_));
 }
 
+void EvidenceObserver::open() {
+  first_step_ = next_step_();
+  counters_.begin();
+}
+
+void EvidenceObserver::close() {
+  evidence_ = counters_.evidence(next_step_() - first_step_);
+}
+
 }  // namespace paceline::workload

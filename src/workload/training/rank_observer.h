@@ -2,11 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "host/rank_counters.h"
 #include "workload/training/clock_sampler.h"
+#include "workload/window/measured_window.h"
 
 namespace paceline::workload {
 
@@ -27,6 +30,24 @@ class RankObserver {
   const ClockSampler& clocks_;
   std::optional<host::RankCounters> first_;
   std::size_t mark_ = 0;
+};
+
+// The evidence of the timed steps. `counters`: what they are observed with; `next_step`: the number of the
+// step that comes next.
+class EvidenceObserver : public WindowObserver {
+ public:
+  EvidenceObserver(RankObserver counters, std::function<std::int64_t()> next_step)
+      : counters_(std::move(counters)), next_step_(std::move(next_step)) {}
+  void open() override;
+  void close() override;
+  void report(result::Repetition&, double) override {}  // it travels with the steps of its rank
+  [[nodiscard]] const result::RankEvidence& evidence() const { return evidence_; }
+
+ private:
+  RankObserver counters_;
+  std::function<std::int64_t()> next_step_;
+  std::int64_t first_step_ = 0;
+  result::RankEvidence evidence_;
 };
 
 }  // namespace paceline::workload

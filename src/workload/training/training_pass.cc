@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "host/noise.h"
 #include "measure/timed_loop.h"
 #include "workload/pass_records.h"
 #include "workload/training/agreed_decider.h"
@@ -41,6 +40,7 @@ class TrainingPass {
  private:
   void work();
   void open();
+  void observe();
   void tell_progress(const measure::Progress& p);
   // After a resume fewer steps may be left than can be timed. Returns true when the training is over.
   bool ends_without_measuring();
@@ -67,14 +67,11 @@ class TrainingPass {
   std::optional<CheckpointKeeper> checkpoints_;
   std::optional<Evaluation> evaluation_;
   std::optional<ClockSampler> clocks_;
-  std::optional<RankObserver> observer_;  // of the timed steps
-  std::int64_t first_timed_ = 0;
   std::optional<LiveWatch> watch_;
-  result::RankEvidence evidence_;
+  const EvidenceObserver* timed_evidence_ = nullptr;  // of the window
   result::StepPhase phase_ = result::StepPhase::kWarmup;
   std::vector<result::StepRow> rows_;
   double timed_ns_ = 0;  // median step time of this rank
-  std::vector<host::NoiseSnapshot> snapshots_;
 };
 
 void TrainingPass::work() {
@@ -98,12 +95,18 @@ void TrainingPass::open() {
   rank_.go_on_from(checkpoints_->open());
   evaluation_.emplace(spec_, rank_.trainer(), rank_.group(), sink_);
   clocks_.emplace(spec_.ranks.device);
-  observer_.emplace(rank_.processes_of_host(), *clocks_);
+  observe();
   watch_.emplace(
       WatchParts{spec_.train.settings.ddp.enabled ? rank_.group() : nullptr,
                  [this](std::vector<result::StepRow> rows) { return steps_of(rank_, std::move(rows)); },
                  [this](const std::string& words) { sink_.emit(pass::notice_record(words)); },
                  {rank_.processes_of_host(), *clocks_}});
+}
+
+void TrainingPass::observe() {
+  timed_evidence_ = &rank_.timed().window.add<EvidenceObserver>(
+      RankObserver(rank_.processes_of_host(), *clocks_), [this] { return rank_.next_step(); });
+  rank_.timed().observe(rank_.processes_of_host());
 }
 
 void TrainingPass::keep_row() {
@@ -201,20 +204,18 @@ bool TrainingPass::ends_without_measuring() {
 void TrainingPass::enter_phase(result::StepPhase next) {
   keep_row();
   phase_ = next;
-  snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
 }
 
 // Counters take unlike times on the ranks, which none of them must wait for in the first timed step.
 void TrainingPass::timing_begins() {
   enter_phase(result::StepPhase::kTimed);
-  first_timed_ = rank_.next_step();
-  observer_->begin();
+  rank_.timed().window.open();
   if (rank_.group()) rank_.group()->barrier();
 }
 
 void TrainingPass::timing_ends() {
   enter_phase(result::StepPhase::kAfter);
-  evidence_ = observer_->evidence(rank_.next_step() - first_timed_);
+  rank_.timed().window.close();
 }
 
 void TrainingPass::measure() {
@@ -237,7 +238,7 @@ void TrainingPass::measure() {
                                  [&] { timing_begins(); }, [&] { timing_ends(); }, &end_->flag()};
   rank_.make_fault();
   auto loop = measure::run_timed_loop(
-      SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.calibration().timer, decider, hooks);
+      SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.timed().timer(), decider, hooks);
   if (end_->flag()) return;
   const bool epochs_over =
       left && loop.stop.reason == stats::kStopMaxSamples && config.stop.n_max < spec_.loop.stop.n_max;
@@ -298,7 +299,8 @@ void TrainingPass::compare_parameters() {
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
   sink_.emit(pass::interrupted_record(interrupt_.load()));
-  tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/true});
+  tell_steps(rank_,
+             {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/true});
 }
 
 // A trainer with a caching allocator has it among its settings.
@@ -311,13 +313,13 @@ result::Count reserved_peak(const plugin::TrainerInfo& info) {
 void TrainingPass::report() {
   sink_.phase("report");
   auto& r = rank_.repetition();
-  finish_memory(r.memory);
+  rank_.timed().window.report(r, timed_ns_);
   const auto info = rank_.trainer().info();
   r.memory.tensor_peak_bytes = {info.peak_tensor_bytes, "the trainer reports no memory of tensors"};
   r.memory.reserved_peak_bytes = reserved_peak(info);
-  r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), timed_ns_);
   const auto checkpoints = checkpoints_->figures();
-  tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/false});
+  tell_steps(rank_,
+             {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/false});
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = known_here(rank_);
@@ -326,8 +328,6 @@ void TrainingPass::report() {
         "ddp.enabled is false: every rank trained a model of its own; gradients were not exchanged");
   if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
   if (!checkpoints_->remark().empty()) r.training->notes.push_back(checkpoints_->remark());
-  r.noise = host::noise_over(snapshots_);
-  r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   sink_.emit(pass::repetition_record(r));
 }
 

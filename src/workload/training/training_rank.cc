@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "host/memory.h"
 #include "workload/training/learning_rate.h"
+#include "workload/window/memory_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -45,7 +46,9 @@ void TrainingRank::load() {
   sink().phase("load");
   trainer_ = rank_.plugin().make_trainer(std::string(kind_name(device_named(spec_.ranks.device).kind)));
   host::reset_rss_peak();
-  repetition().memory.rss_before_load_bytes = host::process_memory().rss_bytes;
+  result::Memory memory;
+  memory.rss_before_load_bytes = host::process_memory().rss_bytes;
+  timed().window.add<MemoryObserver>(memory, MemoryObserver::Until::kReport);
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   auto settings = train_.settings;

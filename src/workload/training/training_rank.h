@@ -54,7 +54,7 @@ class TrainingRank {
   [[nodiscard]] const FaultMaker& fault() const { return fault_; }
   [[nodiscard]] plugin::RankGroup* group() { return rank_.group(); }  // null: a single rank without DDP
   [[nodiscard]] plugin::Store* store() { return rank_.store(); }      // null likewise
-  [[nodiscard]] const measure::Calibration& calibration() const { return rank_.calibration(); }
+  [[nodiscard]] TimedRepetition& timed() { return rank_.timed(); }
   [[nodiscard]] const plugin::StepOutcome& last_outcome() const { return outcome_; }
   // The epoch of the last step made; none before the first.
   [[nodiscard]] std::optional<std::int64_t> last_epoch() const { return last_epoch_; }
