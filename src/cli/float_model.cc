@@ -124,7 +124,7 @@ pass::PreparedFile write_in_precision(const config::Settings& options, const plu
   if (run::calibrates_with_random_inputs(options)) console.warn(run::kRandomCalibration);
   pass::PassSpec base;
   base.model = model;
-  base.engine = engine;
+  base.use(plugin::Role::kEngine, engine);
   base.settings.threads = static_cast<int>(host::allowed_cpus().size());
   base.tolerance.centred_cosine = config::find_precision(options.text("precision"))->cnn.centred_cosine;
   const auto written = run::quantise_file(engine_directory({}), options, base, file, InterruptGuard::flag());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "pass/pass.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "pass/train_fields.h"
 #include "result/case_fields.h"
 
@@ -109,11 +112,35 @@ PACELINE_FIELDS(InputsTo, request, prefix, count_given);
 PACELINE_FIELDS(ExpectedTo, from, given, file);
 PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks, rounds,
                 round_bytes, slow_factor);
-PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_file, load_libraries, engine,
-                model, settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
+template <class A>
+void fields(A& a, PluginUse& t) {
+  std::string role = plugin::role_name(t.role);
+  a("role", role), a("name", t.name), a("file", t.file), a("options", t.options);
+  t.role = plugin::role_of(role);
+}
+PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, load_libraries, model,
+                settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
                 reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
                 load, pin_cpus, export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences,
                 sleep_ns, ranks, collective, train, table_file);
+
+void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
+  std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });
+  plugins.push_back({role, name, file});
+}
+
+const PluginUse& PassSpec::plugin(plugin::Role role) const {
+  for (const auto& one : plugins)
+    if (one.role == role) return one;
+  throw Error(ErrorCode::kInternal, fmt::format("a {} pass without plug-in for its {}", pass_kind_name(kind),
+                                                plugin::role_name(role)));
+}
+
+std::string PassSpec::engine() const {
+  for (const auto& one : plugins)
+    if (one.role == plugin::Role::kEngine) return one.name;
+  return {};
+}
 
 nlohmann::json to_json(const PassSpec& spec) {
   return result::Writer::write(spec);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "pass/model_file_spec.h"
 #include "pass/rank_spec.h"
 #include "pass/train_spec.h"
+#include "plugin/capability.h"
 #include "plugin/engine.h"
 
 // A pass is what one worker process does; it travels to the worker as JSON.
@@ -76,16 +78,23 @@ inline std::string pass_kind_name(PassKind kind) {
   return std::string(traits_of(kind).name);
 }
 
+// A plug-in that a worker loads, and what is asked of it.
+struct PluginUse {
+  plugin::Role role = plugin::Role::kEngine;
+  std::string name;  // of a capability of this role
+  std::string file;
+  std::map<std::string, std::string> options{};
+};
+
 struct PassSpec {
   PassKind kind = PassKind::kTimed;
   std::string case_id;
   std::int64_t repetition = 0;
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
-  std::string plugin_file;
-  std::vector<std::string> load_libraries;  // shared objects that are loaded after the plug-in
-  std::string engine;
-  plugin::ModelSpec model;  // input shapes at the batch size of the case
+  std::vector<PluginUse> plugins;
+  std::vector<std::string> load_libraries;  // shared objects that are loaded after the engine's plug-in
+  plugin::ModelSpec model;                  // input shapes at the batch size of the case
   // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
   std::vector<std::int64_t> batch_dimensions;
   plugin::EngineSettings settings;
@@ -116,6 +125,13 @@ struct PassSpec {
   CollectiveSpec collective;   // of a collective pass
   TrainSpec train;             // of a train pass
   std::string table_file;      // where rank 0 writes tables that are too large for records; empty: nowhere
+
+  // Takes the place of the plug-in of this role, where there is one.
+  void use(plugin::Role role, const std::string& name, const std::string& file = {});
+  // The first of this role. Throws Error(kInternal) where there is none.
+  [[nodiscard]] const PluginUse& plugin(plugin::Role role) const;
+  // Name of the engine; empty: there is none.
+  [[nodiscard]] std::string engine() const;
 };
 
 nlohmann::json to_json(const PassSpec& spec);

@@ -19,6 +19,10 @@ struct Capability {
   bool operator==(const Capability&) const = default;
 };
 
+std::string role_name(Role role);  // "engine"
+// Throws Error(kData) for the name of none.
+Role role_of(const std::string& name);
+
 // "engine eager cpu", and back; without a third word the device is `device`. Throws Error(kData) for text
 // that is none.
 std::string to_text(const Capability& capability);

@@ -72,6 +72,16 @@ Manifest parse_manifest(const fs::path& path) {
 
 }  // namespace
 
+std::string role_name(Role role) {
+  return row_of(role).name;
+}
+
+Role role_of(const std::string& name) {
+  for (std::size_t i = 0; i < kRoles.size(); ++i)
+    if (name == kRoles[i].name) return static_cast<Role>(i);
+  throw Error(ErrorCode::kData, fmt::format("this version knows no role '{}' of plug-ins", name));
+}
+
 std::string to_text(const Capability& capability) {
   return fmt::format("{} {} {}", row_of(capability.role).name, capability.name, capability.device);
 }

@@ -43,12 +43,7 @@ class Follower {
     auto spec = kinds_.of(definition).pass_of_ranks(definition, extra);
     if (!spec || !launch_.takes_part(spec->world_size)) return true;
     spec->repetition = repetition;
-    const process::WorkerRequest request{std::move(*spec),
-                                         definition.env,
-                                         log_of(definition),
-                                         {},
-                                         kind_rules(definition.kind).timeout_s(definition),
-                                         pass};
+    const auto request = request_for(definition, std::move(*spec), log_of(definition), pass);
     const auto outcome = launch_.run_pass(executor_, request, interrupt_, {});
     if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);

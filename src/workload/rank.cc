@@ -7,6 +7,14 @@
 
 namespace paceline::workload {
 
+Rank::Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink) {
+  for (const auto& one : spec.plugins) plugins_.try_emplace(one.role, one.file);
+}
+
+const plugin::BackendEntry& Rank::backend() const {
+  return plugin(plugin::Role::kBackend).backend(spec_.plugin(plugin::Role::kBackend).name);
+}
+
 void Rank::run(const Membership& membership, const std::function<void()>& work) {
   heap_ = host::keep_freed_memory();
   timed_.emplace(spec_, sink_);
@@ -15,7 +23,7 @@ void Rank::run(const Membership& membership, const std::function<void()>& work) 
   meet();
   cluster::work_as_member(met_.store, met_.self, [&] {
     met_.group.deterministic = membership.deterministic;
-    group_ = plugin_.backend(spec_.ranks.backend).join(met_.store, met_.group);
+    group_ = backend().join(met_.store, met_.group);
     work();
   });
 }
@@ -28,7 +36,7 @@ void Rank::meet() {
   invitation.plan_hash = spec_.ranks.plan_hash;
   invitation.device = device_named(spec_.ranks.device);
   invitation.group_timeout_s = spec_.ranks.group_timeout_s;
-  met_ = cluster::meet(plugin_.backend(spec_.ranks.backend), invitation);
+  met_ = cluster::meet(backend(), invitation);
 }
 
 std::vector<int> Rank::processes_of_host() const {

@@ -2,6 +2,7 @@
 // One process of several: it calibrates its clock, meets the others, and works as one of them.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,8 @@ namespace paceline::workload {
 
 class Rank {
  public:
-  Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink), plugin_(spec.plugin_file) {}
+  // Loads the plug-ins of the pass.
+  Rank(const pass::PassSpec& spec, TaggedSink& sink);
 
   // How this process joins the others; a single rank gets a group only where `even_alone` asks for it.
   struct Membership {
@@ -31,7 +33,8 @@ class Rank {
   [[nodiscard]] const pass::PassSpec& spec() const { return spec_; }
   [[nodiscard]] TaggedSink& sink() { return sink_; }
   [[nodiscard]] bool leads() const { return spec_.rank == 0; }
-  [[nodiscard]] plugin::LoadedPlugin& plugin() { return plugin_; }
+  // The plug-in that brings what the pass asks of this role.
+  [[nodiscard]] const plugin::LoadedPlugin& plugin(plugin::Role role) const { return plugins_.at(role); }
   [[nodiscard]] plugin::RankGroup* group() { return group_.get(); }  // null: a single rank without a group
   [[nodiscard]] plugin::Store* store() { return met_.store.get(); }  // null likewise
   [[nodiscard]] std::vector<int> processes_of_host() const;          // of ranks, this one included
@@ -41,11 +44,12 @@ class Rank {
   [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
 
  private:
+  [[nodiscard]] const plugin::BackendEntry& backend() const;
   void meet();
 
   const pass::PassSpec& spec_;
   TaggedSink& sink_;
-  plugin::LoadedPlugin plugin_;
+  std::map<plugin::Role, plugin::LoadedPlugin> plugins_;
   std::optional<TimedRepetition> timed_;
   std::string heap_;
   cluster::Meeting met_;

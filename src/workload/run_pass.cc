@@ -45,6 +45,15 @@ void run_timed_pass(const PassSpec& spec, RecordSink& raw, const Interrupt& inte
   run_timed(spec, sink, interrupt);
 }
 
+// The engine's plug-in brings what they are linked with.
+void load_libraries(const PassSpec& spec) {
+  if (spec.load_libraries.empty() || spec.engine().empty()) return;
+  const auto& file = spec.plugin(plugin::Role::kEngine).file;
+  if (file.empty()) return;
+  const plugin::LoadedPlugin plugin(file);
+  for (const auto& library : spec.load_libraries) plugin::load_library(library, file);
+}
+
 struct PassRow {
   PassKind kind;
   RunPass run;
@@ -76,10 +85,7 @@ static_assert([] {
 }  // namespace
 
 void run_pass(const PassSpec& spec, RecordSink& sink, const Interrupt& interrupt) {
-  if (!spec.load_libraries.empty() && !spec.plugin_file.empty()) {
-    const plugin::LoadedPlugin plugin(spec.plugin_file);  // it brings what they are linked with
-    for (const auto& file : spec.load_libraries) plugin::load_library(file, spec.plugin_file);
-  }
+  load_libraries(spec);
   kPasses.at(static_cast<std::size_t>(spec.kind)).run(spec, sink, interrupt);
 }
 

@@ -28,8 +28,9 @@ Json answer_to(plugin::Store& store, const Json& question) {
 }  // namespace
 
 void serve_store(const pass::PassSpec& spec) {
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  const auto store = cluster::reach_store(plugin.backend(spec.ranks.backend), spec.ranks.rendezvous);
+  const auto& use = spec.plugin(plugin::Role::kBackend);
+  const plugin::LoadedPlugin plugin(use.file);
+  const auto store = cluster::reach_store(plugin.backend(use.name), spec.ranks.rendezvous);
   const FileDescriptor socket(process::kExtraFd);
   process::send_message(socket.get(), {{"port", store->port()}});
   while (const auto question = process::receive_message(socket.get()))

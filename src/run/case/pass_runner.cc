@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <utility>
 
 #include "base/file.h"
 #include "base/units.h"
@@ -11,6 +12,24 @@
 #include "run/case/kind_rules.h"
 
 namespace paceline::run {
+
+process::WorkerRequest request_for(pass::PassSpec pass, std::filesystem::path log) {
+  process::WorkerRequest request;
+  request.spec = std::move(pass);
+  request.log = std::move(log);
+  return request;
+}
+
+process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log,
+                                   std::size_t number) {
+  auto request = request_for(std::move(pass), std::move(log));
+  request.env = c.env;
+  request.timeout_s = kind_rules(c.kind).timeout_s(c);
+  request.number = number;
+  if (c.settings.has("max_restarts"))
+    request.max_restarts = static_cast<int>(c.settings.integer("max_restarts"));
+  return request;
+}
 
 process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& pass,
                                        std::size_t number) const {
@@ -36,10 +55,7 @@ process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::P
 
 process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::PassSpec& pass,
                                               std::size_t number) const {
-  process::WorkerRequest request{
-      pass, c.definition.env, c.log(), {}, kind_rules(c.definition.kind).timeout_s(c.definition), number, 0};
-  const auto& settings = c.definition.settings;
-  if (settings.has("max_restarts")) request.max_restarts = static_cast<int>(settings.integer("max_restarts"));
+  auto request = request_for(c.definition, pass, c.log(), number);
   request.env.emplace("TMPDIR", temp_folder_.string());
   return request;
 }

@@ -10,6 +10,12 @@
 
 namespace paceline::run {
 
+// Every request is made by one of these: of a pass of a case, and of one that belongs to none. `number`: of a
+// pass by ranks in the order of all, which a launch goes by.
+process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log,
+                                   std::size_t number = 0);
+process::WorkerRequest request_for(pass::PassSpec pass, std::filesystem::path log);
+
 // Turns a pass of a case into a request, and tells the observer how it goes.
 class PassRunner {
  public:

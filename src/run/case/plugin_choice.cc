@@ -74,7 +74,7 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
                                   const std::string& device) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kDescribe;
-  spec.plugin_file = fs::absolute(file).string();
+  spec.use(plugin::Role::kEngine, {}, fs::absolute(file).string());
   spec.model.name = "tiny_cnn";
   spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
   if (!is_cpu(device)) spec.settings.options["device"] = device;

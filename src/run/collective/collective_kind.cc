@@ -54,7 +54,8 @@ class CollectiveInRun : public KindInRun {
     const auto cores = static_cast<int>(host::allowed_cpus().size());
     auto pass =
         collective_pass(c, home.ranks.device, threads_per_rank(setup.cases, cores, ranks_of(setup.launch)));
-    pass.plugin_file = home.plugin.file.string();
+    for (const auto role : {plugin::Role::kBackend, plugin::Role::kCommunicator})
+      pass.use(role, pass.ranks.backend, home.plugin.file.string());
     if (c.settings.flag("pin")) pass.pin_cpus = host::choose_cpus(pass.settings.threads);
     return pass;
   }

@@ -39,7 +39,7 @@ std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRu
   if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
   auto pass = export_pass(c.base, std::string(engine->reads));
   const auto home = tools_.setup.engines.find(plugin::Role::kExporter, pass.export_to.format);
-  pass.plugin_file = home.file.string();
+  pass.use(plugin::Role::kExporter, pass.export_to.format, home.file.string());
   if (home.file.empty()) {
     end_case(c, "unavailable", home.unavailable);
     return std::nullopt;
@@ -67,7 +67,7 @@ bool CasePreparation::prepare(CaseRun& c, pass::PassSpec& pass) {
 
 // False: the case has ended.
 bool CasePreparation::use_model_file_of(CaseRun& c) {
-  const auto file = model_file_for(c, c.base.engine);
+  const auto file = model_file_for(c, c.base.engine());
   if (file && !file->path.empty()) apply_model_file(c, file->path, file->prepared);
   return file.has_value();
 }
@@ -76,7 +76,7 @@ bool CasePreparation::use_model_file_of(CaseRun& c) {
 // ended.
 bool CasePreparation::quantise(CaseRun& c) {
   const std::string source = c.model_file.empty() ? c.base.model.file : c.model_file;
-  const auto* engine = config::find_engine(c.base.engine);
+  const auto* engine = config::find_engine(c.base.engine());
   if (!engine || engine->reads != "onnx") return true;
   try {
     if (!needs_quantising(c.definition.settings, source)) return true;
@@ -151,7 +151,7 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
     return false;
   }
   auto reference = reference_pass(pass, engine);
-  reference.plugin_file = home.file.string();
+  reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
   const auto model_file = model_file_for(c, engine);
   if (!model_file) return false;
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
@@ -174,22 +174,22 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
 // engine makes it. Else the case runs unchecked, so that it says itself what is wrong, and fails after that.
 bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
                                  const ReferenceFailure& failure) {
-  if (!failure.read_the_file && reference.engine != pass.engine) {
+  if (!failure.read_the_file && reference.engine() != pass.engine()) {
     auto own = reference;
-    own.engine = pass.engine;
+    own.use(plugin::Role::kEngine, pass.engine());
     own.settings.options.clear();
     if (const auto run = second_run(c, own); !run.file.empty()) {
       pass.reference_file = run.file;
-      pass.reference_name = reference_name(own, pass.engine);
+      pass.reference_name = reference_name(own, pass.engine());
       pass.accuracy.independence =
-          fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine,
-                      reference.engine, failure.reason);
+          fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine(),
+                      reference.engine(), failure.reason);
       return !tools_.interrupt;
     }
   }
   pass.reference_file.clear();
   pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
-                                    reference.engine, failure.reason);
+                                    reference.engine(), failure.reason);
   c.no_reference = fmt::format("{}: {}", result::kNoReference, failure.reason);
   return !tools_.interrupt;
 }
@@ -197,9 +197,9 @@ bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::P
 // Runs a pass whose outputs stand beside the reference's; a failure is no failure of the case. Returns the
 // file, or why there is none.
 CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference) {
-  const auto home = tools_.setup.engines.find(reference.engine);
+  const auto home = tools_.setup.engines.find(reference.engine());
   if (home.file.empty()) return {{}, home.unavailable};
-  reference.plugin_file = home.file.string();
+  reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
   reference.accuracy.yardsticks = false;
   const std::string key = reference_key(reference) + "-plain";
   reference.reference_file = artefacts_.reference_file(key).string();
@@ -210,21 +210,21 @@ CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpe
 
 // A reference by the case's own engine is independent where another library's run agrees with it.
 void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
-  if (reference.engine != pass.engine) return;
+  if (reference.engine() != pass.engine()) return;
   auto& question = pass.accuracy;
   question.independence =
-      fmt::format("the reference also ran in {}, and no other engine here takes this model", pass.engine);
-  const auto other = other_reader(tools_.setup.engines, reference.model.file, reference.engine);
+      fmt::format("the reference also ran in {}, and no other engine here takes this model", pass.engine());
+  const auto other = other_reader(tools_.setup.engines, reference.model.file, reference.engine());
   if (other.empty()) return;
   auto witness = reference;
-  witness.engine = other;
+  witness.use(plugin::Role::kEngine, other);
   witness.settings.options.clear();
   const auto run = second_run(c, witness);
   question.witness_file = run.file;
   question.witness_name = other;
   if (run.file.empty())
     question.independence = fmt::format("the reference also ran in {}, and {} cannot run the file ({})",
-                                        pass.engine, other, run.why_not);
+                                        pass.engine(), other, run.why_not);
 }
 
 // Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
@@ -247,7 +247,7 @@ bool CasePreparation::make_file_reference(CaseRun& c, pass::PassSpec& pass, cons
     return false;
   }
   auto reference = file_reference_pass(pass, file, engine);
-  reference.plugin_file = home.file.string();
+  reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
   pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);

@@ -246,8 +246,8 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
   check.asked = true;
   const auto& settings = run.definition.settings;
   try {
-    const auto* tool = find_engine_tool(run.base.engine);
-    if (!tool) throw Error(ErrorCode::kUnavailable, no_tool_reason(run.base.engine));
+    const auto* tool = find_engine_tool(run.base.engine());
+    if (!tool) throw Error(ErrorCode::kUnavailable, no_tool_reason(run.base.engine()));
     make_directories(helpers.folder);
     Exchange(run, *tool, helpers, observer, interrupt).measure();
     conclude(check, settings.number("confidence"),

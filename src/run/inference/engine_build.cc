@@ -18,8 +18,7 @@ process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugi
   process::WorkerRequest request;
   auto& spec = request.spec;
   spec.kind = pass::PassKind::kBuild;
-  spec.plugin_file = plugin_file.string();
-  spec.engine = order.engine;
+  spec.use(plugin::Role::kBuilder, order.engine, plugin_file.string());
   spec.model.file = order.onnx_file.string();
   spec.settings.precision = order.precision;
   spec.settings.threads = order.threads;

@@ -14,10 +14,9 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
                                        double timeout_s, const std::atomic<bool>& interrupt) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kInspect;
-  spec.plugin_file = engines.require(plugin::Role::kEngine, engine);
+  spec.use(plugin::Role::kEngine, engine, engines.require(plugin::Role::kEngine, engine));
   for (const auto& library : libraries)
     spec.load_libraries.push_back(std::filesystem::absolute(library).string());
-  spec.engine = engine;
   spec.model.file = std::filesystem::absolute(file).string();
   if (auto why = unusable_part(spec.model.file); !why.empty()) throw Error(ErrorCode::kData, why);
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);

@@ -78,9 +78,11 @@ class InferenceInRun : public KindInRun {
   void open(CaseRun& c) override {
     c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
     describe_given_file(c);
-    const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine,
-                                device_name(device_of(c.definition.settings)));
-    c.base.plugin_file = home.file.string();
+    const auto role = plugin::Role::kEngine;
+    const auto engine = c.base.engine();
+    const auto home =
+        home_here(tools_.setup.engines, role, engine, device_name(device_of(c.definition.settings)));
+    c.base.use(role, engine, home.file.string());
     if (home.file.empty()) return end_case(c, "unavailable", home.unavailable);
     if (const auto why = unusable_part(c.base.model.file); !why.empty()) return end_case(c, "data", why);
     if (auto why = memory_of_device(c); !why.empty()) return end_case(c, "oom", why);

@@ -107,7 +107,7 @@ namespace {
 std::string saturation_text(const CaseRun& run) {
   const auto& executed = run.result.precision.executed;
   const bool int8 = std::ranges::any_of(executed, [](const auto& e) { return e.precision == "int8"; });
-  const bool known = run.base.engine == "onnxruntime" || run.base.engine == "openvino";
+  const bool known = run.base.engine() == "onnxruntime" || run.base.engine() == "openvino";
   const auto& bits = run.result.model_file.quantisation.weight_bits;
   if (!known || !int8 || (bits && *bits < 8) || !products_saturate(host::read_cpu())) return {};
   return "; this CPU has no VNNI, so sums of two 8-bit products saturate: use 7-bit weights (--precision "

@@ -14,7 +14,7 @@ pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::Mo
                                 const std::atomic<bool>& interrupt) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kExport;
-  spec.plugin_file = engines.require(plugin::Role::kExporter, target.format);
+  spec.use(plugin::Role::kExporter, target.format, engines.require(plugin::Role::kExporter, target.format));
   spec.model = model;
   spec.export_to = target;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);

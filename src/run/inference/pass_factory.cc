@@ -198,7 +198,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   const Settings& s = c.settings;
   pass::PassSpec pass;
   pass.case_id = c.id;
-  pass.engine = s.text("engine");
+  pass.use(plugin::Role::kEngine, s.text("engine"));
   for (const auto& file : s.texts("load_libraries"))
     pass.load_libraries.push_back(std::filesystem::absolute(file).string());
   (is_file(s.text("model")) ? pass.model.file : pass.model.name) = s.text("model");
@@ -213,7 +213,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.settings.threads = s.has("threads_per_instance") ? static_cast<int>(s.integer("threads_per_instance"))
                           : s.integer("threads") > 0    ? static_cast<int>(s.integer("threads"))
                                                         : share;
-  pass.settings.options = engine_options(s, pass.engine);
+  pass.settings.options = engine_options(s, pass.engine());
   pass.batch = s.integer("batch");
   pass.samples = check_samples(c, pass);
   pass.accuracy = question_of(s);

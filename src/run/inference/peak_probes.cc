@@ -14,6 +14,7 @@
 #include "config/vocabulary.h"
 #include "host/fma_probe.h"
 #include "process/worker.h"
+#include "run/case/pass_runner.h"
 #include "stats/quantile.h"
 #include "workload/inference/inputs.h"
 
@@ -23,13 +24,13 @@ namespace {
 
 constexpr std::int64_t kProbeWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
 constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
+constexpr const char* kEngine = "eager";
 constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
 
 pass::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads,
                           const fs::path& folder) {
   pass::PassSpec pass;
   pass.case_id = std::string(model.name);
-  pass.engine = "eager";
   pass.model.name = std::string(model.name);
   pass.batch = pass.samples = std::max<std::int64_t>(1, model.internal_batch);
   pass.model.inputs = config::model_inputs(model, pass.batch, 0);
@@ -76,13 +77,11 @@ Peak PeakProbes::operator()(const std::string& precision, int threads) const {
 
 Peak PeakProbes::library_probe(const std::string& name, const std::string& precision, int threads,
                                const fs::path& folder) const {
-  const auto home = engines_.find("eager");
+  const auto home = engines_.find(kEngine);
   const auto* model = config::find_model(name);
   if (home.file.empty() || !model) return {result::Number::missing("no engine to measure it with"), {}, {}};
-  process::WorkerRequest request;
-  request.spec = probe_pass(*model, precision, threads, folder);
-  request.spec.plugin_file = home.file.string();
-  request.log = log_;
+  auto request = request_for(probe_pass(*model, precision, threads, folder), log_);
+  request.spec.use(plugin::Role::kEngine, kEngine, home.file.string());
   const PassInfo info{0, 0, fmt::format("{} {} {} threads", name, precision, threads), "peak", 0, 0};
   observer_.pass_begins(info);
   const auto outcome =

@@ -49,8 +49,7 @@ void choose_calibrator(pass::PassSpec& pass, const EngineDirectory& engines) {
   std::string reasons;
   for (const char* engine : kCalibrators) {
     const auto home = engines.find(engine);
-    pass.engine = engine;
-    pass.plugin_file = home.file.string();
+    pass.use(plugin::Role::kEngine, engine, home.file.string());
     if (!home.file.empty()) return;
     reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", home.unavailable);
   }
@@ -103,7 +102,7 @@ pass::PassSpec quantise_pass(const config::Settings& s, const pass::PassSpec& ba
   if (to.precision != "int8") return pass;
   pass.samples = s.integer("quantisation.samples");
   to.activations = s.text("quantisation.activations");
-  if (to.activations == "auto") to.activations = base.engine == "tensorrt" ? "int8" : "uint8";
+  if (to.activations == "auto") to.activations = base.engine() == "tensorrt" ? "int8" : "uint8";
   to.method = s.text("quantisation.method");
   to.percentile = s.number("quantisation.percentile");
   to.exclude = s.texts("quantisation.exclude");

@@ -18,7 +18,7 @@ ReferenceChoice reference_choice(const config::Case& c) {
 pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& engine) {
   pass::PassSpec pass = base;
   pass.kind = pass::PassKind::kReference;
-  pass.engine = engine;
+  pass.use(plugin::Role::kEngine, engine);
   pass.settings.precision = "fp32";
   pass.settings.layout = "contiguous";
   pass.settings.options.clear();
@@ -73,7 +73,7 @@ std::string reader_of(const EngineDirectory& engines, const std::string& file) {
 }
 
 std::string reference_key(const pass::PassSpec& reference) {
-  return short_hash({reference.engine, reference.model.name, reference.model.file,
+  return short_hash({reference.engine(), reference.model.name, reference.model.file,
                      reference.model.weights_file, reference.model.weights_seed, reference.input_files,
                      reference.batch, reference.samples});
 }

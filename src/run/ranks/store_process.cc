@@ -28,8 +28,7 @@ constexpr const char* kMute = "the store does not answer: its host or the networ
 pass::PassSpec store_pass(const StoreRequest& request) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kStore;
-  spec.plugin_file = request.plugin_file.string();
-  spec.ranks.backend = request.backend;
+  spec.use(plugin::Role::kBackend, request.backend, request.plugin_file.string());
   spec.ranks.rendezvous = request.where;
   return spec;
 }

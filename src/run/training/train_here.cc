@@ -48,7 +48,8 @@ TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cas
   TrainHere here{
       train_pass(c, {threads_per_rank(cases, cores, ranks_of(launch)), home.ranks.device, cases.size() == 1}),
       {}};
-  here.pass.plugin_file = home.plugin.file.string();
+  here.pass.use(plugin::Role::kTrainer, home.ranks.device, home.plugin.file.string());
+  here.pass.use(plugin::Role::kBackend, here.pass.ranks.backend, home.plugin.file.string());
   here.unavailable = rank_obstacle(here.pass, home.plugin, launch);
   if (here.unavailable.empty())
     here.unavailable = training_memory(c, here.pass.ranks.device, launch ? launch->hosts() : 1).refusal;

@@ -41,7 +41,8 @@ class CollectivePass {
 
  private:
   void work() {
-    communicator_ = rank_.plugin().make_communicator(spec_.ranks.backend, *rank_.group());
+    communicator_ = rank_.plugin(plugin::Role::kCommunicator)
+                        .make_communicator(spec_.plugin(plugin::Role::kCommunicator).name, *rank_.group());
     tell_ranks();
     if (!spec_.collective.rounds.empty()) agree_on_hosts();
     tell_known();
@@ -172,7 +173,8 @@ class CollectivePass {
     if (!rank_.leads()) return;
     std::vector<std::pair<std::string, std::string>> settings{{"backend", spec_.ranks.backend},
                                                               {"device", spec_.ranks.device}};
-    sink_.emit(pass::loaded_record(rank_.plugin().description().versions(), settings));
+    sink_.emit(
+        pass::loaded_record(rank_.plugin(plugin::Role::kCommunicator).description().versions(), settings));
     sink_.emit(pass::collective_record(known_here()));
   }
 

@@ -93,7 +93,7 @@ void judge_independence(result::Correctness& c, const pass::PassSpec& spec, cons
     c.independence =
         units && *units <= kConfirmedBelow
             ? ""
-            : fmt::format("the reference also ran in {}, and {} differs from it by {}", spec.engine,
+            : fmt::format("the reference also ran in {}, and {} differs from it by {}", spec.engine(),
                           question.witness_name,
                           units ? fmt::format("{:.2g} units in the last place of the inputs", *units)
                                 : "an error whose limit is not known");

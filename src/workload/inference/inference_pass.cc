@@ -115,7 +115,7 @@ void explain(result::Correctness& c, const plugin::ReadBack& read, const std::st
 
 void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  const plugin::LoadedPlugin plugin(spec.plugins.at(0).file);  // whatever it brings
   sink.phase("versions");
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
   sink.emit(pass::describe_record(plugin.capabilities(), plugin.description().engines.empty()
@@ -125,8 +125,8 @@ void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
 
 void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  const auto engine = plugin.make_engine(spec.engine);
+  const plugin::LoadedPlugin plugin(spec.plugin(plugin::Role::kEngine).file);
+  const auto engine = plugin.make_engine(spec.engine());
   sink.phase("inspect");
   sink.emit(pass::file_inputs_record(engine->file_inputs(spec.model.file)));
   sink.phase(kUnload);
@@ -158,7 +158,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
   for (const auto& share : read.precisions)
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
-  precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine);
+  precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine());
   pass::PassSpec judged = spec;
   use_limits(judged, dominant_precision(precision));
   auto correctness = check_samples(judged, run);

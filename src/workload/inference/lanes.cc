@@ -52,7 +52,8 @@ void Lanes::load(int lane, TaggedSink& sink) {
     mine.engine = first_.engine.get();
   } else {
     auto& engine = others_[static_cast<std::size_t>(lane)];
-    engine = plugin::LoadedPlugin(spec_.plugin_file).make_engine(spec_.engine);
+    const auto& use = spec_.plugin(plugin::Role::kEngine);
+    engine = plugin::LoadedPlugin(use.file).make_engine(use.name);
     engine->load(spec_.model, spec_.settings);
     mine.engine = engine.get();
   }

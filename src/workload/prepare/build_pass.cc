@@ -24,8 +24,9 @@ plugin::BuildSettings build_settings(const pass::PassSpec& spec) {
 
 void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("load"));
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  const auto builder = plugin.make_builder(spec.engine);
+  const auto& use = spec.plugin(plugin::Role::kBuilder);
+  const plugin::LoadedPlugin plugin(use.file);
+  const auto builder = plugin.make_builder(use.name);
   sink.emit(pass::phase_record("build"));
   const SteadyClock clock;
   const auto begin = clock.now_ns();

@@ -23,8 +23,9 @@ std::int64_t bytes_of(const pass::ExportTo& target) {
 
 void export_model(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("load"));
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  const auto exporter = plugin.make_exporter(spec.export_to.format);
+  const auto& use = spec.plugin(plugin::Role::kExporter);
+  const plugin::LoadedPlugin plugin(use.file);
+  const auto exporter = plugin.make_exporter(use.name);
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
   sink.emit(pass::phase_record("export"));
   const SteadyClock clock;

@@ -43,7 +43,7 @@ ModelRunner::ModelRunner(const pass::PassSpec& spec, pass::RecordSink& sink,
     : spec_(spec),
       sink_(sink),
       interrupt_(interrupt),
-      plugin_(spec.plugin_file),
+      plugin_(spec.plugin(plugin::Role::kEngine).file),
       scratch_(spec.quantise_to.file + ".scratch.onnx") {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
     inputs_.push_back(read_npy(spec.input_files[i]));
@@ -51,7 +51,7 @@ ModelRunner::ModelRunner(const pass::PassSpec& spec, pass::RecordSink& sink,
   }
   if (inputs_.empty())
     throw Error(ErrorCode::kData, "int8 needs calibration data: a model without inputs has none");
-  engine_name_ = spec.engine;
+  engine_name_ = spec.engine();
 }
 
 ModelRunner::~ModelRunner() {
@@ -85,7 +85,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
   onnx::write_model(model, scratch_);
   auto settings = spec_.settings;
   settings.precision = "fp32";
-  const auto engine = plugin_.make_engine(spec_.engine);
+  const auto engine = plugin_.make_engine(spec_.engine());
   engine->load(scratch_model(batch), settings);
   const auto info = engine->info();
   if (!info.versions.empty())

@@ -17,7 +17,7 @@ void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink);
 // The others emit `loaded` and `prepared`, and throw Error.
 // Writes the built-in model spec.model as spec.export_to says.
 void export_model(const pass::PassSpec& spec, pass::RecordSink& sink);
-// Compiles the ONNX file spec.model.file as spec.build_to says, with the builder of spec.engine.
+// Compiles the ONNX file spec.model.file as spec.build_to says, with the builder of the pass.
 void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink);
 // Writes the ONNX file spec.model.file again as spec.quantise_to says, in int8 or fp16. For int8, ranges come
 // from the calibration cache where it fits, else from running the float model in the spec's engine on the

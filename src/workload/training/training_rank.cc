@@ -44,7 +44,8 @@ void TrainingRank::run(const std::function<void()>& work) {
 
 void TrainingRank::load() {
   sink().phase("load");
-  trainer_ = rank_.plugin().make_trainer(std::string(kind_name(device_named(spec_.ranks.device).kind)));
+  const auto role = plugin::Role::kTrainer;
+  trainer_ = rank_.plugin(role).make_trainer(spec_.plugin(role).name);
   host::reset_rss_peak();
   result::Memory memory;
   memory.rss_before_load_bytes = host::process_memory().rss_bytes;

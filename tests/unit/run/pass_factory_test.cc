@@ -93,7 +93,7 @@ TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   EXPECT_EQ(file_reference_engine(both, "m.pt2"), "eager");
   pass::PassSpec pass;
   pass.model.file = "m.onnx";
-  pass.engine = "onnxruntime";
+  pass.use(plugin::Role::kEngine, "onnxruntime");
   EXPECT_EQ(reference_name(pass, "onnxruntime"), "the file's own unoptimised run in onnxruntime");
   EXPECT_EQ(reference_name(pass, "openvino"), "the file's own fp32 run in openvino");
   EXPECT_EQ(reference_pass(pass, "onnxruntime").settings.options.at("graph_optimization"), "disabled");
@@ -194,7 +194,7 @@ TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
   const auto c =
       inference_cases("engines: [torchscript]\nprecisions: [bf16]\nlayouts: [channels_last]\n").at(0);
   const auto reference = reference_pass(base_pass(c, 2));
-  EXPECT_EQ(reference.engine, "eager");
+  EXPECT_EQ(reference.engine(), "eager");
   EXPECT_EQ(reference.settings.precision, "fp32");
   EXPECT_EQ(reference.settings.layout, "contiguous");
   EXPECT_EQ(reference.model.inputs.at(0).shape, base_pass(c, 2).model.inputs.at(0).shape);
@@ -224,7 +224,7 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
   EXPECT_EQ(choice.model_file, name.string());
   const auto base = base_pass(c, 1);
   const auto pass = file_reference_pass(base, choice.model_file, "openvino");
-  EXPECT_EQ(pass.engine, "openvino");
+  EXPECT_EQ(pass.engine(), "openvino");
   EXPECT_EQ(pass.model.name, "");
   EXPECT_EQ(pass.model.file, choice.model_file);
   EXPECT_EQ(pass.settings.precision, "fp32");

@@ -40,15 +40,16 @@ EngineDirectory engines(const std::string& ort, const std::string& openvino) {
 
 pass::PassSpec base(const std::string& engine = "onnxruntime") {
   pass::PassSpec pass;
-  pass.engine = engine;
+  pass.use(plugin::Role::kEngine, engine);
   pass.model.inputs = {{"input", DType::kFloat32, {8, 3, 32, 32}}};
   return pass;
 }
 
 TEST(QuantisedFiles, CalibratesInOnnxRuntimeElseInOpenVino) {
   const auto s = settings("precisions: [int8]\n");
-  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("ort.so", "ov.so")).engine, "onnxruntime");
-  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("", "ov.so")).plugin_file, "ov.so");
+  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("ort.so", "ov.so")).engine(), "onnxruntime");
+  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("", "ov.so")).plugin(plugin::Role::kEngine).file,
+            "ov.so");
   try {
     (void)quantise_pass(s, base(), "m.onnx", engines("", ""));
     FAIL();
@@ -61,7 +62,7 @@ TEST(QuantisedFiles, CalibratesInOnnxRuntimeElseInOpenVino) {
 TEST(QuantisedFiles, Float16NeedsNoEngine) {
   const auto pass = quantise_pass(settings("precisions: [fp16]\n"), base(), "m.onnx", engines("", ""));
   EXPECT_EQ(pass.quantise_to.precision, "fp16");
-  EXPECT_TRUE(pass.plugin_file.empty());
+  EXPECT_TRUE(pass.plugins.empty());
 }
 
 TEST(QuantisedFiles, ActivationsAreThoseTheEngineRuns) {

@@ -36,8 +36,7 @@ class KeptOutputs : public ::testing::TestWithParam<Scenario> {
     std::replace(name.begin(), name.end(), '/', '-');
     folder_ = fs::path(::testing::TempDir()) / ("kept_outputs-" + name);  // tests may run at the same time
     fs::create_directories(folder_);
-    spec_.plugin_file = SPIN_PLUGIN_FILE;
-    spec_.engine = "spin";
+    spec_.use(plugin::Role::kEngine, "spin", SPIN_PLUGIN_FILE);
     spec_.settings.options["io"] = "none";
     spec_.model.inputs = {{"x", DType::kFloat32, {1, 4}}};
     spec_.input_files = {write("input.npy", {1, 4})};

@@ -63,8 +63,7 @@ TEST(Sensitivity, OutputsThatAreNotOneRowASampleAreRefused) {
   Tensor inputs({"x", DType::kFloat32, {8, 2, 1, 1}});
   write_npy(folder / "x.npy", inputs.view());
   pass::PassSpec spec;
-  spec.plugin_file = SPIN_PLUGIN_FILE;
-  spec.engine = "fault";
+  spec.use(plugin::Role::kEngine, "fault", SPIN_PLUGIN_FILE);
   spec.model.inputs = {{"x", DType::kFloat32, {1, 2, 1, 1}}};
   spec.input_files = {(folder / "x.npy").string()};
   spec.quantise_to.file = (folder / "model.onnx").string();
