@@ -9,6 +9,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/plugins.h"
 #include "cli/version.h"
 #include "config/flags.h"
 #include "config/older_flags.h"
@@ -209,10 +210,12 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
     return ExitCode::kOk;
   }
   const Command* command = find_command(name);
+  if (!command || !command->summary.empty()) use_plugin_options(DescribedPlugins{});
   if (!command && is_option(name)) option_before_command(arguments);
   if (!command) unknown_command(name);
   Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " ")};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
+    use_plugin_options(config::parse_flags(context.arguments, command->flags));
     print(stdout, command_help(*command));
     return ExitCode::kOk;
   }

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "cli/interrupts.h"
+#include "config/declared_options.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/index_limits.h"
 #include "run/inference/file_inputs.h"
@@ -88,8 +91,25 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optio
 run::EngineDirectory engine_directory(const DescribedPlugins& plugins) {
   auto all = plugin::read_manifests(plugin::plugin_dir());
   for (const auto& [file, description] : plugins)
-    all.insert(all.begin(), {file.stem().string(), file, description.capabilities, {}, {}, {}});
+    all.insert(all.begin(),
+               {file.stem().string(), file, description.capabilities, {}, {}, {}, description.options});
   return run::EngineDirectory(std::move(all));
+}
+
+void use_plugin_options(const DescribedPlugins& plugins) {
+  std::vector<DeclaredOption> declared;
+  const auto engines = engine_directory(plugins);
+  for (const auto& plugin : engines.plugins()) {
+    const std::vector<DeclaredOption> before = declared;  // they win: a section is of one plug-in
+    for (const auto& option : plugin.options)
+      if (std::ranges::find(before, option.section(), &DeclaredOption::section) == before.end())
+        declared.push_back(option);
+  }
+  config::use_declared_options(std::move(declared));
+}
+
+void use_plugin_options(const config::FlagSet& flags) {
+  use_plugin_options(describe_plugins(plugin_files(flags, {}), {}, early_timeout_s(flags, {})));
 }
 
 }  // namespace paceline::cli

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/flag_set.h"
 #include "config/plan.h"
 #include "config/plan_text.h"
 #include "run/case/plugin_choice.h"
@@ -30,5 +31,10 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files,
                                   const std::optional<double>& timeout_s);
 config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optional<double>& timeout_s);
 run::EngineDirectory engine_directory(const DescribedPlugins& plugins);
+// Puts the options of engines into the table of options: those of `plugins`, then those that manifests
+// declare.
+void use_plugin_options(const DescribedPlugins& plugins);
+// The same for commands without a plan, with the plug-ins that their flags name.
+void use_plugin_options(const config::FlagSet& flags);
 
 }  // namespace paceline::cli

@@ -199,11 +199,22 @@ struct Planned {
   result::StoredRun previous{};  // to resume; without a folder: none
 };
 
-Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
-  const auto text = plan_text(flags, options);
+config::FlagSet typed_flags(const Context& context, unsigned command) {
+  auto flags = config::parse_flags(context.arguments, command);
+  return (command & config::kProfile) != 0 ? with_profile(std::move(flags)) : flags;
+}
+
+// `flags` are read again once plug-ins have added their options. `start`: of the launch that this process
+// belongs to; null: none.
+Planned plan_run(const Context& context, config::FlagSet& flags, const config::Settings& options,
+                 const LaunchStart* start) {
+  const auto with_world = [&] { return start ? with_world_of(start->place(), flags) : flags; };
+  const auto text = plan_text(with_world(), options);
   const auto timeout_s = early_timeout_s(flags, text);
   Planned p{options, describe_plugins(plugin_files(flags, text), text, timeout_s), {}, {}, {}, {}, {}};
-  p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
+  use_plugin_options(p.plugins);
+  flags = typed_flags(context, flags.command);
+  p.plan = read_plan(with_world(), text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
   run::settle_devices(p.cases, engine_directory(p.plugins), run::gpus_here(InterruptGuard::flag()));
@@ -333,7 +344,7 @@ ExitCode execute_launched(const Planned& planned, const Context& context, const 
 }
 
 // `start`: of the launch that this process belongs to; null: none.
-ExitCode execute(const Context& context, const config::FlagSet& flags, const config::Settings& options,
+ExitCode execute(const Context& context, config::FlagSet flags, const config::Settings& options,
                  const Standing& standing, LaunchStart* start) {
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
@@ -341,7 +352,7 @@ ExitCode execute(const Context& context, const config::FlagSet& flags, const con
     throw Error(ErrorCode::kUsage,
                 fmt::format("--self-test starts its two ranks itself, but {}; run it without a launcher",
                             cluster::started_words(start->place())));
-  const auto planned = plan_run(start ? with_world_of(start->place(), flags) : flags, options);
+  const auto planned = plan_run(context, flags, options, start);
   const bool ranks = any_by_ranks(planned.cases);
   ranks ? check_standing(standing, flags, planned) : refuse_rank_options(flags);
   if (ranks && standing.place && !start && !options.flag("dry_run")) say_alone(*standing.place, console);
@@ -351,8 +362,7 @@ ExitCode execute(const Context& context, const config::FlagSet& flags, const con
 }
 
 ExitCode execute(const Context& context, unsigned command) {
-  auto flags = config::parse_flags(context.arguments, command);
-  if ((command & config::kProfile) != 0) flags = with_profile(std::move(flags));
+  const auto flags = typed_flags(context, command);
   const auto options = config::command_settings(flags);
   const InterruptGuard guard;
   const auto standing = find_standing(flags, options);

@@ -11,6 +11,7 @@
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
 #include "cli/man_page.h"
+#include "cli/plugins.h"
 #include "config/engine_config.h"
 #include "config/flags.h"
 #include "config/older_flags.h"
@@ -115,6 +116,7 @@ void deliver_topics(const std::vector<std::string>& topics, const config::Settin
 ExitCode schema_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kSchema);
   const auto options = config::command_settings(flags);
+  use_plugin_options(flags);
   if (!flags.positionals.empty()) {
     deliver_topics(flags.positionals, options);
     return ExitCode::kOk;

@@ -17,10 +17,11 @@
 namespace paceline::config {
 namespace {
 
-// A case and the device that it runs on.
+// A case, the device that it runs on, and the option that is asked about.
 struct Where {
   const Case& item;
   std::string_view auto_device;
+  const Option& option;
 
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
     return value_text(item.settings.list(name).front()) == value;
@@ -103,6 +104,8 @@ constexpr std::array kIdleRows{
             "for engine onnxruntime"},
     IdleRow{Idle::kNotOpenVino, [](const Where& w) { return !w.is("engine", "openvino"); },
             "for engine openvino"},
+    IdleRow{Idle::kOtherEngine, [](const Where& w) { return !w.is("engine", w.option.engine); },
+            "for engine"},
     IdleRow{Idle::kNotInt8, [](const Where& w) { return !w.is("precision", "int8"); }, "for precision int8"},
 };
 static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNotInt8));  // a row each
@@ -110,8 +113,12 @@ static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNotInt8));  //
 // An option that was asked for, and why it changes nothing.
 struct IdleOption {
   std::string option;
-  std::string_view why;
+  std::string why;
 };
+
+std::string reason(const IdleRow& row, const Option& option) {
+  return row.idle == Idle::kOtherEngine ? fmt::format("{} {}", row.why, option.engine) : std::string(row.why);
+}
 
 std::vector<IdleOption> idle_options(const Case& item, std::string_view auto_device) {
   std::vector<IdleOption> idle;
@@ -123,8 +130,8 @@ std::vector<IdleOption> idle_options(const Case& item, std::string_view auto_dev
     for (const Option* option : options_of(kind_bit(item.kind))) {
       const bool named = std::find(option->idle.begin(), option->idle.end(), row.idle) != option->idle.end();
       const bool asked_for = named && !is_default(*option, item.settings.list(singular(*option)));
-      if (asked_for && !told(*option) && row.holds({item, auto_device}))
-        idle.push_back({std::string(option->name), row.why});
+      if (asked_for && !told(*option) && row.holds({item, auto_device, *option}))
+        idle.push_back({std::string(option->name), reason(row, *option)});
     }
   return idle;
 }

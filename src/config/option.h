@@ -102,6 +102,7 @@ enum class Idle {
   kNoSuchRank,
   kNotOnnxRuntime,
   kNotOpenVino,
+  kOtherEngine,
   kNotInt8
 };
 
@@ -132,6 +133,7 @@ struct Option {
   bool by_place = false;        // the place of a value in its list has a meaning
   bool gpu_only = false;        // values other than the default need a device that is not the CPU
   std::string_view scenario{};  // the only one it is for
+  std::string_view engine{};    // likewise; only its cases have the default
   std::string_view at_most{};   // the option whose value it must not exceed
   std::string_view excludes{};  // the option that must not be written beside it
   std::array<Need, 2> needs{};  // rows without an option are none

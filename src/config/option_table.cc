@@ -86,26 +86,37 @@ const Option* find_if(Matches matches) {
   return nullptr;
 }
 
+constexpr std::string_view kDeclaredTitle = "Options of engines";
+
+std::span<OptionGroup> table() {
+  static std::array kGroups{group("What runs", workload_rows(), kInference),
+                            OptionGroup{kDeclaredTitle, {}},
+                            group("How it becomes int8", quantisation_rows(), kInference | kCommandLine,
+                                  kRun | kInfer | kExport | kBuild),
+                            group("How it is measured", measuring_rows(), kInference),
+                            group("How work arrives", load_rows(), kInference),
+                            group("Training model", trained_model_rows(), kTraining),
+                            group("World size", world_rows(), kTraining),
+                            group("Training", training_rows(), kTraining),
+                            group("Training data", data_rows(), kTraining),
+                            group("Ranks", rank_rows(), kTraining),
+                            group("Collectives", collective_rows(), kCollective),
+                            group("Sleeping", sleep_rows(), kSleep),
+                            group("The plan as a whole", plan_rows(), kPlanLevel),
+                            group("What is exported", export_rows(), kCommandLine, kExport | kBuild),
+                            group("What is built", build_rows(), kCommandLine, kBuild),
+                            group("The command", command_rows(), kCommandLine)};
+  return kGroups;
+}
+
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array kGroups{group("What runs", workload_rows(), kInference),
-                                  group("How it becomes int8", quantisation_rows(), kInference | kCommandLine,
-                                        kRun | kInfer | kExport | kBuild),
-                                  group("How it is measured", measuring_rows(), kInference),
-                                  group("How work arrives", load_rows(), kInference),
-                                  group("Training model", trained_model_rows(), kTraining),
-                                  group("World size", world_rows(), kTraining),
-                                  group("Training", training_rows(), kTraining),
-                                  group("Training data", data_rows(), kTraining),
-                                  group("Ranks", rank_rows(), kTraining),
-                                  group("Collectives", collective_rows(), kCollective),
-                                  group("Sleeping", sleep_rows(), kSleep),
-                                  group("The plan as a whole", plan_rows(), kPlanLevel),
-                                  group("What is exported", export_rows(), kCommandLine, kExport | kBuild),
-                                  group("What is built", build_rows(), kCommandLine, kBuild),
-                                  group("The command", command_rows(), kCommandLine)};
-  return kGroups;
+  return table();
+}
+
+void set_declared_rows(std::span<const Option> rows) {
+  *std::ranges::find(table(), kDeclaredTitle, &OptionGroup::title) = group(kDeclaredTitle, rows, kInference);
 }
 
 std::vector<const Option*> options_of(unsigned kinds) {

@@ -17,6 +17,9 @@ struct OptionGroup {
 };
 
 std::span<const OptionGroup> option_groups();
+// Rows of what plug-ins declare, in place of those set before, to which pointers become invalid
+// (config/declared_options.h).
+void set_declared_rows(std::span<const Option> rows);
 // The rows of some kinds, in the order of the table.
 std::vector<const Option*> options_of(unsigned kinds);
 

@@ -40,6 +40,7 @@ constexpr std::array kPlanRows{
     Option{.name = "plugin",
            .aliases = "plugins",
            .form = kList,
+           .commands = kRunsCases | kSchema,
            .help = "Plug-ins (.so) to load besides the installed ones (repeat the flag for several)."},
     Option{.name = "allow_noisy",
            .type = kBoolean,

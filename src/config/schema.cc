@@ -215,6 +215,7 @@ std::string options_markdown() {
       "# Options\n\nWritten by `paceline schema` from the option table. A key `a.b` is `b` in the section "
       "`a` of a plan, and `--a.b=VALUE` on the command line.\n";
   for (const auto& group : option_groups()) {
+    if (group.options.empty()) continue;
     out += fmt::format(
         "\n## {}\n\n| key | also written | value | default | kinds | meaning |\n|---|---|---|---|---|---|\n",
         group.title);

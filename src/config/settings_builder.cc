@@ -54,7 +54,8 @@ class Builder {
 
   Settings finish() {
     for (const Option* option : options_of(kinds_))
-      if (!option->fallback.empty() && !settings_.has(option->name)) set_fallback(*option);
+      if (!option->fallback.empty() && option->engine.empty() && !settings_.has(option->name))
+        set_fallback(*option);
     return std::move(settings_);
   }
 

@@ -159,6 +159,7 @@ const std::map<std::string, Apply>& appliers() {
        [](PassReport& r, const Json& j) {
          for (const auto& text : j.at("capabilities"))
            r.capabilities.push_back(plugin::capability_of(text.get<std::string>()));
+         r.options = j.at("options").get<std::string>();
          r.first_op_ns = j.at("first_op_ns").is_null()
                              ? result::Number::missing(j.value("first_op_ns_reason", "not_measured"))
                              : result::Number(j.at("first_op_ns").get<double>());
@@ -318,11 +319,13 @@ Json samples_record(const std::vector<result::Sample>& samples) {
 Json repetition_record(const result::Repetition& repetition) {
   return record("repetition", "summary", Writer::write(repetition));
 }
-Json describe_record(const std::vector<plugin::Capability>& capabilities, const result::Number& first_op_ns) {
+Json describe_record(const std::vector<plugin::Capability>& capabilities, const std::string& options,
+                     const result::Number& first_op_ns) {
   Json texts = Json::array();
   for (const auto& one : capabilities) texts.push_back(plugin::to_text(one));
   return {{"type", "describe"},
           {"capabilities", texts},
+          {"options", options},
           {"first_op_ns", first_op_ns ? Json(*first_op_ns) : Json(nullptr)},
           {"first_op_ns_reason", first_op_ns.reason()}};
 }

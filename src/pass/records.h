@@ -68,6 +68,7 @@ struct PassReport {
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<plugin::Capability> capabilities;  // describe
+  std::string options = "[]";                    // describe: as Plugin::options
   result::Number first_op_ns;                    // describe
   std::vector<DeclaredInput> file_inputs;        // inspect
   std::optional<PreparedFile> prepared;          // export
@@ -120,7 +121,7 @@ nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
 nlohmann::json describe_record(const std::vector<plugin::Capability>& capabilities,
-                               const result::Number& first_op_ns);
+                               const std::string& options, const result::Number& first_op_ns);
 nlohmann::json inputs_record(std::int64_t samples_given);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,

@@ -32,7 +32,7 @@ struct EngineSettings {
   std::string precision = "fp32";              // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
   std::string layout = "contiguous";           // contiguous | channels_last
   int threads = 1;                             // intra-op threads, always explicit
-  std::map<std::string, std::string> options;  // engine-specific
+  std::map<std::string, std::string> options;  // as Plugin::options declares them, by the part after the dot
 };
 
 // What the engine reports after load(): its library versions and its effective settings.

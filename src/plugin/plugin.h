@@ -19,7 +19,7 @@ namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
 // or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 13;
+inline constexpr std::uint32_t kAbiVersion = 14;
 
 struct EngineEntry {
   const char* name;
@@ -67,6 +67,9 @@ struct Plugin {
   std::span<const TrainerEntry> trainers = {};
   std::span<const BackendEntry> backends = {};
   std::span<const CommunicatorEntry> communicators = {};
+  // Options of its engines, declared as in a manifest: a JSON array (docs/engine-plugins.md). A plug-in that
+  // is found by its manifest has them there.
+  const char* options = "[]";
 };
 
 }  // namespace paceline::plugin

@@ -11,6 +11,7 @@
 #include "base/display_text.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "plugin/option_declaration.h"
 
 namespace paceline::plugin {
 namespace fs = std::filesystem;
@@ -59,6 +60,7 @@ Manifest parse_manifest(const fs::path& path) {
     const auto json = nlohmann::json::parse(read_file(path));
     m.name = json.at("name");
     m.capabilities = capabilities_in(json);
+    m.options = parse_options(json.value("options", nlohmann::json::array()).dump(), m.capabilities);
     for (const auto& [library, version] : json.at("built_for").items())
       m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/declared_option.h"
 #include "plugin/capability.h"
 #include "plugin/plugin.h"
 
@@ -20,6 +21,7 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> built_for;
   std::string not_built_because;  // empty when built
   std::string fix;                // how to get it
+  std::vector<DeclaredOption> options{};
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.

@@ -24,7 +24,8 @@
 // demand.
 //   spin   waits, asleep but for the last 0.2 ms; the true distribution is uniform on
 //          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
-//          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
+//          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
+//          SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
@@ -112,9 +113,15 @@ class SumEngine : public Engine {
 
 class SpinEngine : public SumEngine {
  public:
+  void load(const ModelSpec& model, const EngineSettings& settings) override {
+    SumEngine::load(model, settings);
+    const auto pace = settings.options.find("pace");
+    steady_ = pace != settings.options.end() && pace->second == "steady";
+  }
   [[nodiscard]] EngineInfo info() const override {
     auto info = SumEngine::info();
     info.device_clock = device_ns_ > 0;
+    if (steady_) info.settings.emplace_back("pace", "steady");
     return info;
   }
   [[nodiscard]] std::optional<double> device_ns(Slot) const override {
@@ -122,8 +129,8 @@ class SpinEngine : public SumEngine {
   }
   std::span<const TensorView> synchronize(Slot slot) override {
     const SteadyClock clock;
-    const auto until =
-        clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (0.8 + 0.4 * rng_.uniform(calls_++)));
+    const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
+    const auto until = clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (steady_ ? 1 : share));
     if (const auto asleep_ns = until - clock.now_ns() - kAwakeNs; asleep_ns > 0)
       std::this_thread::sleep_for(std::chrono::nanoseconds(asleep_ns));
     while (clock.now_ns() < until) {
@@ -137,6 +144,7 @@ class SpinEngine : public SumEngine {
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
                   static_cast<std::uint64_t>(::getpid())};
   std::uint64_t calls_ = 0;
+  bool steady_ = false;
   double device_ns_ = std::stod(variable("SPIN_DEVICE_NS", "0"));
 };
 
@@ -306,6 +314,13 @@ const EngineEntry kEngines[] = {
 };
 // With SPIN_CUDA=1 the plug-in says that its ranks run on GPUs, too.
 const std::size_t kDevices = variable("SPIN_CUDA", "0") == "1" ? 2 : 1;
+// Declared here alone: the core knows nothing of them.
+constexpr char kOptions[] = R"json([
+  {"name": "spin.pace", "type": "choice", "choices": ["uneven", "steady"], "default": "uneven",
+   "help": "Spin: how long inferences take: from 0.8 to 1.2 of their mean, or all the same."},
+  {"name": "spin.laps", "type": "integer", "min": 1, "max": 9, "unit": "laps", "identity": false,
+   "help": "Spin: laps; they change nothing."}
+])json";
 constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}, {"cuda", test::make_spin_trainer}};
 // Under the name that the tool asks for: tests of its own logic need no library.
 constexpr BackendEntry kBackends[] = {{"gloo", test::connect_spin_store, test::join_spin_group}};
@@ -319,7 +334,8 @@ const Plugin kPlugin{kAbiVersion,
                      {},
                      {kTrainers, kDevices},
                      kBackends,
-                     {kCommunicators, kDevices}};
+                     {kCommunicators, kDevices},
+                     kOptions};
 
 }  // namespace
 

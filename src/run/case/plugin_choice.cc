@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "host/accelerators.h"
+#include "plugin/option_declaration.h"
 #include "process/spawn.h"
 
 namespace paceline::run {
@@ -70,6 +71,17 @@ PluginAnswer ask_plugin(const pass::PassSpec& spec, double timeout_s, const std:
   return {std::move(outcome), tail.empty() ? "" : "\n" + tail};
 }
 
+namespace {
+
+std::vector<DeclaredOption> declared_options(const fs::path& file, const pass::PassReport& report) try {
+  return plugin::parse_options(report.options, report.capabilities);
+} catch (const Error& e) {
+  throw Error(ErrorCode::kUsage,
+              fmt::format("plug-in '{}' declares an option wrongly: {}", file.string(), e.what()));
+}
+
+}  // namespace
+
 PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt, double timeout_s,
                                   const std::string& device) {
   pass::PassSpec spec;
@@ -80,7 +92,8 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   if (!is_cpu(device)) spec.settings.options["device"] = device;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
   const auto& report = outcome.report;
-  if (outcome.ok) return {report.capabilities, report.versions, report.first_op_ns};
+  if (outcome.ok)
+    return {report.capabilities, report.versions, report.first_op_ns, declared_options(file, report)};
   const bool refused = outcome.reason_code == "unavailable" || outcome.reason_code == "config";
   throw Error(refused ? ErrorCode::kUsage : ErrorCode::kInternal,
               fmt::format("plug-in '{}': {}{}", file.string(), outcome.reason, log));

@@ -61,6 +61,7 @@ struct PluginDescription {
   std::vector<plugin::Capability> capabilities;
   std::vector<std::pair<std::string, std::string>> versions;
   result::Number first_op_ns;  // from process start to the end of a first tiny inference
+  std::vector<DeclaredOption> options;
 };
 PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt,
                                   double timeout_s, const std::string& device = "cpu");

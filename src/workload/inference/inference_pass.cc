@@ -118,9 +118,10 @@ void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
   const plugin::LoadedPlugin plugin(spec.plugins.at(0).file);  // whatever it brings
   sink.phase("versions");
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
-  sink.emit(pass::describe_record(plugin.capabilities(), plugin.description().engines.empty()
-                                                             ? result::Number::missing("no engine")
-                                                             : time_to_first_op(plugin, spec, sink)));
+  sink.emit(pass::describe_record(plugin.capabilities(), plugin.description().options,
+                                  plugin.description().engines.empty()
+                                      ? result::Number::missing("no engine")
+                                      : time_to_first_op(plugin, spec, sink)));
 }
 
 void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {

@@ -111,6 +111,41 @@ TEST_F(Manifests, OfEarlierVersionsListEnginesAlone) {
   EXPECT_EQ(read(R"("engines": ["a", "b"])").capabilities, expected);
 }
 
+TEST_F(Manifests, DeclareOptionsOfTheirEngines) {
+  const auto options = read(R"("capabilities": ["engine a"], "options": [
+      {"name": "a.size", "type": "bytes", "min": 1024, "unit": "bytes", "default": 4096, "help": "How large."},
+      {"name": "a.mode", "type": "choice", "choices": ["x", "y"], "help": "Which.", "identity": false},
+      {"name": "cuda.tries", "help": "On the device."}])")
+                           .options;
+  ASSERT_EQ(options.size(), 3U);
+  EXPECT_EQ(options[0].engine, "a");
+  EXPECT_EQ(options[0].type, DeclaredType::kBytes);
+  EXPECT_EQ(options[0].min, 1024);
+  EXPECT_EQ(options[0].fallback, "4096");
+  EXPECT_TRUE(options[0].identity);
+  EXPECT_EQ(options[1].choices, (std::vector<std::string>{"x", "y"}));
+  EXPECT_FALSE(options[1].identity);
+  EXPECT_EQ(options[2].engine, "");
+  EXPECT_EQ(options[2].section(), "cuda");
+}
+
+TEST_F(Manifests, SayWhatIsWrongWithAnOption) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {R"({"name": "b.size", "help": "x"})", "begins with no engine of the plug-in (a)"},
+      {R"({"name": "size", "help": "x"})", "is not ENGINE.NAME"},
+      {R"({"name": "a.Size", "help": "x"})", "is not ENGINE.NAME"},
+      {R"({"name": "a.size"})", "it has no help"},
+      {R"({"name": "a.size", "help": "x", "type": "int"})", "type 'int' is none of text, integer"},
+      {R"({"name": "a.size", "help": "x", "type": "choice"})", "has choices"},
+      {R"({"name": "a.size", "help": "x", "defualt": "1"})", "it has no field 'defualt'"},
+      {R"({"name": "a.size", "help": "x", "min": 2, "max": 1})", "larger than its max"}};
+  for (const auto& [option, words] : wrong) {
+    const auto found = read(R"("capabilities": ["engine a"], "options": [)" + option + "]");
+    EXPECT_TRUE(found.file.empty());
+    EXPECT_NE(found.not_built_because.find(words), std::string::npos) << found.not_built_because;
+  }
+}
+
 TEST_F(Manifests, WithACapabilityOfALaterVersionAreNotLoaded) {
   for (const char* text : {"sampler power", "engine", ""}) {
     const auto found = read(R"("capabilities": [")" + std::string(text) + R"("])");

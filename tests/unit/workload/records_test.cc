@@ -96,11 +96,13 @@ TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
   pass::PassReport report;
   const std::vector<plugin::Capability> brings{{plugin::Role::kEngine, "eager"},
                                                {plugin::Role::kTrainer, "cpu", "cpu"}};
-  pass::apply_record(report, pass::describe_record(brings, result::Number::missing("no CUDA device")));
+  pass::apply_record(report,
+                     pass::describe_record(brings, "[{}]", result::Number::missing("no CUDA device")));
   EXPECT_EQ(report.capabilities, brings);
+  EXPECT_EQ(report.options, "[{}]");
   EXPECT_FALSE(report.first_op_ns);
   EXPECT_EQ(report.first_op_ns.reason(), "no CUDA device");
-  pass::apply_record(report, pass::describe_record(brings, result::Number(2e9)));
+  pass::apply_record(report, pass::describe_record(brings, "[]", result::Number(2e9)));
   EXPECT_EQ(*report.first_op_ns, 2e9);
 }
 

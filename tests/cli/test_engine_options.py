@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Options that an engine's plug-in declares itself: no file of the tool names them."""
+
+import json
+import unittest
+
+import paceline_cli as cli
+
+
+class DeclaredByAPlugin(cli.CliTest):
+    def test_a_flag_reaches_the_engine_and_the_result(self):
+        self.assert_code(self.infer("--spin.pace", "steady", "--spin.laps", 2), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["config_effective"]["spin.pace"], "steady")
+        self.assertEqual(case["config_effective"]["spin.laps"], 2)
+        self.assertEqual(case["effective_settings"]["pace"], "steady")
+        self.assertEqual(case["benchmark"]["params"].get("spin.pace"), "steady")
+        self.assertNotIn("spin.laps", case["benchmark"]["params"])
+        self.assertIn("    spin:\n      pace: steady\n      laps: 2\n", (self.only_run() / "plan.yaml").read_text())
+
+    def test_the_default_is_stored_and_is_no_part_of_the_identity(self):
+        self.assert_code(self.infer(), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["config_effective"]["spin.pace"], "uneven")
+        self.assertNotIn("spin.laps", case["config_effective"])
+        self.assertNotIn("spin.pace", case["benchmark"]["params"])
+
+    def test_a_key_of_a_plan_and_its_resumption(self):
+        self.assert_code(self.run_cli("run", self.spin_plan("spin: {pace: steady}")), 0)
+        run = self.only_run()
+        self.assertEqual(self.summary(run)["cases"][0]["effective_settings"]["pace"], "steady")
+        self.assert_code(self.run_cli("run", "--resume", run), 0)
+
+    def test_a_flag_over_a_plan_and_before_it(self):
+        plan = self.spin_plan("spin: {pace: steady}")
+        self.assert_code(self.run_cli("run", "--spin.pace=uneven", plan), 0)
+        self.assertEqual(self.summary()["cases"][0]["config_effective"]["spin.pace"], "uneven")
+
+    def test_a_wrong_value_names_the_flag(self):
+        self.assert_error(self.infer("--spin.pace", "fast"), 2, "--spin.pace fast", "none of uneven, steady")
+        self.assert_error(self.infer("--spin.laps", 10), 2, "--spin.laps 10", "from 1 to 9")
+        self.assert_error(self.run_cli("run", self.spin_plan("spin: {laps: x}")), 2, "plan.yaml:", "spin.laps", "whole number")
+        self.assert_nothing_ran()
+
+    def test_an_unknown_name_is_answered_with_the_nearest(self):
+        self.assert_error(self.infer("--spin.pase", "steady"), 2, "--spin.pase", "did you mean '--spin.pace'?")
+        self.assert_error(self.run_cli("run", self.spin_plan("spin: {pase: steady}")), 2, "unknown key 'spin.pase'", "did you mean 'spin.pace'?")
+
+    def test_without_its_plug_in_it_is_unknown(self):
+        self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--spin.pace", "steady"), 2, "--spin.pace", "unknown option")
+
+    def test_for_another_engine_it_has_no_effect(self):
+        done = self.infer("--spin.pace", "steady", engine="fault")
+        self.assert_code(done, 0)
+        self.assertIn("spin.pace (for engine spin)", done.out + done.err)
+
+    def test_help_and_schema_list_it_with_its_plug_in(self):
+        helped = self.run_cli("infer", "--plugin", cli.SPIN, "--help")
+        self.assert_code(helped, 0)
+        self.assertIn("--spin.pace", helped.out)
+        self.assertIn("(uneven, steady) [uneven]", " ".join(helped.out.split()))
+        self.assertNotIn("--spin.pace", self.run_cli("infer", "--help").out)
+        self.assertIn("| `spin.laps` |", self.run_cli("schema", "options", "--plugin", cli.SPIN).out)
+        schema = json.loads(self.run_cli("schema", "plan", "--plugin", cli.SPIN).out)
+        self.assertIn('"enum": ["uneven", "steady"]', json.dumps(schema))
+        self.assertNotIn("uneven", self.run_cli("schema", "plan").out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "config/declared_options.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "config/idle_options.h"
+#include "config/option_table.h"
+#include "config/schema.h"
+#include "plan_helpers.h"
+#include "plugin/registry.h"
+
+namespace paceline::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// As in the tool, those of the plug-ins of this build are in the table.
+void use_options_of_this_build() {
+  std::vector<DeclaredOption> declared;
+  for (const auto& manifest : plugin::read_manifests(plugin::plugin_dir()))
+    declared.insert(declared.end(), manifest.options.begin(), manifest.options.end());
+  use_declared_options(std::move(declared));
+}
+
+class ThisBuild : public testing::Environment {
+ public:
+  void SetUp() override { use_options_of_this_build(); }
+};
+const auto* const kThisBuild = testing::AddGlobalTestEnvironment(new ThisBuild);
+
+DeclaredOption pace() {
+  DeclaredOption option{.name = "spin.pace", .engine = "spin", .type = DeclaredType::kChoice};
+  option.choices = {"uneven", "steady"};
+  option.fallback = "uneven";
+  option.help = "How it paces.";
+  return option;
+}
+DeclaredOption laps() {
+  DeclaredOption option{.name = "spin.laps", .engine = "spin", .type = DeclaredType::kInteger};
+  option.min = 1;
+  option.max = 9;
+  option.help = "How many laps.";
+  option.identity = false;
+  return option;
+}
+
+class DeclaredOptions : public testing::Test {
+ protected:
+  DeclaredOptions() { use_declared_options({pace(), laps()}); }
+  ~DeclaredOptions() override { use_options_of_this_build(); }
+
+  [[nodiscard]] Plan plan(const std::string& lines, const FlagSet& flags = {}) const {
+    return load_plan_text("kind: inference\nmodel: tiny_cnn\n" + lines, "p.yaml", flags, names_);
+  }
+  [[nodiscard]] std::string mistake(const std::string& lines, const FlagSet& flags = {}) const {
+    try {
+      static_cast<void>(plan(lines, flags));
+    } catch (const ConfigErrors& errors) {
+      EXPECT_EQ(errors.diagnostics().size(), 1U);
+      return errors.diagnostics().front().text();
+    }
+    return "";
+  }
+  [[nodiscard]] std::vector<std::string> idle(const std::string& lines) const {
+    const Plan made = plan(lines);
+    return without_effect(made, expand(made), WorkloadKind::kInference, "cpu");
+  }
+  static std::string said_of_declaring(const DeclaredOption& option) {
+    try {
+      use_declared_options({option});
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  ExtraNames names_{{"spin"}, {}};
+};
+
+TEST_F(DeclaredOptions, AreKeysAndFlagsWithTypeRangeAndChoices) {
+  EXPECT_EQ(plan("engine: spin\nspin: {laps: 3}\n").workloads.at(0).settings.integer("spin.laps"), 3);
+  EXPECT_EQ(plan("engine: spin\n", infer_flags({"--spin.pace", "steady"}))
+                .workloads.at(0)
+                .settings.text("spin.pace"),
+            "steady");
+  EXPECT_THAT(mistake("engine: spin\nspin: {laps: 10}\n"), HasSubstr("'10' is out of range: from 1 to 9"));
+  EXPECT_THAT(mistake("engine: spin\n", infer_flags({"--spin.pace", "fast"})),
+              HasSubstr("--spin.pace fast: spin.pace 'fast' is none of uneven, steady"));
+  EXPECT_THAT(mistake("engine: spin\nspin: {lap: 3}\n"), HasSubstr("did you mean 'spin.laps'?"));
+}
+
+TEST_F(DeclaredOptions, OnlyCasesOfTheEngineHaveTheDefault) {
+  const auto cases = expand(plan("engines: [eager, spin]\n"));
+  EXPECT_FALSE(cases.at(0).settings.has("spin.pace"));
+  EXPECT_EQ(cases.at(1).settings.text("spin.pace"), "uneven");
+  EXPECT_FALSE(cases.at(1).settings.has("spin.laps"));
+}
+
+TEST_F(DeclaredOptions, OfAnotherEngineHaveNoEffect) {
+  EXPECT_THAT(idle("engine: eager\nspin: {pace: steady, laps: 2}\n"),
+              ElementsAre("spin.pace, spin.laps (for engine spin)"));
+  EXPECT_THAT(idle("engine: eager\nspin: {pace: uneven}\n"), ElementsAre());
+  EXPECT_THAT(idle("engines: [eager, spin]\nspin: {pace: steady}\n"), ElementsAre());
+}
+
+TEST_F(DeclaredOptions, StandInHelpSchemaReferenceAndStoredPlans) {
+  EXPECT_THAT(render_help(kInfer), HasSubstr("How it paces. (uneven, steady) [uneven]"));
+  EXPECT_THAT(options_markdown(), HasSubstr("| `spin.laps` |"));
+  EXPECT_THAT(plan_json_schema().dump(), HasSubstr(R"("enum":["uneven","steady"])"));
+  const Plan written = plan("engine: spin\nspin: {pace: steady, laps: 2}\n");
+  EXPECT_TRUE(same_plan(load_plan_text(effective_yaml(written), "p.yaml", {}, names_), written));
+  EXPECT_THAT(effective_yaml(written), HasSubstr("    spin:\n      pace: steady\n      laps: 2\n"));
+}
+
+TEST_F(DeclaredOptions, ReplaceThoseBefore) {
+  use_declared_options({laps()});
+  EXPECT_EQ(find_option("spin.pace", kInference), nullptr);
+  EXPECT_FALSE(find_option("spin.laps", kInference)->identity);
+}
+
+TEST_F(DeclaredOptions, DoNotShadowTheToolsOwnAndHaveADefaultOfTheirType) {
+  auto shadow = pace();
+  shadow.name = "server.load", shadow.engine = "server";
+  EXPECT_THAT(said_of_declaring(shadow), HasSubstr("'server', which are paceline's own"));
+  auto wrong = laps();
+  wrong.fallback = "12";
+  EXPECT_THAT(said_of_declaring(wrong),
+              HasSubstr("'spin.laps' wrongly: its default: spin.laps '12' is out of"));
+}
+
+}  // namespace
+}  // namespace paceline::config
