@@ -10,7 +10,6 @@ namespace {
 
 constexpr auto kPrecisionChoices = choices_of(kPrecisions);
 constexpr auto kKindChoices = choices_of(kWorkloadKinds);
-constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 7> kAnswers{
     {{"auto"}, {"classes"}, {"tokens"}, {"dense"}, {"embedding"}, {"boxes"}, {"none"}}};
 constexpr std::array<Choice, 2> kOnOff{{{"on"}, {"off"}}};
@@ -99,10 +98,6 @@ constexpr std::array kWorkloadRows{
            .name_part = {12, "", kNotDefault, "cpu"},
            .help = "Where it runs: auto (the GPU where one can be used, else the CPU), cpu, cuda, or cuda:1 "
                    "for the second of several devices."},
-    Option{.name = "cuda.cudnn_benchmark",
-           .type = kBoolean,
-           .gpu_only = true,
-           .help = "LibTorch on CUDA: cuDNN tries its algorithms in the first run of a shape; unset: false."},
     Option{.name = "io",
            .type = kChoice,
            .fallback = "device",
@@ -274,33 +269,6 @@ constexpr std::array kWorkloadRows{
     aside({.name = "labels",
            .help =
                "The right class of each input of load_inputs or image_dir: one integer a line, or a .npy."}),
-    Option{.name = "onnxruntime.graph_optimization",
-           .type = kChoice,
-           .choices = kGraphOptimization,
-           .idle = {Idle::kNotOnnxRuntime},
-           .help = "ONNX Runtime: how far it rewrites the graph; unset: all."},
-    Option{.name = "onnxruntime.inter_op_threads",
-           .type = kInteger,
-           .range = {1, 4096},
-           .idle = {Idle::kNotOnnxRuntime},
-           .help = "ONNX Runtime: operators at once; unset: 1, one after the other."},
-    Option{.name = "onnxruntime.allow_spinning",
-           .type = kBoolean,
-           .idle = {Idle::kNotOnnxRuntime},
-           .help = "ONNX Runtime: its threads spin while they wait for work; unset: true."},
-    Option{.name = "onnxruntime.arena",
-           .type = kBoolean,
-           .idle = {Idle::kNotOnnxRuntime},
-           .help = "ONNX Runtime: memory from its arena; unset: true."},
-    Option{.name = "openvino.num_streams",
-           .type = kInteger,
-           .range = {1, 4096},
-           .idle = {Idle::kNotOpenVino},
-           .help = "OpenVINO: streams the threads are divided into; unset: 1."},
-    Option{.name = "openvino.cpu_pinning",
-           .type = kBoolean,
-           .idle = {Idle::kNotOpenVino},
-           .help = "OpenVINO: its threads are pinned to cores; unset: as OpenVINO decides."},
 };
 
 }  // namespace

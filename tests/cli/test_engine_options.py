@@ -2,7 +2,10 @@
 """Options that an engine's plug-in declares itself: no file of the tool names them."""
 
 import json
+import shutil
+import subprocess
 import unittest
+from pathlib import Path
 
 import paceline_cli as cli
 
@@ -64,6 +67,34 @@ class DeclaredByAPlugin(cli.CliTest):
         schema = json.loads(self.run_cli("schema", "plan", "--plugin", cli.SPIN).out)
         self.assertIn('"enum": ["uneven", "steady"]', json.dumps(schema))
         self.assertNotIn("uneven", self.run_cli("schema", "plan").out)
+
+
+class DeclaredInManifests(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        installed = Path(cli.BINARY).resolve().parent.parent / "lib" / "paceline" / "plugins"
+        self.plugins = self.folder / "lib" / "paceline" / "plugins"
+        self.plugins.mkdir(parents=True)
+        for manifest in installed.glob("*.json"):  # as where no plug-in was built
+            told = {**json.loads(manifest.read_text()), "not_built_because": "no library found", "fix": "install it"}
+            (self.plugins / manifest.name).write_text(json.dumps(told))
+        (self.folder / "bin").mkdir()
+        self.binary = shutil.copy(cli.BINARY, self.folder / "bin" / "paceline")
+
+    def run_here(self, *arguments):
+        done = subprocess.run([self.binary, *arguments], env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return cli.Finished(done.returncode, done.stdout, done.stderr)
+
+    def test_they_are_known_where_no_plug_in_is_built(self):
+        helped = self.run_here("infer", "--help").out
+        for name in ("onnxruntime.graph_optimization", "openvino.num_streams", "cuda.cudnn_benchmark"):
+            self.assertIn("--" + name, helped)
+            self.assertIn(f"| `{name}` |", self.run_here("schema", "options").out)
+        self.assert_error(self.run_here("infer", "--model", "tiny_cnn", "--openvino.num_streams", "0"), 2, "--openvino.num_streams 0", "from 1 to 4096")
+
+    def test_without_a_manifest_they_are_unknown(self):
+        (self.plugins / "openvino.json").unlink()
+        self.assert_error(self.run_here("infer", "--model", "tiny_cnn", "--openvino.num_streams", "1"), 2, "unknown option")
 
 
 if __name__ == "__main__":
