@@ -100,10 +100,6 @@ constexpr std::array kIdleRows{
               return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
             },
             "the case has no such rank"},
-    IdleRow{Idle::kNotOnnxRuntime, [](const Where& w) { return !w.is("engine", "onnxruntime"); },
-            "for engine onnxruntime"},
-    IdleRow{Idle::kNotOpenVino, [](const Where& w) { return !w.is("engine", "openvino"); },
-            "for engine openvino"},
     IdleRow{Idle::kOtherEngine, [](const Where& w) { return !w.is("engine", w.option.engine); },
             "for engine"},
     IdleRow{Idle::kNotInt8, [](const Where& w) { return !w.is("precision", "int8"); }, "for precision int8"},

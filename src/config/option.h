@@ -100,8 +100,6 @@ enum class Idle {
   kFixedLength,
   kNotProfiled,
   kNoSuchRank,
-  kNotOnnxRuntime,
-  kNotOpenVino,
   kOtherEngine,
   kNotInt8
 };
