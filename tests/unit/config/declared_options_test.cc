@@ -8,27 +8,16 @@
 #include "config/option_table.h"
 #include "config/schema.h"
 #include "plan_helpers.h"
-#include "plugin/registry.h"
+#include "support/declared_options.h"
 
 namespace paceline::config {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-// As in the tool, those of the plug-ins of this build are in the table.
-void use_options_of_this_build() {
-  std::vector<DeclaredOption> declared;
-  for (const auto& manifest : plugin::read_manifests(plugin::plugin_dir()))
-    declared.insert(declared.end(), manifest.options.begin(), manifest.options.end());
-  use_declared_options(std::move(declared));
-}
-
-class ThisBuild : public testing::Environment {
- public:
-  void SetUp() override { use_options_of_this_build(); }
-};
-const auto* const kThisBuild = testing::AddGlobalTestEnvironment(new ThisBuild);
+using ::paceline::test::use_options_of_this_build;
+const auto* const kThisBuild = ::testing::AddGlobalTestEnvironment(new ::paceline::test::OptionsOfThisBuild);
 
 DeclaredOption pace() {
   DeclaredOption option{.name = "spin.pace", .engine = "spin", .type = DeclaredType::kChoice};
@@ -46,7 +35,7 @@ DeclaredOption laps() {
   return option;
 }
 
-class DeclaredOptions : public testing::Test {
+class DeclaredOptions : public ::testing::Test {
  protected:
   DeclaredOptions() { use_declared_options({pace(), laps()}); }
   ~DeclaredOptions() override { use_options_of_this_build(); }

@@ -83,7 +83,7 @@ Json work_of(const Case& c) {
   auto request = input_request(c, spec);
   request.specs.clear();  // as many as are checked
   return {load,
-          pass.at("engine"),
+          spec.engine(),
           pass.at("model"),
           pass.at("settings"),
           pass.at("batch"),

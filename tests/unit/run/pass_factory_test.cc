@@ -12,10 +12,13 @@
 #include "run/case/case_identity.h"
 #include "run/inference/input_requests.h"
 #include "run/inference/reference_factory.h"
+#include "support/declared_options.h"
 #include "workload/inference/accuracy_gate.h"
 
 namespace paceline::run {
 namespace {
+
+const auto* const kThisBuild = ::testing::AddGlobalTestEnvironment(new ::paceline::test::OptionsOfThisBuild);
 
 std::vector<config::Case> inference_cases(const std::string& extra) {
   return config::expand(config::load_plan_text("kind: inference\nmodels: [resnet50]\n" + extra, "test.yaml"));
