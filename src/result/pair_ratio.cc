@@ -21,8 +21,7 @@ Number usual_mean_ns(const CaseResult& one) {
 
 // The case's rate, faster or slower as this repetition's mean time was; of a server what was measured itself.
 Number rate_of(const CaseResult& one, const Repetition& r) {
-  if (traits_of(one.benchmark.scenario).rate_is_offered)
-    return r.load ? r.load->saturation_per_s : Number{};
+  if (traits_of(one.benchmark.scenario).rate_is_offered) return r.load ? r.load->saturation_per_s : Number{};
   const auto& rate = one.throughput.per_s.value;
   if (!rate || !r.mean_ns) return rate ? r.mean_ns : rate;
   return *rate * *usual_mean_ns(one) / *r.mean_ns;

@@ -133,9 +133,8 @@ Plot course_plot(const ReportCase& entry, const std::vector<Sample>& samples,
 // Of the first servers; the others stand with their cases.
 Plots request_plots(std::span<const ReportRun> runs) {
   Plots plots;
-  for (const ReportCase& entry : measured_cases(runs, [](const CaseResult& c) {
-         return traits_of(c.benchmark.scenario).has_queue && c.load;
-       })) {
+  for (const ReportCase& entry : measured_cases(
+           runs, [](const CaseResult& c) { return traits_of(c.benchmark.scenario).has_queue && c.load; })) {
     const auto samples = samples_of(entry);
     if (samples.empty() || plots.size() == kServersDrawn) continue;
     plots.push_back(distribution_plot(entry, name_of(entry), milliseconds(samples)));

@@ -129,7 +129,7 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
   EXPECT_EQ(limit({"--repetitions", "5"}), 3);
   EXPECT_EQ(limit({"--repetitions", "6"}), 1.5);  // the interval is over processes
   EXPECT_EQ(limit({"--repetitions", "6", "--duration", "2"}), 2);
-  EXPECT_EQ(limit({"--duration", "20"}), 20);   // about so long, as users of other tools mean it
+  EXPECT_EQ(limit({"--duration", "20"}), 20);  // about so long, as users of other tools mean it
   EXPECT_EQ(limit({"--duration", "2"}), 3);
   EXPECT_EQ(limit({"--duration", "2", "--stop.t_max_s", "30"}), 30);
   EXPECT_EQ(limit({"--scenario", "server", "--request-rate", "9"}), 60);
