@@ -275,6 +275,22 @@ bool one_item(const Field& field) {
   });
 }
 
+// Where the best case by its figure does not lead the next one.
+std::string level_text(const Field& field, const RatioVerdict& judged, const std::string& name,
+                       const std::string& than, const std::string& subject) {
+  const auto range = range_of(*judged.ratio);
+  const std::string most = fmt::format("the most {}", field.unit());
+  if (judged.standing == Standing::kEqual)
+    return fmt::format("{} and {} {}{}, equal within {} (ratio {})", name, than,
+                       field.by_time() ? "are the fastest" : "do " + most, subject,
+                       format_percent(judged.margin, 0), range);
+  if (field.by_time())
+    return fmt::format("Which case{} is the fastest cannot be said: {} is {} times as fast as {}", subject,
+                       name, range, than);
+  return fmt::format("Which case{} does {} cannot be said: {} does {} times those of {}", subject, most, name,
+                     range, than);
+}
+
 // The fastest of several cases; `subject`: " for resnet50" where the run has more models.
 std::string answer_sentence(const RunResult& run, const Field& field, const std::string& subject) {
   const CaseResult& winner = best_of(field, field.cases);
@@ -286,18 +302,17 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
   for (const CaseResult* one : field.cases)
     if (one != &winner && !leads(run, field, winner, *one)) open.push_back(one);
   const std::string name = name_in(field, winner), than = name_in(field, base),
-                    answers = answers_text(winner, name, true),
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
   if (judged.standing != Standing::kMore)
-    return fmt::format("No case{} is shown to {} than {}: the ratio of {} is {}{}.{}", subject,
-                       field.by_time() ? "be faster" : fmt::format("do more {}", field.unit()), than, name,
-                       range_of(*judged.ratio), answers, grade);
+    return fmt::format("{}{}.{}", level_text(field, judged, name, than, subject),
+                       answers_text(winner, name, false), grade);
   const std::string rivals =
       open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
   const std::string first = field.by_time() ? "The fastest" : fmt::format("The most {}", field.unit()),
                     is = field.by_time() ? "is" : "come from";
   return fmt::format("{}{} {} {}{}: {}{}.{}{}", first, subject, is, name, rivals,
-                     lead_text(field, judged, than), answers, exact_text(run, field, winner, base), grade);
+                     lead_text(field, judged, than), answers_text(winner, name, true),
+                     exact_text(run, field, winner, base), grade);
 }
 
 bool can_answer(const CaseResult& one) {
@@ -328,7 +343,8 @@ std::string answer_of_many(const RunResult& run) {
     if (at == models.end()) at = models.insert(at, {one.benchmark.model, {}});
     at->second.push_back(&one);
   }
-  if (all.size() < 2) return {};
+  if (all.empty()) return {};
+  if (all.size() == 1) return single_sentence(*all.front());
   if (models.size() == 1 || models.size() == all.size()) return answer_sentence(run, field_of(all), "");
   std::vector<std::string> answers;
   for (auto& [model, cases] : models)
