@@ -8,6 +8,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
+#include "onnx/declared_inputs.h"
 
 namespace paceline::cli {
 namespace {
@@ -37,7 +38,9 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   if (readers.empty()) return {};
   std::string command = "paceline infer";
   for (const auto& word : context.arguments) command += " " + analysis::shell_word(word);
-  return command + " --engine " + join(readers, ",") + " --precision fp32,int8 --repetitions 6";
+  const std::string precisions = onnx::has_products(settings.text("model")) ? " --precision fp32,int8" : "";
+  if (precisions.empty() && readers.size() < 2) return {};
+  return command + " --engine " + join(readers, ",") + precisions + " --repetitions 6";
 }
 
 }  // namespace paceline::cli

@@ -57,4 +57,14 @@ std::optional<Shape> read_first_output_shape(const std::string& file) {
   return input_of(first_bytes(first_bytes(mapped.bytes(), kGraph), kOutput)).shape;
 }
 
+bool has_products(const std::string& file) {
+  if (!no_regular_file(file).empty()) return false;
+  const ModelBytes mapped(file);
+  Message nodes(first_bytes(mapped.bytes(), kGraph));
+  while (const auto node = nodes.next(kNode))
+    for (const std::string_view op : {"Conv", "Gemm", "MatMul"})
+      if (first_bytes(node->bytes, kOpType) == op) return true;
+  return false;
+}
+
 }  // namespace paceline::onnx

@@ -16,4 +16,8 @@ std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
 // The shape of the first output, -1 where a size is open; none where the file gives no shape.
 std::optional<Shape> read_first_output_shape(const std::string& file);
 
+// Whether the file has a convolution or a matrix product, without which nothing of it can run in int8. Those
+// in branches and loops do not count.
+bool has_products(const std::string& file);
+
 }  // namespace paceline::onnx
