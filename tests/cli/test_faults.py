@@ -304,6 +304,9 @@ class Faults(cli.CliTest):
 def pass_of(pid):
     """The kind of the pass that a worker was handed; None: it is no worker, or has ended."""
     try:
+        with open(f"/proc/{pid}/cmdline", "rb") as words:
+            if words.read().split(b"\0")[1:2] != [b"worker"]:
+                return None  # it has its descriptors before it is one: stopped now, it would hold up the process that starts it
         with open(f"/proc/{pid}/fd/3", encoding="utf-8") as spec:
             return json.load(spec)["kind"]
     except (OSError, ValueError, TypeError):  # descriptor 3 of other processes may be any file
