@@ -28,7 +28,7 @@ class Run:
     @property
     def stores_claims(self):
         """Whether an interval in the files may be claimed: before version 1.4 some may not."""
-        return int(str(self.summary["schema_version"]).split(".")[1]) >= 4
+        return tuple(int(n) for n in str(self.summary["schema_version"]).split(".")) >= (1, 4)
 
     def case_folder(self, case_id):
         """Where a case's files are: a run of a single case has them beside the summary."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How work arrives in a timed pass, and what follows from that: one row a scenario, which callers ask.
+// How work arrives in a timed pass, and what follows from that: one row per scenario, which callers ask.
 #pragma once
 #include <array>
 #include <cstddef>

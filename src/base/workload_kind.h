@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kinds of workload: one row a kind, which callers ask.
+// The kinds of workload: one row per kind, which callers ask.
 #pragma once
 #include <array>
 #include <cstddef>

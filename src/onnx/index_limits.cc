@@ -164,7 +164,7 @@ class Search {
     tensors_[name] = tensor;
   }
 
-  // The body of a loop names the node's inputs anew.
+  // The inputs of a loop's body are the node's, under other names.
   void enter(const Node& node, Text body) {
     if (node.op != "Loop" && node.op != "Scan") return;
     const auto values = texts(body, kInput);

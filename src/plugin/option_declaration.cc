@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -77,10 +78,10 @@ DeclaredOption parse_option(const Json& declared, const std::vector<std::string>
   const auto section = option.section();
   if (std::ranges::find(engines, section) != engines.end())
     option.engine = section;
-  else if (section != "cuda")
-    throw Error(ErrorCode::kData, fmt::format("its name begins with no engine of the plug-in ({}), nor with "
-                                              "cuda, the device",
-                                              join(engines, ", ")));
+  else if (section != kind_name(DeviceKind::kCuda))
+    throw Error(ErrorCode::kData,
+                fmt::format("its name begins with no engine of the plug-in ({}), nor with {}",
+                            join(engines, ", "), kind_name(DeviceKind::kCuda)));
   return option;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells what a check of accuracy means: whether outputs are wrong, and what they were compared with.
+// What a check of accuracy found: whether outputs are wrong, and what they were compared with.
 #pragma once
 #include <string>
 #include <string_view>

@@ -21,7 +21,6 @@ HEADERS = {
     "src/result/training.h": "use the constants of loss_part",
 }
 READERS = {
-    "src/plugin/option_declaration.cc",  # options that plug-ins declare
     "src/plugin/registry.cc",  # manifests of plug-ins
 }
 COMMENT = re.compile(r"//.*")

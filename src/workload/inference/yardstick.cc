@@ -52,8 +52,8 @@ std::uint16_t moved_bits(std::uint16_t bits, bool up, std::uint16_t infinity) {
   return static_cast<std::uint16_t>(up ? bits + 1 : bits - 1);
 }
 
-// Every value up or down by one unit of float32, or of its own type where that is coarser; zeros stay, and
-// the lowest number, which masks.
+// Moves every value up or down by one unit of float32, or of its type where that is coarser. Zeros do not
+// move, nor does the lowest number, which is a mask.
 void move(Tensor& tensor, std::uint64_t seed) {
   const CounterRng rng(seed, tensor.size_bytes());
   const auto up = [&](std::size_t i) { return (rng.bits(i) & 1) != 0; };

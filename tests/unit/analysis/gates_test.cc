@@ -150,7 +150,7 @@ TEST(Gates, WhatNobodyMayClaimDecidesNothing) {
   EXPECT_EQ(decided.verdict, "cannot_say");
   EXPECT_NE(decided.detail.find("speedup is missing: fewer than six pairs of processes"), std::string::npos);
   run.cases[0].cross_check.ratio = {1.3, 1.2, 1.4, 0.95, ""};
-  run.cases[0].grade = result::Grade::kC;  // a ratio of pairs has an interval of its own
+  run.cases[0].grade = result::Grade::kC;  // the interval of a ratio over pairs holds whatever the grade
   EXPECT_EQ(decide_gate(parse_gate("cross_check_ratio <= 1.5"), run.cases[0]).verdict, "met");
 }
 
