@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "onnx/graph.h"
@@ -136,6 +137,14 @@ std::vector<float> transposed(const std::vector<float>& values, std::int64_t row
   return result;
 }
 
+// Whether a node hands on its first input unchanged. Dropout trains only when its third input says so.
+bool is_copy(const proto::NodeProto& node) {
+  if (!is_standard(node)) return false;
+  if (node.op_type() == "Identity") return true;
+  const bool asked = node.input_size() > 2 && !node.input(2).empty();
+  return node.op_type() == "Dropout" && !asked && int_attribute(node, "is_test", 1) != 0;
+}
+
 bool swaps_two(const proto::NodeProto& node, const proto::TensorProto& tensor) {
   const auto perm = ints_attribute(node, "perm");
   return tensor.dims_size() == 2 && (perm.empty() || perm == std::vector<std::int64_t>{1, 0});
@@ -156,6 +165,22 @@ void constants_to_initializers(proto::ModelProto& model) {
   }
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(), becomes_tensor), nodes.end());
   drop_inputs_that_are_initializers(model);
+}
+
+int read_past_copies(proto::ModelProto& model) {
+  std::map<std::string, std::string> original;  // by the name of its copy
+  int moved = 0;
+  for (auto& node : *model.mutable_graph()->mutable_node()) {
+    for (auto& input : *node.mutable_input()) {
+      const auto it = original.find(input);
+      if (it == original.end()) continue;
+      input = it->second;
+      ++moved;
+    }
+    if (is_copy(node)) original[node.output(0)] = node.input(0);
+  }
+  remove_unused(model);
+  return moved;
 }
 
 int fold_transposed_weights(proto::ModelProto& model) {
@@ -205,6 +230,7 @@ void remove_unused(proto::ModelProto& model) {
 
 void simplify(proto::ModelProto& model) {
   constants_to_initializers(model);
+  read_past_copies(model);
   fold_batch_norm(model);
   fold_transposed_weights(model);
 }

@@ -9,6 +9,11 @@ namespace paceline::onnx {
 // of IR version 3 list them there, and a changed weight would become an input without a value).
 void constants_to_initializers(proto::ModelProto& model);
 
+// Lets nodes read the input of an Identity, or of a Dropout outside of training, instead of its output:
+// exporters write equal weights once and their copies so, and no engine fuses over such a node's name. What a
+// subgraph or the graph's outputs name stays. Returns how many reads moved.
+int read_past_copies(proto::ModelProto& model);
+
 // Turns the Transpose of an initializer into an initializer: exporters write shared weights of linear layers
 // so. Returns how many.
 int fold_transposed_weights(proto::ModelProto& model);

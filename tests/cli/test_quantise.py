@@ -203,6 +203,7 @@ def products(rows):
     f = Drawn()
     w = lambda: f.weights(f"w{len(f.tensors)}", (16, 16))
     bias = lambda *shape: f.weights(f"b{len(f.tensors)}", shape)
+    copy = lambda value: f.node("Identity", [value], f"{value}.copy")  # as torch.onnx.export writes weights that are equal
     matrix = {
         "added": lambda out: f.node("Add", [f.node("MatMul", ["x", w()], out + ".m"), bias(16)], out),
         "added_to": lambda out: f.node("Add", [bias(1, 16), f.node("MatMul", ["x", w()], out + ".m")], out),
@@ -222,6 +223,8 @@ def products(rows):
         "tokens": lambda out: f.node("Add", [f.node("MatMul", ["z", w()], out + ".m"), bias(16)], out),
         "turned_weights": lambda out: f.node("Add", [bias(16), f.node("MatMul", ["z", f.node("Transpose", [w()], out + ".t", perm=[1, 0])], out + ".m")], out),
         "scaled": lambda out: f.node("Mul", [f.node("MatMul", ["z", w()], out + ".m"), bias(1)], out),
+        "copied": lambda out: f.node("Add", [f.node("MatMul", ["z", copy(w())], out + ".m"), copy(copy(bias(16)))], out),
+        "dropped": lambda out: f.node("Add", [f.node("Dropout", [f.node("MatMul", ["z", w()], out + ".m")], out + ".d"), bias(16)], out),
     }
     for name, make in matrix.items():
         f.output(make(name), (16, rows) if name == "turned" else (rows, 16))

@@ -74,6 +74,36 @@ TEST(Simplify, ConstantsBecomeInitializersAndOldInputsGo) {
   EXPECT_EQ(b.model().ir_version(), 4);
 }
 
+TEST(Simplify, CopiesOfWeightsAndValuesAreReadAtTheirSource) {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").output("again").weights("w", {2, 2}).weights("bias", {2});
+  b.node("Identity", {"bias"}, "copy").node("Identity", {"copy"}, "second");
+  b.node("MatMul", {"x", "w"}, "p").node("Dropout", {"p"}, "dropped").node("Add", {"dropped", "second"}, "y");
+  b.node("Identity", {"y"}, "again");
+  EXPECT_EQ(read_past_copies(b.model()), 3);
+  const auto* add = find_node(b.model(), "y");
+  EXPECT_EQ(add->input(0), "p");
+  EXPECT_EQ(add->input(1), "bias");
+  EXPECT_NE(find_node(b.model(), "again"), nullptr) << "an output of the graph keeps its name";
+  EXPECT_EQ(b.graph().node_size(), 3);
+}
+
+TEST(Simplify, ADropoutThatTrainsAndACopyInASubgraphStay) {
+  ModelBuilder b;
+  b.input("x", {2}).input("train", {}, DType::kBool).output("y").weights("ratio", {}, {0.5F});
+  b.node("Identity", {"x"}, "copy")
+      .node("Dropout", {"copy", "ratio", "train"}, "d")
+      .node("If", {"train"}, "z");
+  auto& branch = *b.last().add_attribute();
+  branch.set_name("then_branch");
+  branch.set_type(proto::AttributeProto::GRAPH);
+  add_node(*branch.mutable_g(), "Neg", "inner", Names{"copy"}, Names{"inner"});
+  b.node("Add", {"d", "z"}, "y");
+  EXPECT_EQ(read_past_copies(b.model()), 1) << "only what the Dropout reads";
+  EXPECT_EQ(find_node(b.model(), "y")->input(0), "d");
+  EXPECT_NE(find_node(b.model(), "copy"), nullptr);
+}
+
 TEST(Simplify, ATransposedWeightIsAWeight) {
   ModelBuilder b;
   b.input("x", {-1, 3}).output("y").weights("w", {2, 3}, {1, 2, 3, 4, 5, 6});
