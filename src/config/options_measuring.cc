@@ -183,7 +183,8 @@ constexpr std::array kMeasuringRows{
            .unit = "s",
            .range = {0, 3600},
            .kinds = kAnyKind,
-           .help = "Waits at most so long for a quiet machine before a case, then warns."}),
+           .help = "Waits at most so long for a quiet machine before each repetition, then warns; after two "
+                   "waits in vain it only looks."}),
     aside({.name = "timeout_s",
            .type = kNumber,
            .fallback = "600",

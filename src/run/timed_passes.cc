@@ -15,6 +15,8 @@
 namespace paceline::run {
 namespace {
 
+constexpr int kVainWaits = 2;
+
 bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
   const auto& have = c.result.repetitions;
   if (c.ended || c.again.contains(slot.repetition)) return !c.ended;
@@ -58,9 +60,18 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
   }
 }
 
+// Neighbours that stayed through several waits are there to stay: waiting for each pass would cost more than
+// the passes.
+void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
+  const auto check = waits_in_vain_ >= kVainWaits ? QuietCheck::kLook
+                     : repetition > 0             ? QuietCheck::kShort
+                                                  : QuietCheck::kFull;
+  const bool quiet = run::wait_for_quiet(c.definition, check, observer_, interrupt_);
+  waits_in_vain_ = quiet ? 0 : waits_in_vain_ + 1;
+}
+
 void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info) {
-  wait_for_quiet(c.definition, repetition > 0 ? QuietCheck::kShort : QuietCheck::kFull, observer_,
-                 interrupt_);
+  wait_for_quiet(c, repetition);
   if (interrupt_) return;
   auto pass = c.base;
   pass.repetition = repetition;

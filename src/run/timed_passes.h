@@ -26,6 +26,7 @@ class TimedPasses {
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
   // `number`: in the order of all.
   void time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info);
+  void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;
@@ -33,6 +34,7 @@ class TimedPasses {
   ResultKeeper& keeper_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
+  int waits_in_vain_ = 0;  // in a row
 };
 
 }  // namespace paceline::run

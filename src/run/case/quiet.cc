@@ -22,17 +22,19 @@ bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
 
 }  // namespace
 
-void wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
+bool wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
                     const std::atomic<bool>& interrupt) {
   host::IdleGateOptions gate;
   gate.idle_wait_s = c.settings.number("idle_wait_s");
-  if (gate.idle_wait_s <= 0) return;
+  if (gate.idle_wait_s <= 0) return true;
   gate.allowed_cpus = static_cast<int>(host::allowed_cpus().size());
-  gate.window_s = check == QuietCheck::kShort ? kShortCheckS : kFullCheckS;
+  gate.window_s = check == QuietCheck::kFull ? kFullCheckS : kShortCheckS;
+  if (check == QuietCheck::kLook) gate.idle_wait_s = gate.window_s;
   auto seams = host::real_idle_gate_seams();
   seams.sleep = [&](double seconds) { return sleep_unless(interrupt, seconds); };
-  host::wait_until_quiet(
+  const auto report = host::wait_until_quiet(
       gate, [&](const std::string& words) { observer.warning(words); }, seams);
+  return report.outcome != host::IdleOutcome::kStillBusy;
 }
 
 }  // namespace paceline::run
