@@ -244,7 +244,8 @@ constexpr std::array kWorkloadRows{
            .unit = "inputs",
            .range = {1, 10'000},
            .help = "Inputs that are compared with the reference; load_inputs and image_dir may give fewer. "
-                   "Unset: 64, and two batches where these are more."}),
+                   "Unset: 64, and two batches where these are more; of generated inputs as many as the "
+                   "reference runs in 5 s, at least 16."}),
     aside({.name = "accuracy.reference",
            .flags = "--accuracy-reference",
            .type = kReference,

@@ -131,6 +131,20 @@ std::int64_t check_samples(const Case& c, const pass::PassSpec& pass) {
   return (wanted + batch - 1) / batch * batch;
 }
 
+// Where nobody said how many inputs are compared, and nobody brought them, a slow model may be checked with
+// fewer. The check after the timed loop still finds inputs that were not timed.
+constexpr std::int64_t kLeastSamples = 16;
+std::int64_t least_samples(const Case& c, const pass::PassSpec& pass) {
+  const auto& question = pass.accuracy;
+  const bool free = question.generated && question.labels_file.empty() && reference_choice(c).file.empty() &&
+                    !c.settings.has("accuracy.samples");
+  if (!free) return 0;
+  const std::int64_t batch = pass.batch * pass.load.max_batch;
+  const std::int64_t batches = std::max((kLeastSamples + batch - 1) / batch,
+                                        wants_second_batch(c, pass) ? std::int64_t{2} : std::int64_t{1});
+  return std::min(batches * batch, pass.samples);
+}
+
 std::string answers_of(const Settings& s) {
   const auto* model = config::find_model(s.text("model"));
   const std::string& asked = s.text("accuracy.answers");
@@ -217,6 +231,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.batch = s.integer("batch");
   pass.samples = check_samples(c, pass);
   pass.accuracy = question_of(s);
+  pass.accuracy.least_samples = least_samples(c, pass);
   pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
   workload::use_limits(pass, asked_precision(s));
   pass.limits = limits_by_precision(s);

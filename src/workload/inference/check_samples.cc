@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "result/reference.h"
 #include "workload/inference/accuracy.h"
@@ -139,9 +140,16 @@ void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t
     if (hashes_.insert(inputs.sample_hash(index, s)).second) first_.push_back(seen_);
 }
 
-SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine) {
+SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns) {
   SampleRun run;
-  for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  const auto least = spec.kind == pass::PassKind::kReference ? spec.accuracy.least_samples : 0;
+  const auto enough = [&](std::int64_t batches) {
+    return least > 0 && batches * spec.batch >= least &&
+           static_cast<double>(clock.now_ns() - begin) > patience_ns;
+  };
+  for (std::int64_t b = 0; b < spec.samples / spec.batch && !enough(b); ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
     run.distinct.add(*inputs, b, spec.batch);
     const auto views = inputs->batch(b);

@@ -35,8 +35,9 @@ struct SampleRun {
   std::unique_ptr<Inputs> bound;  // the last batch: an engine may look at its inputs until others are bound
 };
 
-// Runs every sample of the pass batch by batch, with at most two batches of inputs in memory.
-SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine);
+// Runs every sample of the pass batch by batch, with at most two batches of inputs in memory. A reference
+// that may stop early (accuracy.least_samples) stops once it has taken `patience_ns`.
+SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 5e9);
 
 // Compares the outputs of all samples with the reference of the pass and answers its question about accuracy.
 // Repeated samples are left out on both sides, with their labels.

@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDraws = 2;
-constexpr double kSlowNs = 1e10;                              // above: the first batches stand for all
+constexpr double kSlowNs = 2.5e9;                             // above: the first batches stand for all
+constexpr std::int64_t kFewest = 4;                           // of the inputs that are changed
 constexpr std::int64_t kLargestCopy = 2'000'000'000;          // bytes of a file that is written again
 constexpr int kLayersTried = 4;                               // one covers most outputs
 constexpr double kBeyondAll = FLT_MAX;                        // a change that leads to infinity or NaN
@@ -121,6 +122,13 @@ double rms_of_half_units(const ComparedRows& rows) {
   return std::max(rms, static_cast<double>(FLT_MIN));
 }
 
+// Of inputs that the reference ran.
+std::int64_t batches_of(const ComparedOutputs& outputs, const pass::PassSpec& spec) {
+  for (const auto& [rows, left_out] : outputs)
+    if (left_out.empty()) return rows.samples / spec.batch;
+  return spec.samples / spec.batch;
+}
+
 struct ScratchModel {
   explicit ScratchModel(std::string name) : file(std::move(name)) {}
   ScratchModel(const ScratchModel&) = delete;
@@ -136,10 +144,10 @@ struct ScratchModel {
 class Study {
  public:
   Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns)
-      : outputs_(outputs), spec_(spec), engine_(engine), batches_(spec.samples / spec.batch) {
+      : outputs_(outputs), spec_(spec), engine_(engine), batches_(batches_of(outputs, spec)) {
     if (took_ns > kSlowNs)
-      batches_ = std::max<std::int64_t>(
-          1, static_cast<std::int64_t>(static_cast<double>(batches_) * kSlowNs / took_ns));
+      batches_ = std::clamp(static_cast<std::int64_t>(static_cast<double>(batches_) * kSlowNs / took_ns),
+                            std::min(batches_, (kFewest + spec.batch - 1) / spec.batch), batches_);
     for (const auto& input : spec.model.inputs) units_ = std::max(units_, units_of(input.dtype));
   }
   void run();

@@ -139,6 +139,18 @@ TEST(PassFactory, TwoBatchesAreComparedUnlessTheirNumberIsWritten) {
   EXPECT_EQ(samples("scenario: server\nserver: {load: 0.5, max_batch: 64}\n"), 64);
 }
 
+TEST(PassFactory, OnlyTheChecksOwnNumberOfGeneratedInputsMayShrink) {
+  const auto least = [](const std::string& plan) {
+    return base_pass(inference_cases(plan).at(0), 1).accuracy.least_samples;
+  };
+  EXPECT_EQ(least(""), 16);
+  EXPECT_EQ(least("batch_sizes: [6]\n"), 18);
+  EXPECT_EQ(least("batch_sizes: [24]\n"), 48) << "two batches";
+  EXPECT_EQ(least("accuracy: {samples: 64}\n"), 0);
+  EXPECT_EQ(least("image_dir: pictures\n"), 0);
+  EXPECT_EQ(least("accuracy: {reference: expected.npy}\n"), 0);
+}
+
 TEST(PassFactory, AGpuWarmsUpForLonger) {
   const auto floor_ns = [](const std::string& lines) {
     return base_pass(inference_cases(lines).at(0), 1).loop.warmup.floor_ns;

@@ -76,6 +76,22 @@ TEST_F(CheckSamples, EveryBatchRuns) {
   EXPECT_EQ(*c.reference_answers, 3);
 }
 
+TEST_F(CheckSamples, OnlyASlowReferenceStopsEarly) {
+  auto spec = pass({0, 1, 2, 3, 4, 5});
+  spec.accuracy.least_samples = 3;
+  const auto calls = [&](double patience_ns) {
+    EchoEngine engine;
+    (void)run_samples(spec, engine, patience_ns);
+    return engine.calls;
+  };
+  EXPECT_EQ(calls(0), 3) << "the check runs what the reference ran";
+  spec.kind = pass::PassKind::kReference;
+  EXPECT_EQ(calls(0), 2) << "two batches of two are the first beyond three";
+  EXPECT_EQ(calls(1e18), 3);
+  spec.accuracy.least_samples = 0;
+  EXPECT_EQ(calls(0), 3);
+}
+
 TEST_F(CheckSamples, RepeatedInputsAreNoFurtherObservations) {
   const auto c = checked(pass({0, 1, 2, 0, 1, 2, 0, 1}));
   EXPECT_EQ(c.samples, 3);
