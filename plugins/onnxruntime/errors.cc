@@ -12,6 +12,7 @@ namespace {
 
 using plugin_support::kDamagedAdvice;
 using plugin_support::kOperatorAdvice;
+using plugin_support::kUnsupportedHere;
 
 // Parts of messages that are removed: places in the library's sources, repetitions of the path, and how every
 // message about an opset begins and ends.
@@ -23,15 +24,22 @@ constexpr plugin_support::Advice kAdvice[] = {
     {"Protobuf parsing failed", kDamagedAdvice},
     {"No graph was found", kDamagedAdvice},
     {"Deserialize tensor", kDamagedAdvice},
-    {"No Op registered", kOperatorAdvice},
+    {"No Op registered", kOperatorAdvice, kUnsupportedHere},
     {"No opset import", kOperatorAdvice},
-    {"is not a registered function/op", kOperatorAdvice},
-    {"Current official support for domain", "export the model with an opset up to that one"},
-    {"Unsupported model IR version", "export the model with an older ONNX, or use a newer ONNX Runtime"},
+    {"is not a registered function/op", kOperatorAdvice, kUnsupportedHere},
+    {"Current official support for domain", "export the model with an opset up to that one",
+     kUnsupportedHere},
+    {"Unsupported model IR version", "export the model with an older ONNX, or use a newer ONNX Runtime",
+     kUnsupportedHere},
     {"External data path does not exist", plugin_support::kDataFileAdvice},
 };
 
 }  // namespace
+
+bool is_unsupported(const Ort::Exception& exception) {
+  return exception.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED ||
+         plugin_support::says_unsupported(exception.what(), kAdvice);
+}
 
 // "…failed:/onnxruntime_src/onnxruntime/core/graph/model.cc:149 onnxruntime::Model::Model(…) Unsupported
 // model IR version": from the path to the end of the function's signature nothing is for users.

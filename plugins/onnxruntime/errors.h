@@ -13,16 +13,18 @@ namespace paceline::ort_plugin {
 // Turns ONNX Runtime's exceptions into ours: the message in one line, without the places in ONNX Runtime's
 // own sources, with advice where we have any.
 std::string reason_of(const Ort::Exception& exception);
+// Whether ONNX Runtime has not what the model asks for: an operator, a type, a version of the format.
+bool is_unsupported(const Ort::Exception& exception);
 
-// Runs `work`; an exception of ONNX Runtime becomes Error("<what>: <reason>"): kUnsupported for operators and
-// types without a kernel, else `otherwise`.
+// Runs `work`; an exception of ONNX Runtime becomes Error("<what>: <reason>"): kUnsupported for what ONNX
+// Runtime does not have, else `otherwise`.
 template <typename Work>
 auto translate_errors(std::string_view what, Work&& work, ErrorCode otherwise = ErrorCode::kData) {
   try {
     return work();
   } catch (const Ort::Exception& e) {
-    const bool unsupported = e.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED;
-    throw Error(unsupported ? ErrorCode::kUnsupported : otherwise, fmt::format("{}: {}", what, reason_of(e)));
+    const auto code = is_unsupported(e) ? ErrorCode::kUnsupported : otherwise;
+    throw Error(code, fmt::format("{}: {}", what, reason_of(e)));
   }
 }
 

@@ -20,6 +20,7 @@ bool is_noise(std::string_view line) {
 
 using plugin_support::kDamagedAdvice;
 using plugin_support::kOperatorAdvice;
+using plugin_support::kUnsupportedHere;
 constexpr std::string_view kWeightsAdvice =
     "the .bin file beside the .xml is missing or another model's; copy both";
 
@@ -30,13 +31,18 @@ constexpr plugin_support::Advice kAdvice[] = {
     {"size of the initializer", kDamagedAdvice},
     {"Empty weights data", kWeightsAdvice},
     {"Incorrect weights", kWeightsAdvice},
-    {"No conversion rule found", kOperatorAdvice},
-    {"doesn't contain the operation", kOperatorAdvice},
-    {"Unsupported operator version", kOperatorAdvice},
+    {"No conversion rule found", kOperatorAdvice, kUnsupportedHere},
+    {"doesn't contain the operation", kOperatorAdvice, kUnsupportedHere},
+    {"Unsupported operator version", kOperatorAdvice, kUnsupportedHere},
     {"invalid external data", plugin_support::kDataFileAdvice},
 };
 
 }  // namespace
+
+bool is_unsupported(const std::exception& exception) {
+  return dynamic_cast<const ov::NotImplemented*>(&exception) != nullptr ||
+         plugin_support::says_unsupported(exception.what(), kAdvice);
+}
 
 std::string reason_of(const std::exception& exception) {
   std::string reason;

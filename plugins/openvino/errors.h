@@ -13,6 +13,8 @@ namespace paceline::openvino_plugin {
 // Turns OpenVINO's exceptions into ours: the message in one line, without the places in OpenVINO's own
 // sources, with advice where we have any.
 std::string reason_of(const std::exception& exception);
+// Whether OpenVINO has not what the model asks for: an operator, or a version of one.
+bool is_unsupported(const std::exception& exception);
 
 // Runs `work`; an exception of OpenVINO becomes Error("<what>: <reason>"): kUnsupported for operators that it
 // does not have, else `otherwise`.
@@ -22,10 +24,9 @@ auto translate_errors(std::string_view what, Work&& work, ErrorCode otherwise = 
     return work();
   } catch (const Error&) {
     throw;
-  } catch (const ov::NotImplemented& e) {
-    throw Error(ErrorCode::kUnsupported, fmt::format("{}: {}", what, reason_of(e)));
   } catch (const std::exception& e) {
-    throw Error(otherwise, fmt::format("{}: {}", what, reason_of(e)));
+    const auto code = is_unsupported(e) ? ErrorCode::kUnsupported : otherwise;
+    throw Error(code, fmt::format("{}: {}", what, reason_of(e)));
   }
 }
 

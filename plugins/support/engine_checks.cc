@@ -152,10 +152,24 @@ void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch
                     describe(given)));
 }
 
+namespace {
+
+const Advice* find_advice(std::string_view reason, std::span<const Advice> rows) {
+  const auto row = std::ranges::find_if(
+      rows, [&](const Advice& r) { return reason.find(r.part) != std::string_view::npos; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+}  // namespace
+
+bool says_unsupported(std::string_view reason, std::span<const Advice> rows) {
+  const auto* row = find_advice(reason, rows);
+  return row && row->unsupported;
+}
+
 std::string with_advice(std::string reason, std::span<const Advice> rows) {
-  const auto row = std::find_if(rows.begin(), rows.end(),
-                                [&](const Advice& r) { return reason.find(r.part) != std::string::npos; });
-  if (row == rows.end()) return reason;
+  const auto* row = find_advice(reason, rows);
+  if (!row) return reason;
   while (reason.ends_with('.') || reason.ends_with('!') || reason.ends_with(' ')) reason.pop_back();
   return fmt::format("{}; {}", reason, row->advice);
 }

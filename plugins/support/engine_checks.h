@@ -48,10 +48,15 @@ void check_outputs(std::string_view file, std::size_t count, bool any_numbers);
 // contiguous in host memory.
 void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch = false);
 
-// A part of a library's message, and what the user can do about it.
+// A part of a library's message, what the user can do about it, and whether the engine cannot do it, so that
+// nothing is wrong with the file.
 struct Advice {
   std::string_view part, advice;
+  bool unsupported = false;
 };
+inline constexpr bool kUnsupportedHere = true;
+// Whether the first row whose part the reason contains says so.
+bool says_unsupported(std::string_view reason, std::span<const Advice> rows);
 // "<reason>; <advice>" with the first row whose part the reason contains; else the reason alone.
 std::string with_advice(std::string reason, std::span<const Advice> rows);
 // What is said before the library's reason where inputs, and not the file, may be at fault: Error(kUsage).

@@ -22,7 +22,7 @@ constexpr std::array kReasons{
            "Change the option that the reason names, and start a new run; --resume keeps the options as they "
            "were."},
     Reason{"data", "a file of the user's is not what it should be", kFails, kEnds, kUsage, ErrorCode::kData,
-           kAfterCure, "Mend the file first, then measure again with: "},
+           kAfterCure, "Mend what the reason names first, then measure again with: "},
     Reason{"io", "the file system refused", kFails, kRestarts, kUsage, ErrorCode::kIo, kAfterCure,
            "Mend what the system refuses (space, permissions) first, then measure again with: "},
     Reason{"unsupported", "this machine or engine cannot do it", kSkips, kEnds, kSkipped,

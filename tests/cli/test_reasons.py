@@ -47,7 +47,7 @@ class Reasons(cli.CliTest):
 
     def test_data(self):
         self.write("in.npy", "no array")
-        self.check("data", self.infer("--load-inputs", "in.npy"), "Mend the file first")
+        self.check("data", self.infer("--load-inputs", "in.npy"), "Mend what the reason names first")
 
     def test_io(self):
         self.check("io", self.infer("--dump-outputs", "/dev/full/outputs"), "Mend what the system refuses")
