@@ -22,10 +22,16 @@ bool compares_already(const config::FlagSet& flags) {
   });
 }
 
+// The check asked the engine to run the file, and it could not.
+bool refused(const result::RunResult& run, std::string_view engine) {
+  return std::ranges::any_of(run.cases, [&](const auto& c) { return c.correctness.refused_by == engine; });
+}
+
 }  // namespace
 
 std::string next_command(const Context& context, const config::FlagSet& flags,
-                         const std::vector<config::Case>& cases, const run::EngineDirectory& engines) {
+                         const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
+                         const result::RunResult& run) {
   if (flags.command != config::kInfer || cases.size() != 1 || compares_already(flags)) return {};
   const auto* file = config::find_file_type(cases.front().settings.text("model"));
   if (file == nullptr || file->suffix != ".onnx") return {};
@@ -33,7 +39,8 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   const std::string device = settings.has("device") ? settings.text("device") : "cpu";
   std::vector<std::string> readers;
   for (const auto reader : file->readers)
-    if (!engines.find(plugin::Role::kEngine, std::string(reader), device).file.empty())
+    if (!refused(run, reader) &&
+        !engines.find(plugin::Role::kEngine, std::string(reader), device).file.empty())
       readers.emplace_back(reader);
   if (readers.empty()) return {};
   std::string command = "paceline infer";

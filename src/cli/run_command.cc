@@ -242,7 +242,8 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
 }
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
-ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console, std::string next = {}) {
+ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console,
+                   std::function<std::string(const result::RunResult&)> next = {}) {
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
@@ -326,8 +327,9 @@ ExitCode execute_here(const Planned& planned, const Context& context, const conf
                       const Console& console) {
   if (planned.options.flag("dry_run")) return show_plan(planned, console, 1);
   check_output_files(flags);
-  return write_run(planned, setup_of(planned, context), console,
-                   next_command(context, flags, planned.cases, engine_directory(planned.plugins)));
+  return write_run(planned, setup_of(planned, context), console, [&](const result::RunResult& run) {
+    return next_command(context, flags, planned.cases, engine_directory(planned.plugins), run);
+  });
 }
 
 // One process of several that a launcher started.

@@ -76,10 +76,11 @@ std::string gates_text(const result::RunResult& run) {
   return text.empty() ? text : "\n" + text;
 }
 
-std::string next_text(const result::RunResult& run, const std::string& command) {
+std::string next_text(const result::RunResult& run, const FinishOptions& options) {
   const bool measured = std::ranges::any_of(run.cases, analysis::is_ok);
-  if (command.empty() || !measured) return {};
-  return for_terminal(fmt::format("To compare engines and precisions:\n  {}\n", command));
+  const auto command = options.next && measured ? options.next(run) : "";
+  return command.empty() ? ""
+                         : for_terminal(fmt::format("To compare engines and precisions:\n  {}\n", command));
 }
 
 // A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.
@@ -143,7 +144,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))
                                        : "") +
-                     gates_text(run) + report::terminal_answer(run, terminal) + next_text(run, options.next);
+                     gates_text(run) + report::terminal_answer(run, terminal) + next_text(run, options);
   print(console.text(), table);
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct FinishOptions {
   std::string nccl_min;     // NCCL_TESTS_MIN_BW; empty: none
   std::string bottlenecks;  // target of profile; empty: they are not printed
   bool self_test = false;
-  std::string next{};  // a command that compares more; empty: none
+  // A command that compares more; empty: none.
+  std::function<std::string(const result::RunResult&)> next{};
   ExitOptions exit;
 };
 

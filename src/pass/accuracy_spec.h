@@ -51,6 +51,7 @@ struct AccuracyQuestion {
   bool needs_evidence = false;       // answers decide only where the inputs bound their change (int8)
   bool yardsticks = true;            // of a reference pass: measure them too
   std::string independence;          // why the reference is not independent; empty: it is
+  std::string refused_by;            // an engine that was asked for the reference and cannot run the file
   std::string witness_file;          // the same by another engine, which may confirm the reference; or empty
   std::string witness_name;
   std::string engine_file;  // the unoptimised run of the case's own quantised file; or empty

@@ -90,7 +90,7 @@ PACELINE_FIELDS(Tolerance, max_rel_err, centred_cosine, max_abs_err, quantile_er
 PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_decide_too, needs_evidence);
 PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_decide_too, max_changed, claim,
                 inputs, samples_asked, least_samples, labels_file, labels, expected_file, generated,
-                needs_evidence, yardsticks, independence, witness_file, witness_name, engine_file,
+                needs_evidence, yardsticks, independence, refused_by, witness_file, witness_name, engine_file,
                 engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,

@@ -48,7 +48,7 @@ PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, c
                 max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, samples_asked, judged_by,
                 judged_because, max_abs_err, cosine, kl_nats, answers, top1, top5, next_token,
                 reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
-                quantile_err_tolerance, verdict, verdict_because, independence, engine_reference,
+                quantile_err_tolerance, verdict, verdict_because, independence, refused_by, engine_reference,
                 engine_max_rel_err, subnormal_outputs, subnormal_weights);
 PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators);
 PACELINE_FIELDS(FloatLayers, kind, precision, layers, of, flops_share, first, reason, advice);

@@ -132,6 +132,7 @@ struct Correctness {
   std::string verdict;
   std::string verdict_because;  // of those two
   std::string independence;     // why the reference is not independent of the case; empty: it is
+  std::string refused_by;       // an engine that cannot run the file; empty: none that was asked
   // Of a quantised file: its own unoptimised run, and how far the engine is from that.
   std::string engine_reference;
   Number engine_max_rel_err = Number::missing("the file was not run unoptimised");

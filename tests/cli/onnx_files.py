@@ -65,11 +65,12 @@ def external_weights(name, shape, location):
             + block(13, block(1, "location") + block(2, location)) + number(14, 1))
 
 
-def model(nodes, inputs=(("x", ("N", 4)),), outputs=(("y", ("N", 4)),), tensors=(), opset=17, version=8):
-    """ModelProto: ir_version 1, graph 7, opset_import 8. GraphProto: node 1, name 2, initializer 5, input 11, output 12."""
+def model(nodes, inputs=(("x", ("N", 4)),), outputs=(("y", ("N", 4)),), tensors=(), opset=17, version=8, domains=()):
+    """ModelProto: ir_version 1, graph 7, opset_import 8 (domain 1, version 2). GraphProto: node 1, name 2, initializer 5, input 11, output 12."""
     graph = (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(5, t) for t in tensors)
              + b"".join(block(11, value(*i)) for i in inputs) + b"".join(block(12, value(*o)) for o in outputs))
-    return number(1, version) + block(7, graph) + block(8, number(2, opset))
+    others = b"".join(block(8, block(1, d) + number(2, 1)) for d in domains)
+    return number(1, version) + block(7, graph) + block(8, number(2, opset)) + others
 
 
 def linear(opset=17, version=8, tensor=None):

@@ -281,6 +281,25 @@ class FromOneFileToTheAnswer(cli.CliTest):
         self.assert_code(result, 0)
         self.assertTrue(result.out.rstrip().endswith("--engine onnxruntime,openvino --repetitions 6"), result.out)
 
+    def test_an_engine_that_cannot_run_the_file_is_not_offered(self):
+        """OpenVINO has no operators of ai.onnx.ml: no fault of the file's."""
+        side = [0.1 * i - 0.7 for i in range(16)]
+        only = model([node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml")], domains=["ai.onnx.ml"])
+        with_product = model([node("MatMul", ["x", "w"], ["m"]), node("Binarizer", ["m"], ["b"], domain="ai.onnx.ml"), node("Add", ["m", "b"], ["y"])],
+                             tensors=[weights("w", (4, 4), side)], domains=["ai.onnx.ml"])
+        for name, content, ending in (("only", only, None), ("with", with_product, "--engine onnxruntime --precision fp32,int8 --repetitions 6")):
+            (self.folder / f"{name}.onnx").write_bytes(content)
+            result = self.run_cli("infer", "--model", f"{name}.onnx", *cli.QUICK, "--iterations", "5", "-o", name)
+            self.assert_code(result, 0)
+            if ending:
+                self.assertTrue(result.out.rstrip().endswith(ending), result.out)
+            else:
+                self.assertNotIn("To compare engines", result.out)
+        both = self.run_cli("infer", "--model", "with.onnx", *cli.QUICK, "--iterations", "5", "--engine", "onnxruntime,openvino", "-o", "both")
+        self.assert_code(both, 0)
+        self.assertIn("skipped (unsupported)", both.out)
+        self.assertNotIn("Mend what", both.out)
+
     def test_who_compares_already_is_not_told_to(self):
         (self.folder / "n.onnx").write_bytes(linear())
         for asked in (("--engine", "openvino"), ("--precision", "fp32"), ("--repetitions", "2")):

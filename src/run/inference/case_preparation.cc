@@ -201,6 +201,7 @@ bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::P
       pass.accuracy.independence =
           fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine(),
                       reference.engine(), failure.reason);
+      pass.accuracy.refused_by = reference.engine();
       return !tools_.interrupt;
     }
   }
@@ -240,9 +241,10 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
   const auto run = second_run(c, witness);
   question.witness_file = run.file;
   question.witness_name = other;
-  if (run.file.empty())
-    question.independence = fmt::format("the reference also ran in {}, and {} cannot run the file ({})",
-                                        pass.engine(), other, run.why_not);
+  if (!run.file.empty()) return;
+  question.refused_by = other;
+  question.independence = fmt::format("the reference also ran in {}, and {} cannot run the file ({})",
+                                      pass.engine(), other, run.why_not);
 }
 
 // Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.

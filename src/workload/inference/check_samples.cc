@@ -88,7 +88,7 @@ void report_subnormals(result::Correctness& c, const ComparedOutputs& reference)
 void judge_independence(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
                         const ComparedOutputs& reference) {
   const auto& question = spec.accuracy;
-  c.independence = question.independence;
+  c.independence = question.independence, c.refused_by = question.refused_by;
   if (!question.witness_file.empty()) {
     const auto units = distance_of(beside(question.witness_file, spec, distinct), reference);
     c.independence =
