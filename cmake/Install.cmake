@@ -80,4 +80,4 @@ configure_file(${PROJECT_SOURCE_DIR}/share/topologies.yaml ${PROJECT_BINARY_DIR}
 install(FILES share/topologies.yaml DESTINATION share/paceline)
 install(DIRECTORY examples/ DESTINATION share/paceline/examples)
 install(DIRECTORY docs/ DESTINATION share/doc/paceline)
-install(FILES LICENSE DESTINATION share/doc/paceline)
+install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/paceline)

@@ -59,7 +59,7 @@ copy() {
   for plugin in gpu_cuda gpu_cuda_training; do
     if is_built cuda; then strip -o "$stage/tests/$plugin" "$build/tests/$plugin"; fi
   done
-  cp -R tests/cli examples docs tools python notebooks LICENSE "$stage/"
+  cp -R tests/cli examples docs tools python notebooks LICENSE CHANGELOG.md "$stage/"
   mv "$stage/cli" "$stage/tests/cli"
   rm -rf "$stage/tools/checks" "$stage/tests/cli/CMakeLists.txt"
   find "$stage" -name __pycache__ -prune -exec rm -rf {} +

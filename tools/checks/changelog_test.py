@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check of CHANGELOG.md against a small made-up tree."""
+import unittest
+
+import changelog
+import made_up_tree
+
+LOG = """# Changelog
+## [Unreleased]
+Version 0.2.0 is next.
+### Plug-in ABI
+| 2 | today |
+| 1 | before |
+### Stored results
+| 1.3 | today |
+### Other stored files
+| step file (`*.steps.bin`) | 1 |
+| checkpoint (`meta.json`) | 1.0 |
+| saved state of training (`rank<k>.ckpt`) | 1 |
+| calibration (`--calib-cache`) | 1 |
+| sensitivity to int8 (`--int8-sensitivity`) | 1 |
+"""
+
+
+class ChangelogTest(made_up_tree.TreeTest):
+    clean = {
+        "CHANGELOG.md": LOG,
+        "VERSION": "0.2.0\n",
+        "src/plugin/plugin.h": "constexpr int kAbiVersion = 2;",
+        "src/result/case_result.h": 'const char* kSchemaVersion = "1.3";',
+        "src/result/step_file.cc": "int kStepVersion = 1;",
+        "src/workload/training/checkpoints.h": 'kCheckpointSchema = "1.0";',
+        "plugins/torch/training/saved_state.cc": "kFormat = 1;",
+        "src/onnx/calibration.cc": "kVersion = 1;",
+        "src/workload/prepare/sensitivity.cc": '{"format", "paceline-int8-sensitivity"},\n {"version", 1},',
+    }
+    check = staticmethod(changelog.findings)
+
+    def test_an_abi_that_nobody_is_told_of(self):
+        self.expect("no row '| 3 |' below 'Plug-in ABI'", "src/plugin/plugin.h", "kAbiVersion = 3;")
+
+    def test_a_format_that_nobody_is_told_of(self):
+        self.expect("no row '| 1.4 |' below 'Stored results'", "src/result/case_result.h", 'kSchemaVersion = "1.4";')
+
+    def test_a_row_below_another_heading(self):
+        self.expect("no row '| 2 |' below 'Plug-in ABI'", "CHANGELOG.md", LOG.replace("| 2 | today |\n", "") + "| 2 | today |\n")
+
+    def test_a_version_without_an_entry(self):
+        self.expect("does not name version 0.2.1", "VERSION", "0.2.1\n")
+
+    def test_a_number_that_moved(self):
+        self.expect("has no number as", "src/onnx/calibration.cc", "kEdition = 1;")
+
+
+if __name__ == "__main__":
+    unittest.main()
