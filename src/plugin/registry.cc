@@ -144,9 +144,11 @@ LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {
         fmt::format("'{}' is not a Paceline plug-in: it exports no paceline_plugin()", file.string()));
   plugin_ = entry();
   if (plugin_->abi_version != kAbiVersion)
-    throw Error(ErrorCode::kUnavailable,
-                fmt::format("plug-in '{}' was built for ABI version {}, this paceline has {}; rebuild it",
-                            file.string(), plugin_->abi_version, kAbiVersion));
+    throw Error(
+        ErrorCode::kUnavailable,
+        fmt::format("plug-in '{}' has ABI {}, this paceline has {}: build it again with the headers of "
+                    "this paceline; CHANGELOG.md lists what changed",
+                    file.string(), plugin_->abi_version, kAbiVersion));
 }
 
 void load_library(const fs::path& file, const fs::path& plugin) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a plug-in of the ABI before this one sees: the description of plugin/plugin.h as it was then, frozen
+// by hand. When kAbiVersion is raised, this becomes the description of the number before
+// (test_plugin_abi.py).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paceline::plugin {
+
+inline constexpr std::uint32_t kAbiVersion = 13;
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+};
+struct ExporterEntry;
+struct BuilderEntry;
+struct TrainerEntry;
+struct BackendEntry;
+struct CommunicatorEntry;
+
+struct EngineEntry {
+  const char* name;
+  const char* summary;
+  std::unique_ptr<Engine> (*make)();
+};
+
+// Without the member `options`, by which number 14 is longer.
+struct Plugin {
+  std::uint32_t abi_version;
+  const char* name;
+  std::vector<std::pair<std::string, std::string>> (*versions)();
+  std::span<const EngineEntry> engines;
+  std::span<const ExporterEntry> exporters = {};
+  std::span<const BuilderEntry> builders = {};
+  std::span<const TrainerEntry> trainers = {};
+  std::span<const BackendEntry> backends = {};
+  std::span<const CommunicatorEntry> communicators = {};
+};
+
+}  // namespace paceline::plugin
