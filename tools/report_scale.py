@@ -4,7 +4,7 @@
 
 usage: tools/report_scale.py [--cases 1000] [--rounds 5] [--chromium chromium] [--folder DIR]
 
-Two sleeping cases are measured once (6 processes of 60 samples) and their results are copied under other names.
+Two cases on the spin plug-in of the tests are measured once (6 processes of 60 samples) and their results are copied under other names.
 """
 import argparse
 import copy
@@ -19,7 +19,18 @@ import time
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PLAN = "kind: sleep\nsleep_us: [100, 200]\nrepetitions: 6\niterations: 60\nidle_wait_s: 0\nallow_noisy: true\n"
+PLAN = """kind: inference
+models: [x.spin]
+engines: [spin]
+shapes: "input:{{batch}}x4"
+batch_sizes: [1, 2]
+repetitions: 6
+iterations: 60
+idle_wait_s: 0
+measure_peak: false
+allow_noisy: true
+plugin: ["{}"]
+"""
 # The page tells a server of this program when it was complete, and when a reader had been at its quarters, its end and its beginning again.
 PROBE = """<script>addEventListener("load", () => requestAnimationFrame(() => {
   const opened = performance.now();
@@ -33,7 +44,9 @@ PROBE = """<script>addEventListener("load", () => requestAnimationFrame(() => {
 
 
 def measured(paceline, folder):
-    (folder / "plan.yaml").write_text(PLAN)
+    spin = pathlib.Path(paceline).resolve().parent.parent / "tests/libpaceline_spin.so"
+    (folder / "x.spin").touch()
+    (folder / "plan.yaml").write_text(PLAN.format(spin))
     subprocess.run([paceline, "run", "plan.yaml", "--output-dir", "measured"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return next((folder / "measured").glob("**/run_summary.json")).parent
 

@@ -145,10 +145,8 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
 }
 
 // What one sample of a case of each kind is.
-constexpr std::array<std::pair<WorkloadKind, std::string_view>, 3> kIterations{
-    {{WorkloadKind::kTraining, "a step"},
-     {WorkloadKind::kCollective, "an operation of the largest size"},
-     {WorkloadKind::kSleep, "a sleep"}}};
+constexpr std::array<std::pair<WorkloadKind, std::string_view>, 2> kIterations{
+    {{WorkloadKind::kTraining, "a step"}, {WorkloadKind::kCollective, "an operation of the largest size"}}};
 
 std::string_view iteration_name(const CaseResult& one) {
   for (const auto& [kind, name] : kIterations)

@@ -178,11 +178,6 @@ double inference_seconds(const config::Case& c, double repetitions, Times times)
          cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
-double sleep_seconds(const config::Case& c, double repetitions, Times times) {
-  const double iteration = c.settings.number("sleep_us") * 1e-6;
-  return repetitions * (kStartS + measure_seconds(c.settings, iteration, times));
-}
-
 // Of a single attempt, and of hosts as if each rank were one.
 double rounds_seconds(const config::Case& c) {
   constexpr double kBytesPerS = 1e9, kBarrierS = 1e-4;
@@ -209,8 +204,7 @@ struct Estimate {
 };
 constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, inference_seconds},
                                 Estimate{config::WorkloadKind::kTraining, training_seconds},
-                                Estimate{config::WorkloadKind::kCollective, collective_seconds},
-                                Estimate{config::WorkloadKind::kSleep, sleep_seconds}};
+                                Estimate{config::WorkloadKind::kCollective, collective_seconds}};
 
 }  // namespace
 

@@ -183,14 +183,11 @@ void set_baselines(const Plan& plan, std::vector<Case>& cases) {
 
 bool waits_for_a_version(const Case& item) {
   std::vector<std::string> reasons;
-  if (!traits_of(item.kind).available) return true;
   add_option_reasons(item, reasons);
   return !reasons.empty();
 }
 
 std::string not_available_reason(const Case& item) {
-  const auto& kind = traits_of(item.kind);
-  if (!kind.available) return fmt::format("{} benchmarks are not available yet", kind.name);
   std::vector<std::string> reasons;
   if (item.kind == WorkloadKind::kTraining) reasons = training_reasons(item);
   if (item.kind == WorkloadKind::kInference) add_inference_reasons(item, reasons);

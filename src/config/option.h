@@ -41,7 +41,7 @@ enum class OptionForm {
 constexpr unsigned kind_bit(WorkloadKind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
-inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kSleep = 8, kAnyKind = 15,
+inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7,
                           kRanked = kTraining | kCollective;
 inline constexpr unsigned kPlanLevel = 16;    // beside `workloads`, once per plan
 inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a flag without a plan key

@@ -43,7 +43,6 @@ std::span<const Option> training_rows();
 std::span<const Option> data_rows();  // of training
 std::span<const Option> rank_rows();  // where ranks run, checkpoints, faults
 std::span<const Option> collective_rows();
-std::span<const Option> sleep_rows();
 std::span<const Option> plan_rows();     // plan level
 std::span<const Option> export_rows();   // of the export command
 std::span<const Option> build_rows();    // of the build command

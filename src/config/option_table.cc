@@ -101,7 +101,6 @@ std::span<OptionGroup> table() {
                             group("Training data", data_rows(), kTraining),
                             group("Ranks", rank_rows(), kTraining),
                             group("Collectives", collective_rows(), kCollective),
-                            group("Sleeping", sleep_rows(), kSleep),
                             group("The plan as a whole", plan_rows(), kPlanLevel),
                             group("What is exported", export_rows(), kCommandLine, kExport | kBuild),
                             group("What is built", build_rows(), kCommandLine, kBuild),

@@ -11,8 +11,8 @@ constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
 constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
-constexpr unsigned kUnderStopRule = kInference | kTraining | kSleep;
-constexpr unsigned kTimed = kInference | kCollective | kSleep;
+constexpr unsigned kUnderStopRule = kInference | kTraining;
+constexpr unsigned kTimed = kInference | kCollective;
 
 constexpr std::array kMeasuringRows{
     aside({.name = "repetitions",
@@ -27,13 +27,13 @@ constexpr std::array kMeasuringRows{
            .flags = "--warmup,--warmup-iters",
            .type = kInteger,
            .range = {0, 1e7},
-           .kinds = kInference | kSleep,
+           .kinds = kInference,
            .help = "A fixed number of untimed iterations; unset: until steady."}),
     aside({.name = "iterations",
            .flags = "--iters,-niter",
            .type = kInteger,
            .range = {1, 1e8},
-           .kinds = kInference | kSleep,
+           .kinds = kInference,
            .help = "A fixed number of timed iterations; unset: until the stop rule is met."}),
     aside({.name = "warmup.mode",
            .type = kChoice,
@@ -94,7 +94,7 @@ constexpr std::array kMeasuringRows{
            .fallback = "60",
            .unit = "s",
            .range = {0.001, 86'400},
-           .kinds = kInference | kSleep,
+           .kinds = kInference,
            .idle = {Idle::kFixedLength},
            .help = "Measures at most so long; a missed target is reported as not converged."}),
     aside({.name = "stop.t_max_s",

@@ -123,7 +123,7 @@ PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, 
                 settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
                 reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
                 load, pin_cpus, export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences,
-                sleep_ns, ranks, collective, train, table_file);
+                ranks, collective, train, table_file);
 
 void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
   std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });

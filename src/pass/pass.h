@@ -38,7 +38,6 @@ enum class PassKind {
   kTrain,         // one rank of a training run: its steps, timed
   kTrainProfile,  // the same, a few steps; rank 0 under the profiler
   kCollective,    // one rank of a sweep of collectives, timed
-  kSleep,         // sleeps for a known time, timed
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
@@ -52,7 +51,7 @@ struct PassTraits {
   bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
-inline constexpr std::array<PassTraits, 16> kPassKinds{{
+inline constexpr std::array<PassTraits, 15> kPassKinds{{
     {PassKind::kDescribe, "describe"},
     {PassKind::kInspect, "inspect"},
     {PassKind::kInputs, "inputs"},
@@ -67,7 +66,6 @@ inline constexpr std::array<PassTraits, 16> kPassKinds{{
     {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
     {PassKind::kTrainProfile, "train_profile", false, true},
     {PassKind::kCollective, "collective", true, true},
-    {PassKind::kSleep, "sleep", true},
     // A scheduler signals every process of a job; the store is needed until the last has ended.
     {PassKind::kStore, "store", false, false, false, OnTermination::kStays},
 }};
@@ -120,7 +118,6 @@ struct PassSpec {
   InputsTo inputs_to;          // of an inputs pass
   ExpectedTo expected_to;      // of an expected pass
   int profile_inferences = 1;  // of a profile pass
-  std::int64_t sleep_ns = 0;   // of a sleep pass: one iteration
   RankSpec ranks;              // of a pass by ranks
   CollectiveSpec collective;   // of a collective pass
   TrainSpec train;             // of a train pass

@@ -9,7 +9,6 @@
 #include "run/collective/collective_results.h"
 #include "run/inference/inference_kind.h"
 #include "run/inference/inference_results.h"
-#include "run/sleep/sleep_kind.h"
 #include "run/training/training_kind.h"
 #include "run/training/training_results.h"
 
@@ -26,7 +25,6 @@ constexpr std::array kKinds{
     KindRow{config::WorkloadKind::kInference, inference_rules, make_inference},
     KindRow{config::WorkloadKind::kTraining, training_rules, make_training},
     KindRow{config::WorkloadKind::kCollective, collective_rules, make_collective},
-    KindRow{config::WorkloadKind::kSleep, sleep_rules, make_sleep},
 };
 
 }  // namespace

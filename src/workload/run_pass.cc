@@ -11,7 +11,6 @@
 #include "workload/inference/profile_pass.h"
 #include "workload/pass_records.h"
 #include "workload/prepare/passes.h"
-#include "workload/sleep_pass.h"
 #include "workload/store_pass.h"
 #include "workload/training/passes.h"
 
@@ -73,7 +72,6 @@ constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
     {PassKind::kTrain, run_training_pass},
     {PassKind::kTrainProfile, run_training_profile},
     {PassKind::kCollective, run_collective_pass},
-    {PassKind::kSleep, run_sleep_pass},
     {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
 }};
 static_assert([] {

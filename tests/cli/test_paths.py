@@ -125,7 +125,7 @@ class Pipes(Paths):
 
     def test_a_plan_from_the_pipe_of_a_shell_still_runs(self):
         reader, writer = os.pipe()
-        os.write(writer, b"kind: sleep\nsleep_us: 100\niterations: 3\nidle_wait_s: 0\nallow_noisy: true\n")
+        os.write(writer, self.spin_plan(iterations=3).read_bytes())
         os.close(writer)
         self.assert_code(self.finish(self.start("run", f"/dev/fd/{reader}", pass_fds=[reader])), 0)
 

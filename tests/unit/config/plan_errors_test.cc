@@ -123,7 +123,7 @@ TEST(PlanErrors, KindOfWorkload) {
             "p.yaml:1:1: what kind of workload is this? add 'kind: inference', 'kind: training' or 'kind: "
             "collective'");
   EXPECT_EQ(mistake_of("kind: inferense\nmodels: [resnet50]\n"),
-            "p.yaml:1:7: kind 'inferense' is none of inference, training, collective, sleep; did you mean "
+            "p.yaml:1:7: kind 'inferense' is none of inference, training, collective; did you mean "
             "'inference'?");
 }
 

@@ -41,8 +41,7 @@ const std::map<unsigned, std::vector<std::string>> kPlans{
       "kind: training\nmodel: gpt2\nranks: 2\ndevice: cuda\nbackend: gloo\ncheckpoint: {dir: d}\n"}},
     {config::kCollective,
      {"kind: collective\n",
-      "kind: collective\ncollective: broadcast\nranks: 4\ndevice: cuda\nbackend: gloo\n"}},
-    {config::kSleep, {"kind: sleep\n"}}};
+      "kind: collective\ncollective: broadcast\nranks: 4\ndevice: cuda\nbackend: gloo\n"}}};
 
 // A value of options whose text has a form of its own.
 const std::map<std::string, std::string> kTexts{
