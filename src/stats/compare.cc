@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "stats/quantile.h"
@@ -129,19 +128,6 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
   result.verdict = judge(centre, result.delta, config.better);
   result.reason = centre.reason;
   return result;
-}
-
-std::vector<double> holm(std::span<const double> p_values) {
-  std::vector<std::size_t> order(p_values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return p_values[a] < p_values[b]; });
-  std::vector<double> adjusted(p_values.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    largest = std::max(largest, static_cast<double>(order.size() - i) * p_values[order[i]]);
-    adjusted[order[i]] = std::min(1.0, largest);
-  }
-  return adjusted;
 }
 
 }  // namespace paceline::stats

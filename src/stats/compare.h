@@ -45,7 +45,4 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
 // Applies the rule to log ratios, of which positive ones are worse.
 Verdict verdict(Interval d, double estimate, double delta);
 
-// Holm's adjusted p-values, in the order given.
-std::vector<double> holm(std::span<const double> p_values);
-
 }  // namespace paceline::stats

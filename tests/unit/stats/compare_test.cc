@@ -283,15 +283,5 @@ TEST(Compare, TheCutSeesWhatOneDisturbedPairHidesFromTheExtremes) {
   EXPECT_GE(normal, all);
 }
 
-TEST(Holm, AdjustsInOrderAndKeepsPlaces) {
-  const auto p = holm(std::vector<double>{.01, .04, .03, .005});
-  EXPECT_NEAR(p[3], .02, 1e-12);
-  EXPECT_NEAR(p[0], .03, 1e-12);
-  EXPECT_NEAR(p[2], .06, 1e-12);
-  EXPECT_NEAR(p[1], .06, 1e-12);
-  EXPECT_EQ(holm(std::vector<double>{.9, .8})[0], 1);
-  EXPECT_TRUE(holm({}).empty());
-}
-
 }  // namespace
 }  // namespace paceline::stats
