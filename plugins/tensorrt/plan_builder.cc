@@ -3,18 +3,54 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "tensorrt/build_options.h"
 #include "tensorrt/gpu.h"
 #include "tensorrt/library.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/network.h"
-#include "tensorrt/timing_cache.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
+
+// Times of kernels that earlier builds measured, kept in a file. The object must outlive the build.
+class TimingCache {
+ public:
+  // Without `file` there is no cache; a file that does not exist yet gives an empty one. Throws Error(kData)
+  // for a file that the library does not accept: damaged, or of another version or device.
+  TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log);
+  void save() const;  // with what the build added
+
+ private:
+  nvinfer1::IBuilderConfig& config_;
+  std::string file_;
+  std::unique_ptr<nvinfer1::ITimingCache> cache_;
+};
+
+// The library makes an empty cache from an unusable file and only warns; saving it would lose the file.
+TimingCache::TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log)
+    : config_(config), file_(file) {
+  if (file_.empty()) return;
+  const auto kept = std::filesystem::exists(file_) ? read_file(file_) : std::string();
+  log.reset();
+  cache_.reset(config_.createTimingCache(kept.data(), kept.size()));
+  if (!cache_ || log.complained() || !config_.setTimingCache(*cache_, false))
+    throw Error(ErrorCode::kData,
+                fmt::format("timing cache '{}' cannot be used: {}; delete it, or give another file", file_,
+                            log.reason()));
+}
+
+void TimingCache::save() const {
+  const auto* filled = file_.empty() ? nullptr : config_.getTimingCache();
+  if (!filled) return;
+  const std::unique_ptr<nvinfer1::IHostMemory> bytes(filled->serialize());
+  if (bytes) write_file_atomic(file_, {static_cast<const char*>(bytes->data()), bytes->size()});
+}
 
 // The library builds on the calling thread's device. The driver is only opened when a device is named,
 // because TensorRT-RTX builds on machines without one.

@@ -8,15 +8,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
-#include "torch/eager_program.h"
 #include "torch/models/model.h"
 #include "torch/models/table.h"
 #include "torch/script_program.h"
 
 namespace paceline::torch_plugin {
 namespace {
+
+// Runs a built-in model operator by operator. Its tensors must already be in the wanted form.
+class EagerProgram : public Program {
+ public:
+  EagerProgram(std::shared_ptr<Model> model, const Precision& precision)
+      : model_(std::move(model)), precision_(precision) {}
+  void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) override {
+    std::optional<Autocast> autocast;
+    if (precision_.autocast) autocast.emplace(precision_);
+    outputs.resize(1);
+    outputs[0] = model_->run(inputs);
+  }
+  std::int64_t parameter_count() const override { return torch_plugin::parameter_count(*model_); }
+  std::vector<std::pair<std::string, at::Tensor>> weights() const override { return named_tensors(*model_); }
+  std::vector<std::pair<std::string, std::string>> settings() const override { return {}; }
+
+ private:
+  std::shared_ptr<Model> model_;
+  Precision precision_;
+};
 
 std::unique_ptr<Program> trace_with_examples(Model& model, const plugin::ModelSpec& spec,
                                              const Precision& precision, const Form& form) {
@@ -46,8 +66,8 @@ std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compi
     return load_program({spec.file, spec.inputs.size(), compile}, precision, form, switches);
   auto model = make_model(spec, threads);
   convert(*model, form);
-  auto program =
-      compile ? trace_with_examples(*model, spec, precision, form) : make_eager_program(model, precision);
+  auto program = compile ? trace_with_examples(*model, spec, precision, form)
+                         : std::make_unique<EagerProgram>(model, precision);
   program->left_out = model->left_out;
   return program;
 }
