@@ -2,25 +2,14 @@
 // Rows of the plan as a whole and of command lines.
 #include <array>
 
+#include "base/report_formats.h"
 #include "config/option_rows.h"
 
 namespace paceline::config {
 namespace {
 
 constexpr unsigned kRuns = kRunsCases;
-constexpr std::array<Choice, 12> kReportFormats{{{"html"},
-                                                 {"markdown"},
-                                                 {"csv"},
-                                                 {"study"},
-                                                 {"collectives"},
-                                                 {"json"},
-                                                 {"text"},
-                                                 {"nccl"},
-                                                 {"nccl-json"},
-                                                 {"pdf"},
-                                                 {"png"},
-                                                 {"svg"}}};
-
+constexpr auto kFormatNames = choices_of(kReportFormats);
 constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
 
 constexpr std::array kPlanRows{
@@ -91,7 +80,7 @@ constexpr std::array kCommandRows{
            .type = kChoice,
            .form = kList,
            .fallback = "html",
-           .choices = kReportFormats,
+           .choices = kFormatNames,
            .commands = kReport,
            .help = "What to write."},
     Option{

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/report_formats.h"
 #include "report/section.h"
 
 namespace paceline::report {
@@ -17,13 +18,10 @@ struct RenderOptions {
 // a folder of charts.
 enum class FormatKind { kText, kPage, kPaper, kDrawings, kImages };
 
-// One row of the table of report formats: takes one run or several side by side, returns the whole document.
-struct Format {
-  std::string_view name;
-  std::string_view file;  // its name in a folder
-  std::string_view description;
+// A format with what makes it: takes one run or several side by side, returns the whole document.
+struct Format : ReportFormat {
   using Render = std::string(std::span<const ReportRun>, const RenderOptions&);
-  Render* render;  // null: its files are those of chart_files.h
+  Render* render = nullptr;  // null: its files are those of chart_files.h
   FormatKind kind = FormatKind::kText;
   bool answers = false;  // it has room for the answers to --what-if
 };

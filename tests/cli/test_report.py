@@ -244,7 +244,7 @@ class Charts(cli.CliTest):
         nobody = self.run_cli("report", "-s", "run", "-f", "text", "--what-if", "link=2x")
         self.assert_error(nobody, 2, "--what-if: no case of this result trained on several ranks")
         form = self.run_cli("report", "-s", "training_run", "-f", "csv", "--what-if", "link=2x")
-        self.assert_error(form, 2, "--what-if: csv has no place for answers; use --format html, markdown, pdf, text")
+        self.assert_error(form, 2, "--what-if: csv has no place for answers; use --format html, markdown, text, pdf")
         self.assert_error(self.run_cli("report", "-s", "training_run", "--what-if", "links=2x"), 2, "use link=2x")
         self.assert_code(self.run_cli("report", "-s", "training_run", "-f", "text", "--what-if", "stragglers=none"), 0)
 

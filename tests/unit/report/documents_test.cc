@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "report/environment_rows.h"
@@ -44,6 +46,25 @@ TEST(Formats, EveryFormatRendersOneRunSeveralAndAnEmptyOne) {
     const ReportRun empty;
     EXPECT_FALSE(format.render(std::span(&empty, 1), {}).empty()) << format.name;
   }
+}
+
+TEST(Formats, EachNameHasItsOwnMaker) {
+  EXPECT_EQ(find_format("html").kind, FormatKind::kPage);
+  EXPECT_EQ(find_format("pdf").kind, FormatKind::kPaper);
+  EXPECT_EQ(find_format("svg").kind, FormatKind::kDrawings);
+  EXPECT_EQ(find_format("png").kind, FormatKind::kImages);
+  const std::map<std::string, Format::Render*> makers{{"html", render_html},
+                                                      {"markdown", render_markdown},
+                                                      {"csv", render_csv},
+                                                      {"study", render_study},
+                                                      {"json", render_json},
+                                                      {"text", render_text},
+                                                      {"nccl", render_nccl},
+                                                      {"pdf", render_html},
+                                                      {"svg", nullptr},
+                                                      {"nccl-json", render_nccl_json},
+                                                      {"collectives", render_collectives}};
+  for (const auto& [name, maker] : makers) EXPECT_EQ(find_format(name).render, maker) << name;
 }
 
 TEST(Formats, UnknownNameIsAUsageErrorWithTheNearest) {
