@@ -95,15 +95,11 @@ void Coordinator::open(std::size_t index) {
 }
 
 void Coordinator::tell_begin() {
-  std::size_t passes = 0, repetitions = 0;
-  for (const auto& c : cases_) {
+  std::size_t repetitions = 0;
+  for (const auto& c : cases_)
     repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));
-    if (!c.ended && c.selected)
-      passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size() +
-                c.again.size();
-  }
   const auto& run = keeper_.run();
-  observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes,
+  observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions,
                         &run.environment, device_lines(setup_.cases)});
   for (const auto& [kind, cases] : kinds_.with_cases(cases_)) kind->tell_remarks();
   keeper_.write_summary();

@@ -15,7 +15,6 @@ struct RunOverview {
   std::string run_dir;
   std::size_t cases = 0;
   std::size_t repetitions = 0;  // of the case with the most
-  std::size_t passes = 0;       // timed ones still to run
   const nlohmann::json* environment = nullptr;
   std::vector<std::string> devices{};  // where the cases run and why
 };
