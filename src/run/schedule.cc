@@ -3,11 +3,23 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/random.h"
 #include "run/case/case_identity.h"
+#include "run/case/case_run.h"
 
 namespace paceline::run {
+
+FixedOrder::FixedOrder(std::vector<TimedSlot> slots, const std::vector<CaseRun>& cases)
+    : slots_(std::move(slots)),
+      expected_(static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
+        return cases[slot.case_index].needs(slot.repetition);
+      }))) {}
+
+std::optional<TimedSlot> FixedOrder::next(const std::vector<CaseRun>&) {
+  return next_ < slots_.size() ? std::optional(slots_[next_++]) : std::nullopt;
+}
 
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed) {
   std::vector<TimedSlot> slots;
@@ -23,7 +35,7 @@ std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repeti
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i, i)]);
     }
     for (const std::size_t c : order)
-      if (r < repetitions[c]) slots.push_back({c, r});
+      if (r < repetitions[c]) slots.push_back({c, r, slots.size()});
   }
   return slots;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Puts the timed passes of all cases into an order in which a slow drift of the machine cancels.
+// Decides which timed pass runs next; unless a run brings its own schedule, the order of all of them is
+// fixed, and a slow drift of the machine cancels in it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,9 +13,35 @@
 
 namespace paceline::run {
 
+struct CaseRun;
+
 struct TimedSlot {
   std::size_t case_index = 0;
   std::int64_t repetition = 0;
+  std::size_t number = 0;  // in the order of all, which a launch goes by
+};
+
+// Asked for the next slot when the pass of the last one is over.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+  // `cases` contain the results of all slots so far. None is given twice; one whose results are there
+  // already, or whose case has ended, costs nothing. nullopt: no more passes are needed.
+  virtual std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) = 0;
+  // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
+  [[nodiscard]] virtual std::size_t expected() const = 0;
+};
+
+// All slots of an order, whatever they bring.
+class FixedOrder : public Schedule {
+ public:
+  FixedOrder(std::vector<TimedSlot> slots, const std::vector<CaseRun>& cases);
+  std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) override;
+  [[nodiscard]] std::size_t expected() const override { return expected_; }
+
+ private:
+  std::vector<TimedSlot> slots_;
+  std::size_t next_ = 0, expected_;
 };
 
 // Order of the timed passes. Repetition r of every case runs before repetition r+1 of any, in a seeded random

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -17,16 +16,9 @@ namespace {
 
 constexpr int kVainWaits = 2;
 
-bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
-  const auto& have = c.result.repetitions;
-  if (c.ended || c.again.contains(slot.repetition)) return !c.ended;
-  return !c.trained.contains(slot.repetition) &&
-         std::none_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
-}
-
 // At the pace so far.
 double seconds_left(double seconds, std::size_t done, std::size_t of) {
-  return done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(of - done);
+  return done == 0 || of < done ? 0 : seconds / static_cast<double>(done) * static_cast<double>(of - done);
 }
 
 }  // namespace
@@ -41,21 +33,20 @@ std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) con
 }
 
 void TimedPasses::run(std::vector<CaseRun>& cases) {
-  const auto slots = order(cases);
-  const auto count =
-      static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [&](const auto& slot) {
-        return still_to_do(cases[slot.case_index], slot);
-      }));
+  FixedOrder all(order(cases), cases);
+  Schedule& schedule = setup_.schedule ? *setup_.schedule : all;
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
   std::size_t done = 0;
-  for (std::size_t number = 0; number < slots.size() && !interrupt_; ++number) {
-    const auto& slot = slots[number];
-    CaseRun& c = cases[slot.case_index];
-    if (!still_to_do(c, slot)) continue;
-    const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, count);
+  while (!interrupt_) {
+    const auto slot = schedule.next(cases);
+    if (!slot) return;
+    CaseRun& c = cases[slot->case_index];
+    if (!c.needs(slot->repetition)) continue;
+    const auto expected = schedule.expected();
+    const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
     ++done;
-    time_one(c, slot.repetition, number, {done, count, c.result.label, "timed", slot.repetition, left});
+    time_one(c, *slot, {done, expected, c.result.label, "timed", slot->repetition, left});
     keeper_.keep(c);
   }
 }
@@ -70,14 +61,15 @@ void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
   waits_in_vain_ = quiet ? 0 : waits_in_vain_ + 1;
 }
 
-void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info) {
+void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info) {
+  const auto repetition = slot.repetition;
   wait_for_quiet(c, repetition);
   if (interrupt_) return;
   auto pass = c.base;
   pass.repetition = repetition;
   use_model_file(c, pass);
   observer_.pass_begins(info);
-  auto outcome = runner_.run_kept(c, pass, number);
+  auto outcome = runner_.run_kept(c, pass, slot.number);
   if (outcome.ok) {
     outcome.report.repetition.index = repetition;
     const bool again = c.again.contains(repetition);

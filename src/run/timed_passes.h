@@ -12,7 +12,8 @@
 
 namespace paceline::run {
 
-// The timed passes of all cases, interleaved; what a pass has brought is kept before the next begins.
+// The timed passes of all cases, as their schedule asks for them; what a pass has brought is kept before the
+// next begins.
 class TimedPasses {
  public:
   // Everything outlives this.
@@ -24,9 +25,8 @@ class TimedPasses {
 
  private:
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
-  // `number`: in the order of all.
-  void time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
+  void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
   std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;

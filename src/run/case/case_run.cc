@@ -109,6 +109,11 @@ bool CaseRun::measured(std::int64_t repetition) const {
   return std::any_of(all.begin(), all.end(), [&](const auto& r) { return r.index == repetition; });
 }
 
+bool CaseRun::needs(std::int64_t repetition) const {
+  if (ended || !selected) return false;
+  return again.contains(repetition) || (!trained.contains(repetition) && !measured(repetition));
+}
+
 void set_passes_aside(const CaseRun& run) {
   namespace fs = std::filesystem;
   int number = 1;

@@ -40,6 +40,8 @@ struct CaseRun {
   [[nodiscard]] bool all_there() const;
   // A repetition of this number has figures.
   [[nodiscard]] bool measured(std::int64_t repetition) const;
+  // A pass has to run for it.
+  [[nodiscard]] bool needs(std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path record_file(pass::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
 };

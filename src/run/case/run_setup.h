@@ -12,6 +12,7 @@
 namespace paceline::run {
 
 class Launch;
+class Schedule;
 
 // What a run is given.
 struct RunSetup {
@@ -28,6 +29,8 @@ struct RunSetup {
   result::StoredRun previous;
   // This process is one of a launch: its ranks alone are started here. Null: all ranks are.
   Launch* launch = nullptr;
+  // Decides which timed pass is next. Null: all repetitions of all cases, interleaved.
+  Schedule* schedule = nullptr;
 };
 
 }  // namespace paceline::run

@@ -17,7 +17,11 @@ class Notes : public RunObserver {
   void warning(const std::string& words) override { warnings.push_back(words); }
   void notice(const std::string& words) override { notices.push_back(words); }
   void case_ends(const result::CaseResult& r) override { ended.push_back(r.case_id); }
+  void pass_begins(const PassInfo& pass) override {
+    if (pass.kind == "timed") timed.push_back(pass);
+  }
   std::vector<std::string> warnings, notices, ended;
+  std::vector<PassInfo> timed;  // that have begun
 };
 
 class Coordinated : public ::testing::Test {

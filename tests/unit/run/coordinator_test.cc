@@ -148,6 +148,8 @@ TEST_F(Resumed, RunsWhatIsMissingAndNothingElse) {
   EXPECT_EQ(count_of(fake, " check "), 0);
   EXPECT_EQ(count_of(fake, " timed 0"), 0);
   EXPECT_EQ(fake.order(true).size(), 4U);
+  EXPECT_EQ(notes_.timed.back().number, 4U);
+  EXPECT_EQ(notes_.timed.back().of, 4U);
   EXPECT_EQ(done.outcome, "ok");
   EXPECT_EQ(done.resumed_utc.size(), 1U);
   for (const auto& c : done.cases) {
