@@ -25,8 +25,9 @@ struct TimedSlot {
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  // `cases` contain the results of all slots so far. None is given twice; one whose results are there
-  // already, or whose case has ended, costs nothing. nullopt: no more passes are needed.
+  // `cases` contain the results of all slots so far. No slot is given twice; one whose results are there
+  // already, or whose case has ended, costs nothing. nullopt: no more passes are needed, and cases with fewer
+  // repetitions than planned are complete with those that they have.
   virtual std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) = 0;
   // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
   [[nodiscard]] virtual std::size_t expected() const = 0;

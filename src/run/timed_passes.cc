@@ -40,7 +40,7 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
   std::size_t done = 0;
   while (!interrupt_) {
     const auto slot = schedule.next(cases);
-    if (!slot) return;
+    if (!slot) return conclude(cases);
     CaseRun& c = cases[slot->case_index];
     if (!c.needs(slot->repetition)) continue;
     const auto expected = schedule.expected();
@@ -59,6 +59,17 @@ void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
                                                   : QuietCheck::kFull;
   const bool quiet = run::wait_for_quiet(c.definition, check, observer_, interrupt_);
   waits_in_vain_ = quiet ? 0 : waits_in_vain_ + 1;
+}
+
+// Cases of which the schedule has asked for fewer repetitions than the plan allows have all that they need.
+void TimedPasses::conclude(std::vector<CaseRun>& cases) {
+  for (auto& c : cases) {
+    if (c.ended || !c.selected || c.result.repetitions.empty()) continue;
+    c.result.repetitions_planned = std::ssize(c.result.repetitions) + std::ssize(c.trained);
+    c.result.complete = c.ended = true;
+    observer_.case_ends(c.result);
+    keeper_.keep(c);
+  }
 }
 
 void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info) {

@@ -26,6 +26,7 @@ class TimedPasses {
  private:
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
+  void conclude(std::vector<CaseRun>& cases);
   void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
   std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 

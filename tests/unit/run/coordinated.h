@@ -12,6 +12,14 @@
 
 namespace paceline::run {
 
+// A case for each batch, and the first two of them.
+inline std::string plan_of_batches(const std::string& batches, int repetitions) {
+  return "kind: inference\nmodel: tiny_cnn\nengine: eager\nbatch_sizes: " + batches +
+         "\nrepetitions: " + std::to_string(repetitions) + "\nidle_wait_s: 0\n";
+}
+inline constexpr const char* kB1 = "tiny_cnn-eager-fp32-b1";
+inline constexpr const char* kB2 = "tiny_cnn-eager-fp32-b2";
+
 class Notes : public RunObserver {
  public:
   void warning(const std::string& words) override { warnings.push_back(words); }

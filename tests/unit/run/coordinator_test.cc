@@ -19,14 +19,9 @@ using testing::fails;
 using testing::FakeExecutor;
 using testing::Played;
 
-constexpr const char* kQuick = "idle_wait_s: 0\n";
-
 std::string two_cases(int repetitions) {
-  return "kind: inference\nmodel: tiny_cnn\nengine: eager\nbatch_sizes: [1, 2]\nrepetitions: " +
-         std::to_string(repetitions) + "\n" + kQuick;
+  return plan_of_batches("[1, 2]", repetitions);
 }
-constexpr const char* kB1 = "tiny_cnn-eager-fp32-b1";
-constexpr const char* kB2 = "tiny_cnn-eager-fp32-b2";
 
 TEST_F(Coordinated, ChecksComeFirstAndTimedPassesAreInterleaved) {
   FakeExecutor fake;
