@@ -33,7 +33,7 @@ struct WorkerRequest {
   std::filesystem::path
       record_file;  // the record stream as it came, once the pass is complete; empty: not kept
   double timeout_s = 600;
-  std::size_t number = 0;  // of a pass by ranks in the order of all, which a launch goes by
+  std::size_t number = 0;  // of a pass of a launch, counted by its leader
   int max_restarts = 0;    // of ranks that fail, from their last checkpoint
   RankShare share{};       // of a pass by ranks
 };

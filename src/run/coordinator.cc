@@ -13,7 +13,6 @@
 #include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/kinds.h"
-#include "run/ranks/launch.h"
 #include "run/resume.h"
 #include "run/timed_passes.h"
 
@@ -59,7 +58,7 @@ class Coordinator {
       if (!c.ended && c.selected && !interrupt_) prepare(c);
     TimedPasses(setup_, runner_, keeper_, observer_, interrupt_).run(cases_);
     const auto groups = kinds_.with_cases(cases_);
-    for (const auto& [kind, cases] : groups) kind->finish(cases, passes_of_launch());
+    for (const auto& [kind, cases] : groups) kind->finish(cases);
     for (const auto& [kind, cases] : groups) kind->compare(cases, keeper_.run().resumed_utc);
     compare_to_baselines(cases_, keeper_.run().resumed_utc);
     return keeper_.finish(cases_, interrupt_);
@@ -69,9 +68,6 @@ class Coordinator {
   void open(std::size_t index);
   void tell_begin();
   void prepare(CaseRun& c);
-  [[nodiscard]] std::size_t passes_of_launch() const {
-    return setup_.launch ? launch_order(setup_.cases, setup_.only, setup_.launch->order_seed()).size() : 0;
-  }
 
   RunSetup setup_;
   result::RunDirectory& directory_;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "run/follower.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "result/run_directory.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
-#include "run/schedule.h"
 
 namespace paceline::run {
 namespace {
@@ -24,30 +28,37 @@ class Follower {
         kinds_({setup, runner_, observer, interrupt, {}, {}, {}, {}}) {}
 
   bool run() {
-    const auto slots = launch_order(setup_.cases, setup_.only, launch_.order_seed());
     bool all_well = true;
-    auto pass = launch_.wait_for(0, interrupt_);
-    while (pass) {
-      if (*pass < slots.size())
-        all_well &= goes_well(*pass, setup_.cases[slots[*pass].case_index], false, slots[*pass].repetition);
-      else if (*pass - slots.size() < setup_.cases.size())  // one that fails costs what it was for
-        static_cast<void>(goes_well(*pass, setup_.cases[*pass - slots.size()], /*extra=*/true, 0));
-      pass = launch_.wait_for(*pass + 1, interrupt_);
+    for (auto pass = launch_.wait_for(0, interrupt_); pass;
+         pass = launch_.wait_for(pass->number + 1, interrupt_)) {
+      const bool well = goes_well(*pass);
+      all_well &= well || !pass->timed;  // an extra one that fails costs what it was for
     }
     launch_.finish();
     return all_well;
   }
 
  private:
-  bool goes_well(std::size_t pass, const config::Case& definition, bool extra, std::int64_t repetition) {
-    auto spec = kinds_.of(definition).pass_of_ranks(definition, extra);
+  bool goes_well(const LaunchedPass& pass) {
+    const auto& definition = case_named(pass.case_id);
+    auto spec = kinds_.of(definition).pass_of_ranks(definition, !pass.timed);
     if (!spec || !launch_.takes_part(spec->world_size)) return true;
-    spec->repetition = repetition;
-    const auto request = request_for(definition, std::move(*spec), log_of(definition), pass);
+    spec->repetition = pass.repetition;
+    auto request = request_for(definition, std::move(*spec), log_of(definition));
+    request.number = pass.number;
     const auto outcome = launch_.run_pass(executor_, request, interrupt_, {});
     if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);
     return false;
+  }
+
+  // All processes have the same plan.
+  [[nodiscard]] const config::Case& case_named(const std::string& id) const {
+    const auto& cases = setup_.cases;
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const auto& c) { return c.id == id; });
+    if (found == cases.end())
+      throw Error(ErrorCode::kInternal, fmt::format("rank 0 runs case '{}', which is not in this plan", id));
+    return *found;
   }
 
   [[nodiscard]] fs::path log_of(const config::Case& definition) const {

@@ -9,8 +9,8 @@
 
 namespace paceline::run {
 
-// What a process of a launch does that does not lead: walks through the same passes in the same order, starts
-// its ranks for each in which they take part, and skips what the leader has left behind. Ranks that fail cost
+// What a process of a launch does that does not lead: starts its ranks for each pass that the leader
+// announces and in which they take part, and skips what the leader has left behind. Ranks that fail cost
 // their pass only. Writes nothing but the ranks' logs, where the leader has its run when both share a file
 // system. False when ranks of ours failed. Throws Error(kUnavailable) when the leader is gone.
 bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt,

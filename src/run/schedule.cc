@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/random.h"
-#include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 
 namespace paceline::run {
@@ -35,17 +34,9 @@ std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repeti
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i, i)]);
     }
     for (const std::size_t c : order)
-      if (r < repetitions[c]) slots.push_back({c, r, slots.size()});
+      if (r < repetitions[c]) slots.push_back({c, r});
   }
   return slots;
-}
-
-std::vector<TimedSlot> launch_order(const std::vector<config::Case>& cases, const std::set<std::string>& only,
-                                    std::uint64_t seed) {
-  std::vector<std::int64_t> repetitions;
-  for (const auto& c : cases)
-    repetitions.push_back(only.empty() || only.contains(c.id) ? repetitions_of(c) : 0);
-  return interleaved_order(repetitions, seed);
 }
 
 }  // namespace paceline::run

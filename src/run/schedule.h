@@ -5,11 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
 #include <vector>
-
-#include "config/plan.h"
 
 namespace paceline::run {
 
@@ -18,7 +14,6 @@ struct CaseRun;
 struct TimedSlot {
   std::size_t case_index = 0;
   std::int64_t repetition = 0;
-  std::size_t number = 0;  // in the order of all, which a launch goes by
 };
 
 // Asked for the next slot when the pass of the last one is over.
@@ -49,9 +44,5 @@ class FixedOrder : public Schedule {
 // order that the next repetition reverses, so that a slow drift of the machine cancels in each pair of
 // repetitions. repetitions[i] is the count of case i.
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed);
-
-// The same of all cases of a plan that `only` names (empty: all), whatever becomes of them.
-std::vector<TimedSlot> launch_order(const std::vector<config::Case>& cases, const std::set<std::string>& only,
-                                    std::uint64_t seed);
 
 }  // namespace paceline::run

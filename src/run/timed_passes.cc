@@ -9,7 +9,6 @@
 #include "base/random.h"
 #include "run/case/kind_rules.h"
 #include "run/case/quiet.h"
-#include "run/ranks/launch.h"
 
 namespace paceline::run {
 namespace {
@@ -23,9 +22,7 @@ double seconds_left(double seconds, std::size_t done, std::size_t of) {
 
 }  // namespace
 
-// Every process of a launch has the same order, whichever cases have ended here.
 std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) const {
-  if (setup_.launch) return launch_order(setup_.cases, setup_.only, setup_.launch->order_seed());
   std::vector<std::int64_t> repetitions;
   for (const auto& c : cases)
     repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
@@ -80,7 +77,7 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
   pass.repetition = repetition;
   use_model_file(c, pass);
   observer_.pass_begins(info);
-  auto outcome = runner_.run_kept(c, pass, slot.number);
+  auto outcome = runner_.run_kept(c, pass);
   if (outcome.ok) {
     outcome.report.repetition.index = repetition;
     const bool again = c.again.contains(repetition);

@@ -80,7 +80,7 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.run_id = run_id;
   r.benchmark = benchmark_of(c);
   r.flops = kind_rules(c.kind).flops(c);
-  r.repetitions_planned = repetitions_of(c);
+  r.repetitions_planned = c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
   result::mark_not_measured(r);
   for (const auto& [name, values] : c.settings.all()) r.config_effective[name] = json_of(values);
   return r;
@@ -89,10 +89,6 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
 void identify_device(result::Benchmark& benchmark, const std::string& device) {
   benchmark.params.erase("device");
   if (!is_cpu(device)) benchmark.params["device"] = device;
-}
-
-std::int64_t repetitions_of(const Case& c) {
-  return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
 }
 
 }  // namespace paceline::run

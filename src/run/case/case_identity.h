@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is known of a case before anything ran: its identity, settings and repetitions.
 #pragma once
-#include <cstdint>
 #include <string>
 
 #include "config/plan.h"
@@ -16,7 +15,5 @@ result::CaseResult new_case_result(const config::Case& c, const std::string& run
 // The device that device: auto stands for here is part of the identity: cpu, or cuda. The CPU is no
 // parameter.
 void identify_device(result::Benchmark& benchmark, const std::string& device);
-
-std::int64_t repetitions_of(const config::Case& c);
 
 }  // namespace paceline::run

@@ -3,7 +3,6 @@
 // it is.
 #pragma once
 #include <atomic>
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -44,11 +43,8 @@ class KindInRun {
   virtual void prepare(CaseRun&) {}
   // Takes over the check of an earlier run.
   virtual void restore_check(CaseRun&, const pass::PassReport&) {}
-  // Runs what follows the timed passes of all cases. `cases` holds those of this kind; `first_number` is the
-  // number of the first pass that a launch has not counted yet.
-  virtual void finish(const std::vector<CaseRun*>& cases, std::size_t first_number) {
-    (void)cases, (void)first_number;
-  }
+  // Runs what follows the timed passes of all cases. `cases` holds those of this kind.
+  virtual void finish(const std::vector<CaseRun*>&) {}
   // Compares cases of this kind with each other, beyond their baselines.
   virtual void compare(const std::vector<CaseRun*>&, const std::vector<std::string>& /*resumed_utc*/) {}
   // The pass that every process of a launch starts ranks for: the timed one, or the extra one after all of

@@ -20,42 +20,37 @@ process::WorkerRequest request_for(pass::PassSpec pass, std::filesystem::path lo
   return request;
 }
 
-process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log,
-                                   std::size_t number) {
+process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log) {
   auto request = request_for(std::move(pass), std::move(log));
   request.env = c.env;
   request.timeout_s = kind_rules(c.kind).timeout_s(c);
-  request.number = number;
   if (c.settings.has("max_restarts"))
     request.max_restarts = static_cast<int>(c.settings.integer("max_restarts"));
   return request;
 }
 
-process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& pass,
-                                       std::size_t number) const {
-  return start(c, request_of(c, pass, number));
+process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& pass) const {
+  return start(c, request_of(c, pass));
 }
 
-process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass,
-                                            std::size_t number) const {
-  auto request = request_of(c, pass, number);
+process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass) const {
+  auto request = request_of(c, pass);
   request.record_file = c.record_file(pass.kind, pass.repetition);
   request.spec.table_file = process::unfinished_table_of(request.record_file);
   return start(c, request);
 }
 
 process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
-                                                 std::size_t number, const std::string& name) const {
+                                                 const std::string& name) const {
   const PassInfo info{0, 0, c.result.label, name.empty() ? pass::pass_kind_name(pass.kind) : name, 0, 0};
   observer_.pass_begins(info);
-  auto outcome = run(c, pass, number);
+  auto outcome = run(c, pass);
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
   return outcome;
 }
 
-process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::PassSpec& pass,
-                                              std::size_t number) const {
-  auto request = request_for(c.definition, pass, c.log(), number);
+process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::PassSpec& pass) const {
+  auto request = request_for(c.definition, pass, c.log());
   request.env.emplace("TMPDIR", temp_folder_.string());
   return request;
 }

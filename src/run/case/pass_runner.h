@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
-#include <cstddef>
 #include <filesystem>
 
 #include "process/pass_executor.h"
@@ -10,10 +9,8 @@
 
 namespace paceline::run {
 
-// Every request is made by one of these: of a pass of a case, and of one that belongs to none. `number`: of a
-// pass by ranks in the order of all, which a launch goes by.
-process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log,
-                                   std::size_t number = 0);
+// Every request is made by one of these: of a pass of a case, and of one that belongs to none.
+process::WorkerRequest request_for(const config::Case& c, pass::PassSpec pass, std::filesystem::path log);
 process::WorkerRequest request_for(pass::PassSpec pass, std::filesystem::path log);
 
 // Turns a pass of a case into a request, and tells the observer how it goes.
@@ -27,17 +24,15 @@ class PassRunner {
         observer_(observer),
         interrupt_(interrupt) {}
 
-  // `number`: of a pass by ranks in the order of all, which a launch goes by.
-  process::WorkerOutcome run(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0) const;
+  process::WorkerOutcome run(const CaseRun& c, const pass::PassSpec& pass) const;
   // Its records are kept for --resume.
-  process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0) const;
+  process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass) const;
   // As run(); the observer hears when the pass begins and ends, under a name for people (empty: its own).
-  process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0,
+  process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass,
                                        const std::string& name = {}) const;
 
  private:
-  [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass,
-                                                  std::size_t number) const;
+  [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass) const;
   [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request) const;
   void tell_part(const CaseRun& c, const pass::PassReport& report) const;
 

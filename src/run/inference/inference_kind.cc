@@ -96,7 +96,7 @@ class InferenceInRun : public KindInRun {
     peaks_.fill(c);
     apply_check(c, report);
   }
-  void finish(const std::vector<CaseRun*>& cases, std::size_t) override {
+  void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) cross_check_case(*c);
     for (auto* c : cases) profile(*c);
     peaks_.conclude(cases);

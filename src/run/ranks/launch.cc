@@ -10,8 +10,6 @@
 
 #include "base/ask_until.h"
 #include "base/error.h"
-#include "base/random.h"
-#include "base/text.h"
 #include "cluster/cpu_share.h"
 #include "cluster/generation.h"
 #include "cluster/peer_failure.h"
@@ -123,21 +121,30 @@ int Launch::ranks_on_our_cpus(std::int64_t world) const {
   return cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(world)).ranks;
 }
 
-std::uint64_t Launch::order_seed() const {
-  return hash64(place_.identity);
+std::string text_of(const LaunchedPass& pass) {
+  return nlohmann::json{
+      {"number", pass.number}, {"case", pass.case_id}, {"repetition", pass.repetition}, {"timed", pass.timed}}
+      .dump();
 }
 
-std::optional<std::size_t> Launch::leader_at() {
+std::optional<LaunchedPass> Launch::leader_at() {
   const auto text = store_.get("pass");
   if (!text) return std::nullopt;
-  if (*text == kEndWord) return kEnd;
-  const auto number = parse_int(*text);
-  return number ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+  if (*text == kEndWord) return LaunchedPass{kEnd};
+  try {
+    const auto at = nlohmann::json::parse(*text);
+    return LaunchedPass{at.at("number"), at.at("case"), at.at("repetition"), at.at("timed")};
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorCode::kInternal,
+                fmt::format("rank 0 announces '{}', which is no pass: {}", *text, e.what()));
+  }
 }
 
 process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                         const std::atomic<bool>& interrupt,
                                         const process::OnProgress& on_progress) {
+  const auto& spec = request.spec;
+  if (place_.leads()) request.number = announced_++;
   const auto pass = request.number;
   auto& ranks = request.spec.ranks;
   ranks.rendezvous = cluster::rendezvous_of(place_, ranks.rendezvous.timeout_s);
@@ -147,7 +154,8 @@ process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, proces
   auto& train = request.spec.train;
   if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
   request.share = share_of(request.spec.world_size);
-  if (place_.leads()) store_.set("pass", fmt::format("{}", pass));
+  if (place_.leads())
+    store_.set("pass", text_of({pass, spec.case_id, spec.repetition, pass::traits_of(spec.kind).timed}));
   auto outcome = start(processes, request, interrupt, on_progress);
   if (outcome.ok) return outcome;
   if (outcome.reason_code != "peer" && outcome.reason_code != "interrupted") tell(pass, outcome.reason);
@@ -197,7 +205,7 @@ process::WorkerOutcome Launch::run_following(process::PassExecutor& processes,
 bool Launch::is_behind(std::size_t pass) {
   try {
     const auto at = leader_at();
-    return at && *at > pass;
+    return at && at->number > pass;
   } catch (const Error&) {
     return true;
   }
@@ -210,13 +218,13 @@ void Launch::tell(std::size_t pass, const std::string& reason) {
   cluster::tell_failure(of_pass, reason);
 }
 
-std::optional<std::size_t> Launch::wait_for(std::size_t pass, const std::atomic<bool>& interrupt) {
-  std::optional<std::size_t> at;
+std::optional<LaunchedPass> Launch::wait_for(std::size_t number, const std::atomic<bool>& interrupt) {
+  std::optional<LaunchedPass> at;
   ask_until(Deadline::max(), kPauses, [&] {
     if (!interrupt) at = leader_at();
-    return interrupt || (at && *at >= pass);
+    return interrupt || (at && at->number >= number);
   });
-  return interrupt || at == kEnd ? std::nullopt : at;
+  return interrupt || at->number == kEnd ? std::nullopt : at;
 }
 
 void Launch::finish() noexcept {

@@ -19,6 +19,16 @@
 // it walks through the plan, and says on the store which pass it is at. The others follow.
 namespace paceline::run {
 
+// A pass of all processes, as the leader announces it.
+struct LaunchedPass {
+  std::size_t number = 0;  // counted by the leader
+  std::string case_id{};
+  std::int64_t repetition = 0;
+  bool timed = true;  // else the extra pass of the case, after the timed ones
+};
+// As it stands on the store.
+std::string text_of(const LaunchedPass& pass);
+
 class Launch {
  public:
   // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
@@ -33,26 +43,24 @@ class Launch {
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
   // Of the first `world` ranks, how many may use CPUs of this process's ranks, these included.
   [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
-  // Of the order of passes: the same in every process.
-  [[nodiscard]] std::uint64_t order_seed() const;
   // Who started the ranks, and which processes they have on which hosts, with the variables of their shells.
   [[nodiscard]] nlohmann::json described() const;
   // Of the leader; the others may ask.
   void name_run(const std::string& run_id) { store_.set("run", run_id); }
   [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
 
-  // Has `processes` start our ranks of pass request.number. The leader's call makes the others start theirs.
-  // A follower's ranks are ended when the leader has gone on without them. Ranks of ours that fail by
-  // themselves are named on the store.
+  // Has `processes` start our ranks of a pass. The leader's call numbers it, and makes the others start
+  // theirs; a follower's request has that number. A follower's ranks are ended when the leader has gone on
+  // without them. Ranks of ours that fail by themselves are named on the store.
   process::WorkerOutcome run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                   const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
   // The last outcome of ours that was none of success; a profile's does not count.
   [[nodiscard]] const std::optional<process::WorkerOutcome>& failure() const { return failure_; }
 
-  // A follower waits until the leader is at `pass` or beyond, without using the CPU. Where it is then;
+  // A follower waits until the leader is at pass `number` or beyond, without using the CPU. Where it is then;
   // nullopt: at the end, or `interrupt`. Throws Error(kUnavailable) when the leader is gone.
-  std::optional<std::size_t> wait_for(std::size_t pass, const std::atomic<bool>& interrupt);
+  std::optional<LaunchedPass> wait_for(std::size_t number, const std::atomic<bool>& interrupt);
 
   // The leader says that it is at the end, and waits a little for the others, who say that they leave.
   void finish() noexcept;
@@ -65,7 +73,7 @@ class Launch {
   process::WorkerOutcome start(process::PassExecutor& processes, const process::WorkerRequest& request,
                                const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] process::RankShare share_of(std::int64_t world) const;
-  [[nodiscard]] std::optional<std::size_t> leader_at();
+  [[nodiscard]] std::optional<LaunchedPass> leader_at();
   [[nodiscard]] bool is_behind(std::size_t pass);
   void refuse(const std::string& obstacle);
   void call_roll(const cluster::Member& self, double timeout_s, const std::atomic<bool>* interrupt,
@@ -76,6 +84,7 @@ class Launch {
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
   std::string folder_;            // of its keys; empty: the store began with this start
   std::vector<cluster::Member> roster_;  // by rank
+  std::size_t announced_ = 0;            // passes, by the leader
   std::optional<process::WorkerOutcome> failure_;
 };
 

@@ -31,11 +31,11 @@ class TrainingInRun : public KindInRun {
                           tools_.observer);
   }
 
-  void finish(const std::vector<CaseRun*>& cases, std::size_t first_number) override {
+  void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) {
       if (tools_.interrupt) return;
       if (!is_profile_due(*c)) continue;
-      profile(*c, first_number + c->index);
+      profile(*c);
       tools_.keep(*c);
     }
   }
@@ -54,7 +54,7 @@ class TrainingInRun : public KindInRun {
   }
 
  private:
-  void profile(CaseRun& c, std::size_t number) const {
+  void profile(CaseRun& c) const {
     auto reason = no_profile_reason(c.definition);
     if (reason.empty()) reason = stall_reason(c.definition, c.result);
     if (!reason.empty()) {
@@ -62,8 +62,8 @@ class TrainingInRun : public KindInRun {
       return;
     }
     const auto trace_file = tools_.temp_folder / fmt::format("trace-{}.json", c.definition.id);
-    const auto outcome = tools_.runner.run_announced(c, train_profile_pass(c.definition, c.base, trace_file),
-                                                     number, "profile");
+    const auto outcome =
+        tools_.runner.run_announced(c, train_profile_pass(c.definition, c.base, trace_file), "profile");
     apply_operator_profile(c, outcome, trace_file);
   }
 

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "run/schedule.h"
 #include "support/fake_store.h"
 
 namespace paceline::run {
@@ -106,9 +105,8 @@ TEST(Launch, ProcessesOfOneMachineShareItsCpus) {
   EXPECT_EQ(pair.leader->ranks_on_our_cpus(2), 2);
 }
 
-TEST(Launch, OrderAndNameAreTheSameForAll) {
+TEST(Launch, TheNameIsTheSameForAll) {
   Pair pair;
-  EXPECT_EQ(pair.leader->order_seed(), pair.follower->order_seed());
   pair.leader->name_run("20260101T000000Z-0000");
   EXPECT_EQ(pair.follower->run_name(), "20260101T000000Z-0000");
 }
@@ -124,11 +122,22 @@ TEST(Launch, AFollowerWaitsForItsPassAndSkipsWhatIsPast) {
   Pair pair;
   std::thread leader([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    pair.store.set("pass", "3");
+    pair.store.set("pass", text_of({3, "resnet50-b8", 2, /*timed=*/false}));
   });
-  EXPECT_EQ(pair.follower->wait_for(0, kNever), 3u);
+  const auto at = pair.follower->wait_for(0, kNever);
   leader.join();
-  EXPECT_EQ(pair.follower->wait_for(3, kNever), 3u);
+  ASSERT_TRUE(at);
+  EXPECT_EQ(at->number, 3U);
+  EXPECT_EQ(at->case_id, "resnet50-b8");
+  EXPECT_EQ(at->repetition, 2);
+  EXPECT_FALSE(at->timed);
+  EXPECT_TRUE(pair.follower->wait_for(3, kNever));
+}
+
+TEST(Launch, WordsThatAreNoPassAreAnError) {
+  Pair pair;
+  pair.store.set("pass", "3");
+  EXPECT_THROW(pair.follower->wait_for(0, kNever), Error);
 }
 
 TEST(Launch, TheEndIsSaidAndAnswered) {
@@ -150,15 +159,6 @@ TEST(Launch, AFollowerWithoutLeaderSaysSo) {
   pair.store.break_now();
   EXPECT_THROW(pair.follower->wait_for(0, kNever), Error);
   pair.follower->finish();  // nobody to say it to
-}
-
-TEST(LaunchOrder, HoldsEveryCaseThatIsNamed) {
-  const auto cases = config::expand(
-      config::load_plan_text("kind: training\nmodels: [tiny_cnn, resnet50]\nrepetitions: 2\n", "test.yaml"));
-  EXPECT_EQ(launch_order(cases, {}, 1).size(), 4u);
-  const auto only_b = launch_order(cases, {cases[1].id}, 1);
-  ASSERT_EQ(only_b.size(), 2u);
-  EXPECT_EQ(only_b.front().case_index, 1u);
 }
 
 }  // namespace

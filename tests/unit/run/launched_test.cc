@@ -87,7 +87,9 @@ class Launched : public Coordinated {
     leading_ = ranks(std::move(leads)), following_ = ranks(std::move(follows));
     auto other = std::async(std::launch::async, [&] { return follow(plan); });
     leader_->name_run("the-run");
-    const auto done = run(setup_of(plan, {}, leader_.get()), leading_);
+    auto setup = setup_of(plan, {}, leader_.get());
+    setup.schedule = schedule_;
+    const auto done = run(std::move(setup), leading_);
     leader_->finish();
     well_ = other.get();
     return done;
@@ -118,6 +120,7 @@ class Launched : public Coordinated {
   Notes heard_;  // by the follower
   std::atomic<bool> follower_interrupt_{false};
   bool well_ = false;
+  Schedule* schedule_ = nullptr;  // of the leader; null: the usual order
 };
 
 TEST_F(Launched, BothStartTheirRanksOfEveryPassInOneOrder) {
@@ -135,6 +138,31 @@ TEST_F(Launched, BothStartTheirRanksOfEveryPassInOneOrder) {
     prefixes.insert(one.spec.ranks.rendezvous.prefix);
   }
   EXPECT_EQ(prefixes.size(), 4U);  // a pass meets nobody of another
+}
+
+class Listed : public Schedule {
+ public:
+  explicit Listed(std::vector<TimedSlot> slots) : slots_(std::move(slots)) {}
+  std::optional<TimedSlot> next(const std::vector<CaseRun>&) override {
+    return next_ < slots_.size() ? std::optional(slots_[next_++]) : std::nullopt;
+  }
+  [[nodiscard]] std::size_t expected() const override { return slots_.size(); }
+
+ private:
+  std::vector<TimedSlot> slots_;
+  std::size_t next_ = 0;
+};
+
+TEST_F(Launched, OthersFollowAScheduleThatTheLeaderAloneHas) {
+  Listed listed({{1, 1}, {0, 0}, {1, 0}});
+  schedule_ = &listed;
+  const auto done = play(plan("[8, 16]"));
+  EXPECT_TRUE(well_);
+  const auto &first = done.cases[0].case_id, &second = done.cases[1].case_id;
+  EXPECT_EQ(leading_.order(), (std::vector{second + " train 1", first + " train 0", second + " train 0"}));
+  EXPECT_EQ(following_.order(), leading_.order());
+  EXPECT_EQ(done.cases[0].repetitions.size(), 1U);
+  EXPECT_TRUE(done.cases[0].complete);
 }
 
 TEST_F(Launched, EachStartsItsShareOfTheRanks) {
@@ -296,6 +324,10 @@ class Following : public Launched {
     meet();
     meets_ = false;
   }
+  // Of the first case of the plan.
+  void announce(std::size_t number, std::int64_t repetition = 0) {
+    store_.set("pass", text_of({number, setup_of(plan("[8, 16]")).cases.front().id, repetition}));
+  }
   static MaybePlayed works(const WorkerRequest&) {
     Played played;
     played.until_asked = true;
@@ -305,10 +337,13 @@ class Following : public Launched {
 
 TEST_F(Following, RanksEndWhenTheLeaderHasGoneOnWithoutThem) {
   following_ = ranks([&](const WorkerRequest& r) -> MaybePlayed {
-    store_.set("pass", r.number == 0 ? "1" : "end");
+    if (r.number == 0)
+      announce(1);
+    else
+      store_.set("pass", "end");
     return r.number == 0 ? works(r) : std::nullopt;
   });
-  store_.set("pass", "0");
+  announce(0);
   EXPECT_FALSE(follow(plan()));
   ASSERT_EQ(following_.requests.size(), 2U);  // it takes part in the next
   EXPECT_EQ(failure_of(follower_), "peer");
@@ -321,7 +356,7 @@ TEST_F(Following, RanksEndWhenTheLeaderIsGone) {
     store_.break_now();
     return works(r);
   });
-  store_.set("pass", "0");
+  announce(0);
   EXPECT_THROW(follow(plan()), Error);
   EXPECT_EQ(following_.requests.size(), 1U);
   EXPECT_EQ(failure_of(follower_), "peer");
@@ -335,10 +370,13 @@ TEST_F(Following, ALeaderThatIsGoneBeforeItsFirstPassIsNoEnd) {
 
 TEST_F(Following, PassesThatTheLeaderLeftOutAreLeftOut) {
   following_ = ranks([&](const WorkerRequest& r) -> MaybePlayed {
-    store_.set("pass", r.number == 1 ? "3" : "end");
+    if (r.number == 1)
+      announce(3, 1);
+    else
+      store_.set("pass", "end");
     return std::nullopt;
   });
-  store_.set("pass", "1");
+  announce(1);
   EXPECT_TRUE(follow(plan("[8, 16]")));
   ASSERT_EQ(following_.requests.size(), 2U);
   EXPECT_EQ(following_.requests.at(0).number, 1U);
@@ -358,7 +396,7 @@ TEST_F(Following, AnInterruptEndsTheWaitForTheLeader) {
     store_.set("pass", "end");
     return std::nullopt;
   });
-  store_.set("pass", "0");
+  announce(0);
   follower_interrupt_ = true;
   EXPECT_TRUE(follow(plan()));
   EXPECT_TRUE(following_.requests.empty());
@@ -371,7 +409,7 @@ TEST_F(Following, AnInterruptEndsItsRanksWhileTheLeaderWorksOn) {
     follower_interrupt_ = true;
     return works(r);
   });
-  store_.set("pass", "0");
+  announce(0);
   EXPECT_TRUE(follow(plan()));
   EXPECT_EQ(following_.requests.size(), 1U);
   EXPECT_TRUE(heard_.warnings.empty());
