@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -27,11 +28,32 @@ std::int64_t now_ns() {
 std::string interval_text(const pass::ProgressRecord& r) {
   if (!r.p50_ns) return {};
   const auto value = format_duration_ns(*r.p50_ns);
-  if (!r.ci_low_ns || !r.ci_high_ns || !r.detail.empty()) return "p50 " + value;
+  if (!r.ci_low_ns || !r.ci_high_ns || r.steps) return "p50 " + value;
   return fmt::format("p50 {} ({}–{})", value, format_ms(*r.ci_low_ns), format_ms(*r.ci_high_ns));
 }
 
+// Every part of a step that is worth a word while training runs.
+struct ShownPart {
+  const char* name;
+  result::Number result::StepShares::*share;
+};
+constexpr std::array kShownParts{
+    ShownPart{"data", &result::StepShares::data_wait}, ShownPart{"fwd", &result::StepShares::forward},
+    ShownPart{"bwd", &result::StepShares::backward}, ShownPart{"exposed comm", &result::StepShares::exposed},
+    ShownPart{"opt", &result::StepShares::optimizer}};
+
 }  // namespace
+
+std::string words_of(const pass::LiveSteps& steps) {
+  std::string text = fmt::format("{} samples/s", format_rate(steps.samples_per_s));
+  if (steps.loss) text += fmt::format("  loss {:.3g}", *steps.loss);
+  if (const auto& slowest = steps.slowest)
+    text += fmt::format("  slowest: rank {} (+{})", slowest->rank, format_percent(slowest->beyond));
+  for (const auto& part : kShownParts)
+    if (const auto& share = steps.shares.*part.share)
+      text += fmt::format("  {} {}", part.name, format_percent(*share));
+  return text;
+}
 
 ProgressView::ProgressView(const Console& console) : console_(console) {
   if (!console_.terminal && !console_.quiet)
@@ -111,8 +133,8 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
   const std::string figures = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
   const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures, left);
-  if (r.detail.empty()) return draw(line);
-  draw(line + "   " + r.detail, console_.width);
+  if (!r.steps) return draw(line);
+  draw(line + "   " + words_of(*r.steps), console_.width);
 }
 
 void ProgressView::part_measured(const result::CaseResult& part) {

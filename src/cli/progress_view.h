@@ -13,6 +13,9 @@
 
 namespace paceline::cli {
 
+// "128 samples/s  loss 2.35  slowest: rank 1 (+1.8 %)  data 0.0 %  fwd 40.0 %  …"
+std::string words_of(const pass::LiveSteps& steps);
+
 // Shows progress while a run goes on: on a terminal one line that is redrawn, elsewhere one plain line per
 // pass. Each warning appears once, at once. After a longer silence a line says what is running.
 class ProgressView : public run::RunObserver {

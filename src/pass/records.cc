@@ -22,8 +22,10 @@ using Json = nlohmann::json;
 using result::Reader;
 using result::Writer;
 
+PACELINE_FIELDS(SlowestRank, rank, beyond);
+PACELINE_FIELDS(LiveSteps, samples_per_s, loss, slowest, shares);
 PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault_ns, step,
-                detail);
+                steps);
 
 PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, notes);
 

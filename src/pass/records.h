@@ -86,17 +86,31 @@ struct PassReport {
   std::vector<result::RoundTimes> round_times;            // collective: every subset of every round
 };
 
+// Of ranks that train together, the one that computes longest.
+struct SlowestRank {
+  std::int64_t rank = 0;
+  double beyond = 0;  // its computing takes this share longer than the median rank's
+};
+
+// The last steps of a training that goes on.
+struct LiveSteps {
+  double samples_per_s = 0;              // of all ranks
+  result::Number loss;                   // of the last step
+  std::optional<SlowestRank> slowest{};  // none: a single rank, or not compared yet
+  result::StepShares shares;
+};
+
 // A short-lived view of a running measurement, for people.
 struct ProgressRecord {
   std::string phase;
   std::int64_t n = 0;
   double elapsed_s = 0;
   result::Number p50_ns, ci_low_ns, ci_high_ns;
-  std::string notice{};       // not empty: a sentence for the user instead
-  std::int64_t fault_ns = 0;  // it announces a fault on purpose, then, on the clock of its machine
-  result::Count step{};       // training: the last step that was done, counted as in rank<k>.jsonl
-  std::string detail{};       // training: throughput and the parts of the last steps, in words
-  const PassReport* part{};   // not stored: the report so far, where a part of its results is new
+  std::string notice{};              // not empty: a sentence for the user instead
+  std::int64_t fault_ns = 0;         // it announces a fault on purpose, then, on the clock of its machine
+  result::Count step{};              // training: the last step that was done, counted as in rank<k>.jsonl
+  std::optional<LiveSteps> steps{};  // training, from rank 0
+  const PassReport* part{};          // not stored: the report so far, where a part of its results is new
 };
 
 // Records whose results stand without those that follow: one size of a sweep, one round.

@@ -76,7 +76,7 @@ void LiveWatch::judge(const std::vector<std::string>& texts, std::int64_t steps)
   result::Training last;
   last.ddp = true;
   result::summarize_training(last, tables, 1);
-  slowest_ = slowest_words(last);
+  slowest_ = slowest_rank(last);
   const auto sync = sync_warning(last, steps), late = late_warning(last);
   std::vector<std::string> fresh;
   if (!sync.empty() && !std::exchange(warned_of_sync_, true)) fresh.push_back(sync);

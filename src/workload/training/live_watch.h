@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "pass/records.h"
 #include "plugin/rank_group.h"
 #include "result/rank_steps.h"
 #include "result/training.h"
@@ -31,8 +33,8 @@ class LiveWatch {
 
   // To be called between two steps, in the same way on every rank, with all rows so far.
   void between_steps(const std::vector<result::StepRow>& rows);
-  // The slowest rank in words, on rank 0, as of the last look.
-  [[nodiscard]] const std::string& slowest() const { return slowest_; }
+  // On rank 0, as of the last look.
+  [[nodiscard]] const std::optional<pass::SlowestRank>& slowest() const { return slowest_; }
 
  private:
   void open_window(const std::vector<result::StepRow>& rows);
@@ -42,7 +44,7 @@ class LiveWatch {
   WatchParts parts_;
   bool begun_ = false;
   std::size_t begin_ = 0, end_ = 0;  // of the window, in rows: the same on all ranks
-  std::string slowest_;
+  std::optional<pass::SlowestRank> slowest_;
   bool warned_of_sync_ = false;
   std::set<std::int64_t> warned_of_;  // late ranks
 };

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/units.h"
@@ -36,17 +35,6 @@ std::string late_words(const result::LateRank& late) {
   return late.causes.empty() ? text : fmt::format("{} ({})", text, late.causes.front().evidence);
 }
 
-// Every part of a step that is worth a word while training runs.
-struct ShownPart {
-  const char* name;
-  std::int64_t StepRow::*ns;
-};
-constexpr std::array<ShownPart, 5> kShownParts{{{"data", &StepRow::data_wait_ns},
-                                                {"fwd", &StepRow::forward_ns},
-                                                {"bwd", &StepRow::backward_ns},
-                                                {"exposed comm", &StepRow::exposed_ns},
-                                                {"opt", &StepRow::optimizer_ns}}};
-
 }  // namespace
 
 std::string sync_warning(const Training& t, std::int64_t steps) {
@@ -59,37 +47,34 @@ std::string late_warning(const Training& t) {
   return has_late_rank(t) ? late_words(t.late.front()) : std::string();
 }
 
-std::string slowest_words(const Training& t) {
-  if (t.ranks.size() < 2) return {};
+std::optional<pass::SlowestRank> slowest_rank(const Training& t) {
+  if (t.ranks.size() < 2) return std::nullopt;
   std::vector<double> compute;
   for (const auto& rank : t.ranks) {
-    if (!rank.compute_ns) return {};
+    if (!rank.compute_ns) return std::nullopt;
     compute.push_back(*rank.compute_ns);
   }
   const auto most = std::ranges::max_element(compute);
-  const double beyond = *most / stats::median(compute) - 1;
-  return fmt::format("slowest: rank {} (+{})", t.ranks[static_cast<std::size_t>(most - compute.begin())].rank,
-                     format_percent(beyond));
+  return pass::SlowestRank{t.ranks[static_cast<std::size_t>(most - compute.begin())].rank,
+                           *most / stats::median(compute) - 1};
 }
 
-std::string live_figures(std::span<const StepRow> rows, std::int64_t samples_per_step,
-                         const std::string& slowest) {
-  if (rows.empty()) return {};
+std::optional<pass::LiveSteps> live_steps(std::span<const StepRow> rows, std::int64_t samples_per_step,
+                                          std::optional<pass::SlowestRank> slowest) {
   const auto sum = [&](std::int64_t StepRow::*ns) {
     double total = 0;
     for (const auto& row : rows) total += static_cast<double>(row.*ns);
     return total;
   };
   const double steps_ns = sum(&StepRow::step_ns);
-  if (steps_ns <= 0) return {};
-  std::string text = fmt::format(
-      "{} samples/s",
-      format_rate(static_cast<double>(samples_per_step) * static_cast<double>(rows.size()) / steps_ns * 1e9));
-  if (const auto& loss = rows.back().loss) text += fmt::format("  loss {:.3g}", *loss);
-  if (!slowest.empty()) text += "  " + slowest;
-  for (const auto& part : kShownParts)
-    text += fmt::format("  {} {}", part.name, format_percent(sum(part.ns) / steps_ns));
-  return text;
+  if (steps_ns <= 0) return std::nullopt;
+  const auto share = [&](std::int64_t StepRow::*ns) { return result::Number(sum(ns) / steps_ns); };
+  return pass::LiveSteps{
+      static_cast<double>(samples_per_step) * static_cast<double>(rows.size()) / steps_ns * 1e9,
+      {rows.back().loss, "the loss is not finite"},
+      slowest,
+      {share(&StepRow::data_wait_ns), share(&StepRow::input_ns), share(&StepRow::forward_ns),
+       share(&StepRow::backward_ns), share(&StepRow::exposed_ns), share(&StepRow::optimizer_ns)}};
 }
 
 }  // namespace paceline::workload

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Words for people who watch a training.
+// Warnings and figures for those who watch a training.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "pass/records.h"
 #include "result/rank_steps.h"
 #include "result/training.h"
 
@@ -16,13 +18,12 @@ namespace paceline::workload {
 std::string sync_warning(const result::Training& last_steps, std::int64_t steps);
 std::string late_warning(const result::Training& last_steps);
 
-// The rank that computes longest, and by how much longer than the median one: "slowest: rank 1 (+1.8 %)".
-// Empty for a single rank.
-std::string slowest_words(const result::Training& last_steps);
+// None of a single rank.
+std::optional<pass::SlowestRank> slowest_rank(const result::Training& last_steps);
 
-// Throughput of all ranks, loss, and shares of the step, from the last steps of one rank. Empty without
-// steps.
-std::string live_figures(std::span<const result::StepRow> last_steps, std::int64_t samples_per_step,
-                         const std::string& slowest);
+// From the last steps of one rank; `samples_per_step` of all. None without steps.
+std::optional<pass::LiveSteps> live_steps(std::span<const result::StepRow> last_steps,
+                                          std::int64_t samples_per_step,
+                                          std::optional<pass::SlowestRank> slowest);
 
 }  // namespace paceline::workload

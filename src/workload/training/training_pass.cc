@@ -152,8 +152,8 @@ void TrainingPass::tell_progress(const measure::Progress& p) {
   auto record = to_progress(p);
   record.step = rank_.next_step() - 1;
   if (rank_.leads())
-    record.detail = live_figures(std::span(rows_).last(std::min(rows_.size(), kShownSteps)),
-                                 rank_.loader().samples_per_step() * spec_.world_size, watch_->slowest());
+    record.steps = live_steps(std::span(rows_).last(std::min(rows_.size(), kShownSteps)),
+                              rank_.loader().samples_per_step() * spec_.world_size, watch_->slowest());
   sink_.emit(pass::progress_record(record));
 }
 

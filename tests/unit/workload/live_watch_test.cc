@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 struct Watched {
   std::vector<std::string> warnings;
-  std::string slowest;
+  std::optional<pass::SlowestRank> slowest;
 };
 
 // Each rank is a thread that shows its watch one step after the other.
@@ -48,7 +48,9 @@ TEST(LiveWatch, ALateRankIsSaidOnce) {
   const auto seen =
       watched(testing::simulate({.ranks = 3, .steps = 200, .delays = {{.rank = 1, .ms = 20}}}).ranks);
   EXPECT_THAT(seen.warnings, ElementsAre(StartsWith(kLate)));
-  EXPECT_THAT(seen.slowest, StartsWith("slowest: rank 1 (+2"));
+  ASSERT_TRUE(seen.slowest);
+  EXPECT_EQ(seen.slowest->rank, 1);
+  EXPECT_NEAR(seen.slowest->beyond, 0.25, 0.05);
 }
 
 TEST(LiveWatch, EvenRanksAreNotWarnedOf) {
@@ -71,7 +73,7 @@ TEST(LiveWatch, WithoutAGroupItLooksAtNothing) {
   const ClockSampler clocks("cpu");
   LiveWatch watch({nullptr, nullptr, nullptr, RankObserver({}, clocks)});
   watch.between_steps(testing::simulate({.ranks = 1}).ranks.front().rows);
-  EXPECT_EQ(watch.slowest(), "");
+  EXPECT_FALSE(watch.slowest());
 }
 
 }  // namespace

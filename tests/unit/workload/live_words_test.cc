@@ -43,23 +43,33 @@ TEST(LiveWords, SynchronisationThatVariesIsSaidInPerCent) {
   EXPECT_EQ(sync_warning(t, 50), "") << "it is not worth a word";
 }
 
-TEST(LiveWords, TheSlowestRankIsSaidWithItsDistance) {
-  EXPECT_EQ(slowest_words(last_steps({.jitter = 0, .delays = {{.rank = 3, .ms = 9.65}}})),
-            "slowest: rank 3 (+10.0 %)");
-  EXPECT_EQ(slowest_words(last_steps({.ranks = 1})), "");
+TEST(LiveFigures, TheSlowestRankIsNamedWithItsDistance) {
+  const auto slowest = slowest_rank(last_steps({.jitter = 0, .delays = {{.rank = 3, .ms = 9.65}}}));
+  ASSERT_TRUE(slowest);
+  EXPECT_EQ(slowest->rank, 3);
+  EXPECT_NEAR(slowest->beyond, 0.1, 0.001);
+  EXPECT_FALSE(slowest_rank(last_steps({.ranks = 1})));
 }
 
-TEST(LiveWords, FiguresAreOfTheLastSteps) {
+TEST(LiveFigures, AreOfTheLastSteps) {
   std::vector<result::StepRow> rows(2);
   for (auto& row : rows) {
     row.step_ns = 500'000'000, row.forward_ns = 200'000'000, row.backward_ns = 250'000'000;
     row.exposed_ns = 25'000'000, row.optimizer_ns = 25'000'000;
     row.loss = 2.345;
   }
-  EXPECT_EQ(live_figures(rows, 64, "slowest: rank 1 (+1.8 %)"),
-            "128 samples/s  loss 2.35  slowest: rank 1 (+1.8 %)  data 0.0 %  fwd 40.0 %  bwd 50.0 %  exposed "
-            "comm 5.0 %  opt 5.0 %");
-  EXPECT_EQ(live_figures({}, 64, ""), "");
+  rows.front().loss = 9;
+  const auto steps = live_steps(rows, 64, pass::SlowestRank{1, 0.018});
+  ASSERT_TRUE(steps);
+  EXPECT_DOUBLE_EQ(steps->samples_per_s, 128);
+  EXPECT_EQ(steps->loss, 2.345);
+  EXPECT_EQ(steps->slowest.value().rank, 1);
+  EXPECT_EQ(steps->shares.data_wait, 0.0);
+  EXPECT_EQ(steps->shares.forward, 0.4);
+  EXPECT_EQ(steps->shares.backward, 0.5);
+  EXPECT_EQ(steps->shares.exposed, 0.05);
+  EXPECT_EQ(steps->shares.optimizer, 0.05);
+  EXPECT_FALSE(live_steps({}, 64, {}));
 }
 
 }  // namespace
