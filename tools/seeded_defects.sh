@@ -84,8 +84,8 @@ defect layer_violation src/stats/quantile.cc \
 defect swallowed_crash src/process/running_worker.cc \
   's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' cli.faults
 coordinated='unit_run Coordinated.*:Resumed.*:Restarts.*'
-defect measured_twice src/run/timed_passes.cc \
-  's/std::none_of\(have\.begin\(\)/true || &/' unit_run "$coordinated"
+defect measured_twice src/run/case/case_run.cc \
+  's/ && !measured\(repetition\)\)/)/' unit_run "$coordinated"
 defect interrupt_is_a_failure src/run/timed_passes.cc \
   's/if \(!interrupt_\) end_case/end_case/' unit_run "$coordinated"
 defect changed_records_taken_over src/process/kept_records.cc \
