@@ -115,7 +115,7 @@ void ProgressView::document(const std::string& text) {
 
 std::string ProgressView::headline() const {
   const auto label = on_one_line(pass_.label);
-  if (pass_.kind != "timed") return fmt::format("  {}  {}", pass_.kind, label);
+  if (pass_.number == 0) return fmt::format("  {}  {}", pass_.kind, label);
   return fmt::format("  {}/{}  {} · rep {}", pass_.number, pass_.of, label, pass_.repetition + 1);
 }
 

@@ -17,6 +17,7 @@
 #include "cli/failure.h"
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
+#include "cli/live_file.h"
 #include "cli/nccl_tests_variables.h"
 #include "cli/next_command.h"
 #include "cli/plugins.h"
@@ -241,6 +242,13 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
+result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directory, ProgressView& view) {
+  LiveFile live(directory.path());
+  run::Observers observers({&view, &live});
+  run::ProcessExecutor processes(setup.in_process);
+  return run::run_plan(std::move(setup), directory, observers, InterruptGuard::flag(), processes);
+}
+
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console,
                    std::function<std::string(const result::RunResult&)> next = {}) {
@@ -252,8 +260,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (p.options.has("resume") && p.previous.run.cases.empty())
     set_damaged_summary_aside(directory.path(), view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
-  run::ProcessExecutor processes(setup.in_process);
-  auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
+  auto result = run_watched(std::move(setup), directory, view);
   return finish_run(
       result, directory, console, view,
       {p.gates,

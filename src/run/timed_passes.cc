@@ -43,7 +43,7 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
     const auto expected = schedule.expected();
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
     ++done;
-    time_one(c, *slot, {done, expected, c.result.label, "timed", slot->repetition, left});
+    time_one(c, *slot, {done, expected, c.result.label, "timed", slot->repetition, left, c.definition.id});
     keeper_.keep(c);
   }
 }

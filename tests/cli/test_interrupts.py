@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C, SIGTERM and SIGHUP: what is finished is kept and reported, nothing runs on, --resume finishes the rest."""
 
+import json
 import pty
 import os
 import signal
@@ -28,12 +29,16 @@ class Interrupts(cli.CliTest):
 
     def check_interrupted(self, *signals):
         process = self.start_and_wait(self.plan())
+        live = json.loads(next((self.folder / "out").glob("*/*/live.json")).read_text(encoding="utf-8"))
+        self.assertEqual(live["process_id"], process.pid)
+        self.assertIn(live["pass"]["case_id"], [folder.name for folder in (self.folder / "out").glob("*/*/cases/*")])
         for number in signals:
             process.send_signal(number)
         result = self.finish(process, timeout=30)
         self.assert_code(result, 130)
         self.assert_group_empty(process)
         run = self.only_run("out")
+        self.assertFalse((run / "live.json").exists())
         summary = self.summary(run)
         self.assertEqual((summary["outcome"], summary["exit_code"]), ("interrupted", 130))
         done = sum(len(case["repetitions"]) for case in summary["cases"])

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pass/records.h"
@@ -23,12 +24,13 @@ struct PassInfo {
   std::size_t number = 0;  // 1-based among the timed passes of this run; 0: a check or a reference
   std::size_t of = 0;
   std::string label;  // of the case
-  std::string kind;   // timed | check | reference | peak
+  std::string kind;   // for people: timed, check, …
   std::int64_t repetition = 0;
   double seconds_left = 0;  // estimate for the whole run; 0: unknown
+  std::string case_id{};    // empty: it belongs to none
 };
 
-// Told what happens, as it happens. Printing lives above this layer.
+// Is told what happens, as it happens. Those that print, write and serve live above this layer.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -42,6 +44,30 @@ class RunObserver {
   virtual void part_measured(const result::CaseResult&) {}
   virtual void pass_ends(const PassInfo&, const std::string& problem) { (void)problem; }
   virtual void case_ends(const result::CaseResult&) {}
+};
+
+// Tells several, in their order; they outlive this.
+class Observers : public RunObserver {
+ public:
+  explicit Observers(std::vector<RunObserver*> all) : all_(std::move(all)) {}
+  void run_begins(const RunOverview& o) override { tell(&RunObserver::run_begins, o); }
+  void warning(const std::string& words) override { tell(&RunObserver::warning, words); }
+  void document(const std::string& text) override { tell(&RunObserver::document, text); }
+  void pass_begins(const PassInfo& pass) override { tell(&RunObserver::pass_begins, pass); }
+  void notice(const std::string& words) override { tell(&RunObserver::notice, words); }
+  void progress(const pass::ProgressRecord& record) override { tell(&RunObserver::progress, record); }
+  void part_measured(const result::CaseResult& part) override { tell(&RunObserver::part_measured, part); }
+  void pass_ends(const PassInfo& pass, const std::string& problem) override {
+    tell(&RunObserver::pass_ends, pass, problem);
+  }
+  void case_ends(const result::CaseResult& result) override { tell(&RunObserver::case_ends, result); }
+
+ private:
+  template <typename... What>
+  void tell(void (RunObserver::*event)(const What&...), const What&... what) {
+    for (auto* one : all_) (one->*event)(what...);
+  }
+  std::vector<RunObserver*> all_;
 };
 
 }  // namespace paceline::run

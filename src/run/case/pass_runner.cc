@@ -42,7 +42,8 @@ process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSp
 
 process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
                                                  const std::string& name) const {
-  const PassInfo info{0, 0, c.result.label, name.empty() ? pass::pass_kind_name(pass.kind) : name, 0, 0};
+  const PassInfo info{0, 0, c.result.label, name.empty() ? pass::pass_kind_name(pass.kind) : name,
+                      0, 0, c.definition.id};
   observer_.pass_begins(info);
   auto outcome = run(c, pass);
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);

@@ -135,8 +135,13 @@ std::string Exchange::cost_in_words() const {
 }
 
 void Exchange::one_pair(std::int64_t pair) {
-  const PassInfo info{
-      0, 0, fmt::format("{} · pair {} of {}", run_.result.label, pair + 1, rounds_), "cross-check", 0, 0};
+  const PassInfo info{0,
+                      0,
+                      fmt::format("{} · pair {} of {}", run_.result.label, pair + 1, rounds_),
+                      "cross-check",
+                      0,
+                      0,
+                      run_.definition.id};
   observer_.pass_begins(info);
   if (pair == 0) observer_.notice(cost_in_words());
   helpers_.wait_for_quiet();

@@ -159,7 +159,7 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
 
 void InferenceInRun::check(CaseRun& c, pass::PassSpec pass) {
   if (asks_dump(c)) pass.dump_folder = dump_folder(c);
-  const PassInfo info{0, 0, c.result.label, "check", 0, 0};
+  const PassInfo info{0, 0, c.result.label, "check", 0, 0, c.definition.id};
   tools_.observer.pass_begins(info);
   const auto outcome = tools_.runner.run_kept(c, pass);
   tools_.observer.pass_ends(info, outcome.ok ? "" : outcome.reason);

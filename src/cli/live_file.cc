@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "cli/live_file.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+
+LiveFile::LiveFile(const fs::path& run_dir, std::int64_t every_ns)
+    : file_(run_dir / "live.json"), every_ns_(every_ns), live_{{"process_id", ::getpid()}} {}
+
+LiveFile::~LiveFile() {
+  std::error_code ignored;
+  fs::remove(file_, ignored);
+}
+
+void LiveFile::run_begins(const run::RunOverview& o) {
+  const std::scoped_lock lock(mutex_);
+  live_["experiment_name"] = o.experiment_name;
+  live_["cases"] = o.cases;
+}
+
+void LiveFile::pass_begins(const run::PassInfo& p) {
+  const std::scoped_lock lock(mutex_);
+  live_["pass"] = {{"case_id", p.case_id},
+                   {"label", p.label},
+                   {"kind", p.kind},
+                   {"repetition", p.repetition},
+                   {"number", p.number},
+                   {"of", p.of},
+                   {"seconds_left", p.seconds_left > 0 ? nlohmann::json(p.seconds_left) : nlohmann::json()}};
+  live_.erase("progress");
+  write_when_due();
+}
+
+void LiveFile::progress(const pass::ProgressRecord& record) {
+  const std::scoped_lock lock(mutex_);
+  live_["progress"] = pass::progress_record(record).at("progress");
+  write_when_due();
+}
+
+// Not synced: after a crash of the machine nobody asks what is running.
+void LiveFile::write_when_due() {
+  const auto now = SteadyClock{}.now_ns();
+  if (now < next_ns_) return;
+  next_ns_ = now + every_ns_;
+  live_["written_utc"] = format_utc(std::time(nullptr));
+  const auto written = fs::path(file_) += ".new";
+  std::error_code ignored;
+  fs::remove(written, ignored);
+  try {
+    append_file(written, live_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const Error&) {
+    return;
+  }
+  fs::rename(written, file_, ignored);
+}
+
+}  // namespace paceline::cli
