@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "cli/nccl_tests_variables.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace paceline::cli {
+namespace {
+
+TEST(NcclTestsVariables, TheMinimumIsHonoured) {
+  EXPECT_EQ(nccl_tests_minimum({}), "");
+  EXPECT_EQ(nccl_tests_minimum({{"NCCL_TESTS_MIN_BW", "12.5"}, {"NCCL_DEBUG", "INFO"}}), "12.5");
+  EXPECT_THROW(nccl_tests_minimum({{"NCCL_TESTS_MIN_BW", "fast"}}), Error);
+}
+
+TEST(NcclTestsVariables, ASplitThatSplitsNothingIsNoSplit) {
+  for (const char* idle : {"AND 0x0", " AND 0 ", "AND0x0"})
+    EXPECT_EQ(nccl_tests_minimum({{"NCCL_TESTS_SPLIT", idle}}), "") << idle;
+  EXPECT_EQ(nccl_tests_minimum({{"NCCL_TESTS_SPLIT_MASK", "0x0"}}), "");
+}
+
+TEST(NcclTestsVariables, WhatWouldMeasureSomethingElseIsRefusedByName) {
+  for (const char* name : {"NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_DEVICE"}) {
+    try {
+      nccl_tests_minimum({{name, "MOD 2"}});
+      ADD_FAILURE() << name << " was taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage);
+      EXPECT_EQ(std::string(e.what()).rfind(std::string(name) + "=MOD 2: ", 0), 0U) << e.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paceline::cli
