@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace paceline::workload {
+namespace paceline::pass {
 namespace {
 
 nlohmann::json tagged(nlohmann::json record, int repetition = 2) {
@@ -15,20 +15,21 @@ nlohmann::json tagged(nlohmann::json record, int repetition = 2) {
 }
 
 TEST(Records, BuildTheReport) {
-  pass::PassReport report;
-  pass::apply_record(report, pass::phase_record("load"));
+  PassReport report;
+  apply_record(report, phase_record("load"));
   EXPECT_EQ(report.phase, "load");
-  pass::apply_record(report, pass::loaded_record({{"LibTorch", "2.15.0"}}, {{"threads", "2"}}));
+  apply_record(report, loaded_record({{"LibTorch", "2.15.0"}}, {{"threads", "2"}}));
   EXPECT_EQ(report.effective_settings.at("threads"), "2");
-  pass::apply_record(report, tagged(pass::samples_record({{2, 0, 0, 10, 100, {}, 0},
-                                                          {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
+  apply_record(
+      report,
+      tagged(samples_record({{2, 0, 0, 10, 100, {}, 0}, {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[1].host_ns, 101);
   EXPECT_EQ(report.samples[1].repetition, 2);
   EXPECT_EQ(report.samples[1].index, 1);
   EXPECT_EQ(report.samples[1].flags, result::kSampleBatched);
   EXPECT_FALSE(report.done);
-  pass::apply_record(report, pass::done_record());
+  apply_record(report, done_record());
   EXPECT_TRUE(report.done);
 }
 
@@ -37,8 +38,8 @@ TEST(Records, RequestsBringTheirStages) {
   served.queue_ns = 7;
   served.compute_ns = 0;
   lost.flags = result::kSampleTimedOut;
-  pass::PassReport report;
-  pass::apply_record(report, tagged(pass::samples_record({served, lost})));
+  PassReport report;
+  apply_record(report, tagged(samples_record({served, lost})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[0].queue_ns, 7);
   EXPECT_EQ(report.samples[0].compute_ns, 0);
@@ -48,37 +49,35 @@ TEST(Records, RequestsBringTheirStages) {
 }
 
 TEST(Records, DeviceTimesComeAlong) {
-  pass::PassReport report;
-  pass::apply_record(report,
-                     tagged(pass::samples_record({{2, 0, 0, 10, 100, 80, 0}, {2, 0, 1, 120, 101, {}, 0}})));
+  PassReport report;
+  apply_record(report, tagged(samples_record({{2, 0, 0, 10, 100, 80, 0}, {2, 0, 1, 120, 101, {}, 0}})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[0].device_ns, 80);
   EXPECT_FALSE(report.samples[1].device_ns);
 }
 
 TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
-  pass::PassReport report;
-  auto record = tagged(pass::samples_record({result::Sample{}, result::Sample{}}));
+  PassReport report;
+  auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));
   record["queue_ns"] = {1};
-  EXPECT_THROW(pass::apply_record(report, record), Error);
+  EXPECT_THROW(apply_record(report, record), Error);
 }
 
 TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
-  pass::PassReport counted, uncounted;
-  pass::apply_record(counted, pass::check_record({}, {}, 100, 4096, {}));
+  PassReport counted, uncounted;
+  apply_record(counted, check_record({}, {}, 100, 4096, {}));
   EXPECT_EQ(counted.tensor_peak_bytes, result::Count(100));
   EXPECT_EQ(counted.reserved_peak_bytes, result::Count(4096));
-  pass::apply_record(uncounted, pass::check_record({}, {}, {}, {}, {}));
+  apply_record(uncounted, check_record({}, {}, {}, {}, {}));
   EXPECT_FALSE(uncounted.tensor_peak_bytes);
   EXPECT_EQ(uncounted.reserved_peak_bytes.reason(), "the engine tells of no memory it reserves");
 }
 
 TEST(Records, LayersComeBackAsTheyWere) {
-  pass::PassReport report;
-  pass::apply_record(
-      report, pass::layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
-                                   {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
-                                  "profiler", 20));
+  PassReport report;
+  apply_record(report, layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
+                                      {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
+                                     "profiler", 20));
   ASSERT_EQ(report.layers.size(), 2U);
   EXPECT_EQ(report.layers[0].model_layer, "block.conv");
   EXPECT_EQ(report.layers[0].time_ns, result::Number(12.5));
@@ -87,29 +86,28 @@ TEST(Records, LayersComeBackAsTheyWere) {
 }
 
 TEST(Records, ANoticeIsASentenceForTheUser) {
-  pass::PassReport report;
-  EXPECT_EQ(pass::apply_record(report, pass::notice_record("16000 requests take 5 min"))->notice,
+  PassReport report;
+  EXPECT_EQ(apply_record(report, notice_record("16000 requests take 5 min"))->notice,
             "16000 requests take 5 min");
 }
 
 TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
-  pass::PassReport report;
+  PassReport report;
   const std::vector<plugin::Capability> brings{{plugin::Role::kEngine, "eager"},
                                                {plugin::Role::kTrainer, "cpu", "cpu"}};
-  pass::apply_record(report,
-                     pass::describe_record(brings, "[{}]", result::Number::missing("no CUDA device")));
+  apply_record(report, describe_record(brings, "[{}]", result::Number::missing("no CUDA device")));
   EXPECT_EQ(report.capabilities, brings);
   EXPECT_EQ(report.options, "[{}]");
   EXPECT_FALSE(report.first_op_ns);
   EXPECT_EQ(report.first_op_ns.reason(), "no CUDA device");
-  pass::apply_record(report, pass::describe_record(brings, "[]", result::Number(2e9)));
+  apply_record(report, describe_record(brings, "[]", result::Number(2e9)));
   EXPECT_EQ(*report.first_op_ns, 2e9);
 }
 
 TEST(Records, ProgressIsPassedOnNotKept) {
-  pass::PassReport report;
+  PassReport report;
   const auto progress =
-      pass::apply_record(report, pass::progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
+      apply_record(report, progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
   ASSERT_TRUE(progress);
   EXPECT_EQ(progress->n, 12);
   EXPECT_EQ(*progress->p50_ns, 2e6);
@@ -117,35 +115,34 @@ TEST(Records, ProgressIsPassedOnNotKept) {
 }
 
 TEST(Records, InterruptsRestartsAndFaultsTravel) {
-  pass::PassReport report;
-  pass::apply_record(report, tagged(pass::interrupted_record(/*asked=*/false)));
+  PassReport report;
+  apply_record(report, tagged(interrupted_record(/*asked=*/false)));
   EXPECT_TRUE(report.interrupted && !report.asked_to_end);
-  pass::apply_record(report, tagged(pass::interrupted_record(/*asked=*/true)));
+  apply_record(report, tagged(interrupted_record(/*asked=*/true)));
   EXPECT_TRUE(report.asked_to_end);
   result::RestartFigures restart;
   restart.cause = "rank 1 was killed";
   restart.steps_lost = 5;
-  EXPECT_THROW(pass::apply_record(report, pass::restarts_record({restart})), Error) << "of which repetition?";
+  EXPECT_THROW(apply_record(report, restarts_record({restart})), Error) << "of which repetition?";
   result::Repetition repetition;
   repetition.training.emplace();
-  pass::apply_record(report, tagged(pass::repetition_record(repetition)));
-  pass::apply_record(report, tagged(pass::restarts_record({restart})));
+  apply_record(report, tagged(repetition_record(repetition)));
+  apply_record(report, tagged(restarts_record({restart})));
   const auto& kept = report.repetition.training.value().restarts;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
   EXPECT_EQ(kept[0].steps_lost, result::Count(5));
-  EXPECT_TRUE(pass::apply_record(report, tagged(pass::fault_record("rank 1: fault on purpose")))->fault_ns >
-              0);
-  EXPECT_FALSE(pass::apply_record(report, tagged(pass::notice_record("all is well")))->fault_ns > 0);
+  EXPECT_TRUE(apply_record(report, tagged(fault_record("rank 1: fault on purpose")))->fault_ns > 0);
+  EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault_ns > 0);
 }
 
 TEST(Records, WhatIsNoRecordIsRefused) {
-  pass::PassReport report;
+  PassReport report;
   for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})",
                            R"({"type": "samples", "start_ns": [1]})", R"({"type": "loaded"})",
                            R"({"type": "samples", "start_ns": [1], "host_ns": [1, 2], "flags": [0]})"})
-    EXPECT_THROW(pass::apply_record(report, nlohmann::json::parse(text)), Error) << text;
+    EXPECT_THROW(apply_record(report, nlohmann::json::parse(text)), Error) << text;
 }
 
 }  // namespace
-}  // namespace paceline::workload
+}  // namespace paceline::pass
