@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -42,7 +43,9 @@ void LiveFile::pass_begins(const run::PassInfo& p) {
 
 void LiveFile::progress(const pass::ProgressRecord& record) {
   const std::scoped_lock lock(mutex_);
-  live_["progress"] = pass::progress_record(record).at("progress");
+  auto figures = pass::progress_record(record).at("progress");
+  for (const char* of_notices : {"notice", "fault_ns"}) figures.erase(of_notices);
+  live_["progress"] = std::move(figures);
   write_when_due();
 }
 

@@ -42,6 +42,7 @@ TEST_F(LiveFileTest, SaysWhichPassRunsAndItsFigures) {
   EXPECT_EQ(pass.at("repetition"), 1);
   EXPECT_EQ(pass.at("seconds_left"), 40);
   EXPECT_EQ(found.at("progress").at("n"), 40);
+  EXPECT_FALSE(found.at("progress").contains("notice"));
   EXPECT_EQ(found.at("progress").at("p50_ns"), 2e6);
   EXPECT_EQ(found.at("progress").at("steps").at(0).at("samples_per_s"), 128);
 }
