@@ -14,12 +14,12 @@
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"
 #include "host/fma_probe.h"
+#include "pass/capacity.h"
 #include "pass/train_spec.h"
 #include "run/case/case_settings.h"
 #include "run/collective/collective_factory.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
-#include "workload/inference/capacity.h"
 
 namespace paceline::cli {
 namespace {
@@ -72,8 +72,8 @@ double server_seconds(const config::Settings& s, double iteration) {
   const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
   if (!s.has("arrival_rate_per_s") && !s.has("server.load"))
     return kSaturationS +
-           workload::expected_seconds({saturation, config::parse_slo(s.text("slo")).p,
-                                       s.integer("server.max_requests"), s.number("server.t_max_s")});
+           pass::expected_seconds({saturation, config::parse_slo(s.text("slo")).p,
+                                   s.integer("server.max_requests"), s.number("server.t_max_s")});
   const double rate =
       s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s") : s.number("server.load") * saturation;
   if (s.has("iterations")) return kSaturationS + static_cast<double>(s.integer("iterations")) / rate;

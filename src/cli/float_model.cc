@@ -18,9 +18,9 @@
 #include "host/cpu_choice.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "pass/sensitivity.h"
 #include "run/inference/model_files.h"
 #include "run/inference/quantised_files.h"
-#include "workload/prepare/sensitivity.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -58,7 +58,7 @@ plugin::ModelSpec file_spec(const config::Settings& options) {
 
 void show_sensitivity(const config::Settings& options, const Console& console, const std::string& file) {
   if (options.flag("int8_sensitivity") && options.text("precision") == "int8")
-    print(console.text(), for_terminal(workload::sensitivity_table(read_file(file + ".sensitivity.json"))));
+    print(console.text(), for_terminal(pass::sensitivity_table(read_file(file + ".sensitivity.json"))));
 }
 
 }  // namespace

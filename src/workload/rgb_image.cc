@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/reading.h"
-#include "workload/memory_budget.h"
+#include "host/memory_budget.h"
 
 namespace paceline::workload {
 namespace {
@@ -28,7 +28,7 @@ void require_room(const std::filesystem::path& file, const std::string& bytes) {
     return;
   const double size = 6.0 * width * height;
   if (size > kLargeImageBytes)
-    require_memory(size, fmt::format("the {} x {} pixels of '{}'", width, height, file.string()));
+    host::require_memory(size, fmt::format("the {} x {} pixels of '{}'", width, height, file.string()));
 }
 
 }  // namespace

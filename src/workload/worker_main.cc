@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "cluster/peer_failure.h"
+#include "host/memory_budget.h"
 #include "result/reasons.h"
 #include "workload/inference/instances.h"
-#include "workload/memory_budget.h"
 #include "workload/run_pass.h"
 
 namespace paceline::workload {
@@ -47,7 +47,7 @@ int run_and_report(const pass::PassSpec& spec, pass::RecordSink& sink, const std
     sink.emit(pass::failed_record(e.verdict().code, e.verdict().reason));
   } catch (const cluster::PeerFailure& e) {
     sink.emit(pass::failed_record("peer", e.what()));
-  } catch (const OutOfMemory& e) {
+  } catch (const host::OutOfMemory& e) {
     sink.emit(pass::failed_record("oom", e.what()));
   } catch (const Error& e) {
     if (process::lacks_room(e.what()))

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "config/message_sizes.h"
+#include "pass/sweep.h"
 #include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"
-#include "workload/collective/collective_data.h"
 
 namespace paceline::run {
 namespace {
@@ -56,7 +56,7 @@ std::vector<std::int64_t> swept_sizes(const Settings& s) {
 
 std::int64_t largest_bytes(const Case& c) {
   const auto spec = collective_spec(c.settings);
-  return workload::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), spec.sizes.back())
+  return pass::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), spec.sizes.back())
       .bytes;
 }
 

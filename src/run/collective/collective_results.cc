@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "config/bandwidth_limit.h"
 #include "config/topologies.h"
+#include "pass/sweep.h"
 #include "process/kept_records.h"
 #include "result/reasons.h"
 #include "result/summarize_collective.h"
@@ -21,12 +22,11 @@
 #include "run/collective/collective_factory.h"
 #include "run/collective/sweep_here.h"
 #include "run/ranks/rank_home.h"
-#include "workload/collective/sweep.h"
 
 namespace paceline::run {
 namespace {
 
-using workload::SweepStep;
+using pass::SweepStep;
 
 constexpr double kBytesOfGb = 1e9;
 
@@ -97,8 +97,8 @@ void fill_figures(CaseRun& run, result::CollectiveResult& collective) {
 }
 
 std::vector<SweepStep> steps_of(const CaseRun& run) {
-  return workload::sweep_steps(collective_spec(run.definition.settings),
-                               run.definition.settings.integer("ranks"));
+  return pass::sweep_steps(collective_spec(run.definition.settings),
+                           run.definition.settings.integer("ranks"));
 }
 
 // Whether the other place of the size that was measured last comes next.

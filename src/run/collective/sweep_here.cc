@@ -10,22 +10,22 @@
 #include "base/units.h"
 #include "host/memory.h"
 #include "host/nvml.h"
+#include "pass/sweep.h"
 #include "run/collective/collective_factory.h"
 #include "run/ranks/rank_settings.h"
-#include "workload/collective/sweep.h"
 
 namespace paceline::run {
 namespace {
 
 using config::Case;
-using workload::CollectiveSize;
+using pass::CollectiveSize;
 
 CollectiveSize size_of(const Case& c, const pass::CollectiveSpec& spec, std::int64_t bytes) {
-  return workload::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), bytes);
+  return pass::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), bytes);
 }
 
 SweepNeed need_of(const CollectiveSize& size, const pass::CollectiveSpec& spec, const SweepPlace& place) {
-  const auto held = workload::buffers_of(size, spec);
+  const auto held = pass::buffers_of(size, spec);
   const bool on_host = is_cpu(place.device);
   SweepNeed need;
   need.bytes = size.bytes;
@@ -63,7 +63,7 @@ std::string least_words(const Case& c, const pass::CollectiveSpec& spec, std::in
 }
 
 std::string too_small(const Case& c, const pass::CollectiveSpec& spec) {
-  const auto least = workload::smallest_bytes(spec, c.settings.integer("ranks"));
+  const auto least = pass::smallest_bytes(spec, c.settings.integer("ranks"));
   const auto most = c.settings.integer("max_bytes");
   if (spec.operation == Collective::kBarrier || least <= most) return {};
   return fmt::format("{}, and max_bytes is {}; write max_bytes: {} (-e {})", least_words(c, spec, least),
@@ -72,8 +72,7 @@ std::string too_small(const Case& c, const pass::CollectiveSpec& spec) {
 
 std::string round_shortage(const pass::CollectiveSpec& spec, const SweepPlace& place) {
   if (spec.rounds.empty()) return {};
-  const auto size =
-      workload::collective_size(Collective::kSendRecv, spec.dtype, place.ranks, spec.round_bytes);
+  const auto size = pass::collective_size(Collective::kSendRecv, spec.dtype, place.ranks, spec.round_bytes);
   const auto need = need_of(size, spec, place);
   if (fits(need, place)) return {};
   return shortage("a round of " + exact_bytes(spec.round_bytes), need, place) +
@@ -135,7 +134,7 @@ std::string memory_words(const SweepOutlook& outlook) {
 
 std::vector<std::string> size_remarks(const Case& c) {
   const auto spec = collective_spec(c.settings);
-  const auto least = workload::smallest_bytes(spec, c.settings.integer("ranks"));
+  const auto least = pass::smallest_bytes(spec, c.settings.integer("ranks"));
   if (spec.operation == Collective::kBarrier || spec.sizes.front() >= least) return {};
   return {fmt::format("{}: smaller sizes are measured as that", least_words(c, spec, least))};
 }

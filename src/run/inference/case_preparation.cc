@@ -10,12 +10,12 @@
 #include "base/npy.h"
 #include "config/vocabulary.h"
 #include "onnx/model_file.h"
+#include "pass/sensitivity.h"
 #include "result/reasons.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/model_files.h"
 #include "run/inference/quantised_files.h"
 #include "run/inference/reference_factory.h"
-#include "workload/prepare/sensitivity.h"
 
 namespace paceline::run {
 namespace {
@@ -126,7 +126,7 @@ const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const 
   if (const auto it = model_files_.find(file); it != model_files_.end()) return it->second;
   const auto& made = model_files_.emplace(file, tools_.runner.run_announced(c, pass)).first->second;
   if (made.ok && !pass.quantise_to.sensitivity_file.empty())
-    tools_.observer.document(workload::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
+    tools_.observer.document(pass::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
   return made;
 }
 

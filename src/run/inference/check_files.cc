@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/npy.h"
+#include "pass/input_layout.h"
+#include "run/inference/labels.h"
 #include "run/inference/reference_factory.h"
-#include "workload/inference/expected.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 void add_labels(std::int64_t given, pass::PassSpec& pass) {
   pass::AccuracyQuestion& question = pass.accuracy;
   if (question.labels_file.empty()) return;
-  auto labels = workload::read_labels(question.labels_file);
+  auto labels = read_labels(question.labels_file);
   if (static_cast<std::int64_t>(labels.size()) != given)
     throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs",
                                               question.labels_file, labels.size(), question.inputs, given));
@@ -47,7 +47,7 @@ void prepare_check_files(const config::Case& c, Artefacts& artefacts, const Prep
   pass.input_files = made.files;
   bool same_for_all = !pass.input_files.empty();
   for (std::size_t i = 0; i < pass.input_files.size(); ++i)
-    if (workload::batch_dimension_of(pass.batch_dimensions, i) != workload::kNoBatch) {
+    if (pass::batch_dimension_of(pass.batch_dimensions, i) != pass::kNoBatch) {
       pass.samples = read_npy_spec(pass.input_files[i]).shape.at(0);
       same_for_all = false;
     }

@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/npy.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "pass/input_layout.h"
 #include "process/tool_process.h"
 #include "result/noise_rules.h"
 #include "result/pair_ratio.h"
@@ -20,8 +22,6 @@
 #include "run/inference/pass_factory.h"
 #include "stats/compare.h"
 #include "stats/quantile.h"
-#include "workload/inference/inputs.h"
-#include "workload/inference/pass_parts.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -45,6 +45,18 @@ std::int64_t iterations_of(const CaseRun& run) {
 std::int64_t warmup_of(const CaseRun& run) {
   const auto& settings = run.definition.settings;
   return settings.has("warmup_iterations") ? settings.integer("warmup_iterations") : kToolWarmup;
+}
+
+// The first batch of the case's inputs as files of their own: what our timed process runs on.
+std::vector<std::string> write_first_batch(const pass::PassSpec& base, const std::string& prefix) {
+  auto files = pass::input_file_names(prefix, base.input_files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto dimension = pass::batch_dimension_of(base.batch_dimensions, i);
+    const auto samples = dimension == pass::kNoBatch ? 1 : base.batch;
+    auto batch = pass::to_model(read_npy_samples(base.input_files[i], 0, samples), dimension);
+    write_npy(files[i], batch.view());
+  }
+  return files;
 }
 
 // One run's exchange of processes; a failure ends it with an Error.
@@ -111,7 +123,6 @@ void Exchange::find() {
                 fmt::format("'{}' fails at '{}'; {}", program_.string(), question.back(), tool_.install));
 }
 
-// The first batch of the case's inputs as files of their own: what our timed process runs on.
 void Exchange::prepare() {
   if (run_.base.input_files.empty()) throw Error(ErrorCode::kUnavailable, not_prepared().reason);
   order_.model_file = fs::absolute(run_.model_file.empty() ? run_.base.model.file : run_.model_file);
@@ -119,8 +130,7 @@ void Exchange::prepare() {
   order_.settings = run_.base.settings;
   order_.warmup = warmup_of(run_);
   order_.iterations = iterations_of(run_);
-  workload::Inputs inputs(run_.base, 0, 1);
-  order_.input_files = workload::write_inputs(helpers_.folder / "input", inputs.batch(0));
+  order_.input_files = write_first_batch(run_.base, helpers_.folder / "input");
   check_.tool = std::string(tool_.name);
   check_.iterations = order_.iterations;
 }

@@ -8,6 +8,8 @@
 #include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
+#include "host/memory_budget.h"
+#include "pass/derived_spec.h"
 #include "run/case/case_settings.h"
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
@@ -19,9 +21,6 @@
 #include "run/inference/cross_check.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/pass_factory.h"
-#include "workload/inference/instance_pass.h"
-#include "workload/memory_budget.h"
-#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -47,7 +46,7 @@ std::vector<std::vector<int>> near_devices(const pass::PassSpec& base) {
   if (device == base.settings.options.end() || is_cpu(device->second)) return near;
   const auto places = host::gpu_places();
   for (std::int64_t i = 0; i < base.load.instances; ++i) {
-    const auto mine = workload::spec_of_instance(base, i).settings.options.at("device");
+    const auto mine = pass::spec_of_instance(base, i).settings.options.at("device");
     near[static_cast<std::size_t>(i)] = host::cpus_near_device(places, device_named(mine).index);
   }
   return near;
@@ -126,7 +125,7 @@ void InferenceInRun::prepare(CaseRun& c) {
   if (!make_files(c, pass)) return;
   const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
   if (!known || lacks_dump(c)) check(c, pass);
-  workload::use_limits(c.base, c.result.benchmark.precision);
+  pass::use_limits(c.base, c.result.benchmark.precision);
   c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
 }
 
@@ -141,7 +140,7 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
     const bool unreadable = e.reason_code() == "io";  // a file that the user named
     if (!tools_.interrupt) end_case(c, unreadable ? "data" : e.reason_code(), e.what());
     return false;
-  } catch (const workload::OutOfMemory& e) {
+  } catch (const host::OutOfMemory& e) {
     end_case(c, "oom", e.what());
     return false;
   } catch (const Error& e) {

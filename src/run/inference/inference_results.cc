@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "config/precision_table.h"
 #include "host/cpu.h"
+#include "pass/derived_spec.h"
 #include "result/layers.h"
 #include "result/reference.h"
 #include "run/case/case_settings.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak.h"
 #include "run/inference/quantised_files.h"
-#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -33,7 +33,7 @@ void take_readings(CaseRun& run, const pass::PassReport& report) {
   run.result.correctness = report.correctness;
   run.result.precision = report.precision;
   // Where a file's own precision is asked for, what ran is the case's, whatever the check finds.
-  const std::string ran = workload::dominant_precision(report.precision);
+  const std::string ran = pass::dominant_precision(report.precision);
   if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
     run.result.benchmark.precision = ran;
   run.result.precision.asked = run.definition.settings.text("precision");
@@ -50,7 +50,7 @@ void take_readings(CaseRun& run, const pass::PassReport& report) {
 
 // An executed precision other than the one asked for ends the case.
 void judge_precision(CaseRun& run) {
-  const std::string ran = workload::dominant_precision(run.result.precision),
+  const std::string ran = pass::dominant_precision(run.result.precision),
                     asked = arithmetic_of(run.result.benchmark.precision);
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
     end_case(run, "precision",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/inference/input_files.h"
 
-#include "workload/inference/inputs.h"
+#include "pass/input_layout.h"
 
 namespace paceline::run {
 namespace {
@@ -20,7 +20,7 @@ InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
   pass.inputs_to = to;
   InputFiles made;
   made.given = report_of(pass, run).samples_given;
-  made.files = workload::input_file_names(to.prefix, to.request.specs.size());
+  made.files = pass::input_file_names(to.prefix, to.request.specs.size());
   return made;
 }
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "process/worker.h"
 #include "result/reasons.h"
-#include "workload/inference/inputs.h"
 
 // Inputs and expected outputs as files, made in a worker: no tensor is ever in the coordinator's memory.
 namespace paceline::run {

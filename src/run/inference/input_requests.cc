@@ -8,9 +8,9 @@
 #include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/index_limits.h"
+#include "pass/input_layout.h"
 #include "run/case/case_settings.h"
 #include "run/case/short_hash.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace {
@@ -48,8 +48,8 @@ ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Be
 std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t samples) {
   auto specs = pass.model.inputs;
   for (std::size_t i = 0; i < specs.size(); ++i)
-    specs[i].shape = workload::stored_shape(specs[i].shape,
-                                            workload::batch_dimension_of(pass.batch_dimensions, i), samples);
+    specs[i].shape =
+        pass::stored_shape(specs[i].shape, pass::batch_dimension_of(pass.batch_dimensions, i), samples);
   return specs;
 }
 

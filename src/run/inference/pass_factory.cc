@@ -14,11 +14,11 @@
 #include "config/slo.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
+#include "pass/derived_spec.h"
+#include "pass/input_layout.h"
 #include "run/case/case_settings.h"
 #include "run/inference/reference_factory.h"
 #include "stats/quantile.h"
-#include "workload/inference/input_layout.h"
-#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -233,7 +233,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.accuracy = question_of(s);
   pass.accuracy.least_samples = least_samples(c, pass);
   pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
-  workload::use_limits(pass, asked_precision(s));
+  pass::use_limits(pass, asked_precision(s));
   pass.limits = limits_by_precision(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
@@ -246,7 +246,7 @@ pass::PassSpec check_pass(const pass::PassSpec& base) {
   pass::PassSpec pass = base;
   pass.kind = pass::PassKind::kCheck;
   pass.batch *= base.load.max_batch;
-  workload::multiply_batch(pass.model.inputs, pass.batch_dimensions, base.load.max_batch);
+  pass::multiply_batch(pass.model.inputs, pass.batch_dimensions, base.load.max_batch);
   return pass;
 }
 

@@ -15,8 +15,8 @@
 #include "host/fma_probe.h"
 #include "process/worker.h"
 #include "run/case/pass_runner.h"
+#include "run/inference/input_files.h"
 #include "stats/quantile.h"
-#include "workload/inference/inputs.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -24,11 +24,11 @@ namespace {
 
 constexpr std::int64_t kProbeWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
 constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
+constexpr std::uint64_t kInputSeed = 1;
 constexpr const char* kEngine = "eager";
 constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
 
-pass::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads,
-                          const fs::path& folder) {
+pass::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads) {
   pass::PassSpec pass;
   pass.case_id = std::string(model.name);
   pass.model.name = std::string(model.name);
@@ -42,7 +42,6 @@ pass::PassSpec probe_pass(const config::Model& model, const std::string& precisi
   pass.loop.stop.n_min = kFewest;
   pass.loop.stop.t_min_ns = kTimeNs;
   pass.loop.batch = 1;
-  pass.input_files = workload::write_inputs(folder / model.name, {pass.model.inputs, {}, 1, {}, {}});
   return pass;
 }
 
@@ -80,19 +79,29 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
   const auto home = engines_.find(kEngine);
   const auto* model = config::find_model(name);
   if (home.file.empty() || !model) return {result::Number::missing("no engine to measure it with"), {}, {}};
-  auto request = request_for(probe_pass(*model, precision, threads, folder), log_);
-  request.spec.use(plugin::Role::kEngine, kEngine, home.file.string());
+  auto request = request_for(probe_pass(*model, precision, threads), log_);
+  auto& spec = request.spec;
+  spec.use(plugin::Role::kEngine, kEngine, home.file.string());
   const PassInfo info{0, 0, fmt::format("{} {} {} threads", name, precision, threads), "peak", 0, 0};
   observer_.pass_begins(info);
-  const auto outcome =
-      process::run_worker(request, interrupt_, [&](const auto& p) { observer_.progress(p); });
+  const auto run = [&](const process::WorkerRequest& worker) {
+    return process::run_worker(worker, interrupt_, [&](const auto& p) { observer_.progress(p); });
+  };
+  process::WorkerOutcome outcome;
+  try {
+    const pass::InputsTo inputs{{spec.model.inputs, {}, kInputSeed, {}, {}}, folder / name};
+    spec.input_files =
+        make_input_files(inputs, [&](const auto& pass) { return run(request_for(pass, log_)); }).files;
+    outcome = run(request);
+  } catch (const PassFailure& e) {
+    outcome.reason = e.what();
+  }
   observer_.pass_ends(info, {});
   if (!outcome.ok) return {result::Number::missing(outcome.reason), {}, {}};
   const auto& foreign = outcome.report.repetition.foreign_cpu_frac;
   const bool quiet = !foreign || *foreign <= kQuietFrac;
   const auto x = result::durations_ns(outcome.report.samples);
-  const double flops =
-      2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(request.spec.batch);
+  const double flops = 2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(spec.batch);
   return {
       flops * 1e9 / stats::median(x), spread_of(x),
       fmt::format("{} in {}, {} threads, median of {}, measured {}{}", name, precision, threads, x.size(),

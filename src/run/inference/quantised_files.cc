@@ -17,12 +17,12 @@
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
+#include "pass/input_layout.h"
 #include "process/worker.h"
 #include "result/reasons.h"
 #include "run/case/short_hash.h"
 #include "run/inference/input_files.h"
 #include "run/inference/input_requests.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -119,7 +119,7 @@ void free_shapes(pass::PassSpec& pass, const onnx::proto::ModelProto& model) {
     const auto found = std::find_if(declared.begin(), declared.end(),
                                     [&](const auto& spec) { return spec.name == input.name; });
     if (found == declared.end() || found->shape.size() != input.shape.size()) continue;
-    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
+    const auto batch = pass::batch_dimension_of(pass.batch_dimensions, i);
     for (std::size_t d = 0; d < input.shape.size(); ++d)
       if (found->shape[d] < 0 && static_cast<std::int64_t>(d) != batch) input.shape[d] = -1;
   }
@@ -129,8 +129,8 @@ void use_calibration_shapes(pass::PassSpec& pass) {
   for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
     auto& shape = pass.model.inputs[i].shape;
     if (std::none_of(shape.begin(), shape.end(), [](auto size) { return size < 0; })) continue;
-    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
-    const auto made = workload::model_shape(read_npy_spec(pass.input_files.at(i)).shape, batch, 1);
+    const auto batch = pass::batch_dimension_of(pass.batch_dimensions, i);
+    const auto made = pass::model_shape(read_npy_spec(pass.input_files.at(i)).shape, batch, 1);
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (shape[d] < 0) shape[d] = made.at(d);
   }

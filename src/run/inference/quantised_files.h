@@ -11,7 +11,6 @@
 #include "pass/pass.h"
 #include "pass/records.h"
 #include "run/case/plugin_choice.h"
-#include "workload/inference/inputs.h"
 
 // ONNX files in the precision a case asks for.
 namespace paceline::run {

@@ -178,18 +178,6 @@ bool defined_for(const CollectiveCall& call, RankOf of) {
 
 }  // namespace
 
-CollectiveSize collective_size(Collective operation, DType dtype, std::int64_t world, std::int64_t bytes) {
-  const auto each = static_cast<std::int64_t>(dtype_size_bytes(dtype));
-  if (operation == Collective::kBarrier) return {};
-  if (!row_of(operation).per_rank) {
-    const auto count = std::max<std::int64_t>(1, bytes / each);
-    return {count * each, count, count, count};
-  }
-  const auto count = std::max<std::int64_t>(1, bytes / each / world), all = count * world;
-  return {all * each, count, operation == Collective::kAllGather ? count : all,
-          operation == Collective::kReduceScatter ? count : all};
-}
-
 std::vector<std::byte> sent_data(const CollectiveCall& call, RankOf of) {
   return with_type(call.dtype, [&](auto type) {
     using T = decltype(type);

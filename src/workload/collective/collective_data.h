@@ -17,17 +17,6 @@ struct RankOf {
   std::int64_t world = 1;
 };
 
-// Elements that each rank sends and receives for a size in bytes, and what nccl-tests prints of it.
-struct CollectiveSize {
-  std::int64_t bytes = 0;  // the larger of what a rank sends and receives
-  std::int64_t count = 0;  // elements of one block
-  std::int64_t send_count = 0;
-  std::int64_t receive_count = 0;
-};
-// At least one element, or one per rank: so the bytes may be more, and otherwise a little fewer, than asked
-// for.
-CollectiveSize collective_size(Collective operation, DType dtype, std::int64_t world, std::int64_t bytes);
-
 // What `of` sends, as bytes of the call's element type.
 std::vector<std::byte> sent_data(const plugin::CollectiveCall& call, RankOf of);
 

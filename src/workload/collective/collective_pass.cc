@@ -14,13 +14,13 @@
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
 #include "host/system_files.h"
+#include "pass/sweep.h"
 #include "result/case_fields.h"
 #include "result/summarize_rounds.h"
 #include "stats/quantile.h"
 #include "stats/stop_rule.h"
 #include "workload/collective/collective_data.h"
 #include "workload/collective/rounds.h"
-#include "workload/collective/sweep.h"
 #include "workload/rank.h"
 #include "workload/window/memory_observer.h"
 
@@ -52,7 +52,7 @@ class CollectivePass {
     rank_.timed().observe(rank_.processes_of_host());
     window.open();
     const auto begin = clock_.now_ns();
-    for (const auto& step : sweep_steps(spec_.collective, spec_.world_size)) {
+    for (const auto& step : pass::sweep_steps(spec_.collective, spec_.world_size)) {
       sink_.emit(pass::at_record(words_of(step, spec_.collective.operation)));
       measure(step.size, step.in_place);
     }
@@ -62,12 +62,12 @@ class CollectivePass {
     report();
   }
 
-  [[nodiscard]] plugin::CollectiveCall call_of(const CollectiveSize& size, bool in_place) const {
+  [[nodiscard]] plugin::CollectiveCall call_of(const pass::CollectiveSize& size, bool in_place) const {
     const auto& c = spec_.collective;
     return {c.operation, c.dtype, c.reduction, c.root, size.send_count, size.receive_count, in_place};
   }
 
-  void measure(const CollectiveSize& size, bool in_place) {
+  void measure(const pass::CollectiveSize& size, bool in_place) {
     CollectiveTimes times;
     times.bytes = size.bytes, times.count = size.count, times.in_place = in_place;
     call_ = call_of(size, in_place);

@@ -94,7 +94,7 @@ class RoundTimer {
 
   void prepare(const stats::Round& round, std::size_t subset) {
     const auto& c = spec_.collective;
-    const auto size = collective_size(Collective::kSendRecv, c.dtype, spec_.world_size, c.round_bytes);
+    const auto size = pass::collective_size(Collective::kSendRecv, c.dtype, spec_.world_size, c.round_bytes);
     call_ = {Collective::kSendRecv, c.dtype, c.reduction, 0, size.send_count, size.receive_count, false};
     call_.send_to = call_.receive_from = static_cast<int>(spec_.rank);
     if (subset < round.size()) {

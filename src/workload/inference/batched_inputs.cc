@@ -2,7 +2,7 @@
 #include "workload/inference/batched_inputs.h"
 
 #include "base/random.h"
-#include "workload/inference/input_layout.h"
+#include "pass/input_layout.h"
 
 namespace paceline::workload {
 
@@ -13,7 +13,7 @@ BatchedInputs::BatchedInputs(std::span<Tensor> stored, std::vector<std::int64_t>
   tensors_.reserve(stored.size());  // views point into them
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const bool convert = dimensions_[i] > 0;
-    if (convert) tensors_.push_back(to_batches(stored[i], dimensions_[i], batch));
+    if (convert) tensors_.push_back(pass::to_batches(stored[i], dimensions_[i], batch));
     all_.push_back((convert ? tensors_.back() : stored[i]).view());
   }
 }
@@ -23,7 +23,7 @@ BatchedInputs::BatchedInputs(std::vector<Tensor>&& stored, std::vector<std::int6
     : dimensions_(std::move(batch_dimensions)), batch_(batch), tensors_(std::move(stored)) {
   dimensions_.resize(tensors_.size(), 0);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    if (dimensions_[i] > 0) tensors_[i] = to_batches(tensors_[i], dimensions_[i], batch);
+    if (dimensions_[i] > 0) tensors_[i] = pass::to_batches(tensors_[i], dimensions_[i], batch);
     all_.push_back(tensors_[i].view());
   }
 }
@@ -36,7 +36,7 @@ std::vector<TensorView> BatchedInputs::views(std::int64_t index) const {
       view.shape.front() = batch_;
     else
       view.shape.erase(view.shape.begin());
-    if (dimensions_[i] != kNoBatch)
+    if (dimensions_[i] != pass::kNoBatch)
       view.data = static_cast<std::byte*>(view.data) + static_cast<std::size_t>(index) * view.size_bytes();
     views.push_back(std::move(view));
   }
@@ -47,7 +47,7 @@ std::uint64_t BatchedInputs::sample_hash(std::int64_t index, std::int64_t sample
   const auto batch = views(index);
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (dimensions_[i] == kNoBatch) continue;
+    if (dimensions_[i] == pass::kNoBatch) continue;
     const auto& shape = batch[i].shape;
     const auto outer = static_cast<std::size_t>(element_count(
         Shape(shape.begin(), shape.begin() + dimensions_[i])));  // copies of the batch dimension

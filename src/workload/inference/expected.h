@@ -6,7 +6,7 @@
 
 #include "workload/inference/compared_rows.h"
 
-// Reads what the user says is right: outputs and labels from files.
+// Reads what the user says is right: outputs from files.
 namespace paceline::workload {
 
 // Reads the expected outputs of the first `samples` inputs from FILE.npy, the first array of FILE.npz, or
@@ -14,9 +14,5 @@ namespace paceline::workload {
 // it holds and what is needed; Error(kIo) where it cannot be read.
 ComparedRows read_expected_outputs(const std::string& file, std::int64_t samples,
                                    std::int64_t samples_planned);
-
-// One integer per line, or an integer .npy of one dimension. Throws Error(kData), and OutOfMemory before it
-// reads labels that do not fit.
-std::vector<std::int64_t> read_labels(const std::string& file);
 
 }  // namespace paceline::workload

@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "pass/input_layout.h"
 #include "result/reference.h"
 #include "stats/quantile.h"
-#include "workload/inference/input_layout.h"
 #include "workload/inference/unseen_inputs.h"
 
 namespace paceline::workload {
@@ -107,7 +107,7 @@ bool asks_other_inputs(const pass::PassSpec& spec) {
 
 bool has_batch(const pass::PassSpec& spec) {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i)
-    if (batch_dimension_of(spec.batch_dimensions, i) != kNoBatch) return true;
+    if (pass::batch_dimension_of(spec.batch_dimensions, i) != pass::kNoBatch) return true;
   return spec.input_files.empty();
 }
 

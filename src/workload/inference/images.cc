@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/lower_case.h"
+#include "host/memory_budget.h"
 #include "workload/inference/inputs.h"
-#include "workload/memory_budget.h"
 #include "workload/rgb_image.h"
 
 #if defined(__GNUC__)
@@ -106,7 +106,7 @@ Resized resized(const fs::path& file, const Target& target) {
   Resized out;
   out.width = std::max(static_cast<int>(target.width), static_cast<int>(std::lround(image.width * scale)));
   out.height = std::max(static_cast<int>(target.height), static_cast<int>(std::lround(image.height * scale)));
-  require_memory(3.0 * out.width * out.height, fmt::format("the resized image '{}'", file.string()));
+  host::require_memory(3.0 * out.width * out.height, fmt::format("the resized image '{}'", file.string()));
   out.pixels.resize(static_cast<std::size_t>(out.width) * static_cast<std::size_t>(out.height) * 3);
   stbir_resize_uint8(image.pixels.data(), image.width, image.height, 0, out.pixels.data(), out.width,
                      out.height, 0, 3);
@@ -145,7 +145,7 @@ Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::I
   // The pictures are held once as read and once in whole batches.
   const double bytes = 3.0 * static_cast<double>(target.width * target.height) *
                        static_cast<double>(dtype_size_bytes(spec.dtype));
-  require_memory(bytes * static_cast<double>(loaded.shape[0] + spec.shape[0]), "the images");
+  host::require_memory(bytes * static_cast<double>(loaded.shape[0] + spec.shape[0]), "the images");
   Tensor tensor(loaded);
   for (std::size_t i = 0; i < files.size(); ++i)
     load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width);

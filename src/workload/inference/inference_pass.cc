@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "pass/derived_spec.h"
 #include "result/reference.h"
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
@@ -25,7 +26,6 @@
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
 #include "workload/inference/yardstick.h"
-#include "workload/precision_limits.h"
 #include "workload/timed_repetition.h"
 #include "workload/window/memory_observer.h"
 
@@ -161,7 +161,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
   precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine());
   pass::PassSpec judged = spec;
-  use_limits(judged, dominant_precision(precision));
+  pass::use_limits(judged, pass::dominant_precision(precision));
   auto correctness = check_samples(judged, run);
   explain(correctness, read, spec.settings.precision);
   const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)

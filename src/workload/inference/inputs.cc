@@ -11,9 +11,9 @@
 #include "base/half.h"
 #include "base/npy.h"
 #include "base/random.h"
-#include "workload/inference/input_layout.h"
+#include "host/memory_budget.h"
+#include "pass/input_layout.h"
 #include "workload/inference/raw_input.h"
-#include "workload/memory_budget.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
@@ -113,8 +113,10 @@ std::int64_t rows_of(const Tensor& tensor) {
 Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimension,
                 const std::string& origin) {
   const Shape have = loaded.spec().shape;
-  const auto needs = [&](std::int64_t samples) { return model_shape(spec.shape, batch_dimension, samples); };
-  const bool batched = batch_dimension != kNoBatch;
+  const auto needs = [&](std::int64_t samples) {
+    return pass::model_shape(spec.shape, batch_dimension, samples);
+  };
+  const bool batched = batch_dimension != pass::kNoBatch;
   const bool deep_enough = static_cast<std::int64_t>(have.size()) > batch_dimension;
   const std::int64_t rows = batched && deep_enough ? have[static_cast<std::size_t>(batch_dimension)] : 1;
   if (batched && deep_enough && rows < 1)
@@ -130,7 +132,7 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
     throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}",
                                               origin, dtype_name(loaded.spec().dtype), shape_text(have),
                                               spec.name, dtype_name(spec.dtype), shape_text(needs(rows))));
-  return to_stored(std::move(loaded), batch_dimension);
+  return pass::to_stored(std::move(loaded), batch_dimension);
 }
 
 // Cuts stored samples to the number wanted, or repeats them to it.
@@ -181,7 +183,7 @@ std::uintmax_t bytes_in(const std::string& file) {
 void require_room_for(const std::vector<std::string>& files) {
   double bytes = 0;
   for (const auto& text : files) bytes += 2 * static_cast<double>(bytes_in(name_and_file(text).second));
-  require_memory(bytes, fmt::format("the arrays of '{}'", fmt::join(files, "', '")));
+  host::require_memory(bytes, fmt::format("the arrays of '{}'", fmt::join(files, "', '")));
 }
 
 std::string input_names(const pass::InputRequest& request) {
@@ -203,7 +205,7 @@ GivenArray raw_array(const pass::InputRequest& request, const std::string& name,
                                                            : "names no input of the model",
                                               input_names(request), request.specs.front().name));
   const auto place = static_cast<std::size_t>(found - request.specs.begin());
-  const auto batch = batch_dimension_of(request.batch_dimensions, place);
+  const auto batch = pass::batch_dimension_of(request.batch_dimensions, place);
   return {read_raw_input(file, *found, batch, text), text, true};
 }
 
@@ -245,7 +247,7 @@ void check_names(const pass::InputRequest& request, const std::vector<GivenArray
 // An input that no array brings: made where its values are given and it has no batch.
 Tensor missing_input(const pass::InputRequest& request, std::size_t i) {
   const auto& spec = request.specs[i];
-  const bool same_for_all = batch_dimension_of(request.batch_dimensions, i) == kNoBatch;
+  const bool same_for_all = pass::batch_dimension_of(request.batch_dimensions, i) == pass::kNoBatch;
   if (same_for_all && range_of(request, i).given)
     return random_input(spec, range_of(request, i), request.seed);
   throw Error(
@@ -271,8 +273,8 @@ std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
       inputs.push_back(missing_input(request, i));
       continue;
     }
-    inputs.push_back(as_input(std::move(found->tensor), spec, batch_dimension_of(request.batch_dimensions, i),
-                              found->origin));
+    inputs.push_back(as_input(std::move(found->tensor), spec,
+                              pass::batch_dimension_of(request.batch_dimensions, i), found->origin));
   }
   return inputs;
 }
@@ -281,7 +283,7 @@ std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
 std::int64_t samples_of(const pass::InputRequest& request, const std::vector<Tensor>& inputs) {
   std::int64_t most = 1;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (batch_dimension_of(request.batch_dimensions, i) != kNoBatch)
+    if (pass::batch_dimension_of(request.batch_dimensions, i) != pass::kNoBatch)
       most = std::max(most, rows_of(inputs[i]));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (const auto rows = rows_of(inputs[i]); rows != 1 && rows != most)
@@ -296,7 +298,7 @@ std::vector<Tensor> load_files(const pass::InputRequest& request) {
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     const auto& spec = request.specs[i];
-    const bool same_for_all = batch_dimension_of(request.batch_dimensions, i) == kNoBatch;
+    const bool same_for_all = pass::batch_dimension_of(request.batch_dimensions, i) == pass::kNoBatch;
     inputs.push_back(fit_samples(given[i], spec,
                                  same_for_all ? 1 : samples_made(spec.shape.at(0), samples, request.batch)));
   }
@@ -329,7 +331,7 @@ std::int64_t samples_given(const pass::InputRequest& request) {
 
 std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
   if (!request.load_inputs.empty()) return load_files(request);
-  if (request.image_dir.empty()) require_memory(bytes_of(request.specs), "the inputs");
+  if (request.image_dir.empty()) host::require_memory(bytes_of(request.specs), "the inputs");
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     if (!request.image_dir.empty() && request.specs.size() == 1)
@@ -342,25 +344,6 @@ std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
       inputs.push_back(random_input(request.specs[i], range_of(request, i), request.seed));
   }
   return inputs;
-}
-
-std::vector<std::string> input_file_names(const std::string& prefix, std::size_t count) {
-  std::vector<std::string> files;
-  for (std::size_t i = 0; i < count; ++i) files.push_back(fmt::format("{}-{}.npy", prefix, i));
-  return files;
-}
-
-std::vector<std::string> write_inputs(const std::string& prefix, std::span<const TensorView> inputs) {
-  auto files = input_file_names(prefix, inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) write_npy(files[i], inputs[i]);
-  return files;
-}
-
-std::vector<std::string> write_inputs(const std::string& prefix, const pass::InputRequest& request) {
-  auto tensors = make_inputs(request);
-  std::vector<TensorView> views;
-  for (auto& tensor : tensors) views.push_back(tensor.view());
-  return write_inputs(prefix, views);
 }
 
 }  // namespace paceline::workload

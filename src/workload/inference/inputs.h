@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,6 @@ namespace paceline::workload {
 // which only the last batch is filled up with repeated ones. Every array that is loaded belongs to one input.
 // Throws Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
 std::vector<Tensor> make_inputs(const pass::InputRequest& request);
-
-// The files of inputs: PREFIX-0.npy for the first, and so on.
-std::vector<std::string> input_file_names(const std::string& prefix, std::size_t count);
-// Writes them and returns their names.
-std::vector<std::string> write_inputs(const std::string& prefix, std::span<const TensorView> inputs);
-std::vector<std::string> write_inputs(const std::string& prefix, const pass::InputRequest& request);
 
 // How many samples load_inputs or image_dir hold; 0 for generated inputs, which never end.
 std::int64_t samples_given(const pass::InputRequest& request);

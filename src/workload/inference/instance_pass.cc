@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "workload/inference/instance_pass.h"
 
-#include "base/device.h"
 #include "host/affinity.h"
 #include "workload/inference/lanes.h"
 #include "workload/window/memory_observer.h"
@@ -25,18 +24,6 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
 }
 
 }  // namespace
-
-pass::PassSpec spec_of_instance(const pass::PassSpec& spec, std::int64_t index) {
-  pass::PassSpec mine = spec;
-  mine.load.instance = index;
-  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
-  const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
-  mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
-  if (spec.load.instances_per_device > 0)
-    mine.settings.options["device"] =
-        device_name({DeviceKind::kCuda, static_cast<int>(index / spec.load.instances_per_device)});
-  return mine;
-}
 
 void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);

@@ -6,10 +6,6 @@
 
 namespace paceline::workload {
 
-// The spec for instance `index` of spec.load.instances: its part of the CPUs and its device, where instances
-// have devices of their own. The engine, which counts devices, refuses one that does not exist.
-pass::PassSpec spec_of_instance(const pass::PassSpec& spec, std::int64_t index);
-
 // What one instance of several does (methodology: instances): loads, makes its first calls, and then serves
 // whatever the queue brings, asleep between rounds. At the end its memory and its last outputs are reported.
 void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue);

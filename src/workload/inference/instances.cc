@@ -11,6 +11,7 @@
 
 #include "host/system_files.h"
 #include "measure/shared_queue.h"
+#include "pass/derived_spec.h"
 #include "process/running_worker.h"
 #include "result/reference.h"
 #include "workload/inference/instance_pass.h"
@@ -44,7 +45,7 @@ class Crew {
   // Starts one process after the other, because loading has threads of its own.
   explicit Crew(const pass::PassSpec& spec) : queue_(static_cast<int>(spec.load.instances)) {
     for (int i = 0; i < queue_.instances(); ++i) {
-      instances_.push_back(std::make_unique<Instance>(spec_of_instance(spec, i), queue_.file()));
+      instances_.push_back(std::make_unique<Instance>(pass::spec_of_instance(spec, i), queue_.file()));
       while (!queue_.ready(i)) {
         watch(kClosedPollMs);
         require_complete();

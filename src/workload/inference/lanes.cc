@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "pass/input_layout.h"
 #include "result/reference.h"
 #include "workload/inference/fresh_answers.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -21,7 +21,7 @@ std::int64_t batches_of(const pass::PassSpec& spec) {
 }
 
 pass::PassSpec at_full_batch(pass::PassSpec spec) {
-  multiply_batch(spec.model.inputs, spec.batch_dimensions, spec.load.max_batch);
+  pass::multiply_batch(spec.model.inputs, spec.batch_dimensions, spec.load.max_batch);
   spec.model.any_batch = spec.load.max_batch > 1;
   return spec;
 }

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "measure/closed_loop.h"
+#include "pass/capacity.h"
 #include "result/summarize_load.h"
-#include "workload/inference/capacity.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
 #include "workload/timed_repetition.h"
@@ -166,19 +166,19 @@ class ServerRuns {
 
   // Returns the run of the last trial, with all trials.
   Measured search(double saturation_per_s, TaggedSink& sink) {
-    const CapacityLimits limits{saturation_per_s, spec_.load.slo_p, spec_.load.max_requests,
-                                spec_.load.t_max_s};
+    const pass::CapacityLimits limits{saturation_per_s, spec_.load.slo_p, spec_.load.max_requests,
+                                      spec_.load.t_max_s};
     sink.emit(pass::notice_record(cost_in_words(limits)));
     Measured last;
-    const auto capacity = search_capacity(limits, [&](const TrialRun& t) {
-      if (interrupt_.load()) return TrialOutcome{};
+    const auto capacity = pass::search_capacity(limits, [&](const pass::TrialRun& t) {
+      if (interrupt_.load()) return pass::TrialOutcome{};
       last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
       service_.require_complete();
       result::Load judged = last.load;
       result::summarize_load(judged, Scenario::kServer, last.samples);
       const auto& slo = *judged.slo;
       sink.emit(pass::notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
-      return TrialOutcome{slo, result::issued_late(judged)};
+      return pass::TrialOutcome{slo, result::issued_late(judged)};
     });
     sink.emit(pass::notice_record("capacity: " + result::capacity_in_words(capacity)));
     if (last.samples.empty() && !interrupt_.load())

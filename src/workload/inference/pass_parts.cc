@@ -8,9 +8,9 @@
 #include "base/npy.h"
 #include "host/heap.h"
 #include "host/memory.h"
+#include "pass/input_layout.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/compared_outputs.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -29,7 +29,7 @@ void load_model(plugin::Engine& engine, const pass::PassSpec& spec) {
 std::vector<Tensor> read_stored(const pass::PassSpec& spec, FirstSample first, std::int64_t batches) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
-    const bool same_for_all = batch_dimension_of(spec.batch_dimensions, i) == kNoBatch;
+    const bool same_for_all = pass::batch_dimension_of(spec.batch_dimensions, i) == pass::kNoBatch;
     tensors.push_back(read_npy_samples(spec.input_files[i], same_for_all ? 0 : first.index,
                                        same_for_all ? 1 : batches * spec.batch));
     if (i < spec.model.inputs.size()) tensors.back().rename(spec.model.inputs[i].name);

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "workload/inference/input_layout.h"
+#include "pass/input_layout.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
@@ -44,19 +44,19 @@ Tensor read_raw_input(const fs::path& file, const TensorSpec& spec, std::int64_t
   if (!fs::is_regular_file(file, error))
     throw Error(ErrorCode::kData, fmt::format("'{}' is no file", file.string()));
   const auto have = static_cast<std::int64_t>(fs::file_size(file, error));
-  const Shape sample = model_shape(spec.shape, batch_dimension, 1);
+  const Shape sample = pass::model_shape(spec.shape, batch_dimension, 1);
   const auto need = bytes_per_sample(spec, sample, origin);
   const bool whole = need > 0 && have > 0 && have % need == 0;
-  if (error || !whole || (batch_dimension == kNoBatch && have != need))
+  if (error || !whole || (batch_dimension == pass::kNoBatch && have != need))
     throw Error(
         ErrorCode::kData,
         fmt::format("'{}' has {} bytes, and input '{}' takes {}{}: {} [{}]; the file holds the numbers "
                     "alone, in the model's type and layout",
                     origin, have, spec.name, need,
-                    batch_dimension == kNoBatch ? "" : " per sample, or a multiple of it",
+                    batch_dimension == pass::kNoBatch ? "" : " per sample, or a multiple of it",
                     dtype_name(spec.dtype), fmt::join(sample, ", ")));
   TensorSpec stored = spec;
-  stored.shape = model_shape(spec.shape, batch_dimension, have / need);
+  stored.shape = pass::model_shape(spec.shape, batch_dimension, have / need);
   Tensor tensor(stored);
   std::ifstream in(file, std::ios::binary);
   if (!in.read(reinterpret_cast<char*>(tensor.data()), have))

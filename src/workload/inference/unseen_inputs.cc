@@ -8,7 +8,7 @@
 
 #include "base/half.h"
 #include "base/npy.h"
-#include "workload/inference/input_layout.h"
+#include "pass/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -47,7 +47,7 @@ const ScaleRow* scale_of(DType dtype) {
 }  // namespace
 
 bool UnseenInputs::has_batch(std::size_t input) const {
-  return batch_dimension_of(spec_.batch_dimensions, input) != kNoBatch;
+  return pass::batch_dimension_of(spec_.batch_dimensions, input) != pass::kNoBatch;
 }
 
 bool UnseenInputs::can_scale() const {

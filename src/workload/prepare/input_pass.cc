@@ -2,6 +2,7 @@
 // The passes that make what cases and calibrations read.
 
 #include "base/npy.h"
+#include "pass/input_layout.h"
 #include "workload/inference/expected.h"
 #include "workload/inference/inputs.h"
 #include "workload/prepare/passes.h"
@@ -12,7 +13,9 @@ void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = spec.inputs_to;
   sink.emit(pass::phase_record("inputs"));
   if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
-  write_inputs(to.prefix, to.request);
+  auto inputs = make_inputs(to.request);
+  const auto files = pass::input_file_names(to.prefix, inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) write_npy(files[i], inputs[i].view());
 }
 
 void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink) {

@@ -10,8 +10,8 @@
 #include "base/npy.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "pass/input_layout.h"
 #include "workload/inference/batched_inputs.h"
-#include "workload/inference/input_layout.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
@@ -22,9 +22,9 @@ namespace {
 std::int64_t batch_of(const onnx::proto::ModelProto& model, std::span<const std::int64_t> dimensions) {
   const auto inputs = onnx::graph_inputs(model.graph());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto dimension = batch_dimension_of(dimensions, i);
+    const auto dimension = pass::batch_dimension_of(dimensions, i);
     const auto& shape = inputs[i].shape;
-    if (dimension == kNoBatch || static_cast<std::size_t>(dimension) >= shape.size()) continue;
+    if (dimension == pass::kNoBatch || static_cast<std::size_t>(dimension) >= shape.size()) continue;
     if (const auto size = shape[static_cast<std::size_t>(dimension)]; size > 0) return size;
   }
   return 1;
@@ -60,7 +60,8 @@ ModelRunner::~ModelRunner() {
 
 std::int64_t ModelRunner::samples() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (batch_dimension_of(spec_.batch_dimensions, i) != kNoBatch) return inputs_[i].spec().shape.at(0);
+    if (pass::batch_dimension_of(spec_.batch_dimensions, i) != pass::kNoBatch)
+      return inputs_[i].spec().shape.at(0);
   return 1;
 }
 
@@ -69,7 +70,8 @@ plugin::ModelSpec ModelRunner::scratch_model(std::int64_t batch) const {
   file.file = scratch_.string();
   file.inputs = spec_.model.inputs;
   for (std::size_t i = 0; i < file.inputs.size(); ++i)
-    if (const auto dimension = batch_dimension_of(spec_.batch_dimensions, i); dimension != kNoBatch)
+    if (const auto dimension = pass::batch_dimension_of(spec_.batch_dimensions, i);
+        dimension != pass::kNoBatch)
       file.inputs[i].shape.at(static_cast<std::size_t>(dimension)) = batch;
   return file;
 }

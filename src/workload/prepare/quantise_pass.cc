@@ -133,7 +133,7 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
       measure_sensitivity(model, calibration_.ranges, options(), spec_.tolerance.centred_cosine, runner());
   found.method = method_text(calibration_.rule);
   found.data = to_.data;
-  replace_file(to_.sensitivity_file, sensitivity_json(found));
+  replace_file(to_.sensitivity_file, pass::sensitivity_json(found));
 }
 
 // What the file does not declare an engine shows in one inference.

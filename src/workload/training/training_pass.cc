@@ -159,7 +159,7 @@ void TrainingPass::tell_progress(const measure::Progress& p) {
 
 constexpr const char* kStopEpochs = "epochs_done";  // the steps of the epochs are done
 
-constexpr std::int64_t kFewestSteps = 2;  // the loop times at least one step, and never the first
+constexpr std::int64_t kFewestLeft = 2;  // the loop times at least one step, and never the first
 
 // The steps left of the epochs that were asked for; none when there is no limit.
 std::optional<std::int64_t> steps_left(const pass::PassSpec& spec, const Loader& loader) {
@@ -183,7 +183,7 @@ bool end_with_epochs(measure::LoopConfig& config, std::int64_t left) {
 bool TrainingPass::ends_without_measuring() {
   const auto left = steps_left(spec_, rank_.loader());
   const auto done = rank_.next_step();
-  if (!left || *left >= kFewestSteps || done == 0) return false;
+  if (!left || *left >= kFewestLeft || done == 0) return false;
   const char* rest =
       *left <= 0 ? "and nothing is left to do"
                  : "and the one that was left is made; nothing was timed, because the first step never is";
@@ -224,7 +224,7 @@ void TrainingPass::measure() {
   config.batch = 1;
   count_first_step(config.warmup);
   auto left = steps_left(spec_, rank_.loader());
-  if (left) left = std::max(kFewestSteps, *left);
+  if (left) left = std::max(kFewestLeft, *left);
   if (left && end_with_epochs(config, *left) && rank_.leads())
     sink_.emit(pass::notice_record(
         fmt::format("training.epochs: {} leaves {} steps to measure, fewer than benchmark.measure_steps",

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "pass/sweep.h"
 #include "training_driver.h"
 #include "workload/collective/collective_data.h"
 
@@ -33,7 +34,7 @@ std::int64_t wrong_of(plugin::RankGroup& group, CollectiveCall call) {
 }
 
 CollectiveCall call_of(Collective operation, DType dtype, Reduction reduction, int world, bool in_place) {
-  const auto size = workload::collective_size(operation, dtype, world, 1000);
+  const auto size = pass::collective_size(operation, dtype, world, 1000);
   return {operation, dtype, reduction, world - 1, size.send_count, size.receive_count, in_place};
 }
 

@@ -152,27 +152,5 @@ TEST_F(CheckSamples, ExpectedOutputsMustBeEnough) {
   EXPECT_EQ(read_expected_outputs("out:" + file, 10, 10).samples, 10);
 }
 
-TEST_F(CheckSamples, LabelsAsTextOrArray) {
-  write_file_atomic(folder_ / "l.txt", "3\n 1 \n\n0\n");
-  EXPECT_EQ(read_labels((folder_ / "l.txt").string()), (std::vector<std::int64_t>{3, 1, 0}));
-  std::vector<std::int32_t> values{5, 6};
-  const TensorView view{"l", values.data(), DType::kInt32, {2}, {}, {}};
-  write_npy(folder_ / "l.npy", view);
-  EXPECT_EQ(read_labels((folder_ / "l.npy").string()), (std::vector<std::int64_t>{5, 6}));
-}
-
-TEST_F(CheckSamples, LabelsThatAreNoneAreNamedWithTheirLine) {
-  write_file_atomic(folder_ / "l.txt", "3\ntabby cat\n");
-  try {
-    read_labels((folder_ / "l.txt").string());
-    FAIL() << "a word was accepted as a label";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("line 2: 'tabby cat'"), std::string::npos) << e.what();
-  }
-  write_file_atomic(folder_ / "l.txt", "\n");
-  EXPECT_THROW(read_labels((folder_ / "l.txt").string()), Error);
-  EXPECT_THROW(read_labels(write("f.npy", {1, 2}, {2})), Error);
-}
-
 }  // namespace
 }  // namespace paceline::workload

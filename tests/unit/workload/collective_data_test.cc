@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "pass/sweep.h"
 #include "support/spin_communicator.h"
 #include "support/thread_group.h"
 
@@ -15,31 +16,12 @@ namespace {
 
 using plugin::CollectiveCall;
 
-// nccl-tests, src/*.cu: GetCollByteCount.
-TEST(CollectiveSizes, AreThoseOfNcclTests) {
-  const auto reduce = collective_size(Collective::kAllReduce, DType::kFloat32, 4, 1024);
-  EXPECT_EQ(reduce.count, 256);
-  EXPECT_EQ(reduce.send_count, 256);
-  EXPECT_EQ(reduce.receive_count, 256);
-  const auto gather = collective_size(Collective::kAllGather, DType::kFloat32, 4, 1024);
-  EXPECT_EQ(gather.bytes, 1024);
-  EXPECT_EQ(gather.count, 64);
-  EXPECT_EQ(gather.send_count, 64);
-  EXPECT_EQ(gather.receive_count, 256);
-  const auto scatter = collective_size(Collective::kReduceScatter, DType::kFloat64, 4, 1024);
-  EXPECT_EQ(scatter.send_count, 128);
-  EXPECT_EQ(scatter.receive_count, 32);
-  EXPECT_EQ(collective_size(Collective::kAllToAll, DType::kInt8, 3, 1).bytes, 3)
-      << "an element for each rank";
-  EXPECT_EQ(collective_size(Collective::kBarrier, DType::kFloat32, 3, 1024).bytes, 0);
-}
-
 // Runs the operation on ranks that are threads, and adds up what each finds wrong.
 std::int64_t wrong_of(Collective operation, Reduction reduction, int world, std::int64_t bytes,
                       int spoiled = -1) {
   std::atomic<std::int64_t> wrong{0};
   test::on_ranks(world, [&](test::ThreadGroup& group) {
-    const auto size = collective_size(operation, DType::kFloat32, world, bytes);
+    const auto size = pass::collective_size(operation, DType::kFloat32, world, bytes);
     CollectiveCall call{operation,       DType::kFloat32,    reduction, world - 1,
                         size.send_count, size.receive_count, false};
     const auto communicator = test::make_spin_communicator(group);

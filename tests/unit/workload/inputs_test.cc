@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/npy.h"
-#include "workload/inference/input_layout.h"
+#include "pass/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -100,7 +100,7 @@ TEST_F(InputFiles, RawNumbersHaveTypeAndShapeOfTheirInput) {
                              {},
                              {},
                              2,
-                             {0, 1, kNoBatch}};
+                             {0, 1, pass::kNoBatch}};
   several.load_inputs = {"state:" + save_raw("s.bin", 12), "x:" + save_raw("x.dat", 2),
                          "step:" + save_raw("t.bin", 2)};
   const auto inputs = make_inputs(several);
@@ -216,7 +216,7 @@ TEST_F(InputFiles, EveryArrayHasAnInputOfItsOwn) {
 TEST_F(InputFiles, AnInputMayHaveNoElements) {
   const auto axes = save("axes", {0});
   const auto inputs =
-      make_inputs({{{"axes", DType::kFloat32, {1, 0}}}, {}, 1, {"axes:" + axes}, {}, 1, {kNoBatch}});
+      make_inputs({{{"axes", DType::kFloat32, {1, 0}}}, {}, 1, {"axes:" + axes}, {}, 1, {pass::kNoBatch}});
   EXPECT_EQ(inputs.at(0).spec().shape, (Shape{1, 0}));
 }
 

@@ -10,8 +10,8 @@
 
 #include "base/half.h"
 #include "base/npy.h"
+#include "pass/input_layout.h"
 #include "unit/workload/scratch_folder.h"
-#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -75,7 +75,7 @@ TEST_F(UnseenInputsTest, CopiesAreScaledInEveryFloatingPointType) {
 
 TEST_F(UnseenInputsTest, InputsThatAllSamplesShareStayAsTheyAre) {
   add<float>(DType::kFloat32, {3, 2});
-  add<float>(DType::kFloat32, {1, 2}, kNoBatch);
+  add<float>(DType::kFloat32, {1, 2}, pass::kNoBatch);
   const auto inputs = unseen(3);
   ASSERT_TRUE(inputs.can_scale());
   EXPECT_EQ(values_of<float>(inputs.batch(2).views[1]), (std::vector<float>{1, 2}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/capacity.h"
+#include "pass/capacity.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "result/summarize_load.h"
 #include "support/fake_clock.h"
 
-namespace paceline::workload {
+namespace paceline::pass {
 namespace {
 
 constexpr double kServicePerS = 1000;  // of an M/M/1 server in virtual time
@@ -237,4 +237,4 @@ TEST(Capacity, TheTimeIsForetoldWithinAFactorOfTwo) {
 }
 
 }  // namespace
-}  // namespace paceline::workload
+}  // namespace paceline::pass

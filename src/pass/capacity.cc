@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/capacity.h"
+#include "pass/capacity.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 
-namespace paceline::workload {
+namespace paceline::pass {
 namespace {
 
 constexpr double kTolerance = 0.01;   // relative, of the rate
@@ -195,4 +195,4 @@ result::Capacity search_capacity(const CapacityLimits& limits, const RunTrial& r
   return Search(limits, run).find();
 }
 
-}  // namespace paceline::workload
+}  // namespace paceline::pass

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "workload/memory_budget.h"
+#include "host/memory_budget.h"
 
 #include <fmt/format.h>
 
 #include "base/units.h"
 #include "host/memory.h"
 
-namespace paceline::workload {
+namespace paceline::host {
 namespace {
 
 constexpr double kBudgetShare = 0.75;  // the rest is for what else this process and the system hold
@@ -14,7 +14,7 @@ constexpr double kBudgetShare = 0.75;  // the rest is for what else this process
 }  // namespace
 
 void require_memory(double bytes, const std::string& what) {
-  const auto usable = host::usable_bytes(host::read_memory(host::SystemFiles{}));
+  const auto usable = usable_bytes(read_memory(SystemFiles{}));
   if (!usable || bytes <= kBudgetShare * static_cast<double>(*usable)) return;
   throw OutOfMemory(
       fmt::format("out of memory: {} would take {}, and {} are available (at most {:.0f} % of them are "
@@ -22,4 +22,4 @@ void require_memory(double bytes, const std::string& what) {
                   what, format_bytes(bytes), format_bytes(static_cast<double>(*usable)), kBudgetShare * 100));
 }
 
-}  // namespace paceline::workload
+}  // namespace paceline::host

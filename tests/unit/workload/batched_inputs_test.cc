@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/input_layout.h"
+#include "workload/inference/batched_inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "base/npy.h"
 #include "host/memory.h"
+#include "pass/input_layout.h"
 #include "scratch_folder.h"
-#include "workload/inference/batched_inputs.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
@@ -25,16 +25,9 @@ std::vector<float> values(const TensorView& view) {
   return {data, data + element_count(view.shape)};
 }
 
-TEST(InputLayout, SamplesLieInFront) {
-  EXPECT_EQ(stored_shape({8, 3, 4}, 0, 64), (Shape{64, 3, 4}));
-  EXPECT_EQ(stored_shape({2, 8, 128}, 1, 64), (Shape{64, 2, 128}));
-  EXPECT_EQ(stored_shape({20000, 512}, kNoBatch, 64), (Shape{1, 20000, 512}));
-  EXPECT_EQ(stored_shape({}, kNoBatch, 64), (Shape{1}));
-}
-
-TEST(InputLayout, StoredSamplesComeBackAsTheModelHasThem) {
+TEST(BatchedInputs, StoredSamplesComeBackAsTheModelHasThem) {
   auto model = counted({2, 4, 3});  // state of two layers, four samples
-  auto stored = to_stored(model, 1);
+  auto stored = pass::to_stored(model, 1);
   EXPECT_EQ(stored.spec().shape, (Shape{4, 2, 3}));
   std::vector<Tensor> tensors{std::move(stored)};
   const BatchedInputs halves(tensors, {1}, 2);
@@ -45,7 +38,7 @@ TEST(InputLayout, StoredSamplesComeBackAsTheModelHasThem) {
   EXPECT_EQ(values(whole.views(0).at(0)), values(model.view()));
 }
 
-TEST(InputLayout, InputsAreHeldOnceWhereverTheBatchIs) {
+TEST(BatchedInputs, InputsAreHeldOnceWhereverTheBatchIs) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "freed memory stays with the sanitizer";
 #endif
@@ -70,7 +63,7 @@ TEST(InputLayout, InputsAreHeldOnceWhereverTheBatchIs) {
   EXPECT_LT(held, bytes + bytes / 2);
 }
 
-TEST(InputLayout, ABatchBeginsWithAnySample) {
+TEST(BatchedInputs, ABatchBeginsWithAnySample) {
   const test::ScratchFolder folder;
   const auto file = folder.path() / "x.npy";
   auto tensor = counted({5, 2});
@@ -84,21 +77,21 @@ TEST(InputLayout, ABatchBeginsWithAnySample) {
   EXPECT_EQ(values(inputs.batch(0).front()), (std::vector<float>{6, 7, 8, 9}));
 }
 
-TEST(InputLayout, AnInputWithoutABatchIsTheSameForAll) {
+TEST(BatchedInputs, AnInputWithoutABatchIsTheSameForAll) {
   std::vector<Tensor> tensors;
   tensors.push_back(counted({4, 3}));
-  tensors.push_back(to_stored(counted({5}), kNoBatch));
-  tensors.push_back(to_stored(counted({}), kNoBatch));
-  const BatchedInputs batches(tensors, {0, kNoBatch, kNoBatch}, 2);
+  tensors.push_back(pass::to_stored(counted({5}), pass::kNoBatch));
+  tensors.push_back(pass::to_stored(counted({}), pass::kNoBatch));
+  const BatchedInputs batches(tensors, {0, pass::kNoBatch, pass::kNoBatch}, 2);
   EXPECT_EQ(values(batches.views(1).at(0)), (std::vector<float>{6, 7, 8, 9, 10, 11}));
   EXPECT_EQ(batches.views(1).at(1).shape, (Shape{5}));
   EXPECT_EQ(batches.views(0).at(1).data, batches.views(1).at(1).data);
   EXPECT_EQ(batches.views(1).at(2).shape, Shape{});
 }
 
-TEST(InputLayout, HashesTellSamplesApartWhereverTheBatchIs) {
+TEST(BatchedInputs, HashesTellSamplesApartWhereverTheBatchIs) {
   std::vector<Tensor> tensors;
-  tensors.push_back(to_stored(counted({2, 4, 1}), 1));
+  tensors.push_back(pass::to_stored(counted({2, 4, 1}), 1));
   auto& stored = tensors.front();
   stored.as<float>()[6] = stored.as<float>()[2];  // the fourth sample becomes the second
   stored.as<float>()[7] = stored.as<float>()[3];

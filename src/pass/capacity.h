@@ -8,7 +8,7 @@
 #include "result/load.h"
 
 // Searches the highest rate of arrivals that holds a latency objective (methodology: load scenarios).
-namespace paceline::workload {
+namespace paceline::pass {
 
 struct CapacityLimits {
   double saturation_per_s = 0;
@@ -41,4 +41,4 @@ double expected_seconds(const CapacityLimits& limits);
 // allow it; without an upper end where no higher rate was seen to miss.
 result::Capacity search_capacity(const CapacityLimits& limits, const RunTrial& run);
 
-}  // namespace paceline::workload
+}  // namespace paceline::pass

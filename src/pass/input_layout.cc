@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/input_layout.h"
+#include "pass/input_layout.h"
+
+#include <fmt/format.h>
 
 #include <cstring>
 
-namespace paceline::workload {
+namespace paceline::pass {
 namespace {
 
 // Copies [outer][samples][inner] to [samples][outer][inner], all in bytes of `inner`.
@@ -29,6 +31,12 @@ Extents extents_of(const TensorSpec& spec, std::size_t dimension) {
 }
 
 }  // namespace
+
+std::vector<std::string> input_file_names(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < count; ++i) files.push_back(fmt::format("{}-{}.npy", prefix, i));
+  return files;
+}
 
 std::int64_t batch_dimension_of(std::span<const std::int64_t> dimensions, std::size_t i) {
   return i < dimensions.size() ? dimensions[i] : 0;
@@ -69,6 +77,18 @@ Tensor to_stored(Tensor tensor, std::int64_t batch_dimension) {
   return stored;
 }
 
+Tensor to_model(const Tensor& stored, std::int64_t batch_dimension) {
+  const auto& spec = stored.spec();
+  Tensor tensor({spec.name, spec.dtype, model_shape(spec.shape, batch_dimension, spec.shape.at(0))});
+  if (batch_dimension <= 0) {
+    std::memcpy(tensor.data(), stored.data(), stored.size_bytes());
+    return tensor;
+  }
+  const auto e = extents_of(tensor.spec(), static_cast<std::size_t>(batch_dimension));
+  samples_to_front(stored.data(), tensor.data(), e.samples, e.outer, e.inner);
+  return tensor;
+}
+
 Tensor to_batches(const Tensor& stored, std::int64_t batch_dimension, std::int64_t batch) {
   const auto& spec = stored.spec();
   const std::int64_t batches = spec.shape.at(0) / batch;
@@ -84,4 +104,4 @@ Tensor to_batches(const Tensor& stored, std::int64_t batch_dimension, std::int64
   return made;
 }
 
-}  // namespace paceline::workload
+}  // namespace paceline::pass

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "workload/precision_limits.h"
+#include "pass/derived_spec.h"
 
 #include <algorithm>
 
-namespace paceline::workload {
+#include "base/device.h"
+
+namespace paceline::pass {
+
+PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
+  PassSpec mine = spec;
+  mine.load.instance = index;
+  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
+  const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
+  mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
+  if (spec.load.instances_per_device > 0)
+    mine.settings.options["device"] =
+        device_name({DeviceKind::kCuda, static_cast<int>(index / spec.load.instances_per_device)});
+  return mine;
+}
 
 std::string dominant_precision(const result::PrecisionReadBack& read_back) {
   const auto& executed = read_back.executed;
@@ -13,7 +27,7 @@ std::string dominant_precision(const result::PrecisionReadBack& read_back) {
   return most == executed.end() ? std::string() : most->precision;
 }
 
-void use_limits(pass::PassSpec& spec, const std::string& precision) {
+void use_limits(PassSpec& spec, const std::string& precision) {
   const auto row = std::find_if(spec.limits.begin(), spec.limits.end(),
                                 [&](const auto& limits) { return limits.precision == precision; });
   if (row == spec.limits.end()) return;
@@ -23,4 +37,4 @@ void use_limits(pass::PassSpec& spec, const std::string& precision) {
   spec.accuracy.needs_evidence = row->needs_evidence;
 }
 
-}  // namespace paceline::workload
+}  // namespace paceline::pass

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace paceline::workload {
+namespace paceline::host {
 
 // What is asked for does not fit into memory. The case ends as "oom".
 class OutOfMemory : public Error {
@@ -18,4 +18,4 @@ class OutOfMemory : public Error {
 // inputs".
 void require_memory(double bytes, const std::string& what);
 
-}  // namespace paceline::workload
+}  // namespace paceline::host
