@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake, and no ring
-of rooms.
+"""Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake, no ring of
+rooms, and no include of what a worker does outside the worker.
 
 usage: layering.py [--root DIR]     or, for a built executable, layering.py --binary FILE     exit 1 and one line a violation
 """
@@ -15,6 +15,10 @@ SOURCES = ("*.h", "*.cc", "*.cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 PLUGIN_SUPPORT = "support"  # a folder of plugins/ that is none itself
 PLUGIN_MAY_USE = {"plugin", "base", "onnx"}
+# What a worker process does, and the files of other layers that may include it: they start a pass in this process. All others
+# know of a worker what `pass` and `process` say.
+WORKER_LAYER = "workload"
+WORKER_STARTS = {"src/run/executors.cc", "src/cli/worker_command.cc"}
 # Headers of the libraries that plug-ins wrap, and the plug-ins that may include them.
 VENDOR_HEADERS = {
     r"(torch|ATen|c10|caffe2|libkineto)/": {"torch", "cuda"},
@@ -118,6 +122,17 @@ def include_violations(root, order, depends):
                 yield from vendor_violations(where, "src", header)
 
 
+def worker_violations(root, order):
+    for layer in order:
+        for path in files_below(root / "src" / layer) if layer != WORKER_LAYER else ():
+            if str(path.relative_to(root)) in WORKER_STARTS:
+                continue
+            for line, quoted, header in included(path):
+                if quoted and header.split("/")[0] == WORKER_LAYER:
+                    yield (f"{path.relative_to(root)}:{line}: includes {header}, which only a worker process needs; "
+                           f"{' and '.join(sorted(WORKER_STARTS))} alone may")
+
+
 def plugin_violations(root, order):
     for path in files_below(root / "plugins"):
         own = path.relative_to(root / "plugins").parts[0]
@@ -187,6 +202,7 @@ def violations(root):
     yield from order_violations(order, depends)
     yield from link_violations(root, order)
     yield from include_violations(root, order, depends)
+    yield from worker_violations(root, order)
     yield from plugin_violations(root, order)
     yield from ring_violations(root)
 

@@ -49,6 +49,19 @@ class LayeringTest(made_up_tree.TreeTest):
     def test_plugin_links_a_layer_above_plugin(self):
         self.expect("links paceline::stats", "plugins/torch/CMakeLists.txt", "link(x paceline::stats)")
 
+    def test_include_of_the_worker(self):
+        self.clean = dict(CLEAN, **{
+            "CMakeLists.txt": CLEAN["CMakeLists.txt"].replace("stats report", "stats workload run report"),
+            "src/workload/CMakeLists.txt": "paceline_add_layer(workload SOURCES worker_main.cc)\n",
+            "src/workload/worker_main.h": "",
+            "src/workload/worker_main.cc": '#include "workload/worker_main.h"\n',
+            "src/run/CMakeLists.txt": "paceline_add_layer(run SOURCES executors.cc DEPENDS workload)\n",
+            "src/run/executors.cc": '#include "workload/worker_main.h"\n',
+            "src/cli/CMakeLists.txt": "paceline_add_layer(cli SOURCES c.cc DEPENDS run report)\n",
+        })
+        self.expect("src/run/a/b.h:1: includes workload/worker_main.h", "src/run/a/b.h", '#include "workload/worker_main.h"\n')
+        self.expect("src/cli/c.cc:1: includes workload/worker_main.h", "src/cli/c.cc", '#include "workload/worker_main.h"\n')
+
     def test_ring_of_rooms(self):
         graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set()}
         self.assertEqual(layering.rings(graph), [["a", "b", "c"]])
