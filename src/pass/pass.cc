@@ -49,6 +49,12 @@ struct EnumNames<stats::WarmupMode> {
        {stats::WarmupMode::kFixed, "fixed"},
        {stats::WarmupMode::kNone, "none"}}};
 };
+template <>
+struct FieldNames<pass::Task> {
+  static constexpr std::array<const char*, std::variant_size_v<pass::Task> - 1> kValue{
+      "export_to",      "quantise_to", "build_to",   "inputs_to", "expected_to",
+      "profile_layers", "collective",  "train"};
+};
 }  // namespace paceline::result
 
 namespace paceline {
@@ -119,11 +125,11 @@ void fields(A& a, PluginUse& t) {
   a("role", role), a("name", t.name), a("file", t.file), a("options", t.options);
   t.role = plugin::role_of(role);
 }
+PACELINE_FIELDS(ProfileLayers, inferences);
 PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, load_libraries, model,
                 settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
                 reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
-                load, pin_cpus, export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences,
-                ranks, collective, train, table_file);
+                load, pin_cpus, task, ranks, table_file);
 
 void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
   std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });

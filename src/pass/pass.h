@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "measure/timed_loop.h"
@@ -84,6 +85,15 @@ struct PluginUse {
   std::map<std::string, std::string> options{};
 };
 
+// A profile pass beside the engine's profiler.
+struct ProfileLayers {
+  int inferences = 1;
+};
+
+// What only passes of one kind are told; nothing for those that the common part suffices.
+using Task = std::variant<std::monostate, ExportTo, QuantiseTo, BuildTo, InputsTo, ExpectedTo, ProfileLayers,
+                          CollectiveSpec, TrainSpec>;
+
 struct PassSpec {
   PassKind kind = PassKind::kTimed;
   std::string case_id;
@@ -111,17 +121,10 @@ struct PassSpec {
   std::vector<std::string>
       feedback;  // OUTPUT:INPUT each: what an inference gives the next one, outside its time
   LoadSpec load;
-  std::vector<int> pin_cpus;   // empty: not pinned
-  ExportTo export_to;          // of an export pass
-  QuantiseTo quantise_to;      // of a quantise pass
-  BuildTo build_to;            // of a build pass
-  InputsTo inputs_to;          // of an inputs pass
-  ExpectedTo expected_to;      // of an expected pass
-  int profile_inferences = 1;  // of a profile pass
-  RankSpec ranks;              // of a pass by ranks
-  CollectiveSpec collective;   // of a collective pass
-  TrainSpec train;             // of a train pass
-  std::string table_file;      // where rank 0 writes tables that are too large for records; empty: nowhere
+  std::vector<int> pin_cpus;  // empty: not pinned
+  Task task;
+  RankSpec ranks;          // of a pass by ranks
+  std::string table_file;  // where rank 0 writes tables that are too large for records; empty: nowhere
 
   // Takes the place of the plug-in of this role, where there is one.
   void use(plugin::Role role, const std::string& name, const std::string& file = {});

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -36,6 +37,10 @@ using Json = nlohmann::json;
 // value that is null in JSON, and kNullReason says why.
 template <typename E>
 struct EnumNames;
+// static constexpr std::array<const char*, N> kValue: the fields that the alternatives of a variant are, each
+// beside the fields of the struct that holds the variant. The first alternative is std::monostate: no field.
+template <typename Variant>
+struct FieldNames;
 template <typename E>
 concept HasNull = requires {
   EnumNames<E>::kNull;
@@ -82,6 +87,14 @@ class Writer {
   void operator()(const char* name, Maybe<T>& value) {
     json_[name] = value ? Json(*value) : Json(nullptr);
     if (!value) json_[std::string(name) + "_reason"] = value.reason();
+  }
+  template <typename... T>
+  void operator()(const char*, std::variant<std::monostate, T...>& value) {
+    const auto write_held = [&]<typename Held>(Held& held) {
+      if constexpr (!std::is_same_v<Held, std::monostate>)
+        (*this)(FieldNames<std::variant<std::monostate, T...>>::kValue.at(value.index() - 1), held);
+    };
+    std::visit(write_held, value);
   }
 
  private:
@@ -185,6 +198,15 @@ class Reader {
       read(*it, FieldPath(&path_, std::string_view(name)), value);
       maybe = Maybe<T>(std::move(value));
     }
+  }
+  template <typename... T>
+  void operator()(const char*, std::variant<std::monostate, T...>& value) {
+    const auto* name = FieldNames<std::variant<std::monostate, T...>>::kValue.data();
+    const auto read_held = [&]<typename Held>(std::type_identity<Held>) {
+      if (json_.contains(*name)) (*this)(*name, value.template emplace<Held>());
+      ++name;
+    };
+    (read_held(std::type_identity<T>{}), ...);
   }
 
  private:

@@ -96,7 +96,7 @@ inline Played plays_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {
 
 // The inputs as files with nothing in them but a shape.
 inline Played plays_inputs(const pass::PassSpec& spec) {
-  const auto& to = spec.inputs_to;
+  const auto& to = std::get<pass::InputsTo>(spec.task);
   for (std::size_t i = 0; i < to.request.specs.size(); ++i) {
     const auto& one = to.request.specs[i];
     Tensor tensor(one);

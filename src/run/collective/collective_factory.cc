@@ -66,7 +66,7 @@ pass::PassSpec collective_pass(const Case& c, const std::string& device, int thr
   pass.case_id = c.id;
   pass.world_size = c.settings.integer("ranks");
   pass.ranks = rank_spec(c, device);
-  pass.collective = collective_spec(c.settings);
+  pass.task = collective_spec(c.settings);
   const auto asked = c.settings.integer("threads");
   pass.settings.threads = asked > 0 ? static_cast<int>(asked) : threads;
   pass.loop = loop_of(c.settings);

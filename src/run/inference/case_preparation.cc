@@ -39,26 +39,28 @@ std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRu
   const auto* engine = config::find_engine(engine_name);
   if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
   auto pass = export_pass(c.base, std::string(engine->reads));
-  const auto home = tools_.setup.engines.find(plugin::Role::kExporter, pass.export_to.format);
-  pass.use(plugin::Role::kExporter, pass.export_to.format, home.file.string());
+  auto& to = std::get<pass::ExportTo>(pass.task);
+  const auto home = tools_.setup.engines.find(plugin::Role::kExporter, to.format);
+  pass.use(plugin::Role::kExporter, to.format, home.file.string());
   if (home.file.empty()) {
     end_case(c, "unavailable", home.unavailable);
     return std::nullopt;
   }
-  pass.export_to.file = artefacts_.model_file(model_file_key(pass), pass.export_to.format).string();
+  to.file = artefacts_.model_file(model_file_key(pass), to.format).string();
   return make_model_file(c, pass);
 }
 
 std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseRun& c,
                                                                            const pass::PassSpec& pass) {
-  auto made = model_files_.find(pass.export_to.file);
+  const auto& to = std::get<pass::ExportTo>(pass.task);
+  auto made = model_files_.find(to.file);
   if (made == model_files_.end()) {
-    made = model_files_.emplace(pass.export_to.file, tools_.runner.run_announced(c, pass)).first;
+    made = model_files_.emplace(to.file, tools_.runner.run_announced(c, pass)).first;
     if (tools_.interrupt) return std::nullopt;
   }
-  if (made->second.ok) return ModelFile{pass.export_to.file, *made->second.report.prepared};
+  if (made->second.ok) return ModelFile{to.file, *made->second.report.prepared};
   end_case(c, made->second.reason_code,
-           fmt::format("its {} file could not be made: {}", pass.export_to.format, made->second.reason));
+           fmt::format("its {} file could not be made: {}", to.format, made->second.reason));
   return std::nullopt;
 }
 
@@ -87,7 +89,7 @@ bool CasePreparation::quantise(CaseRun& c) {
     if (!made.ok) return end_unquantised(c, quantise_failure(made.reason_code), made.reason);
     auto prepared = *made.report.prepared;
     prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
-    apply_model_file(c, pass.quantise_to.file, prepared);
+    apply_model_file(c, std::get<pass::QuantiseTo>(pass.task).file, prepared);
     return true;
   } catch (const PassFailure& e) {
     return !tools_.interrupt && end_unquantised(c, quantise_failure(e.reason_code()), e.what());
@@ -103,7 +105,7 @@ bool CasePreparation::quantise(CaseRun& c) {
 
 pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::string& source) {
   auto pass = quantise_pass(c.definition.settings, c.base, source, tools_.setup.engines);
-  auto& to = pass.quantise_to;
+  auto& to = std::get<pass::QuantiseTo>(pass.task);
   if (to.precision == "int8") {
     if (!c.definition.settings.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(source));
     const auto request = calibration_request(c.definition.settings, pass);
@@ -122,11 +124,11 @@ pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::st
 }
 
 const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const pass::PassSpec& pass) {
-  const auto& file = pass.quantise_to.file;
-  if (const auto it = model_files_.find(file); it != model_files_.end()) return it->second;
-  const auto& made = model_files_.emplace(file, tools_.runner.run_announced(c, pass)).first->second;
-  if (made.ok && !pass.quantise_to.sensitivity_file.empty())
-    tools_.observer.document(pass::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
+  const auto& to = std::get<pass::QuantiseTo>(pass.task);
+  if (const auto it = model_files_.find(to.file); it != model_files_.end()) return it->second;
+  const auto& made = model_files_.emplace(to.file, tools_.runner.run_announced(c, pass)).first->second;
+  if (made.ok && !to.sensitivity_file.empty())
+    tools_.observer.document(pass::sensitivity_table(read_file(to.sensitivity_file)));
   return made;
 }
 

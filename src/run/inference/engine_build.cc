@@ -23,7 +23,7 @@ process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugi
   spec.settings.precision = order.precision;
   spec.settings.threads = order.threads;
   spec.settings.options = order.options;
-  spec.build_to = {file.string(), order.log.string(), order.profiles};
+  spec.task = pass::BuildTo{file.string(), order.log.string(), order.profiles};
   request.log = order.log;
   request.timeout_s = order.timeout_s;
   return request;

@@ -17,7 +17,7 @@ pass::PassReport report_of(const pass::PassSpec& pass, const PreparePass& run) {
 InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
   pass::PassSpec pass;
   pass.kind = pass::PassKind::kInputs;
-  pass.inputs_to = to;
+  pass.task = to;
   InputFiles made;
   made.given = report_of(pass, run).samples_given;
   made.files = pass::input_file_names(to.prefix, to.request.specs.size());
@@ -27,7 +27,7 @@ InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
 void make_expected_file(const pass::ExpectedTo& to, std::int64_t samples, const PreparePass& run) {
   pass::PassSpec pass;
   pass.kind = pass::PassKind::kExpected;
-  pass.expected_to = to;
+  pass.task = to;
   pass.samples = samples;
   report_of(pass, run);
 }

@@ -16,7 +16,7 @@ pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::Mo
   spec.kind = pass::PassKind::kExport;
   spec.use(plugin::Role::kExporter, target.format, engines.require(plugin::Role::kExporter, target.format));
   spec.model = model;
-  spec.export_to = target;
+  spec.task = target;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   throw Error(result::reason_of(outcome.reason_code).error,
@@ -28,7 +28,7 @@ pass::PassSpec export_pass(const pass::PassSpec& base, const std::string& format
   pass.kind = pass::PassKind::kExport;
   pass.case_id = base.case_id;
   pass.model = base.model;
-  pass.export_to.format = format;
+  pass.task = pass::ExportTo{format, {}, {}};
   pass.batch = base.batch;
   for (auto& input : pass.model.inputs) input.shape.at(0) = 1;
   return pass;

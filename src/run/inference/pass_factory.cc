@@ -279,7 +279,7 @@ std::vector<pass::Tolerance> timed_tolerances(const pass::Tolerance& tolerance,
 pass::PassSpec profile_pass(const Case& c, const pass::PassSpec& base) {
   auto pass = base;
   pass.kind = pass::PassKind::kProfile;
-  pass.profile_inferences = static_cast<int>(c.settings.integer("layer_profile_inferences"));
+  pass.task = pass::ProfileLayers{static_cast<int>(c.settings.integer("layer_profile_inferences"))};
   return pass;
 }
 

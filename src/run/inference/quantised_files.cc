@@ -97,7 +97,7 @@ pass::PassSpec quantise_pass(const config::Settings& s, const pass::PassSpec& ba
   pass.model.file = source;
   pass.settings.threads = base.settings.threads;
   pass.tolerance = base.tolerance;
-  auto& to = pass.quantise_to;
+  auto& to = pass.task.emplace<pass::QuantiseTo>();
   to.precision = s.text("precision");
   if (to.precision != "int8") return pass;
   pass.samples = s.integer("quantisation.samples");
@@ -142,7 +142,7 @@ std::string quantised_file_key(const pass::PassSpec& pass) {
 }
 
 fs::path calibration_file(const config::Settings& s, const pass::PassSpec& pass, const fs::path& run_dir) {
-  const auto& to = pass.quantise_to;
+  const auto& to = std::get<pass::QuantiseTo>(pass.task);
   const auto name = fmt::format("calibration-{}-{}.json", fs::path(pass.model.file).stem().string(),
                                 short_hash({to.method, to.percentile, pass.samples, to.data}));
   if (!s.has("calib_cache")) return run_dir / name;
@@ -163,24 +163,24 @@ pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::S
                                  const pass::PassSpec& base, const fs::path& out,
                                  const std::atomic<bool>& interrupt) {
   auto pass = quantise_pass(s, base, base.model.file, engines);
+  auto& to = std::get<pass::QuantiseTo>(pass.task);
   const ScratchFolder folder(out.string() + ".parts");
   const auto run = [&](const pass::PassSpec& spec) {
     return process::run_worker({spec, {}, folder.path() / "log.txt", {}, s.number("timeout_s")}, interrupt,
                                {});
   };
-  if (pass.quantise_to.precision == "int8") {
+  if (to.precision == "int8") {
     const pass::InputsTo inputs{calibration_request(s, pass), (folder.path() / "input").string()};
     pass.input_files = make_input_files(inputs, run).files;
     use_calibration_shapes(pass);
-    if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
-    if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
+    if (s.has("calib_cache")) to.cache_file = calibration_file(s, pass, folder.path()).string();
+    if (s.flag("int8_sensitivity")) to.sensitivity_file = out.string() + ".sensitivity.json";
   }
-  pass.quantise_to.file = out.string();
+  to.file = out.string();
   const auto outcome = run(pass);
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
-  throw Error(
-      result::reason_of(outcome.reason_code).error,
-      fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
+  throw Error(result::reason_of(outcome.reason_code).error,
+              fmt::format("cannot write {} as {}: {}", s.text("model"), to.precision, outcome.reason));
 }
 
 }  // namespace paceline::run

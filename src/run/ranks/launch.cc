@@ -151,8 +151,8 @@ process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, proces
   ranks.rendezvous.serve = false;  // the store lives longer than a pass
   ranks.rendezvous.prefix += folder_ + "/" + pass_folder(pass);
   ranks.launcher = place_.launcher;
-  auto& train = request.spec.train;
-  if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
+  if (auto* train = std::get_if<pass::TrainSpec>(&request.spec.task); train && place_.attempt > 0)
+    train->inject.clear(), train->checkpoint.resume = !train->checkpoint.dir.empty();
   request.share = share_of(request.spec.world_size);
   if (place_.leads())
     store_.set("pass", text_of({pass, spec.case_id, spec.repetition, pass::traits_of(spec.kind).timed}));

@@ -105,6 +105,12 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
   return mine;
 }
 
+// Of passes that save nothing: the defaults.
+pass::CheckpointSpec checkpoint_of(const pass::PassSpec& spec) {
+  const auto* train = std::get_if<pass::TrainSpec>(&spec.task);
+  return train ? train->checkpoint : pass::CheckpointSpec{};
+}
+
 // All of ours, until the last has ended.
 class Ranks {
  public:
@@ -113,8 +119,8 @@ class Ranks {
       : on_progress_(on_progress),
         world_(request.spec.world_size),
         group_timeout_s_(request.spec.ranks.group_timeout_s),
-        checkpoint_timeout_s_(request.spec.train.checkpoint.timeout_s),
-        grace_ns_(request.spec.train.checkpoint.dir.empty() ? kStepGraceNs : kCheckpointGraceNs) {
+        checkpoint_timeout_s_(checkpoint_of(request.spec).timeout_s),
+        grace_ns_(checkpoint_of(request.spec).dir.empty() ? kStepGraceNs : kCheckpointGraceNs) {
     Listener listener;
     if (request.spec.ranks.rendezvous.port == 0) listener = listen_here();
     std::vector<std::vector<int>> cpus(static_cast<std::size_t>(share.count));

@@ -23,9 +23,10 @@ bool worth_another_try(const process::WorkerOutcome& outcome) {
 
 // The step that a fault on purpose came before: none after it was done.
 Count step_of_fault(const process::WorkerRequest& request, const process::WorkerOutcome& outcome) {
-  if (request.spec.train.inject.empty() || outcome.fault_ns == 0)
+  const auto& inject = std::get<pass::TrainSpec>(request.spec.task).inject;
+  if (inject.empty() || outcome.fault_ns == 0)
     return Count::missing("the last step before the fault is not known");
-  return parse_fault(request.spec.train.inject).step;
+  return parse_fault(inject).step;
 }
 
 // Known when the ranks failed; what came afterwards is added by `add_return`.
@@ -74,15 +75,16 @@ process::WorkerOutcome run_restarting(process::PassExecutor& processes, const pr
                                       const process::OnProgress& on_progress) {
   auto outcome = processes.run(request, interrupt, on_progress);
   process::WorkerRequest again = request;
-  again.spec.train.checkpoint.resume = true;
+  auto* train = std::get_if<pass::TrainSpec>(&again.spec.task);
+  if (!train || train->checkpoint.dir.empty()) return outcome;
+  train->checkpoint.resume = true;
   std::vector<result::RestartFigures> restarts;
-  if (request.spec.train.checkpoint.dir.empty()) return outcome;
   for (int restart = 1; restart <= request.max_restarts && worth_another_try(outcome); ++restart) {
     tell(on_progress, restart, request.max_restarts, outcome.reason);
     restarts.push_back(figures_of_failure(request, outcome));
     const auto fault_step = step_of_fault(again, outcome);
     const auto noticed_ns = outcome.noticed_ns;
-    again.spec.train.inject.clear();  // a fault on purpose comes once
+    train->inject.clear();  // a fault on purpose comes once
     outcome = processes.run(again, interrupt, on_progress);
     if (outcome.ok) add_return(restarts.back(), fault_step, noticed_ns, outcome.report);
   }

@@ -165,10 +165,10 @@ pass::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   pass.model.inputs = config::case_inputs(c);
   pass.batch = s.integer("batch");
   pass.ranks = rank_spec(c, rank_device(c, place.device));
-  pass.train = train_spec(c, place);
-  pass.settings.precision = pass.train.settings.precision;
-  pass.settings.layout = pass.train.settings.layout;
-  pass.settings.threads = pass.train.settings.threads;
+  const auto& train = pass.task.emplace<pass::TrainSpec>(train_spec(c, place));
+  pass.settings.precision = train.settings.precision;
+  pass.settings.layout = train.settings.layout;
+  pass.settings.threads = train.settings.threads;
   pass.loop = step_loop_config(s);
   return pass;
 }

@@ -71,7 +71,7 @@ std::string stall_reason(const config::Case& c, const result::CaseResult& measur
 pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base, const fs::path& trace_file) {
   base.kind = pass::PassKind::kTrainProfile;
   base.repetition = 0;
-  auto& train = base.train;
+  auto& train = std::get<pass::TrainSpec>(base.task);
   train.checkpoint = {};
   train.inject.clear();
   train.epochs = train.drift_check_every = 0;

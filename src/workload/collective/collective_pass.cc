@@ -33,7 +33,7 @@ using Times = std::vector<std::int64_t>;
 class CollectivePass {
  public:
   CollectivePass(const pass::PassSpec& spec, TaggedSink& sink)
-      : spec_(spec), sink_(sink), rank_(spec, sink) {}
+      : spec_(spec), sweep_(std::get<pass::CollectiveSpec>(spec.task)), sink_(sink), rank_(spec, sink) {}
 
   void run() {
     rank_.run({.even_alone = true}, [this] { work(); });
@@ -44,7 +44,7 @@ class CollectivePass {
     communicator_ = rank_.plugin(plugin::Role::kCommunicator)
                         .make_communicator(spec_.plugin(plugin::Role::kCommunicator).name, *rank_.group());
     tell_ranks();
-    if (!spec_.collective.rounds.empty()) agree_on_hosts();
+    if (!sweep_.rounds.empty()) agree_on_hosts();
     tell_known();
     sink_.phase("measure");
     auto& window = rank_.timed().window;
@@ -52,8 +52,8 @@ class CollectivePass {
     rank_.timed().observe(rank_.processes_of_host());
     window.open();
     const auto begin = clock_.now_ns();
-    for (const auto& step : pass::sweep_steps(spec_.collective, spec_.world_size)) {
-      sink_.emit(pass::at_record(words_of(step, spec_.collective.operation)));
+    for (const auto& step : pass::sweep_steps(sweep_, spec_.world_size)) {
+      sink_.emit(pass::at_record(words_of(step, sweep_.operation)));
       measure(step.size, step.in_place);
     }
     if (!hosts_.empty()) time_rounds(rank_, *communicator_, hosts_);
@@ -63,7 +63,7 @@ class CollectivePass {
   }
 
   [[nodiscard]] plugin::CollectiveCall call_of(const pass::CollectiveSize& size, bool in_place) const {
-    const auto& c = spec_.collective;
+    const auto& c = sweep_;
     return {c.operation, c.dtype, c.reduction, c.root, size.send_count, size.receive_count, in_place};
   }
 
@@ -72,9 +72,9 @@ class CollectivePass {
     times.bytes = size.bytes, times.count = size.count, times.in_place = in_place;
     call_ = call_of(size, in_place);
     communicator_->prepare(call_);
-    times.checked = spec_.collective.checks > 0 && spec_.collective.operation != Collective::kBarrier;
-    for (std::int64_t i = 0; times.checked && i < spec_.collective.checks; ++i) times.wrong += check();
-    for (std::int64_t i = 0; i < spec_.collective.warmup; ++i) communicator_->start();
+    times.checked = sweep_.checks > 0 && sweep_.operation != Collective::kBarrier;
+    for (std::int64_t i = 0; times.checked && i < sweep_.checks; ++i) times.wrong += check();
+    for (std::int64_t i = 0; i < sweep_.warmup; ++i) communicator_->start();
     communicator_->finish();
     time_batch(times);
     time_one_by_one(times);
@@ -96,7 +96,7 @@ class CollectivePass {
 
   // As nccl-tests measures: a barrier, then all at once.
   void time_batch(CollectiveTimes& times) {
-    const auto n = spec_.collective.batch;
+    const auto n = sweep_.batch;
     const bool each = communicator_->start_completes();
     Times single;
     single.reserve(static_cast<std::size_t>(n));
@@ -194,7 +194,7 @@ class CollectivePass {
     hosts_ = rank_.leads() ? result::hosts_of(ranks_)
                            : std::vector<int>(static_cast<std::size_t>(spec_.world_size));
     rank_.group()->broadcast(std::as_writable_bytes(std::span(hosts_)), 0);
-    planned_rounds(spec_.collective.rounds, hosts_);
+    planned_rounds(sweep_.rounds, hosts_);
   }
 
   void report() {
@@ -202,14 +202,14 @@ class CollectivePass {
     auto& r = rank_.repetition();
     rank_.timed().window.report(r, typical_ns_);
     if (!rank_.leads()) return;
-    r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = spec_.collective.warmup;
+    r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = sweep_.warmup;
     r.converged = result::Maybe<bool>::missing("each size has its own");
     r.stop_reason = "sizes_done", r.checks = checks_;
     sink_.emit(pass::repetition_record(r));
   }
 
   [[nodiscard]] result::CollectiveResult known_here() const {
-    const auto& c = spec_.collective;
+    const auto& c = sweep_;
     const auto& row = row_of(c.operation);
     result::CollectiveResult known;
     known.operation = row.name;
@@ -223,6 +223,7 @@ class CollectivePass {
   }
 
   const pass::PassSpec& spec_;
+  const pass::CollectiveSpec& sweep_;
   TaggedSink& sink_;
   Rank rank_;
   SteadyClock clock_;

@@ -26,7 +26,8 @@ class RoundTimer {
         communicator_(communicator),
         hosts_(hosts),
         spec_(rank.spec()),
-        rounds_(planned_rounds(spec_.collective.rounds, hosts)) {}
+        sweep_(std::get<pass::CollectiveSpec>(spec_.task)),
+        rounds_(planned_rounds(sweep_.rounds, hosts)) {}
 
   // All ranks decide alike, because they judge the same numbers.
   std::vector<RoundTimes> run() {
@@ -34,7 +35,7 @@ class RoundTimer {
     for (std::int64_t attempt = 0; attempt < kRoundAttempts; ++attempt) {
       const auto times = measure(attempt);
       all.insert(all.end(), times.begin(), times.end());
-      const auto suspected = stats::suspects(result::attempt_of(times), hosts_, spec_.collective.slow_factor);
+      const auto suspected = stats::suspects(result::attempt_of(times), hosts_, sweep_.slow_factor);
       if (suspected.empty()) break;
       rounds_ = stats::with_suspects_apart(rounds_, suspected);
     }
@@ -60,12 +61,12 @@ class RoundTimer {
   // 0, so that the maximum over the ranks is that of the slowest member.
   std::vector<RoundTimes> measure_round(std::int64_t attempt, std::size_t at) {
     const auto& round = rounds_[at];
-    const auto n = static_cast<std::size_t>(spec_.collective.batch), column = n + 1;
+    const auto n = static_cast<std::size_t>(sweep_.batch), column = n + 1;
     const auto subset = subset_of_this_rank(round);
     prepare(round, subset);
     std::vector<double> values(round.size() * column);
     const auto wrong = check();
-    for (std::int64_t i = 0; i < spec_.collective.warmup; ++i) communicator_.start();
+    for (std::int64_t i = 0; i < sweep_.warmup; ++i) communicator_.start();
     communicator_.finish();
     for (std::size_t i = 0; i < n; ++i) {
       const double ns = time_one();
@@ -93,7 +94,7 @@ class RoundTimer {
   }
 
   void prepare(const stats::Round& round, std::size_t subset) {
-    const auto& c = spec_.collective;
+    const auto& c = sweep_;
     const auto size = pass::collective_size(Collective::kSendRecv, c.dtype, spec_.world_size, c.round_bytes);
     call_ = {Collective::kSendRecv, c.dtype, c.reduction, 0, size.send_count, size.receive_count, false};
     call_.send_to = call_.receive_from = static_cast<int>(spec_.rank);
@@ -108,7 +109,7 @@ class RoundTimer {
   }
 
   double check() {
-    if (spec_.collective.checks == 0) return 0;
+    if (sweep_.checks == 0) return 0;
     const RankOf self{spec_.rank, spec_.world_size};
     std::vector<std::byte> received(static_cast<std::size_t>(call_.receive_count) *
                                     dtype_size_bytes(call_.dtype));
@@ -141,6 +142,7 @@ class RoundTimer {
   plugin::Communicator& communicator_;
   const std::vector<int>& hosts_;
   const pass::PassSpec& spec_;
+  const pass::CollectiveSpec& sweep_;
   std::vector<stats::Round> rounds_;
   plugin::CollectiveCall call_;
   SteadyClock clock_;

@@ -21,10 +21,11 @@ void run_profile_pass(const pass::PassSpec& spec, TaggedSink& sink) {
   Inputs inputs(spec, 0, 1);
   const auto batch = inputs.batch(0);
   for (int i = 0; i < 3; ++i) infer(*loaded.engine, batch);  // touches memory, lets graphs specialise
-  const auto times = loaded.engine->profile(0, spec.profile_inferences);
+  const int inferences = std::get<pass::ProfileLayers>(spec.task).inferences;
+  const auto times = loaded.engine->profile(0, inferences);
   std::vector<result::LayerRow> rows;
   for (const auto& layer : times.layers) rows.push_back(row_of(layer));
-  sink.emit(pass::layers_record(rows, times.source, spec.profile_inferences));
+  sink.emit(pass::layers_record(rows, times.source, inferences));
   sink.phase(kUnload);
 }
 

@@ -4,7 +4,7 @@
 
 namespace paceline::workload {
 
-// Times every layer over spec.profile_inferences inferences of the first batch, under the engine's profiler.
+// Times every layer under the engine's profiler, over the inferences of ProfileLayers with the first batch.
 // Profiling slows an engine down: nothing else is measured in this process.
 void run_profile_pass(const pass::PassSpec& spec, TaggedSink& sink);
 

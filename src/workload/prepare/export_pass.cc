@@ -22,6 +22,7 @@ std::int64_t bytes_of(const pass::ExportTo& target) {
 }  // namespace
 
 void export_model(const pass::PassSpec& spec, pass::RecordSink& sink) {
+  const auto& to = std::get<pass::ExportTo>(spec.task);
   sink.emit(pass::phase_record("load"));
   const auto& use = spec.plugin(plugin::Role::kExporter);
   const plugin::LoadedPlugin plugin(use.file);
@@ -30,9 +31,9 @@ void export_model(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("export"));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  exporter->write(spec.model, spec.export_to.settings, spec.export_to.file);
+  exporter->write(spec.model, to.settings, to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
-  sink.emit(pass::prepared_record({spec.export_to.format, bytes_of(spec.export_to), took, {}}));
+  sink.emit(pass::prepared_record({to.format, bytes_of(to), took, {}}));
   sink.emit(pass::phase_record(kUnload));
 }
 

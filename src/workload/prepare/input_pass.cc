@@ -10,7 +10,7 @@
 namespace paceline::workload {
 
 void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
-  const auto& to = spec.inputs_to;
+  const auto& to = std::get<pass::InputsTo>(spec.task);
   sink.emit(pass::phase_record("inputs"));
   if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
   auto inputs = make_inputs(to.request);
@@ -19,7 +19,7 @@ void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
 }
 
 void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
-  const auto& to = spec.expected_to;
+  const auto& to = std::get<pass::ExpectedTo>(spec.task);
   sink.emit(pass::phase_record("expected"));
   std::vector<std::int64_t> filled;
   for (std::int64_t i = 0; i < spec.samples; ++i) filled.push_back(i % to.given);

@@ -44,7 +44,7 @@ ModelRunner::ModelRunner(const pass::PassSpec& spec, pass::RecordSink& sink,
       sink_(sink),
       interrupt_(interrupt),
       plugin_(spec.plugin(plugin::Role::kEngine).file),
-      scratch_(spec.quantise_to.file + ".scratch.onnx") {
+      scratch_(std::get<pass::QuantiseTo>(spec.task).file + ".scratch.onnx") {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
     inputs_.push_back(read_npy(spec.input_files[i]));
     inputs_.back().rename(spec.model.inputs.at(i).name);

@@ -9,17 +9,17 @@
 
 namespace paceline::workload {
 
-// Makes the files of spec.inputs_to. Throws what make_inputs throws.
+// Makes the files of InputsTo. Throws what make_inputs throws.
 void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink);
-// Makes the file of spec.expected_to for spec.samples samples. Throws what read_expected_outputs throws.
+// Makes the file of ExpectedTo for spec.samples samples. Throws what read_expected_outputs throws.
 void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink);
 
 // The others emit `loaded` and `prepared`, and throw Error.
-// Writes the built-in model spec.model as spec.export_to says.
+// Writes the built-in model spec.model as ExportTo says.
 void export_model(const pass::PassSpec& spec, pass::RecordSink& sink);
-// Compiles the ONNX file spec.model.file as spec.build_to says, with the builder of the pass.
+// Compiles the ONNX file spec.model.file as BuildTo says, with the builder of the pass.
 void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink);
-// Writes the ONNX file spec.model.file again as spec.quantise_to says, in int8 or fp16. For int8, ranges come
+// Writes the ONNX file spec.model.file again as QuantiseTo says, in int8 or fp16. For int8, ranges come
 // from the calibration cache where it fits, else from running the float model in the spec's engine on the
 // spec's inputs; the cache is then written anew. Emits `progress` too.
 void quantise_model(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt);

@@ -45,7 +45,7 @@ std::string method_text(const onnx::RangeRule& rule) {
 class Int8Pass {
  public:
   Int8Pass(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt)
-      : spec_(spec), to_(spec.quantise_to), sink_(sink), interrupt_(interrupt) {}
+      : spec_(spec), to_(std::get<pass::QuantiseTo>(spec.task)), sink_(sink), interrupt_(interrupt) {}
 
   result::Quantisation run(onnx::proto::ModelProto& model);
 
@@ -204,7 +204,7 @@ result::Quantisation to_half(onnx::proto::ModelProto& model) {
 }  // namespace
 
 void quantise_model(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt) {
-  const auto& to = spec.quantise_to;
+  const auto& to = std::get<pass::QuantiseTo>(spec.task);
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   sink.emit(pass::phase_record("read"));

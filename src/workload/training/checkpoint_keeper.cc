@@ -18,17 +18,19 @@ using result::Number;
 // What must be the same for training to continue: not its length, how often it is saved, nor the number of
 // ranks or threads.
 CheckpointOwner owner_of(const pass::PassSpec& spec) {
-  const auto& s = spec.train.settings;
-  const auto& data = spec.train.data;
+  const auto& train = std::get<pass::TrainSpec>(spec.task);
+  const auto& s = train.settings;
+  const auto& data = train.data;
   const auto same =
       fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", spec.model.name, s.precision, s.optimizer.name,
                   s.accumulation_steps, s.seed, s.dropout, data.source, data.path, data.shuffle);
   return {spec.model.name, sha256_hex(same).substr(0, 16), spec.world_size};
 }
 
-pass::CheckpointSpec folder_of_repetition(pass::CheckpointSpec checkpoint, std::int64_t repetition) {
-  if (!checkpoint.dir.empty() && repetition > 0)
-    checkpoint.dir += fmt::format("/repetition{}", repetition + 1);
+pass::CheckpointSpec folder_of_repetition(const pass::PassSpec& spec) {
+  auto checkpoint = std::get<pass::TrainSpec>(spec.task).checkpoint;
+  if (!checkpoint.dir.empty() && spec.repetition > 0)
+    checkpoint.dir += fmt::format("/repetition{}", spec.repetition + 1);
   return checkpoint;
 }
 
@@ -42,8 +44,8 @@ Number median_of(const std::vector<CheckpointCost>& written, Get get) {
 }  // namespace
 
 CheckpointKeeper::CheckpointKeeper(const pass::PassSpec& spec, const KeeperParts& parts)
-    : spec_(folder_of_repetition(spec.train.checkpoint, spec.repetition)),
-      schedule_(spec.train.schedule),
+    : spec_(folder_of_repetition(spec)),
+      schedule_(std::get<pass::TrainSpec>(spec.task).schedule),
       owner_(owner_of(spec)),
       rank_(static_cast<int>(spec.rank)),
       parts_(parts),

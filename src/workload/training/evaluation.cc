@@ -38,9 +38,13 @@ void add_to(Sums& all, const std::string& text) {
   all.samples += count(4);
 }
 
+const pass::TrainSpec& train_of(const pass::PassSpec& spec) {
+  return std::get<pass::TrainSpec>(spec.task);
+}
+
 LoaderSetup setup_of(const pass::PassSpec& spec, const plugin::Trainer& trainer) {
   LoaderSetup setup;
-  setup.data = spec.train.data;
+  setup.data = train_of(spec).data;
   setup.data.held_out = true;
   setup.data.shuffle = setup.data.augment = false;
   setup.specs = trainer.batch_specs();
@@ -63,7 +67,7 @@ Evaluation::Evaluation(const pass::PassSpec& spec, plugin::Trainer& trainer, plu
       trainer_(trainer),
       group_(group),
       sink_(sink),
-      every_epochs_(spec.train.eval_every_epochs) {
+      every_epochs_(train_of(spec).eval_every_epochs) {
   if (every_epochs_ > 0 && !usable()) every_epochs_ = 0;
 }
 
@@ -71,7 +75,7 @@ Evaluation::Evaluation(const pass::PassSpec& spec, plugin::Trainer& trainer, plu
 bool Evaluation::usable() {
   std::array<double, 2> no{0, 0};  // [0]: there are none; [1]: they cannot be used
   std::string why;
-  if (!has_held_out(spec_.train.data)) no[0] = 1;
+  if (!has_held_out(train_of(spec_).data)) no[0] = 1;
   if (no[0] == 0) try {
       const Loader tried(setup_of(spec_, trainer_));
     } catch (const Error& e) {

@@ -19,7 +19,7 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
   mine.rank.host = cluster::host_name();
   mine.rank.process_id = ::getpid();
   mine.rank.cpus = host::format_cpu_list(host::current_affinity());
-  mine.rank.threads = rank.spec().train.settings.threads;
+  mine.rank.threads = rank.train().settings.threads;
   mine.rank.rss_peak_bytes = host::process_memory().rss_peak_bytes;
   if (const auto peak = rank.trainer().info().peak_tensor_bytes) mine.rank.device_peak_bytes = *peak;
   mine.loader_samples_per_s = {rank.loader().deliverable_samples_per_s(), "one batch, always the same"};
@@ -37,7 +37,7 @@ void tell_steps(TrainingRank& rank, RankReport report) {
 }
 
 result::Training known_here(TrainingRank& rank) {
-  const auto& train = rank.spec().train;
+  const auto& train = rank.train();
   const auto& ranks = rank.spec().ranks;
   const auto info = rank.trainer().info();
   result::Training t;

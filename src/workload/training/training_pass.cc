@@ -97,7 +97,7 @@ void TrainingPass::open() {
   clocks_.emplace(spec_.ranks.device);
   observe();
   watch_.emplace(
-      WatchParts{spec_.train.settings.ddp.enabled ? rank_.group() : nullptr,
+      WatchParts{rank_.train().settings.ddp.enabled ? rank_.group() : nullptr,
                  [this](std::vector<result::StepRow> rows) { return steps_of(rank_, std::move(rows)); },
                  [this](const std::string& words) { sink_.emit(pass::notice_record(words)); },
                  {rank_.processes_of_host(), *clocks_}});
@@ -130,7 +130,7 @@ void TrainingPass::between_steps() {
   keep_row();
   const auto step = rank_.next_step();
   end_->ask(step, rows_.empty() ? 0 : rows_.back().step_ns);
-  if (spec_.train.drift_check_every > 0 && step > 0 && step % spec_.train.drift_check_every == 0)
+  if (rank_.train().drift_check_every > 0 && step > 0 && step % rank_.train().drift_check_every == 0)
     compare_parameters();
   evaluate_when_due();
   checkpoints_->save_when_due(step);
@@ -162,9 +162,9 @@ constexpr const char* kStopEpochs = "epochs_done";  // the steps of the epochs a
 constexpr std::int64_t kFewestLeft = 2;  // the loop times at least one step, and never the first
 
 // The steps left of the epochs that were asked for; none when there is no limit.
-std::optional<std::int64_t> steps_left(const pass::PassSpec& spec, const Loader& loader) {
-  if (spec.train.epochs <= 0) return std::nullopt;
-  return spec.train.epochs * loader.steps_per_epoch() - loader.step();
+std::optional<std::int64_t> steps_left(const pass::TrainSpec& train, const Loader& loader) {
+  if (train.epochs <= 0) return std::nullopt;
+  return train.epochs * loader.steps_per_epoch() - loader.step();
 }
 
 // Ends warm-up and measurement with the last epoch; the first step belongs to neither. Returns true when
@@ -181,7 +181,7 @@ bool end_with_epochs(measure::LoopConfig& config, std::int64_t left) {
 }
 
 bool TrainingPass::ends_without_measuring() {
-  const auto left = steps_left(spec_, rank_.loader());
+  const auto left = steps_left(rank_.train(), rank_.loader());
   const auto done = rank_.next_step();
   if (!left || *left >= kFewestLeft || done == 0) return false;
   const char* rest =
@@ -197,7 +197,7 @@ bool TrainingPass::ends_without_measuring() {
   if (rank_.leads())
     sink_.emit(pass::trained_record(
         fmt::format("training.epochs: {}: the training in '{}' has done {}, {}; raise --epochs to train on",
-                    spec_.train.epochs, checkpoints_->folder(), plural(done, "step"), rest)));
+                    rank_.train().epochs, checkpoints_->folder(), plural(done, "step"), rest)));
   return true;
 }
 
@@ -223,12 +223,12 @@ void TrainingPass::measure() {
   auto config = spec_.loop;
   config.batch = 1;
   count_first_step(config.warmup);
-  auto left = steps_left(spec_, rank_.loader());
+  auto left = steps_left(rank_.train(), rank_.loader());
   if (left) left = std::max(kFewestLeft, *left);
   if (left && end_with_epochs(config, *left) && rank_.leads())
     sink_.emit(pass::notice_record(
         fmt::format("training.epochs: {} leaves {} steps to measure, fewer than benchmark.measure_steps",
-                    spec_.train.epochs, *config.iterations)));
+                    rank_.train().epochs, *config.iterations)));
   measure::AloneDecider alone(config.warmup, config.stop, config.iterations);
   std::optional<AgreedDecider> agreed;
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
@@ -259,7 +259,7 @@ void TrainingPass::tell_epoch(std::int64_t elapsed_ns) {
 }
 
 void TrainingPass::finish_epochs() {
-  const auto wanted = spec_.train.epochs * rank_.loader().steps_per_epoch();
+  const auto wanted = rank_.train().epochs * rank_.loader().steps_per_epoch();
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   auto told = begin;
@@ -283,7 +283,7 @@ void TrainingPass::close_checkpoints() {
 // Ranks that train the same model must have bit-identical parameters.
 void TrainingPass::compare_parameters() {
   auto* group = rank_.group();
-  if (!group || !spec_.train.settings.ddp.enabled) return;
+  if (!group || !rank_.train().settings.ddp.enabled) return;
   const auto all = group->gather(rank_.trainer().fingerprint());
   std::int64_t other = -1;
   for (std::size_t rank = 1; rank < all.size() && other < 0; ++rank)
@@ -323,7 +323,7 @@ void TrainingPass::report() {
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = known_here(rank_);
-  if (rank_.group() && !spec_.train.settings.ddp.enabled)
+  if (rank_.group() && !rank_.train().settings.ddp.enabled)
     r.training->notes.emplace_back(
         "ddp.enabled is false: every rank trained a model of its own; gradients were not exchanged");
   if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;

@@ -62,7 +62,10 @@ ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps,
 class ProfilePass {
  public:
   ProfilePass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
-      : plan_(spec.train.profile), sink_(sink), interrupt_(interrupt), rank_(spec, sink) {}
+      : plan_(std::get<pass::TrainSpec>(spec.task).profile),
+        sink_(sink),
+        interrupt_(interrupt),
+        rank_(spec, sink) {}
 
   void run() {
     rank_.run([this] {

@@ -36,7 +36,10 @@ void take_times(StepRow& row, const plugin::StepTimes& times) {
 }  // namespace
 
 TrainingRank::TrainingRank(const pass::PassSpec& spec, TaggedSink& sink)
-    : spec_(spec), train_(spec.train), rank_(spec, sink), fault_(parse_fault(spec.train.inject), spec.rank) {}
+    : spec_(spec),
+      train_(std::get<pass::TrainSpec>(spec.task)),
+      rank_(spec, sink),
+      fault_(parse_fault(train_.inject), spec.rank) {}
 
 void TrainingRank::run(const std::function<void()>& work) {
   rank_.run({train_.settings.ddp.enabled, train_.settings.deterministic}, work);

@@ -46,6 +46,7 @@ class TrainingRank {
   std::optional<result::StepRow> take_row();
 
   [[nodiscard]] const pass::PassSpec& spec() const { return spec_; }
+  [[nodiscard]] const pass::TrainSpec& train() const { return train_; }
   [[nodiscard]] TaggedSink& sink() { return rank_.sink(); }
   [[nodiscard]] bool leads() const { return spec_.rank == 0; }
   [[nodiscard]] std::int64_t next_step() const { return step_; }

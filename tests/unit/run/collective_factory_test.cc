@@ -35,7 +35,7 @@ TEST(CollectiveFactory, TakesEveryOption) {
   EXPECT_EQ(pass.world_size, 4);
   EXPECT_EQ(pass.ranks.backend, "gloo");
   EXPECT_EQ(pass.ranks.group_timeout_s, 7);
-  const auto& c = pass.collective;
+  const auto& c = std::get<pass::CollectiveSpec>(pass.task);
   EXPECT_EQ(c.operation, Collective::kReduce);
   EXPECT_EQ(c.dtype, DType::kBFloat16);
   EXPECT_EQ(c.reduction, Reduction::kMax);
@@ -51,7 +51,8 @@ TEST(CollectiveFactory, TakesEveryOption) {
 }
 
 TEST(CollectiveFactory, ABarrierHasOneSize) {
-  EXPECT_EQ(pass_of("collectives: [barrier]\n").collective.sizes, std::vector<std::int64_t>{0});
+  const auto pass = pass_of("collectives: [barrier]\n");
+  EXPECT_EQ(std::get<pass::CollectiveSpec>(pass.task).sizes, std::vector<std::int64_t>{0});
 }
 
 TEST(CollectiveFactory, TheLargestSizeIsInWholeElements) {

@@ -240,7 +240,7 @@ TEST_F(Launched, NobodyRestartsRanksOfALaunch) {
   const auto done = play(plan("[8]", saved), fails_first("crash", "gone"), fails_first("peer", "gone"));
   EXPECT_EQ(leading_.requests.size(), 1U);
   EXPECT_EQ(following_.requests.size(), 1U);
-  EXPECT_FALSE(leading_.requests.at(0).spec.train.checkpoint.resume);
+  EXPECT_FALSE(std::get<pass::TrainSpec>(leading_.requests.at(0).spec.task).checkpoint.resume);
   EXPECT_EQ(done.cases[0].outcome, result::Outcome::kFailed);
 }
 
@@ -249,7 +249,7 @@ TEST_F(Launched, RanksThatTheLauncherRestartedGoOnFromTheCheckpointWithoutTheirF
   play(plan("[4]",
             "inject: kill:rank=1,step=3\ncheckpoint: {dir: " + (scratch_.path() / "saved").string() + "}\n"));
   for (const auto* side : {&leading_, &following_}) {
-    const auto& train = side->requests.at(0).spec.train;
+    const auto& train = std::get<pass::TrainSpec>(side->requests.at(0).spec.task);
     EXPECT_TRUE(train.checkpoint.resume);
     EXPECT_EQ(train.inject, "");
   }
@@ -258,7 +258,7 @@ TEST_F(Launched, RanksThatTheLauncherRestartedGoOnFromTheCheckpointWithoutTheirF
 TEST_F(Launched, RanksThatWereRestartedWithoutCheckpointsBeginAnew) {
   meet(/*attempt=*/1);
   play(plan());
-  EXPECT_FALSE(following_.requests.at(0).spec.train.checkpoint.resume);
+  EXPECT_FALSE(std::get<pass::TrainSpec>(following_.requests.at(0).spec.task).checkpoint.resume);
 }
 
 TEST_F(Launched, AProfileIsAPassOfBothAfterTheTimedOnes) {

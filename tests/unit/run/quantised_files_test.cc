@@ -61,17 +61,21 @@ TEST(QuantisedFiles, CalibratesInOnnxRuntimeElseInOpenVino) {
 
 TEST(QuantisedFiles, Float16NeedsNoEngine) {
   const auto pass = quantise_pass(settings("precisions: [fp16]\n"), base(), "m.onnx", engines("", ""));
-  EXPECT_EQ(pass.quantise_to.precision, "fp16");
+  EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).precision, "fp16");
   EXPECT_TRUE(pass.plugins.empty());
 }
 
 TEST(QuantisedFiles, ActivationsAreThoseTheEngineRuns) {
   const auto s = settings("precisions: [int8]\n");
   const auto here = engines("ort.so", "");
-  EXPECT_EQ(quantise_pass(s, base("openvino"), "m.onnx", here).quantise_to.activations, "uint8");
-  EXPECT_EQ(quantise_pass(s, base("tensorrt"), "m.onnx", here).quantise_to.activations, "int8");
+  EXPECT_EQ(std::get<pass::QuantiseTo>(quantise_pass(s, base("openvino"), "m.onnx", here).task).activations,
+            "uint8");
+  EXPECT_EQ(std::get<pass::QuantiseTo>(quantise_pass(s, base("tensorrt"), "m.onnx", here).task).activations,
+            "int8");
   const auto asked = settings("precisions: [int8]\nquantisation: {activations: int8}\n");
-  EXPECT_EQ(quantise_pass(asked, base("openvino"), "m.onnx", here).quantise_to.activations, "int8");
+  EXPECT_EQ(
+      std::get<pass::QuantiseTo>(quantise_pass(asked, base("openvino"), "m.onnx", here).task).activations,
+      "int8");
 }
 
 TEST(QuantisedFiles, SettingsReachThePass) {
@@ -79,10 +83,10 @@ TEST(QuantisedFiles, SettingsReachThePass) {
       "precisions: [int8]\nquantisation: {method: entropy, samples: 5, exclude: [first, 'fc*']}\n"
       "calib_data: [x.npy]\n");
   const auto pass = quantise_pass(s, base(), "m.onnx", engines("ort.so", ""));
-  EXPECT_EQ(pass.quantise_to.method, "entropy");
-  EXPECT_EQ(pass.quantise_to.exclude, (std::vector<std::string>{"first", "fc*"}));
+  EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).method, "entropy");
+  EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).exclude, (std::vector<std::string>{"first", "fc*"}));
   EXPECT_EQ(pass.samples, 5);
-  EXPECT_EQ(pass.quantise_to.data, "'x.npy'");
+  EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).data, "'x.npy'");
   const auto request = calibration_request(s, pass);
   EXPECT_EQ(request.specs.at(0).shape, (Shape{5, 3, 32, 32}));
   EXPECT_EQ(request.load_inputs, std::vector<std::string>{"x.npy"});
@@ -132,7 +136,7 @@ TEST(QuantisedFiles, ACacheIsAFileOrLiesInAFolder) {
   };
   EXPECT_EQ(with(folder), folder / in_run.filename());
   EXPECT_EQ(with(folder / "mine.json"), folder / "mine.json");
-  pass.quantise_to.method = "minmax";
+  std::get<pass::QuantiseTo>(pass.task).method = "minmax";
   EXPECT_NE(with(folder), folder / in_run.filename()) << "another method has another file";
 }
 

@@ -14,7 +14,7 @@ process::WorkerRequest request_of(int max_restarts, const std::string& checkpoin
   process::WorkerRequest request;
   request.spec.kind = pass::PassKind::kTrain;
   request.spec.world_size = 2;
-  request.spec.train.checkpoint.dir = checkpoints;
+  request.spec.task.emplace<pass::TrainSpec>().checkpoint.dir = checkpoints;
   request.max_restarts = max_restarts;
   return request;
 }
@@ -43,8 +43,8 @@ TEST(Restarts, GoOnFromTheLastCheckpointAndTellWhatItCost) {
   const auto outcome = ranks.run(request_of(3));
   EXPECT_TRUE(outcome.ok);
   ASSERT_EQ(ranks.fake.requests.size(), 3U);
-  EXPECT_FALSE(ranks.fake.requests.at(0).spec.train.checkpoint.resume);
-  EXPECT_TRUE(ranks.fake.requests.at(1).spec.train.checkpoint.resume);
+  EXPECT_FALSE(std::get<pass::TrainSpec>(ranks.fake.requests.at(0).spec.task).checkpoint.resume);
+  EXPECT_TRUE(std::get<pass::TrainSpec>(ranks.fake.requests.at(1).spec.task).checkpoint.resume);
   EXPECT_EQ(ranks.told.front(), "restart 1 of 3 from the last checkpoint: crash");
   const auto& restarts = outcome.report.repetition.training->restarts;
   ASSERT_EQ(restarts.size(), 2U);
@@ -75,10 +75,10 @@ TEST(Restarts, NeedCheckpoints) {
 TEST(Restarts, AFaultOnPurposeComesOnce) {
   Ranks ranks{{"killed", ""}};
   auto request = request_of(1);
-  request.spec.train.inject = "kill:rank=1,step=5";
+  std::get<pass::TrainSpec>(request.spec.task).inject = "kill:rank=1,step=5";
   EXPECT_TRUE(ranks.run(request).ok);
-  EXPECT_EQ(ranks.fake.requests.at(0).spec.train.inject, "kill:rank=1,step=5");
-  EXPECT_EQ(ranks.fake.requests.at(1).spec.train.inject, "");
+  EXPECT_EQ(std::get<pass::TrainSpec>(ranks.fake.requests.at(0).spec.task).inject, "kill:rank=1,step=5");
+  EXPECT_EQ(std::get<pass::TrainSpec>(ranks.fake.requests.at(1).spec.task).inject, "");
 }
 
 }  // namespace

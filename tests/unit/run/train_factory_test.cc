@@ -39,7 +39,7 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{4, 3, 224, 224}));
   EXPECT_EQ(pass.loop.warmup.fixed_iterations, 3);
   EXPECT_EQ(pass.loop.iterations, 12);
-  const auto& t = pass.train;
+  const auto& t = std::get<pass::TrainSpec>(pass.task);
   EXPECT_EQ(t.settings.precision, "bf16");
   EXPECT_EQ(t.settings.layout, "channels_last");
   EXPECT_EQ(t.settings.threads, 2);
@@ -80,17 +80,18 @@ TEST(TrainFactory, ASpecTravelsAsJson) {
 }
 
 TEST(TrainFactory, DefaultsSuitOptimizerAndWorld) {
-  const auto sgd = train_pass(training_case("model: resnet50\n"), {1, "cpu"}).train;
+  const auto sgd = std::get<pass::TrainSpec>(train_pass(training_case("model: resnet50\n"), {1, "cpu"}).task);
   EXPECT_FALSE(sgd.settings.ddp.enabled);
   EXPECT_DOUBLE_EQ(sgd.schedule.base, 0.1);
   EXPECT_DOUBLE_EQ(sgd.settings.optimizer.weight_decay, 1e-4);
-  const auto adamw = train_pass(training_case("model: bert-large\n"), {1, "cpu"}).train;
+  const auto adamw =
+      std::get<pass::TrainSpec>(train_pass(training_case("model: bert-large\n"), {1, "cpu"}).task);
   EXPECT_DOUBLE_EQ(adamw.schedule.base, 1e-3);
   EXPECT_TRUE(adamw.settings.options.empty());
   const auto cuda = train_pass(training_case("model: resnet50\nranks: 2\n"), {1, "cuda"});
   EXPECT_EQ(cuda.ranks.backend, "nccl");
-  EXPECT_EQ(cuda.train.settings.options.at("cudnn_benchmark"), "true");
-  EXPECT_EQ(cuda.train.settings.options.at("sync_cuda"), "false");
+  EXPECT_EQ(std::get<pass::TrainSpec>(cuda.task).settings.options.at("cudnn_benchmark"), "true");
+  EXPECT_EQ(std::get<pass::TrainSpec>(cuda.task).settings.options.at("sync_cuda"), "false");
 }
 
 TEST(TrainFactory, MeasuresStepsSecondsOrByTheRule) {

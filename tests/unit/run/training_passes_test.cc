@@ -102,13 +102,14 @@ TEST_F(TrainingPasses, RestartsGoOnFromTheCheckpointAndOutliveResume) {
   ASSERT_TRUE(done.complete) << done.reason;
   ASSERT_EQ(fake.requests.size(), 4U);
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto& train = fake.requests[i].spec.train;
+    const auto& train = std::get<pass::TrainSpec>(fake.requests[i].spec.task);
     EXPECT_EQ(train.checkpoint.resume, i > 0) << i;
     EXPECT_EQ(train.inject, i > 0 ? "" : "kill:rank=1,step=3") << i;
-    EXPECT_EQ(train.checkpoint.dir, fake.requests[0].spec.train.checkpoint.dir);
+    EXPECT_EQ(train.checkpoint.dir, std::get<pass::TrainSpec>(fake.requests[0].spec.task).checkpoint.dir);
     EXPECT_EQ(fake.requests[i].record_file, fake.requests[0].record_file);
   }
-  EXPECT_FALSE(fake.requests.at(3).spec.train.checkpoint.resume);  // the next repetition trains anew
+  EXPECT_FALSE(std::get<pass::TrainSpec>(fake.requests.at(3).spec.task)
+                   .checkpoint.resume);  // the next repetition trains anew
   EXPECT_EQ(notes_.notices, (std::vector<std::string>{
                                 "restart 1 of 3 from the last checkpoint: rank 1 on here: killed by SIGKILL",
                                 "restart 2 of 3 from the last checkpoint: no answer"}));

@@ -48,14 +48,15 @@ TEST(TrainingProfiles, ThePassLeavesOutWhatCostsOrLeavesTraces) {
   EXPECT_EQ(pass.kind, pass::PassKind::kTrainProfile);
   EXPECT_EQ(pass.world_size, 2);
   EXPECT_EQ(pass.repetition, 0);
-  EXPECT_TRUE(pass.train.checkpoint.dir.empty());
-  EXPECT_FALSE(pass.train.checkpoint.resume);
-  EXPECT_TRUE(pass.train.inject.empty());
-  EXPECT_EQ(pass.train.epochs, 0);
-  EXPECT_EQ(pass.train.drift_check_every, 0);
-  EXPECT_EQ(pass.train.profile.steps, 5);
-  EXPECT_EQ(pass.train.profile.trace_file, "/tmp/trace.json");
-  EXPECT_EQ(pass.train.settings.seed, base.train.settings.seed);
+  const auto& train = std::get<pass::TrainSpec>(pass.task);
+  EXPECT_TRUE(train.checkpoint.dir.empty());
+  EXPECT_FALSE(train.checkpoint.resume);
+  EXPECT_TRUE(train.inject.empty());
+  EXPECT_EQ(train.epochs, 0);
+  EXPECT_EQ(train.drift_check_every, 0);
+  EXPECT_EQ(train.profile.steps, 5);
+  EXPECT_EQ(train.profile.trace_file, "/tmp/trace.json");
+  EXPECT_EQ(train.settings.seed, std::get<pass::TrainSpec>(base.task).settings.seed);
 }
 
 TEST(TrainingProfiles, OtherToolsAndTriggersAreExplained) {

@@ -85,9 +85,10 @@ class Keeper : public ::testing::Test {
     pass::PassSpec spec;
     spec.model.name = "tiny_cnn";
     spec.world_size = world;
-    spec.train.checkpoint.dir = dir().string();
-    spec.train.checkpoint.every_steps = 10;
-    spec.train.checkpoint.resume = resume;
+    auto& checkpoint = spec.task.emplace<pass::TrainSpec>().checkpoint;
+    checkpoint.dir = dir().string();
+    checkpoint.every_steps = 10;
+    checkpoint.resume = resume;
     return spec;
   }
   [[nodiscard]] fs::path dir() const { return folder_ / "saved"; }
@@ -101,7 +102,7 @@ class Keeper : public ::testing::Test {
 
 TEST_F(Keeper, DoesNothingWithoutAFolder) {
   auto nowhere = spec();
-  nowhere.train.checkpoint.dir.clear();
+  std::get<pass::TrainSpec>(nowhere.task).checkpoint.dir.clear();
   Rank rank(nowhere, 0);
   EXPECT_FALSE(rank.keeper->enabled());
   EXPECT_EQ(rank.keeper->open(), 0);
@@ -190,7 +191,7 @@ TEST_F(Keeper, OtherRanksWaitForOneThatWrites) {
 TEST_F(Keeper, ARankThatNeverEndsItsPartIsNamedWithTheLimit) {
   const auto store = std::make_shared<test::FakeStore>();
   auto impatient = spec(2);
-  impatient.train.checkpoint.timeout_s = 0.2;
+  std::get<pass::TrainSpec>(impatient.task).checkpoint.timeout_s = 0.2;
   test::on_ranks(2, [&](plugin::RankGroup& group) {
     Rank rank(impatient, group.rank(), &group, store.get());
     rank.keeper->open();

@@ -54,16 +54,17 @@ class HeldOut : public ::testing::Test {
   HeldOut() {
     folder_.write("set/train.bin", records(20, 1));
     folder_.write("set/test.bin", records(7, 9) + records(6, 3));
-    spec_.train.data.source = "cifar100";
-    spec_.train.data.path = (folder_ / "set").string();
+    train_.data.source = "cifar100";
+    train_.data.path = (folder_ / "set").string();
     spec_.model.name = "tiny";
   }
   test::ScratchFolder folder_;
   pass::PassSpec spec_;
+  pass::TrainSpec& train_ = spec_.task.emplace<pass::TrainSpec>();
 };
 
 TEST_F(HeldOut, IsFoundByNames) {
-  const auto& data = spec_.train.data;
+  const auto& data = train_.data;
   EXPECT_TRUE(has_held_out(data));
   pass::DataSpec of_file = data;
   of_file.path += "/train.bin";
@@ -120,13 +121,13 @@ TEST_F(HeldOut, IsLookedAtAfterEverySoManyEpochs) {
   JudgingTrainer trainer;
   Said said;
   TaggedSink sink(said, spec_);
-  spec_.train.eval_every_epochs = 3;
+  train_.eval_every_epochs = 3;
   const Evaluation third(spec_, trainer, nullptr, sink);
   std::vector<std::int64_t> due;
   for (std::int64_t epoch = 0; epoch < 7; ++epoch)
     if (third.due_after(epoch)) due.push_back(epoch);
   EXPECT_EQ(due, (std::vector<std::int64_t>{2, 5}));
-  spec_.train.eval_every_epochs = 0;
+  train_.eval_every_epochs = 0;
   EXPECT_FALSE(Evaluation(spec_, trainer, nullptr, sink).due_after(0));
 }
 
