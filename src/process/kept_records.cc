@@ -84,12 +84,13 @@ std::optional<pass::PassReport> read_unfinished_records(const fs::path& records)
 }
 
 void read_tables(pass::PassReport& report, const fs::path& table) {
-  if (!report.step_file) return;
+  const auto mark = report.get<pass::TrainingReport>().step_file;
+  if (!mark) return;
   auto steps = result::read_step_file(table);
-  if (steps.mark != *report.step_file)
+  if (steps.mark != *mark)
     throw Error(ErrorCode::kData,
                 fmt::format("the step file '{}' is another one than its pass has written", table.string()));
-  report.rank_steps = std::move(steps.ranks);
+  report.fill<pass::TrainingReport>().rank_steps = std::move(steps.ranks);
 }
 
 void set_file_aside(const fs::path& file) {

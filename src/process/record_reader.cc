@@ -47,12 +47,13 @@ bool RecordReader::drain(int fd) {
 
 void RecordReader::commit() const {
   // Training that had nothing left to time takes the place of no measurement.
-  const bool measured = report_.trained.empty() || !fs::exists(file_);
+  const auto& training = report_.get<pass::TrainingReport>();
+  const bool measured = training.trained.empty() || !fs::exists(file_);
   if (file_.empty() || !measured) return;
   keep_records(file_, kept_, case_id_);
   std::error_code error;
   if (on_disk_ > 0) fs::remove(unfinished_records_of(file_), error);
-  if (report_.step_file) fs::rename(unfinished_table_of(file_), table_of(file_));
+  if (training.step_file) fs::rename(unfinished_table_of(file_), table_of(file_));
 }
 
 void RecordReader::take(std::string_view line) {

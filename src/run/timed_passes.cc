@@ -81,7 +81,7 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
   if (outcome.ok) {
     outcome.report.repetition.index = repetition;
     const bool again = c.again.contains(repetition);
-    const auto trained = outcome.report.trained;
+    const auto trained = outcome.report.get<pass::TrainingReport>().trained;
     apply_repetition(c, std::move(outcome.report));
     if (again && !trained.empty())
       observer_.warning(fmt::format("{}: {}; its earlier result is kept", c.result.label, trained));

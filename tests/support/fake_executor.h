@@ -51,7 +51,7 @@ inline Played plays_check() {
   correctness.checked = correctness.passed = true;
   correctness.reference = "eager fp32";
   correctness.samples = 64;
-  return {{pass::check_record(correctness, {}, {}, {}, {})}, {}};
+  return {{pass::check_record(correctness, {})}, {}};
 }
 
 // Every rank does the same `steps` of 10 ms, of which the first is warm-up.

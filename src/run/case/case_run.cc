@@ -86,7 +86,8 @@ void conclude_repetition(CaseRun& run, const pass::PassReport& report) {
 void apply_trained(CaseRun& run, const pass::PassReport& report) {
   if (!run.measured(report.repetition.index)) run.trained.insert(report.repetition.index);
   if (!run.all_there()) return;
-  if (run.result.repetitions.empty()) return end_case(run, result::kTrained, report.trained);
+  if (run.result.repetitions.empty())
+    return end_case(run, result::kTrained, report.get<pass::TrainingReport>().trained);
   run.result.complete = true;
   run.ended = run.again.empty();
 }
@@ -148,7 +149,7 @@ void use_model_file(const CaseRun& run, pass::PassSpec& pass) {
 
 void apply_repetition(CaseRun& run, pass::PassReport report) {
   run.again.erase(report.repetition.index);
-  if (!report.trained.empty()) return apply_trained(run, report);
+  if (!report.get<pass::TrainingReport>().trained.empty()) return apply_trained(run, report);
   result::Repetition repetition = report.repetition;
   const auto& rules = kind_rules(run.definition.kind);
   std::vector<result::Sample> samples;

@@ -73,8 +73,8 @@ PluginAnswer ask_plugin(const pass::PassSpec& spec, double timeout_s, const std:
 
 namespace {
 
-std::vector<DeclaredOption> declared_options(const fs::path& file, const pass::PassReport& report) try {
-  return plugin::parse_options(report.options, report.capabilities);
+std::vector<DeclaredOption> declared_options(const fs::path& file, const pass::PluginReport& plugin) try {
+  return plugin::parse_options(plugin.options, plugin.capabilities);
 } catch (const Error& e) {
   throw Error(ErrorCode::kUsage,
               fmt::format("plug-in '{}' declares an option wrongly: {}", file.string(), e.what()));
@@ -91,9 +91,10 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
   if (!is_cpu(device)) spec.settings.options["device"] = device;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
-  const auto& report = outcome.report;
+  const auto& brought = outcome.report.get<pass::PluginReport>();
   if (outcome.ok)
-    return {report.capabilities, report.versions, report.first_op_ns, declared_options(file, report)};
+    return {brought.capabilities, outcome.report.versions, brought.first_op_ns,
+            declared_options(file, brought)};
   const bool refused = outcome.reason_code == "unavailable" || outcome.reason_code == "config";
   throw Error(refused ? ErrorCode::kUsage : ErrorCode::kInternal,
               fmt::format("plug-in '{}': {}{}", file.string(), outcome.reason, log));

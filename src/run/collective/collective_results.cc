@@ -114,12 +114,13 @@ std::int64_t count_sizes(const std::vector<SweepStep>& steps) {
 
 // Where a sweep stopped, and what of it is there.
 std::string progress_words(const CaseRun& run, const pass::PassReport& report) {
+  const auto& sweep = report.get<pass::SweepReport>();
   const auto steps = steps_of(run);
   const auto all = count_sizes(steps);
-  auto done = std::span(steps).first(std::min(steps.size(), report.collective_times.size()));
+  auto done = std::span(steps).first(std::min(steps.size(), sweep.times.size()));
   const auto measured =
-      count_sizes({done.begin(), done.end()}) - (is_half_measured(steps, report.collective_times) ? 1 : 0);
-  const auto where = report.at.empty() ? "before the first size" : "at " + report.at;
+      count_sizes({done.begin(), done.end()}) - (is_half_measured(steps, sweep.times) ? 1 : 0);
+  const auto where = sweep.at.empty() ? "before the first size" : "at " + sweep.at;
   return done.size() == steps.size()
              ? fmt::format("it was {}; all {} of the sweep are kept", where, plural(all, "size"))
          : measured == 0
@@ -147,10 +148,11 @@ class CollectiveRules : public KindRules {
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
                                    pass::PassReport& report) const override {
     if (run.result.repetitions.empty()) run.collective_times.clear();  // parts of those that did not end
-    run.collective_times[repetition.index] = report.collective_times;
-    if (report.collective) repetition.collective = report.collective;
-    if (!report.round_times.empty()) run.round_times[repetition.index] = report.round_times;
-    return result::largest_size_samples(report.collective_times, static_cast<std::int32_t>(repetition.index));
+    const auto& sweep = report.get<pass::SweepReport>();
+    run.collective_times[repetition.index] = sweep.times;
+    if (sweep.known) repetition.collective = sweep.known;
+    if (!sweep.rounds.empty()) run.round_times[repetition.index] = sweep.rounds;
+    return result::largest_size_samples(sweep.times, static_cast<std::int32_t>(repetition.index));
   }
   void summarize(CaseRun& run) const override {
     if (run.result.repetitions.empty()) return;
@@ -163,20 +165,21 @@ class CollectiveRules : public KindRules {
   // What stands in a complete repetition has the better intervals; else the case has the sizes of this one.
   std::string keep_unfinished(CaseRun& run, std::int64_t repetition,
                               const pass::PassReport& report) const override {
-    if (!report.collective) return {};
-    if (report.collective_times.empty() && result::reason_of(report.error_code).skips) return {};
+    const auto& sweep = report.get<pass::SweepReport>();
+    if (!sweep.known) return {};
+    if (sweep.times.empty() && result::reason_of(report.error_code).skips) return {};
     auto words = progress_words(run, report);
     if (!run.result.repetitions.empty()) {
       const auto file =
           process::unfinished_records_of(run.record_file(pass::PassKind::kCollective, repetition));
       return fmt::format("{} in passes/{}", words, file.filename().string());
     }
-    const bool adds = !report.collective_times.empty();
+    const bool adds = !sweep.times.empty();
     if (!adds && run.result.collective) words += "; sizes that were measured earlier are kept";
     run.interrupted = words;
     if (!adds) return words;
-    run.collective_times = {{repetition, report.collective_times}};
-    run.result.collective = report.collective;
+    run.collective_times = {{repetition, sweep.times}};
+    run.result.collective = sweep.known;
     auto& collective = *run.result.collective;
     fill_figures(run, collective);
     collective.notes.insert(collective.notes.begin(), "the sweep did not end: " + words);
@@ -186,14 +189,14 @@ class CollectiveRules : public KindRules {
   }
   [[nodiscard]] std::optional<result::CaseResult> last_part(const CaseRun& run,
                                                             const pass::PassReport& report) const override {
-    const auto& times = report.collective_times;
-    if (!report.collective || times.empty() || !report.round_times.empty() ||
-        is_half_measured(steps_of(run), times))
+    const auto& sweep = report.get<pass::SweepReport>();
+    const auto& times = sweep.times;
+    if (!sweep.known || times.empty() || !sweep.rounds.empty() || is_half_measured(steps_of(run), times))
       return std::nullopt;
     const auto first = std::find_if(times.begin(), times.end(),
                                     [&](const auto& t) { return t.bytes == times.back().bytes; });
     auto part = run.result;
-    part.collective = report.collective;
+    part.collective = sweep.known;
     try {
       result::summarize_collective(*part.collective, {{0, {first, times.end()}}},
                                    run.definition.settings.number("confidence"));

@@ -58,7 +58,7 @@ std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseR
     made = model_files_.emplace(to.file, tools_.runner.run_announced(c, pass)).first;
     if (tools_.interrupt) return std::nullopt;
   }
-  if (made->second.ok) return ModelFile{to.file, *made->second.report.prepared};
+  if (made->second.ok) return ModelFile{to.file, std::get<pass::PreparedFile>(made->second.report.payload)};
   end_case(c, made->second.reason_code,
            fmt::format("its {} file could not be made: {}", to.format, made->second.reason));
   return std::nullopt;
@@ -87,7 +87,7 @@ bool CasePreparation::quantise(CaseRun& c) {
     const auto& made = quantised_file(c, pass);
     if (tools_.interrupt) return false;
     if (!made.ok) return end_unquantised(c, quantise_failure(made.reason_code), made.reason);
-    auto prepared = *made.report.prepared;
+    auto prepared = std::get<pass::PreparedFile>(made.report.payload);
     prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
     apply_model_file(c, std::get<pass::QuantiseTo>(pass.task).file, prepared);
     return true;

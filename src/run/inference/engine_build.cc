@@ -45,9 +45,9 @@ BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
   check_own_name(part);
   write_file_atomic(order.log, "");
   const auto outcome = process::run_worker(request_of(order, plugin_file, part), interrupt, {});
-  if (outcome.ok && outcome.report.prepared) {
+  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made) {
     fs::rename(part, order.file);
-    return {*outcome.report.prepared, outcome.report.versions, outcome.report.effective_settings};
+    return {*made, outcome.report.versions, outcome.report.effective_settings};
   }
   std::error_code ignored;
   fs::remove(part, ignored);

@@ -20,7 +20,7 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
   spec.model.file = std::filesystem::absolute(file).string();
   if (auto why = unusable_part(spec.model.file); !why.empty()) throw Error(ErrorCode::kData, why);
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
-  if (outcome.ok) return outcome.report.file_inputs;
+  if (outcome.ok) return outcome.report.get<pass::FileInputs>().inputs;
   throw Error(result::reason_of(outcome.reason_code).error, outcome.reason + log);
 }
 

@@ -30,17 +30,18 @@ std::string executed_text(const result::PrecisionReadBack& p) {
 
 // What the check pass read back of the engine.
 void take_readings(CaseRun& run, const pass::PassReport& report) {
+  const auto& check = report.get<pass::CheckReport>();
   run.result.correctness = report.correctness;
-  run.result.precision = report.precision;
+  run.result.precision = check.precision;
   // Where a file's own precision is asked for, what ran is the case's, whatever the check finds.
-  const std::string ran = pass::dominant_precision(report.precision);
+  const std::string ran = pass::dominant_precision(check.precision);
   if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
     run.result.benchmark.precision = ran;
   run.result.precision.asked = run.definition.settings.text("precision");
-  if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
-  run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
-  if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
-    run.result.flops.model_flops_per_item = report.flops_per_item;
+  if (check.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = check.tensor_peak_bytes;
+  run.result.memory.reserved_peak_bytes = check.reserved_peak_bytes;
+  if (!run.result.flops.model_flops_per_item && check.flops_per_item) {
+    run.result.flops.model_flops_per_item = check.flops_per_item;
     run.result.flops.convention =
         "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
@@ -150,14 +151,15 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
     profile.reason = outcome.reason;
     return;
   }
-  auto rows = outcome.report.layers;
+  const auto& measured = outcome.report.get<pass::LayerReport>();
+  auto rows = measured.layers;
   const bool alone = !run.result.load;
   profile = result::summarize_layers(
       rows, alone ? run.result.headline.p50_ns.value
                   : result::Number::missing("latencies here hold more than one inference (scenario)"));
-  profile.source = outcome.report.layers_source;
+  profile.source = measured.source;
   profile.statistic = "median";
-  profile.inferences = outcome.report.layers_inferences;
+  profile.inferences = measured.inferences;
   profile.file = "layers.csv";
   replace_file(run.dir / profile.file, result::layers_to_csv(rows));
 }

@@ -18,7 +18,8 @@ pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::Mo
   spec.model = model;
   spec.task = target;
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
-  if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
+  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
+    return *made;
   throw Error(result::reason_of(outcome.reason_code).error,
               fmt::format("cannot export {}: {}{}", model.name, outcome.reason, log));
 }

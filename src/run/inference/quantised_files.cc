@@ -178,7 +178,8 @@ pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::S
   }
   to.file = out.string();
   const auto outcome = run(pass);
-  if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
+  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
+    return *made;
   throw Error(result::reason_of(outcome.reason_code).error,
               fmt::format("cannot write {} as {}: {}", s.text("model"), to.precision, outcome.reason));
 }

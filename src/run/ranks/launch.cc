@@ -56,7 +56,8 @@ process::WorkerOutcome run_leading(process::PassExecutor& processes, const proce
                                    const std::atomic<bool>& interrupt,
                                    const process::OnProgress& on_progress) {
   auto outcome = processes.run(request, interrupt, on_progress);
-  if (outcome.reason_code != "killed" || !outcome.report.interrupted) return outcome;
+  if (outcome.reason_code != "killed" || !outcome.report.get<pass::TrainingReport>().interrupted)
+    return outcome;
   if (ask_until(deadline_in(kSignalS), kGoodbyePauses, [&] { return interrupt.load(); }))
     outcome.reason_code = outcome.reason = "interrupted";
   return outcome;
@@ -195,7 +196,8 @@ process::WorkerOutcome Launch::run_following(process::PassExecutor& processes,
     }
   });
   auto outcome = processes.run(request, stop, on_progress);
-  const bool ended = outcome.report.interrupted || outcome.reason_code == "interrupted";
+  const bool ended =
+      outcome.report.get<pass::TrainingReport>().interrupted || outcome.reason_code == "interrupted";
   if (ended && !interrupt)
     outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";
   return outcome;

@@ -148,7 +148,7 @@ class Ranks {
       if (ending() && now > kill_at_ns_) kill_all();
     }
     if (!verdict_ && first_failure()) verdict_ = culprit();
-    if (!verdict_ && processes_.front()->report().interrupted)
+    if (!verdict_ && processes_.front()->report().get<pass::TrainingReport>().interrupted)
       verdict_ = interrupt ? process::Verdict{"interrupted", "interrupted"} : asked_to_end();
     return verdict_;
   }
@@ -274,8 +274,10 @@ class Ranks {
   [[nodiscard]] process::Verdict asked_to_end() {
     constexpr const char* kWords =
         "asked to end from outside (SIGTERM or SIGHUP), and all ranks ended with it";
-    const auto asked = std::find_if(processes_.begin(), processes_.end(),
-                                    [](const auto& one) { return one->report().asked_to_end; });
+    const auto asked =
+        std::find_if(processes_.begin(), processes_.end(), [](const std::unique_ptr<RankProcess>& one) {
+          return one->report().get<pass::TrainingReport>().asked_to_end;
+        });
     if (asked == processes_.end()) return {"killed", fmt::format("a rank elsewhere was {}", kWords)};
     return blame(**asked, "killed", kWords);
   }

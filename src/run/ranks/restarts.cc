@@ -46,8 +46,9 @@ result::RestartFigures figures_of_failure(const process::WorkerRequest& request,
 // All ranks are on this machine, so their clocks are ours.
 void add_return(result::RestartFigures& figures, const Count& fault_step, std::int64_t noticed_ns,
                 const pass::PassReport& report) {
-  if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return;
-  const auto& first = report.rank_steps.front().rows.front();
+  const auto& tables = report.get<pass::TrainingReport>().rank_steps;
+  if (tables.empty() || tables.front().rows.empty()) return;
+  const auto& first = tables.front().rows.front();
   figures.first_step_ns = static_cast<double>(first.start_ns + first.step_ns - noticed_ns);
   figures.steps_lost = fault_step;
   if (fault_step) figures.steps_lost = std::max<std::int64_t>(0, *fault_step - first.step);
@@ -58,7 +59,7 @@ void keep(const process::WorkerRequest& request, pass::PassReport& report,
           const std::vector<result::RestartFigures>& restarts) {
   const auto record = pass::restarts_record(restarts);
   pass::apply_record(report, record);
-  if (!request.record_file.empty() && report.trained.empty())
+  if (!request.record_file.empty() && report.get<pass::TrainingReport>().trained.empty())
     process::add_kept_record(request.record_file, record, request.spec.case_id);
 }
 

@@ -82,11 +82,12 @@ pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base, co
 
 void apply_operator_profile(CaseRun& run, const process::WorkerOutcome& outcome, const fs::path& trace_file) {
   auto& profile = run.result.operator_profile.emplace();
-  if (!outcome.ok || !outcome.report.profiled_steps) {
+  const auto* told = std::get_if<result::ProfiledSteps>(&outcome.report.payload);
+  if (!outcome.ok || !told) {
     profile.reason = outcome.ok ? "the process that was profiled told nothing" : outcome.reason;
     return;
   }
-  auto steps = *outcome.report.profiled_steps;
+  auto steps = *told;
   profile = result::summarize_operators(steps, run.result.headline.p50_ns.value);
   if (!profile.steps) return;
   profile.table = kTableName;

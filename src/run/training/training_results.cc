@@ -35,16 +35,17 @@ std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetit
                                        pass::PassReport& report) {
   if (!repetition.training) repetition.training.emplace();
   auto& training = *repetition.training;
-  result::require_ranks(report.rank_steps, run.definition.settings.integer("ranks"));
-  result::summarize_training(training, report.rank_steps, samples_per_step(run.definition));
-  auto samples = result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
-  if (!fits_text(report.rank_steps))
+  auto& tables = report.fill<pass::TrainingReport>().rank_steps;
+  result::require_ranks(tables, run.definition.settings.integer("ranks"));
+  result::summarize_training(training, tables, samples_per_step(run.definition));
+  auto samples = result::step_samples(tables, static_cast<std::int32_t>(repetition.index));
+  if (!fits_text(tables))
     training.notes.push_back(fmt::format(
         "rank<k>.jsonl are written up to {} steps of all ranks: passes/timed-<repetition>.steps.bin has "
         "them all",
         kMostTextRows));
   else if (writes_text(run))
-    run.rank_steps[repetition.index] = std::move(report.rank_steps);
+    run.rank_steps[repetition.index] = std::move(tables);
   return samples;
 }
 
@@ -78,16 +79,18 @@ std::string keep_interrupted_table(const std::filesystem::path& records) {
 }
 
 std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
-  if (!report.interrupted || report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
+  const auto& training = report.get<pass::TrainingReport>();
+  const auto& tables = training.rank_steps;
+  if (!training.interrupted || tables.empty() || tables.front().rows.empty()) return {};
   if (!writes_text(run)) return "its steps are not kept (benchmark.log_step_times: false)";
   std::string where = "rank<k>.jsonl";
-  if (fits_text(report.rank_steps)) {
-    run.rank_steps[repetition] = report.rank_steps;
+  if (fits_text(tables)) {
+    run.rank_steps[repetition] = tables;
     write_rank_files(run);
   } else {
     where = keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
   }
-  const auto& rows = report.rank_steps.front().rows;
+  const auto& rows = tables.front().rows;
   const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
     return row.phase == result::StepPhase::kTimed;
   });

@@ -118,10 +118,10 @@ void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
   const plugin::LoadedPlugin plugin(spec.plugins.at(0).file);  // whatever it brings
   sink.phase("versions");
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
-  sink.emit(pass::describe_record(plugin.capabilities(), plugin.description().options,
-                                  plugin.description().engines.empty()
-                                      ? result::Number::missing("no engine")
-                                      : time_to_first_op(plugin, spec, sink)));
+  sink.emit(
+      pass::describe_record({plugin.capabilities(), plugin.description().options,
+                             plugin.description().engines.empty() ? result::Number::missing("no engine")
+                                                                  : time_to_first_op(plugin, spec, sink)}));
 }
 
 void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {
@@ -169,7 +169,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
                                 : result::Number::missing("this engine cannot tell");
   const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
-  sink.emit(pass::check_record(correctness, precision, peak, reserved, flops));
+  sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops}));
   sink.phase(kUnload);
 }
 

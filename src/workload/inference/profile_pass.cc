@@ -25,7 +25,7 @@ void run_profile_pass(const pass::PassSpec& spec, TaggedSink& sink) {
   const auto times = loaded.engine->profile(0, inferences);
   std::vector<result::LayerRow> rows;
   for (const auto& layer : times.layers) rows.push_back(row_of(layer));
-  sink.emit(pass::layers_record(rows, times.source, inferences));
+  sink.emit(pass::layers_record({rows, times.source, inferences}));
   sink.phase(kUnload);
 }
 

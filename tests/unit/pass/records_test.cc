@@ -65,24 +65,27 @@ TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
 
 TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
   PassReport counted, uncounted;
-  apply_record(counted, check_record({}, {}, 100, 4096, {}));
-  EXPECT_EQ(counted.tensor_peak_bytes, result::Count(100));
-  EXPECT_EQ(counted.reserved_peak_bytes, result::Count(4096));
-  apply_record(uncounted, check_record({}, {}, {}, {}, {}));
-  EXPECT_FALSE(uncounted.tensor_peak_bytes);
-  EXPECT_EQ(uncounted.reserved_peak_bytes.reason(), "the engine tells of no memory it reserves");
+  apply_record(counted, check_record({}, {{}, 100, 4096, {}}));
+  EXPECT_EQ(counted.get<CheckReport>().tensor_peak_bytes, result::Count(100));
+  EXPECT_EQ(counted.get<CheckReport>().reserved_peak_bytes, result::Count(4096));
+  apply_record(uncounted, check_record({}, {{}, {}, {}, {}}));
+  EXPECT_FALSE(uncounted.get<CheckReport>().tensor_peak_bytes);
+  EXPECT_EQ(uncounted.get<CheckReport>().reserved_peak_bytes.reason(),
+            "the engine tells of no memory it reserves");
 }
 
 TEST(Records, LayersComeBackAsTheyWere) {
   PassReport report;
-  apply_record(report, layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
-                                      {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
-                                     "profiler", 20));
-  ASSERT_EQ(report.layers.size(), 2U);
-  EXPECT_EQ(report.layers[0].model_layer, "block.conv");
-  EXPECT_EQ(report.layers[0].time_ns, result::Number(12.5));
-  EXPECT_EQ(report.layers[1].time_ns.reason(), "no time");
-  EXPECT_EQ(report.layers_inferences, 20);
+  apply_record(report, layers_record({{{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
+                                       {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
+                                      "profiler",
+                                      20}));
+  const auto& layers = report.get<LayerReport>();
+  ASSERT_EQ(layers.layers.size(), 2U);
+  EXPECT_EQ(layers.layers[0].model_layer, "block.conv");
+  EXPECT_EQ(layers.layers[0].time_ns, result::Number(12.5));
+  EXPECT_EQ(layers.layers[1].time_ns.reason(), "no time");
+  EXPECT_EQ(layers.inferences, 20);
 }
 
 TEST(Records, ANoticeIsASentenceForTheUser) {
@@ -95,13 +98,14 @@ TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
   PassReport report;
   const std::vector<plugin::Capability> brings{{plugin::Role::kEngine, "eager"},
                                                {plugin::Role::kTrainer, "cpu", "cpu"}};
-  apply_record(report, describe_record(brings, "[{}]", result::Number::missing("no CUDA device")));
-  EXPECT_EQ(report.capabilities, brings);
-  EXPECT_EQ(report.options, "[{}]");
-  EXPECT_FALSE(report.first_op_ns);
-  EXPECT_EQ(report.first_op_ns.reason(), "no CUDA device");
-  apply_record(report, describe_record(brings, "[]", result::Number(2e9)));
-  EXPECT_EQ(*report.first_op_ns, 2e9);
+  apply_record(report, describe_record({brings, "[{}]", result::Number::missing("no CUDA device")}));
+  const auto& plugin = report.get<PluginReport>();
+  EXPECT_EQ(plugin.capabilities, brings);
+  EXPECT_EQ(plugin.options, "[{}]");
+  EXPECT_FALSE(plugin.first_op_ns);
+  EXPECT_EQ(plugin.first_op_ns.reason(), "no CUDA device");
+  apply_record(report, describe_record({brings, "[]", result::Number(2e9)}));
+  EXPECT_EQ(*plugin.first_op_ns, 2e9);
 }
 
 TEST(Records, ProgressIsPassedOnNotKept) {
@@ -117,9 +121,10 @@ TEST(Records, ProgressIsPassedOnNotKept) {
 TEST(Records, InterruptsRestartsAndFaultsTravel) {
   PassReport report;
   apply_record(report, tagged(interrupted_record(/*asked=*/false)));
-  EXPECT_TRUE(report.interrupted && !report.asked_to_end);
+  const auto& training = report.get<TrainingReport>();
+  EXPECT_TRUE(training.interrupted && !training.asked_to_end);
   apply_record(report, tagged(interrupted_record(/*asked=*/true)));
-  EXPECT_TRUE(report.asked_to_end);
+  EXPECT_TRUE(training.asked_to_end);
   result::RestartFigures restart;
   restart.cause = "rank 1 was killed";
   restart.steps_lost = 5;
@@ -134,6 +139,20 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   EXPECT_EQ(kept[0].steps_lost, result::Count(5));
   EXPECT_TRUE(apply_record(report, tagged(fault_record("rank 1: fault on purpose")))->fault_ns > 0);
   EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault_ns > 0);
+}
+
+TEST(Records, OfTwoKindsOfPassesAreNoReport) {
+  PassReport report;
+  EXPECT_TRUE(report.get<SweepReport>().at.empty());
+  apply_record(report, at_record("256 bytes"));
+  EXPECT_EQ(report.get<SweepReport>().at, "256 bytes");
+  EXPECT_THROW(apply_record(report, inputs_record(3)), Error);
+  EXPECT_EQ(report.get<InputsReport>().samples_given, 0);
+}
+
+TEST(Records, OfWhichThePartsStandAlone) {
+  EXPECT_TRUE(is_part("collective_times") && is_part("round_times"));
+  EXPECT_FALSE(is_part("samples") || is_part("operators") || is_part("progress"));
 }
 
 TEST(Records, WhatIsNoRecordIsRefused) {

@@ -195,7 +195,7 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   std::filesystem::create_directories(dir);
   CaseRun run = training_run(dir);
   pass::PassReport report;
-  report.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
+  report.fill<pass::TrainingReport>().rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   report.repetition.training.emplace().ddp = true;
   report.versions = {{"LibTorch", "2.15.0"}};
   apply_repetition(run, report);
@@ -222,11 +222,11 @@ TEST(TrainingCase, AnEarlierResultStandsWhereNothingIsLeftToTrain) {
   std::filesystem::create_directories(dir);
   CaseRun run = training_run(dir);
   pass::PassReport measured;
-  measured.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
+  measured.fill<pass::TrainingReport>().rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   apply_repetition(run, measured);
   run.ended = false, run.again = {0};
   pass::PassReport trained;
-  trained.trained = "nothing is left to do";
+  trained.fill<pass::TrainingReport>().trained = "nothing is left to do";
   apply_repetition(run, trained);
   EXPECT_TRUE(run.ended);
   EXPECT_TRUE(run.result.complete);
@@ -258,8 +258,8 @@ TEST(RecordReader, WhatWasTrainedBeforeTakesThePlaceOfNoMeasurement) {
 TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
   CaseRun run = training_run(::testing::TempDir());
   pass::PassReport report;
-  report.rank_steps = {steps_of(0, 1), steps_of(1, 1)};
-  report.rank_steps[1].rows.pop_back();
+  report.fill<pass::TrainingReport>().rank_steps = {steps_of(0, 1), steps_of(1, 1)};
+  report.fill<pass::TrainingReport>().rank_steps[1].rows.pop_back();
   apply_repetition(run, report);
   EXPECT_EQ(run.result.outcome, result::Outcome::kFailed);
   EXPECT_EQ(run.result.reason_code, "data");

@@ -31,10 +31,10 @@ struct Profiled {
 process::WorkerOutcome two_steps(const std::string& no_trace = "") {
   process::WorkerOutcome outcome;
   outcome.ok = true;
-  outcome.report.profiled_steps.emplace();
-  outcome.report.profiled_steps->step_ns = {10, 10};
-  outcome.report.profiled_steps->operators = {{"conv", 2, 15.0, 15.0, {}}};
-  outcome.report.profiled_steps->no_trace = no_trace;
+  auto& steps = outcome.report.fill<result::ProfiledSteps>();
+  steps.step_ns = {10, 10};
+  steps.operators = {{"conv", 2, 15.0, 15.0, {}}};
+  steps.no_trace = no_trace;
   return outcome;
 }
 

@@ -56,11 +56,11 @@ TEST(Records, ProfiledStepsTravel) {
   conv.name = "conv", conv.calls = 3, conv.total_ns = 4.0;
   conv.self_ns = result::Number::missing("beside");
   pass::PassReport report;
-  EXPECT_FALSE(report.profiled_steps);
+  EXPECT_FALSE(std::holds_alternative<result::ProfiledSteps>(report.payload));
   pass::apply_record(report, pass::operators_record(steps));
-  ASSERT_TRUE(report.profiled_steps);
-  EXPECT_EQ(report.profiled_steps->step_ns, steps.step_ns);
-  EXPECT_EQ(report.profiled_steps->operators.at(0).self_ns.reason(), "beside");
+  ASSERT_TRUE(std::holds_alternative<result::ProfiledSteps>(report.payload));
+  EXPECT_EQ(report.get<result::ProfiledSteps>().step_ns, steps.step_ns);
+  EXPECT_EQ(report.get<result::ProfiledSteps>().operators.at(0).self_ns.reason(), "beside");
 }
 
 }  // namespace

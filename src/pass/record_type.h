@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What a type of record is to those who read it, and the two halves of which most types consist.
+#pragma once
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "result/archive.h"
+
+namespace paceline::pass {
+
+using Json = nlohmann::json;
+struct PassReport;
+
+// One row per type, beside its makers.
+struct RecordType {
+  std::string_view name;
+  void (*take)(PassReport&, const Json&);
+  bool part = false;  // its results stand without those that follow: one size of a sweep, one round
+};
+
+// Those of one kind of pass each.
+std::span<const RecordType> inference_records();
+std::span<const RecordType> training_records();
+std::span<const RecordType> collective_records();
+
+inline Json record(const char* type, const char* key, Json value) {
+  return {{"type", type}, {key, std::move(value)}};
+}
+
+template <typename T>
+void read(const Json& from, const char* key, T& into) {
+  if (!from.contains(key))
+    throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
+  result::Reader::read(from.at(key), key, into);
+}
+
+}  // namespace paceline::pass

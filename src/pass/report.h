@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What a pass has reported: a common part, and a payload of its kind.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/declared_input.h"
+#include "base/error.h"
+#include "plugin/capability.h"
+#include "result/case_result.h"
+#include "result/collective_times.h"
+#include "result/layers.h"
+#include "result/operator_profile.h"
+#include "result/rank_steps.h"
+#include "result/samples.h"
+#include "result/step_file.h"
+
+namespace paceline::pass {
+
+// The phases of a pass until an engine has read its model.
+inline constexpr const char* kStartPhase = "start";
+inline constexpr const char* kLoadPhase = "load";
+
+struct PluginReport {
+  std::vector<plugin::Capability> capabilities;
+  std::string options = "[]";  // as Plugin::options
+  result::Number first_op_ns;
+};
+
+struct FileInputs {
+  std::vector<DeclaredInput> inputs;
+};
+
+struct InputsReport {
+  std::int64_t samples_given = 0;  // what the user's files hold; 0: generated, or not counted
+};
+
+// A model file that a pass wrote.
+struct PreparedFile {
+  std::string format;
+  std::int64_t size_bytes = 0;
+  double duration_ns = 0;
+  result::Quantisation quantisation;
+  std::vector<std::string> notes{};  // of a build, in words
+};
+
+// Beside the correctness, which timed passes report, too.
+struct CheckReport {
+  result::PrecisionReadBack precision;
+  result::Count tensor_peak_bytes;
+  result::Count reserved_peak_bytes = result::Count::missing("the engine tells of no memory it reserves");
+  result::Number flops_per_item;  // counted by the engine
+};
+
+struct LayerReport {
+  std::vector<result::LayerRow> layers;
+  std::string source;
+  std::int64_t inferences = 0;
+};
+
+struct TrainingReport {
+  bool interrupted = false;   // ranks were asked to end; rank_steps holds the steps until then
+  bool asked_to_end = false;  // it was this rank that was asked, by a signal
+  std::string trained;        // why nothing was measured, of training that was done before; empty: it was
+  std::optional<result::StepFileMark> step_file;  // of the file that holds rank_steps
+  std::vector<result::RankSteps> rank_steps;      // every rank's, in the order of ranks
+};
+
+struct SweepReport {
+  // What is known before the first size: operation, backend, ranks. None: nothing was measured.
+  std::optional<result::CollectiveResult> known;
+  std::string at;                              // what is being measured, in words
+  std::vector<result::CollectiveTimes> times;  // every size, out of place and in place
+  std::vector<result::RoundTimes> rounds;      // every subset of every round
+};
+
+// What only passes of one kind report.
+using Payload = std::variant<std::monostate, PluginReport, FileInputs, InputsReport, PreparedFile,
+                             CheckReport, LayerReport, TrainingReport, result::ProfiledSteps, SweepReport>;
+
+// Everything one pass reported, put together from its records.
+struct PassReport {
+  bool done = false;                // the worker said so itself
+  std::string phase = kStartPhase;  // the last one it entered
+  std::string error_code;           // of a failure it reported: unsupported, data, …
+  std::string error;
+  std::vector<result::Sample> samples;
+  result::Repetition repetition;
+  result::Correctness correctness;
+  std::map<std::string, std::string> effective_settings;
+  std::vector<std::pair<std::string, std::string>> versions;
+  Payload payload;
+
+  // The payload of this type; an empty one where nothing of it was reported.
+  template <typename T>
+  [[nodiscard]] const T& get() const {
+    static const T kNothing{};
+    const auto* there = std::get_if<T>(&payload);
+    return there ? *there : kNothing;
+  }
+  // The same, to be filled in. Throws Error(kData) where the pass has reported as one of another kind.
+  template <typename T>
+  T& fill() {
+    if (payload.index() == 0) payload.emplace<T>();
+    if (auto* there = std::get_if<T>(&payload)) return *there;
+    throw Error(ErrorCode::kData, "records of passes of two kinds in one report");
+  }
+};
+
+}  // namespace paceline::pass
