@@ -39,6 +39,14 @@ void Rank::meet() {
   met_ = cluster::meet(backend(), invitation);
 }
 
+void Rank::observe() {
+  timed_->observe(processes_of_host());
+}
+
+void Rank::report_window(double typical_ns) {
+  timed_->window.report(repetition(), typical_ns);
+}
+
 std::vector<int> Rank::processes_of_host() const {
   std::vector<int> ids;
   for (const auto& one : met_.roster)

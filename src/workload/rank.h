@@ -42,6 +42,9 @@ class Rank {
   // Begun by run.
   [[nodiscard]] TimedRepetition& timed() { return *timed_; }
   [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
+  // Adds the observers of every timed window.
+  void observe();
+  void report_window(double typical_ns);
 
  private:
   [[nodiscard]] const plugin::BackendEntry& backend() const;

@@ -49,7 +49,7 @@ class CollectivePass {
     sink_.phase("measure");
     auto& window = rank_.timed().window;
     window.add<MemoryObserver>();
-    rank_.timed().observe(rank_.processes_of_host());
+    rank_.observe();
     window.open();
     const auto begin = clock_.now_ns();
     for (const auto& step : pass::sweep_steps(sweep_, spec_.world_size)) {
@@ -200,7 +200,7 @@ class CollectivePass {
   void report() {
     sink_.phase("report");
     auto& r = rank_.repetition();
-    rank_.timed().window.report(r, typical_ns_);
+    rank_.report_window(typical_ns_);
     if (!rank_.leads()) return;
     r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = sweep_.warmup;
     r.converged = result::Maybe<bool>::missing("each size has its own");

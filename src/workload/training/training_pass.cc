@@ -106,7 +106,7 @@ void TrainingPass::open() {
 void TrainingPass::observe() {
   timed_evidence_ = &rank_.timed().window.add<EvidenceObserver>(
       RankObserver(rank_.processes_of_host(), *clocks_), [this] { return rank_.next_step(); });
-  rank_.timed().observe(rank_.processes_of_host());
+  rank_.observe();
 }
 
 void TrainingPass::keep_row() {
@@ -313,7 +313,7 @@ result::Count reserved_peak(const plugin::TrainerInfo& info) {
 void TrainingPass::report() {
   sink_.phase("report");
   auto& r = rank_.repetition();
-  rank_.timed().window.report(r, timed_ns_);
+  rank_.report_window(timed_ns_);
   const auto info = rank_.trainer().info();
   r.memory.tensor_peak_bytes = {info.peak_tensor_bytes, "the trainer reports no memory of tensors"};
   r.memory.reserved_peak_bytes = reserved_peak(info);

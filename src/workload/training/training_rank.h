@@ -56,6 +56,8 @@ class TrainingRank {
   [[nodiscard]] plugin::RankGroup* group() { return rank_.group(); }  // null: a single rank without DDP
   [[nodiscard]] plugin::Store* store() { return rank_.store(); }      // null likewise
   [[nodiscard]] TimedRepetition& timed() { return rank_.timed(); }
+  void observe() { rank_.observe(); }
+  void report_window(double typical_ns) { rank_.report_window(typical_ns); }
   [[nodiscard]] const plugin::StepOutcome& last_outcome() const { return outcome_; }
   // The epoch of the last step made; none before the first.
   [[nodiscard]] std::optional<std::int64_t> last_epoch() const { return last_epoch_; }
