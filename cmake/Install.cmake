@@ -60,7 +60,7 @@ add_library(paceline_plugin_api INTERFACE)
 set_target_properties(paceline_plugin_api PROPERTIES EXPORT_NAME plugin_api)
 target_include_directories(paceline_plugin_api INTERFACE $<INSTALL_INTERFACE:include/paceline>)
 target_compile_features(paceline_plugin_api INTERFACE cxx_std_20)
-install(FILES src/plugin/builder.h src/plugin/communicator.h src/plugin/engine.h src/plugin/exporter.h src/plugin/plugin.h src/plugin/rank_group.h src/plugin/trainer.h
+install(FILES src/plugin/builder.h src/plugin/communicator.h src/plugin/engine.h src/plugin/exporter.h src/plugin/plugin.h src/plugin/rank_group.h src/plugin/sampler.h src/plugin/trainer.h
         DESTINATION include/paceline/plugin)
 install(FILES src/base/collective.h src/base/declared_input.h src/base/error.h src/base/random.h src/base/shape_range.h src/base/tensor.h DESTINATION include/paceline/base)
 install(TARGETS paceline_plugin_api EXPORT paceline)

@@ -2,7 +2,7 @@
 # paceline_plugin_manifest(torch FILE libpaceline_torch.so BRINGS "engine eager" "trainer cpu" BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
 # BRINGS: role, name and, where it is not DEVICE, the device of each capability (src/plugin/capability.h). DEVICE: cpu unless given,
-# cuda, or any (they answer for themselves). The options of its engines are in options.json beside the CMakeLists.txt (docs/engine-plugins.md).
+# cuda, or any (they answer for themselves). The options of its engines and samplers are in options.json beside the CMakeLists.txt (docs/engine-plugins.md).
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)
 function(paceline_plugin_manifest name)
   cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "BRINGS;BUILT_FOR")

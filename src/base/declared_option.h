@@ -8,11 +8,13 @@ namespace paceline {
 
 enum class DeclaredType { kText, kInteger, kNumber, kBoolean, kChoice, kBytes };
 
-// An option that a plug-in declares: a row of the option table for workloads of kind inference.
+// An option that a plug-in declares: a row of the option table, for workloads of kind inference, or of any
+// kind where it is a sampler's.
 struct DeclaredOption {
   std::string name;  // its key in a plan: "spin.pace"
-  // The only engine it is for, with which the name begins; empty: for the device with which it begins.
-  std::string engine{};
+  // The only engine or sampler it is for, with which the name begins; neither: for the device with which it
+  // begins.
+  std::string engine{}, sampler{};
   DeclaredType type = DeclaredType::kText;
   std::vector<std::string> choices{};                     // of kChoice
   double min = -std::numeric_limits<double>::infinity();  // of numbers and sizes

@@ -98,14 +98,17 @@ run::EngineDirectory engine_directory(const DescribedPlugins& plugins) {
 
 void use_plugin_options(const DescribedPlugins& plugins) {
   std::vector<DeclaredOption> declared;
+  std::vector<std::string> samplers;
   const auto engines = engine_directory(plugins);
   for (const auto& plugin : engines.plugins()) {
+    for (auto& name : plugin::names_of(plugin.capabilities, plugin::Role::kSampler))
+      if (std::ranges::find(samplers, name) == samplers.end()) samplers.push_back(std::move(name));
     const std::vector<DeclaredOption> before = declared;  // they win: a section is of one plug-in
     for (const auto& option : plugin.options)
       if (std::ranges::find(before, option.section(), &DeclaredOption::section) == before.end())
         declared.push_back(option);
   }
-  config::use_declared_options(std::move(declared));
+  config::use_declared_options(std::move(declared), samplers);
 }
 
 void use_plugin_options(const config::FlagSet& flags) {

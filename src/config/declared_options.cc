@@ -18,8 +18,33 @@ namespace {
 // What the rows in the table are views of.
 struct Declared {
   std::vector<DeclaredOption> options;
+  std::vector<std::string> samplers;
   std::vector<std::vector<Choice>> choices;
 };
+
+std::vector<Choice> choices_named(const std::vector<std::string>& names) {
+  std::vector<Choice> choices;
+  for (const auto& name : names) choices.push_back({name});
+  return choices;
+}
+
+// Where no plug-in brings a sampler, whoever looks for its plug-in says so.
+Option sampler_row(std::span<const Choice> samplers) {
+  return {.name = "sampler",
+          .aliases = "samplers",
+          .type = samplers.empty() ? kText : kChoice,
+          .form = kList,
+          .choices = samplers,
+          .kinds = kAnyKind,
+          .identity = false,
+          .help = "Samplers of plug-ins that run beside the timed samples; none by default."};
+}
+
+Owner owner_of(const DeclaredOption& declared) {
+  if (!declared.engine.empty()) return {"engine", declared.engine};
+  if (!declared.sampler.empty()) return {"sampler", declared.sampler};
+  return {};
+}
 
 Option declared_row(const DeclaredOption& declared, std::span<const Choice> choices) {
   constexpr std::array kTypes{kText, kInteger, kNumber, kBoolean, kChoice, kBytes};  // as DeclaredType
@@ -29,11 +54,12 @@ Option declared_row(const DeclaredOption& declared, std::span<const Choice> choi
              .unit = declared.unit,
              .range = {declared.min, declared.max},
              .choices = choices,
+             .kinds = declared.sampler.empty() ? kInference : kAnyKind,
              .identity = declared.identity,
-             .gpu_only = declared.engine.empty(),
-             .engine = declared.engine,
+             .owner = owner_of(declared),
              .help = declared.help};
-  if (!declared.engine.empty()) row.idle = {Idle::kOtherEngine};
+  row.gpu_only = row.owner.option.empty();
+  if (!row.gpu_only) row.idle = {Idle::kWithoutOwner};
   return row;
 }
 
@@ -63,16 +89,17 @@ void refuse_own_section(const std::string& section) {
 
 }  // namespace
 
-void use_declared_options(std::vector<DeclaredOption> declared) {
+void use_declared_options(std::vector<DeclaredOption> declared, const std::vector<std::string>& samplers) {
   static Declared kept;
   set_declared_rows({});
-  kept = {std::move(declared), {}};
+  kept = {std::move(declared), samplers, {}};
   std::ranges::stable_sort(kept.options, {}, &DeclaredOption::section);  // plans are written by section
   for (const auto& one : kept.options) refuse_own_section(one.section());
-  kept.choices.resize(kept.options.size());
-  std::vector<Option> rows;
+  kept.choices.resize(kept.options.size() + 1);
+  kept.choices.back() = choices_named(kept.samplers);
+  std::vector<Option> rows{sampler_row(kept.choices.back())};
   for (std::size_t i = 0; i < kept.options.size(); ++i) {
-    for (const auto& name : kept.options[i].choices) kept.choices[i].push_back({name});
+    kept.choices[i] = choices_named(kept.options[i].choices);
     check_default(rows.emplace_back(declared_row(kept.options[i], kept.choices[i])));
   }
   set_declared_rows(rows);

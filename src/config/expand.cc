@@ -88,7 +88,7 @@ class Expander {
   Expander(const Workload& workload, std::size_t index)
       : workload_(workload), index_(index), axes_(axes_of(workload)) {
     for (const Option* option : options_of(kind_bit(workload.kind)))
-      if (!option->engine.empty() && !option->fallback.empty()) of_engines_.push_back(option);
+      if (!option->owner.option.empty() && !option->fallback.empty()) owned_.push_back(option);
   }
 
   void append_to(std::vector<Case>& cases) {
@@ -129,7 +129,7 @@ class Expander {
     }
     if (item.settings.has("engine") && item.settings.text("engine") == kEngineOfModel)
       item.settings.set("engine", engine_of_model(item.settings.text("model")));
-    set_engine_defaults(item.settings);
+    set_owned_defaults(item.settings);
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
     if (item.kind == WorkloadKind::kTraining) item.settings.set("batch", batch_of_a_rank(item));
@@ -138,9 +138,9 @@ class Expander {
     return item;
   }
 
-  void set_engine_defaults(Settings& settings) const {
-    for (const Option* option : of_engines_)
-      if (settings.text("engine") == option->engine && !settings.has(option->name))
+  void set_owned_defaults(Settings& settings) const {
+    for (const Option* option : owned_)
+      if (has_owner(settings, *option) && !settings.has(option->name))
         settings.set(option->name,
                      convert(*option, {std::string(option->fallback), {}, false}).value.value());
   }
@@ -238,7 +238,7 @@ class Expander {
   const Workload& workload_;
   std::size_t index_;
   std::vector<Axis> axes_;
-  std::vector<const Option*> of_engines_;  // with defaults
+  std::vector<const Option*> owned_;  // with defaults
 };
 
 using Facts = std::map<std::string, std::string>;  // name of an option, or "env.NAME", to its value

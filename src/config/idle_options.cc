@@ -100,8 +100,7 @@ constexpr std::array kIdleRows{
               return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
             },
             "the case has no such rank"},
-    IdleRow{Idle::kOtherEngine, [](const Where& w) { return !w.is("engine", w.option.engine); },
-            "for engine"},
+    IdleRow{Idle::kWithoutOwner, [](const Where& w) { return !has_owner(w.item.settings, w.option); }, "for"},
     IdleRow{Idle::kNotInt8, [](const Where& w) { return !w.is("precision", "int8"); }, "for precision int8"},
 };
 static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNotInt8));  // a row each
@@ -113,7 +112,9 @@ struct IdleOption {
 };
 
 std::string reason(const IdleRow& row, const Option& option) {
-  return row.idle == Idle::kOtherEngine ? fmt::format("{} {}", row.why, option.engine) : std::string(row.why);
+  return row.idle == Idle::kWithoutOwner
+             ? fmt::format("{} {} {}", row.why, option.owner.option, option.owner.name)
+             : std::string(row.why);
 }
 
 std::vector<IdleOption> idle_options(const Case& item, std::string_view auto_device) {

@@ -75,6 +75,12 @@ struct NamePart {
   std::string_view hidden{};  // a value that is not shown, as the default is not
 };
 
+// A value of another option without which an option changes nothing: engine: openvino, sampler: nvml. Only
+// cases that have it get the option's default.
+struct Owner {
+  std::string_view option{}, name{};
+};
+
 // Why an option changes nothing; idle_options.cc knows when, and says it in this order.
 enum class Idle {
   kNever,
@@ -100,7 +106,7 @@ enum class Idle {
   kFixedLength,
   kNotProfiled,
   kNoSuchRank,
-  kOtherEngine,
+  kWithoutOwner,
   kNotInt8
 };
 
@@ -131,7 +137,7 @@ struct Option {
   bool by_place = false;        // the place of a value in its list has a meaning
   bool gpu_only = false;        // values other than the default need a device that is not the CPU
   std::string_view scenario{};  // the only one it is for
-  std::string_view engine{};    // likewise; only its cases have the default
+  Owner owner{};
   std::string_view at_most{};   // the option whose value it must not exceed
   std::string_view excludes{};  // the option that must not be written beside it
   std::array<Need, 2> needs{};  // rows without an option are none

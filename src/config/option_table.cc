@@ -86,7 +86,7 @@ const Option* find_if(Matches matches) {
   return nullptr;
 }
 
-constexpr std::string_view kDeclaredTitle = "Options of engines";
+constexpr std::string_view kDeclaredTitle = "Options of plug-ins";
 
 std::span<OptionGroup> table() {
   static std::array kGroups{group("What runs", workload_rows(), kInference),

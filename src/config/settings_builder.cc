@@ -54,7 +54,7 @@ class Builder {
 
   Settings finish() {
     for (const Option* option : options_of(kinds_))
-      if (!option->fallback.empty() && option->engine.empty() && !settings_.has(option->name))
+      if (!option->fallback.empty() && option->owner.option.empty() && !settings_.has(option->name))
         set_fallback(*option);
     return std::move(settings_);
   }

@@ -335,6 +335,11 @@ bool is_default(const Option& option, const std::vector<Value>& values) {
                             std::equal(values.begin(), values.end(), parts.begin(), parts.end(), same));
 }
 
+bool has_owner(const Settings& settings, const Option& option) {
+  return std::ranges::any_of(settings.list(option.owner.option),
+                             [&](const Value& value) { return value_text(value) == option.owner.name; });
+}
+
 std::string expected_text(const Option& option) {
   switch (option.type) {
     case OptionType::kInteger:

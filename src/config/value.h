@@ -23,6 +23,9 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
 // Whether these are the values that the option has where nothing is written: its default, or none.
 bool is_default(const Option& option, const std::vector<Value>& values);
 
+// Whether a case has the value that is the option's owner.
+bool has_owner(const Settings& settings, const Option& option);
+
 // Whether the value is a device (cpu, cuda, cuda:1), whose name is in lower case.
 bool names_a_device(const Option& option);
 

@@ -64,37 +64,43 @@ bool is_key(std::string_view text) {
 void check(const DeclaredOption& option) {
   const auto dot = option.name.find('.');
   if (dot == std::string::npos || !is_key(std::string_view(option.name).substr(dot + 1)))
-    throw Error(ErrorCode::kData, "its name is not ENGINE.NAME with the letters a-z, digits and '_' in NAME");
+    throw Error(ErrorCode::kData, "its name is not OWNER.NAME with the letters a-z, digits and '_' in NAME");
   if (option.help.empty()) throw Error(ErrorCode::kData, "it has no help");
   if ((option.type == DeclaredType::kChoice) == option.choices.empty())
     throw Error(ErrorCode::kData, "the type choice, and no other, has choices");
   if (option.min > option.max) throw Error(ErrorCode::kData, "its min is larger than its max");
 }
 
-DeclaredOption parse_option(const Json& declared, const std::vector<std::string>& engines) {
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+DeclaredOption parse_option(const Json& declared, const std::vector<Capability>& brings) {
   DeclaredOption option;
   for (const auto& [name, value] : declared.items()) read_field(name, value, option);
   check(option);
+  const auto engines = names_of(brings, Role::kEngine), samplers = names_of(brings, Role::kSampler);
   const auto section = option.section();
-  if (std::ranges::find(engines, section) != engines.end())
+  if (among(engines, section))
     option.engine = section;
+  else if (among(samplers, section))
+    option.sampler = section, option.identity = false;  // cases are the same, whatever is watched beside them
   else if (section != kind_name(DeviceKind::kCuda))
     throw Error(ErrorCode::kData,
-                fmt::format("its name begins with no engine of the plug-in ({}), nor with {}",
-                            join(engines, ", "), kind_name(DeviceKind::kCuda)));
+                fmt::format("its name begins with no engine or sampler of the plug-in ({}), nor with {}",
+                            summary_of(brings), kind_name(DeviceKind::kCuda)));
   return option;
 }
 
 }  // namespace
 
 std::vector<DeclaredOption> parse_options(const std::string& json, const std::vector<Capability>& brings) {
-  const auto engines = names_of(brings, Role::kEngine);
   std::vector<DeclaredOption> options;
   std::string name;
   try {
     for (const auto& declared : Json::parse(json)) {
       name = declared.at("name").get<std::string>();
-      options.push_back(parse_option(declared, engines));
+      options.push_back(parse_option(declared, brings));
     }
   } catch (const std::exception& e) {
     throw Error(ErrorCode::kData, fmt::format("option '{}': {}", name, plain_reason(e)));

@@ -12,6 +12,7 @@
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 #include "plugin/rank_group.h"
+#include "plugin/sampler.h"
 #include "plugin/trainer.h"
 
 // What a plug-in's shared object exports: one C function, paceline_plugin(), returns a static description.
@@ -19,7 +20,7 @@ namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
 // or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 14;
+inline constexpr std::uint32_t kAbiVersion = 15;
 
 struct EngineEntry {
   const char* name;
@@ -56,6 +57,12 @@ struct CommunicatorEntry {
   std::unique_ptr<Communicator> (*make)(RankGroup& group);  // the group outlives it
 };
 
+// What watches something beside the timed loop of any case.
+struct SamplerEntry {
+  const char* name;
+  std::unique_ptr<Sampler> (*make)();
+};
+
 struct Plugin {
   std::uint32_t abi_version;  // first member in every version, checked before anything else is read
   const char* name;
@@ -67,8 +74,9 @@ struct Plugin {
   std::span<const TrainerEntry> trainers = {};
   std::span<const BackendEntry> backends = {};
   std::span<const CommunicatorEntry> communicators = {};
-  // Options of its engines, declared as in a manifest: a JSON array (docs/engine-plugins.md). A plug-in that
-  // is found by its manifest has them there.
+  std::span<const SamplerEntry> samplers = {};
+  // Options of its engines and samplers, declared as in a manifest: a JSON array (docs/engine-plugins.md). A
+  // plug-in that is found by its manifest has them there.
   const char* options = "[]";
 };
 

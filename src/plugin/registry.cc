@@ -36,6 +36,7 @@ constexpr std::array kRoles{
     RoleRow{"trainer", names_in<&Plugin::trainers, &TrainerEntry::device>},
     RoleRow{"backend", names_in<&Plugin::backends, &BackendEntry::name>},
     RoleRow{"communicator", names_in<&Plugin::communicators, &CommunicatorEntry::backend>},
+    RoleRow{"sampler", names_in<&Plugin::samplers, &SamplerEntry::name>},
 };
 
 const RoleRow& row_of(Role role) {

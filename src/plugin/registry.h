@@ -57,6 +57,9 @@ class LoadedPlugin {
                                                                 RankGroup& group) const {
     return plugin_->communicators[index_of(Role::kCommunicator, backend)].make(group);
   }
+  [[nodiscard]] std::unique_ptr<Sampler> make_sampler(const std::string& name) const {
+    return plugin_->samplers[index_of(Role::kSampler, name)].make();
+  }
 
  private:
   [[nodiscard]] std::size_t index_of(Role role, const std::string& name) const;

@@ -335,6 +335,7 @@ const Plugin kPlugin{kAbiVersion,
                      {kTrainers, kDevices},
                      kBackends,
                      {kCommunicators, kDevices},
+                     {},
                      kOptions};
 
 }  // namespace

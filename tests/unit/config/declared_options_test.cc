@@ -35,6 +35,14 @@ DeclaredOption laps() {
   return option;
 }
 
+DeclaredOption every() {
+  DeclaredOption option{.name = "tick.every_ms", .sampler = "tick", .type = DeclaredType::kInteger};
+  option.fallback = "5";
+  option.help = "How often.";
+  option.identity = false;
+  return option;
+}
+
 class DeclaredOptions : public ::testing::Test {
  protected:
   DeclaredOptions() { use_declared_options({pace(), laps()}); }
@@ -92,6 +100,32 @@ TEST_F(DeclaredOptions, OfAnotherEngineHaveNoEffect) {
               ElementsAre("spin.pace, spin.laps (for engine spin)"));
   EXPECT_THAT(idle("engine: eager\nspin: {pace: uneven}\n"), ElementsAre());
   EXPECT_THAT(idle("engines: [eager, spin]\nspin: {pace: steady}\n"), ElementsAre());
+}
+
+TEST_F(DeclaredOptions, OfASamplerBelongToCasesOfAnyKindThatUseIt) {
+  use_declared_options({every()}, {"tick", "tock"});
+  for (const char* kind :
+       {"kind: inference\nmodel: tiny_cnn\n", "kind: training\nmodel: tiny_cnn\nranks: 1\n",
+        "kind: collective\n", "kind: sleep\nsleep_us: [1]\n"}) {
+    const auto cases_of = [&](const std::string& lines) {
+      return expand(load_plan_text(kind + lines, "p.yaml", {}, names_));
+    };
+    EXPECT_FALSE(cases_of("").at(0).settings.has("tick.every_ms")) << kind;
+    EXPECT_FALSE(cases_of("sampler: [tock]\n").at(0).settings.has("tick.every_ms")) << kind;
+    EXPECT_EQ(cases_of("sampler: [tock, tick]\n").at(0).settings.integer("tick.every_ms"), 5) << kind;
+    EXPECT_EQ(cases_of("sampler: tick\ntick: {every_ms: 2}\n").at(0).settings.integer("tick.every_ms"), 2)
+        << kind;
+  }
+  EXPECT_THAT(idle("tick: {every_ms: 2}\n"), ElementsAre("tick.every_ms (for sampler tick)"));
+  EXPECT_THAT(idle("sampler: [tick]\ntick: {every_ms: 2}\n"), ElementsAre());
+}
+
+TEST_F(DeclaredOptions, ASamplerIsOneThatAPluginBrings) {
+  use_declared_options({every()}, {"tick"});
+  EXPECT_THAT(mistake("sampler: [tock]\n"),
+              HasSubstr("sampler 'tock' is none of tick; did you mean 'tick'?"));
+  use_declared_options({}, {});
+  EXPECT_EQ(plan("sampler: [tock]\n").workloads.at(0).settings.texts("sampler").at(0), "tock");
 }
 
 TEST_F(DeclaredOptions, StandInHelpSchemaReferenceAndStoredPlans) {

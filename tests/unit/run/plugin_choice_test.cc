@@ -129,11 +129,21 @@ TEST_F(Manifests, DeclareOptionsOfTheirEngines) {
   EXPECT_EQ(options[2].section(), "cuda");
 }
 
+TEST_F(Manifests, OptionsOfASamplerDoNotTellCasesApart) {
+  const auto options =
+      read(R"("capabilities": ["sampler a"], "options": [{"name": "a.every_ms", "help": "How often."}])")
+          .options;
+  ASSERT_EQ(options.size(), 1U);
+  EXPECT_EQ(options[0].sampler, "a");
+  EXPECT_EQ(options[0].engine, "");
+  EXPECT_FALSE(options[0].identity);
+}
+
 TEST_F(Manifests, SayWhatIsWrongWithAnOption) {
   const std::vector<std::pair<std::string, std::string>> wrong{
-      {R"({"name": "b.size", "help": "x"})", "begins with no engine of the plug-in (a)"},
-      {R"({"name": "size", "help": "x"})", "is not ENGINE.NAME"},
-      {R"({"name": "a.Size", "help": "x"})", "is not ENGINE.NAME"},
+      {R"({"name": "b.size", "help": "x"})", "begins with no engine or sampler of the plug-in (engines a"},
+      {R"({"name": "size", "help": "x"})", "is not OWNER.NAME"},
+      {R"({"name": "a.Size", "help": "x"})", "is not OWNER.NAME"},
       {R"({"name": "a.size"})", "it has no help"},
       {R"({"name": "a.size", "help": "x", "type": "int"})", "type 'int' is none of text, integer"},
       {R"({"name": "a.size", "help": "x", "type": "choice"})", "has choices"},
@@ -147,7 +157,7 @@ TEST_F(Manifests, SayWhatIsWrongWithAnOption) {
 }
 
 TEST_F(Manifests, WithACapabilityOfALaterVersionAreNotLoaded) {
-  for (const char* text : {"sampler power", "engine", ""}) {
+  for (const char* text : {"oracle power", "engine", ""}) {
     const auto found = read(R"("capabilities": [")" + std::string(text) + R"("])");
     EXPECT_TRUE(found.file.empty());
     EXPECT_NE(found.not_built_because.find("this version knows no capability '" + std::string(text) + "'"),
