@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "pass/train_fields.h"
 #include "result/case_fields.h"
@@ -134,6 +136,10 @@ PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, 
 void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
   std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });
   plugins.push_back({role, name, file});
+}
+
+bool PassSpec::uses(plugin::Role role) const {
+  return std::ranges::find(plugins, role, &PluginUse::role) != plugins.end();
 }
 
 const PluginUse& PassSpec::plugin(plugin::Role role) const {

@@ -128,6 +128,7 @@ struct PassSpec {
 
   // Takes the place of the plug-in of this role, where there is one.
   void use(plugin::Role role, const std::string& name, const std::string& file = {});
+  [[nodiscard]] bool uses(plugin::Role role) const;
   // The first of this role. Throws Error(kInternal) where there is none.
   [[nodiscard]] const PluginUse& plugin(plugin::Role role) const;
   // Name of the engine; empty: there is none.

@@ -102,6 +102,7 @@ constexpr std::array kCommonTypes{
     RecordType{"loaded", take_loaded},
     RecordType{"correctness", [](PassReport& r, const Json& j) { read(j, "correctness", r.correctness); }},
     RecordType{"samples", take_samples},
+    RecordType{"sampled", [](PassReport& r, const Json& j) { read(j, "windows", r.sampled); }},
     RecordType{"repetition", [](PassReport& r, const Json& j) { read(j, "summary", r.repetition); }},
     RecordType{"failed", take_failed},
     RecordType{"done", take_done},
@@ -186,6 +187,15 @@ Json samples_record(const std::vector<result::Sample>& samples) {
   Json made = {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
   for (const auto& column : kOptionalColumns) add_column(made, column, samples);
   return made;
+}
+std::string sampled_text(const std::vector<result::SampledWindow>& of_one_rank) {
+  return Writer::write(of_one_rank).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+Json sampled_record(const std::vector<std::string>& of_ranks) {
+  Json windows = Json::array();
+  for (const auto& text : of_ranks)
+    for (auto& window : Json::parse(text)) windows.push_back(std::move(window));
+  return record("sampled", "windows", std::move(windows));
 }
 Json repetition_record(const result::Repetition& repetition) {
   return record("repetition", "summary", Writer::write(repetition));

@@ -74,6 +74,9 @@ nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::strin
                              const std::vector<std::pair<std::string, std::string>>& settings);
 nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);
+// The readings of samplers on one rank, as they travel to rank 0; and of all ranks together.
+std::string sampled_text(const std::vector<result::SampledWindow>& of_one_rank);
+nlohmann::json sampled_record(const std::vector<std::string>& of_ranks);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();

@@ -17,6 +17,7 @@
 #include "result/layers.h"
 #include "result/operator_profile.h"
 #include "result/rank_steps.h"
+#include "result/sampled.h"
 #include "result/samples.h"
 #include "result/step_file.h"
 
@@ -91,6 +92,7 @@ struct PassReport {
   std::string error;
   std::vector<result::Sample> samples;
   result::Repetition repetition;
+  std::vector<result::SampledWindow> sampled;  // of every rank that has samplers
   result::Correctness correctness;
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;

@@ -25,10 +25,11 @@ struct Subject {
   Sections (*of_case)(const ReportCase&) = [](const ReportCase&) { return Sections(); };
 };
 
-extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers;
+extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
+    kSampled;
 
 // In the order of a report.
 inline constexpr std::array kSubjects{&kTraining,  &kBottlenecks, &kWhatIf, &kCollectives,
-                                      &kOperators, &kCrossCheck,  &kLayers};
+                                      &kOperators, &kCrossCheck,  &kLayers, &kSampled};
 
 }  // namespace paceline::report

@@ -134,6 +134,11 @@ PACELINE_FIELDS(CollectiveResult, operation, dtype, reduction, root, backend, la
                 average_busbw_gb_per_s, wrong, link, link_error, least_busbw, rounds, topology, notes);
 PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear,
                 budget);
+PACELINE_FIELDS(SampledSeries, device, metric, unit, times_s, numbers, words);
+PACELINE_FIELDS(SampledWindow, sampler, repetition, rank, readings, window_s, cpu_s, problem, series);
+PACELINE_FIELDS(WordCount, words, n);
+PACELINE_FIELDS(SampledMetric, rank, device, metric, unit, n, mean, min, max, words);
+PACELINE_FIELDS(Sampled, sampler, windows, readings, cpu_share, problems, metrics);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
@@ -151,9 +156,9 @@ PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
                 headline, stats, throughput, load, training, scaling, collective, device_p50_ns,
-                first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, outliers,
-                cross_check, layer_profile, operator_profile, repetitions, samples, effective_settings,
-                config_effective);
+                first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, sampled,
+                outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

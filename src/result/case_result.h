@@ -16,6 +16,7 @@
 #include "result/maybe.h"
 #include "result/operator_profile.h"
 #include "result/outcome.h"
+#include "result/sampled.h"
 #include "result/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
@@ -365,8 +366,9 @@ struct CaseResult {
   ModelFile model_file;
   Memory memory;  // largest over repetitions
   Flops flops;
-  Overhead overhead;  // worst over repetitions
-  Noise noise;        // worst over repetitions; samples-based parts over all samples
+  Overhead overhead;             // worst over repetitions
+  Noise noise;                   // worst over repetitions; samples-based parts over all samples
+  std::vector<Sampled> sampled;  // by samplers of plug-ins, over all repetitions
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;

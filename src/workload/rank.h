@@ -44,6 +44,7 @@ class Rank {
   [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
   // Adds the observers of every timed window.
   void observe();
+  // Has the window report, and tells what the samplers of all ranks have read; every rank takes part.
   void report_window(double typical_ns);
 
  private:

@@ -56,6 +56,7 @@ void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
 
 void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
   sink_.emit(pass::samples_record(samples));
+  if (!sampled.empty()) sink_.emit(pass::sampled_record({pass::sampled_text(sampled)}));
   sink_.emit(pass::repetition_record(figures));
 }
 

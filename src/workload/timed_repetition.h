@@ -42,7 +42,7 @@ class TimedRepetition {
 
   // Fills in what the loop and the observers know; `timed_ns`: what the timer timed at once.
   void fill(const measure::LoopResult& loop, double timed_ns);
-  // Reports the samples and the repetition.
+  // Reports the samples, what samplers read, and the repetition.
   void emit(const std::vector<result::Sample>& samples);
   // Both, of run_loop(); `device_ns` holds one time per sample, where a device has times.
   void emit(const measure::LoopResult& loop, const std::vector<std::optional<std::int64_t>>& device_ns = {});
@@ -50,6 +50,7 @@ class TimedRepetition {
   [[nodiscard]] const measure::TimerCost& timer() const { return overhead_->timer(); }
 
   result::Repetition figures;  // the pass fills in what is its own: load time, figures of its engine
+  std::vector<result::SampledWindow> sampled;  // once the window has reported
   MeasuredWindow window;
 
  private:

@@ -61,6 +61,16 @@ void insert_repetition(CaseRun& run, result::Repetition repetition,
   });
 }
 
+// In place of those of the same repetition, in order.
+void insert_sampled(CaseRun& run, std::int64_t repetition, std::vector<result::SampledWindow> windows) {
+  std::erase_if(run.sampled, [&](const auto& window) { return window.repetition == repetition; });
+  for (auto& window : windows) {
+    window.repetition = repetition;
+    run.sampled.push_back(std::move(window));
+  }
+  std::ranges::stable_sort(run.sampled, {}, &result::SampledWindow::repetition);
+}
+
 // A case has a grade once it has a repetition, and keeps it as long as nothing is wrong with it.
 void grade(CaseRun& run) {
   auto& result = run.result;
@@ -161,6 +171,7 @@ void apply_repetition(CaseRun& run, pass::PassReport report) {
   result::summarize_repetition(repetition, result::latencies_ns(samples));
   if (repetition.load) result::summarize_load(*repetition.load, run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
+  insert_sampled(run, repetition.index, std::move(report.sampled));
   insert_repetition(run, std::move(repetition), samples);
   if (run.result.reason_code == result::kNotMeasured) {
     run.result.outcome = result::Outcome::kOk;
@@ -182,6 +193,7 @@ void resummarize(CaseRun& run) {
   if (!run.result.repetitions.empty() && run.result.repetitions.front().overhead.timer_resolution_ns)
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);
+  run.result.sampled = result::summarize_sampled(run.sampled);
   grade(run);
   rules.summarize(run);
 }

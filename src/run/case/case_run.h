@@ -24,6 +24,7 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
+  std::vector<result::SampledWindow> sampled;                         // by samplers of plug-ins
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // written as text, by repetition
   result::TimesOfRepetitions collective_times;                        // of collectives
   result::RoundsOfRepetitions round_times;                            // likewise

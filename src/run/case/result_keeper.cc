@@ -73,6 +73,7 @@ void ResultKeeper::write_changed() {
   const auto begin = clock.now_ns();
   for (auto* c : changed_) {
     c->result.samples = directory_.write_case(c->result, c->samples);
+    if (!c->sampled.empty()) replace_file(c->dir / "sampled.csv", result::sampled_csv(c->sampled));
     run_.cases[c->index] = c->result;
   }
   changed_.clear();

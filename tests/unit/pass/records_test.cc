@@ -56,6 +56,26 @@ TEST(Records, DeviceTimesComeAlong) {
   EXPECT_FALSE(report.samples[1].device_ns);
 }
 
+TEST(Records, ReadingsOfSamplersOfAllRanksComeAlong) {
+  result::SampledWindow first, second;
+  first.sampler = "meter", first.readings = 2, first.window_s = 1.5;
+  first.series = {{"cuda:0", "power", "W", {0, 0.5}, {10.25, 1e9}, {}},
+                  {"cuda:0", "state", "", {0}, {}, {"hot"}}};
+  second.sampler = "meter", second.rank = 8, second.problem = "no meter here";
+  PassReport report;
+  apply_record(
+      report,
+      tagged(sampled_record({sampled_text({first}), "[]", sampled_text({second})})));
+  ASSERT_EQ(report.sampled.size(), 2U);
+  EXPECT_EQ(report.sampled[0].series[0].numbers, (std::vector<double>{10.25, 1e9}));
+  EXPECT_EQ(report.sampled[0].series[0].times_s, (std::vector<double>{0, 0.5}));
+  EXPECT_EQ(report.sampled[0].series[1].words, std::vector<std::string>{"hot"});
+  EXPECT_EQ(report.sampled[0].window_s, result::Number(1.5));
+  EXPECT_FALSE(report.sampled[0].cpu_s);
+  EXPECT_EQ(report.sampled[1].rank, 8);
+  EXPECT_EQ(report.sampled[1].problem, "no meter here");
+}
+
 TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
   PassReport report;
   auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));

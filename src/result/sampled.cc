@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "result/sampled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "result/csv_cell.h"
+
+namespace paceline::result {
+namespace {
+
+// The element for which `is` holds; a new one where there is none.
+template <typename T, typename Is>
+T& found_or_added(std::vector<T>& all, Is is) {
+  const auto found = std::ranges::find_if(all, is);
+  return found == all.end() ? all.emplace_back() : *found;
+}
+
+void add_number(SampledMetric& metric, double value) {
+  const auto n = static_cast<double>(metric.n);
+  metric.mean = (metric.mean.value().value_or(0) * (n - 1) + value) / n;
+  metric.min = std::min(metric.min.value().value_or(value), value);
+  metric.max = std::max(metric.max.value().value_or(value), value);
+}
+
+void add_words(SampledMetric& metric, const std::string& words) {
+  auto& count = found_or_added(metric.words, [&](const WordCount& one) { return one.words == words; });
+  count.words = words;
+  ++count.n;
+}
+
+void add(SampledMetric& metric, const SampledSeries& series) {
+  metric.device = series.device, metric.metric = series.metric, metric.unit = series.unit;
+  for (const double value : series.numbers) ++metric.n, add_number(metric, value);
+  for (const auto& words : series.words) ++metric.n, add_words(metric, words);
+  if (metric.words.empty()) return;
+  metric.mean = metric.min = metric.max = Number::missing("its values are words");
+}
+
+void add(Sampled& sampled, const SampledWindow& window) {
+  sampled.sampler = window.sampler;
+  ++sampled.windows;
+  sampled.readings += window.readings;
+  if (window.cpu_s && window.window_s && *window.window_s > 0)
+    sampled.cpu_share = std::max(sampled.cpu_share.value().value_or(0), *window.cpu_s / *window.window_s);
+  if (!window.problem.empty() &&
+      std::ranges::find(sampled.problems, window.problem) == sampled.problems.end())
+    sampled.problems.push_back(window.problem);
+  for (const auto& series : window.series) {
+    auto& metric = found_or_added(sampled.metrics, [&](const SampledMetric& one) {
+      return one.rank == window.rank && one.device == series.device && one.metric == series.metric &&
+             one.unit == series.unit;
+    });
+    metric.rank = window.rank;
+    add(metric, series);
+  }
+}
+
+}  // namespace
+
+std::vector<Sampled> summarize_sampled(const std::vector<SampledWindow>& windows) {
+  std::vector<Sampled> all;
+  for (const auto& window : windows)
+    add(found_or_added(all, [&](const Sampled& one) { return one.sampler == window.sampler; }), window);
+  return all;
+}
+
+std::string sampled_csv(const std::vector<SampledWindow>& windows) {
+  fmt::memory_buffer buffer;
+  const auto out = std::back_inserter(buffer);
+  fmt::format_to(out, "repetition,rank,sampler,device,metric,unit,time_s,value\n");
+  for (const auto& window : windows)
+    for (const auto& series : window.series)
+      for (std::size_t i = 0; i < series.times_s.size(); ++i)
+        fmt::format_to(
+            out, "{},{},{},{},{},{},{:.6f},{}\n", window.repetition, window.rank, csv_cell(window.sampler),
+            csv_cell(series.device), csv_cell(series.metric), csv_cell(series.unit), series.times_s[i],
+            series.words.empty() ? fmt::format("{}", series.numbers.at(i)) : csv_cell(series.words.at(i)));
+  return fmt::to_string(buffer);
+}
+
+}  // namespace paceline::result

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "result/sampled.h"
+
+#include <gtest/gtest.h>
+
+#include "result/result_json.h"
+
+namespace paceline::result {
+namespace {
+
+SampledWindow meter(std::int64_t repetition, std::vector<double> watts) {
+  SampledWindow window;
+  window.sampler = "meter", window.repetition = repetition;
+  window.readings = static_cast<std::int64_t>(watts.size());
+  window.window_s = 2, window.cpu_s = 0.01;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < watts.size(); ++i) times.push_back(0.5 * static_cast<double>(i));
+  window.series.push_back({"cuda:0", "power", "W", times, std::move(watts), {}});
+  return window;
+}
+
+TEST(Sampled, EveryReadingOfEveryWindowWeighsAlike) {
+  auto second = meter(1, {60});
+  second.cpu_s = 0.02;
+  const auto all = summarize_sampled({meter(0, {10, 20}), second});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].sampler, "meter");
+  EXPECT_EQ(all[0].windows, 2);
+  EXPECT_EQ(all[0].readings, 3);
+  EXPECT_EQ(all[0].cpu_share, Number(0.01));  // of the costlier window
+  ASSERT_EQ(all[0].metrics.size(), 1U);
+  const auto& power = all[0].metrics[0];
+  EXPECT_EQ(power.device, "cuda:0");
+  EXPECT_EQ(power.n, 3);
+  EXPECT_EQ(power.mean, Number(30));
+  EXPECT_EQ(power.min, Number(10));
+  EXPECT_EQ(power.max, Number(60));
+}
+
+TEST(Sampled, NegativeReadingsAreNoSmallerThanTheyAre) {
+  const auto power = summarize_sampled({meter(0, {-3, -1})})[0].metrics[0];
+  EXPECT_EQ(power.max, Number(-1));
+  EXPECT_EQ(power.min, Number(-3));
+}
+
+TEST(Sampled, SamplersDevicesMetricsUnitsAndRanksStayApart) {
+  auto other = meter(0, {1});
+  other.series.push_back({"cuda:1", "power", "W", {0}, {2}, {}});
+  other.series.push_back({"cuda:0", "power", "kW", {0}, {3}, {}});
+  other.series.push_back({"cuda:0", "clock", "W", {0}, {4}, {}});
+  auto rank = meter(0, {5});
+  rank.rank = 8;
+  auto clock = meter(0, {6});
+  clock.sampler = "clock";
+  const auto all = summarize_sampled({other, rank, clock});
+  ASSERT_EQ(all.size(), 2U);
+  ASSERT_EQ(all[0].metrics.size(), 5U);
+  for (const auto& metric : all[0].metrics) EXPECT_EQ(metric.n, 1) << metric.device << metric.metric;
+  EXPECT_EQ(all[0].metrics[4].rank, 8);
+  EXPECT_EQ(all[1].metrics[0].mean, Number(6));
+}
+
+TEST(Sampled, WordsAreCounted) {
+  SampledWindow window;
+  window.series.push_back({"cuda:0", "throttled", "", {0, 1, 2}, {}, {"none", "power cap", "none"}});
+  const auto throttled = summarize_sampled({window})[0].metrics[0];
+  EXPECT_EQ(throttled.n, 3);
+  EXPECT_EQ(throttled.mean.reason(), "its values are words");
+  ASSERT_EQ(throttled.words.size(), 2U);
+  EXPECT_EQ(throttled.words[0].words, "none");
+  EXPECT_EQ(throttled.words[0].n, 2);
+  EXPECT_EQ(throttled.words[1].n, 1);
+}
+
+TEST(Sampled, AProblemOfEveryWindowIsToldOnce) {
+  SampledWindow broken;
+  broken.sampler = "meter", broken.problem = "no meter here";
+  const auto all = summarize_sampled({broken, broken});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].problems, std::vector<std::string>{"no meter here"});
+  EXPECT_TRUE(all[0].metrics.empty());
+  EXPECT_FALSE(all[0].cpu_share);
+}
+
+TEST(Sampled, TheFileHasARowPerReading) {
+  auto window = meter(1, {10.25, 20});
+  window.rank = 4;
+  window.series.push_back({"cuda:0", "state", "", {0.5}, {}, {"hot, \"red\""}});
+  EXPECT_EQ(sampled_csv({window}),
+            "repetition,rank,sampler,device,metric,unit,time_s,value\n"
+            "1,4,meter,cuda:0,power,W,0.000000,10.25\n"
+            "1,4,meter,cuda:0,power,W,0.500000,20\n"
+            "1,4,meter,cuda:0,state,,0.500000,\"hot, \"\"red\"\"\"\n");
+}
+
+TEST(Sampled, IsStoredWithItsCase) {
+  CaseResult one;
+  one.sampled = summarize_sampled({meter(0, {10, 40})});
+  const auto back = case_from_json(to_json(one), "test");
+  ASSERT_EQ(back.sampled.size(), 1U);
+  ASSERT_EQ(back.sampled[0].metrics.size(), 1U);
+  EXPECT_EQ(back.sampled[0].metrics[0].metric, "power");
+  EXPECT_EQ(back.sampled[0].metrics[0].mean, Number(25));
+  EXPECT_EQ(back.sampled[0].cpu_share, one.sampled[0].cpu_share);
+}
+
+}  // namespace
+}  // namespace paceline::result
