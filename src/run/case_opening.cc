@@ -3,6 +3,7 @@
 
 #include "config/case_rules.h"
 #include "run/case/case_identity.h"
+#include "run/case/sampler_choice.h"
 
 namespace paceline::run {
 
@@ -20,6 +21,8 @@ CaseRun open_case(const RunSetup& setup, const Kinds& kinds, std::size_t index, 
     return c;
   }
   kinds.of(c.definition).open(c);
+  const auto no_sampler = c.ended ? std::string() : use_samplers(c.definition, setup.engines, c.base);
+  if (!no_sampler.empty()) end_case(c, "unavailable", no_sampler);
   c.result.benchmark.threads = c.base.settings.threads;
   return c;
 }

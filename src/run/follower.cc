@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "result/run_directory.h"
+#include "run/case/sampler_choice.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
 
@@ -44,6 +45,8 @@ class Follower {
     auto spec = kinds_.of(definition).pass_of_ranks(definition, !pass.timed);
     if (!spec || !launch_.takes_part(spec->world_size)) return true;
     spec->repetition = pass.repetition;
+    if (const auto no_sampler = use_samplers(definition, setup_.engines, *spec); !no_sampler.empty())
+      observer_.warning(definition.label + ": " + no_sampler);
     auto request = request_for(definition, std::move(*spec), log_of(definition));
     request.number = pass.number;
     const auto outcome = launch_.run_pass(executor_, request, interrupt_, {});

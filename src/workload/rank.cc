@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "workload/rank.h"
 
+#include <algorithm>
+
 #include "base/device.h"
 #include "cluster/peer_failure.h"
 #include "host/heap.h"
@@ -8,7 +10,8 @@
 namespace paceline::workload {
 
 Rank::Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink) {
-  for (const auto& one : spec.plugins) plugins_.try_emplace(one.role, one.file);
+  for (const auto& one : spec.plugins)
+    if (one.role != plugin::Role::kSampler) plugins_.try_emplace(one.role, one.file);
 }
 
 const plugin::BackendEntry& Rank::backend() const {
@@ -40,7 +43,7 @@ void Rank::meet() {
 }
 
 void Rank::observe() {
-  timed_->observe(processes_of_host());
+  timed_->observe(processes_of_host(), first_of_host());
 }
 
 void Rank::report_window(double typical_ns) {
@@ -49,6 +52,11 @@ void Rank::report_window(double typical_ns) {
   const auto mine = pass::sampled_text(timed_->sampled);
   const auto of_ranks = group_ ? group_->gather(mine) : std::vector<std::string>{mine};
   if (leads()) sink_.emit(pass::sampled_record(of_ranks));
+}
+
+bool Rank::first_of_host() const {
+  const auto first = std::ranges::find(met_.roster, met_.self.host, &cluster::Member::host);
+  return first == met_.roster.end() || first->rank == spec_.rank;
 }
 
 std::vector<int> Rank::processes_of_host() const {

@@ -42,13 +42,14 @@ class Rank {
   // Begun by run.
   [[nodiscard]] TimedRepetition& timed() { return *timed_; }
   [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
-  // Adds the observers of every timed window.
+  // Adds the observers of every timed window; of the ranks on a host the first one runs the samplers.
   void observe();
   // Has the window report, and tells what the samplers of all ranks have read; every rank takes part.
   void report_window(double typical_ns);
 
  private:
   [[nodiscard]] const plugin::BackendEntry& backend() const;
+  [[nodiscard]] bool first_of_host() const;
   void meet();
 
   const pass::PassSpec& spec_;

@@ -10,6 +10,7 @@
 #include "host/process_clock.h"
 #include "stats/quantile.h"
 #include "workload/window/noise_observer.h"
+#include "workload/window/sampler_observer.h"
 
 namespace paceline::workload {
 namespace {
@@ -44,8 +45,9 @@ TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) :
   overhead_ = &window.add<OverheadObserver>();
 }
 
-// One line per observer.
-void TimedRepetition::observe(std::vector<int> processes) {
+// One line per observer. The window of what disturbs includes the threads of samplers.
+void TimedRepetition::observe(std::vector<int> processes, bool samples) {
+  if (samples) add_samplers(window, spec_, processes.size(), sampled);
   window.add<NoiseObserver>(std::move(processes));
 }
 

@@ -23,8 +23,8 @@ class TimedRepetition {
   TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink);
 
   // Adds the observers of every timed window, after those of the pass itself. `processes`: others that belong
-  // to the measurement.
-  void observe(std::vector<int> processes = {});
+  // to the measurement. `samples`: whether the samplers of the pass run in this process.
+  void observe(std::vector<int> processes = {}, bool samples = true);
   // `before_sample` gets the number of a sample and runs outside the timed part. An interrupt ends the loop
   // between two iterations.
   template <class Body>

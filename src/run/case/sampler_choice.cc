@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/sampler_choice.h"
+
+#include <map>
+
+namespace paceline::run {
+namespace {
+
+// The settings that carry the sampler's name, without it.
+std::map<std::string, std::string> options_of_sampler(const config::Settings& settings,
+                                                      const std::string& name) {
+  std::map<std::string, std::string> options;
+  for (const auto& [key, values] : settings.all())
+    if (key.starts_with(name + "."))
+      options[key.substr(name.size() + 1)] = config::value_text(values.front());
+  return options;
+}
+
+}  // namespace
+
+std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, pass::PassSpec& pass) {
+  std::string unavailable;
+  for (const auto& name : c.settings.texts("sampler")) {
+    const auto home = plugins.find(plugin::Role::kSampler, name);
+    if (home.file.empty()) unavailable = home.unavailable;
+    pass.plugins.push_back(
+        {plugin::Role::kSampler, name, home.file.string(), options_of_sampler(c.settings, name)});
+  }
+  return unavailable;
+}
+
+}  // namespace paceline::run

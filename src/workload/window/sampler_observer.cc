@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "workload/window/sampler_observer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/device.h"
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "plugin/registry.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr auto kShortestPeriod = std::chrono::microseconds(100);
+
+double thread_cpu_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+result::SampledSeries& series_of(std::vector<result::SampledSeries>& all, const plugin::Reading& reading) {
+  const auto found = std::ranges::find_if(all, [&](const result::SampledSeries& one) {
+    return one.device == reading.device && one.metric == reading.metric && one.unit == reading.unit;
+  });
+  if (found != all.end()) return *found;
+  return all.emplace_back(result::SampledSeries{reading.device, reading.metric, reading.unit, {}, {}, {}});
+}
+
+}  // namespace
+
+// After the first problem the sampler is left alone.
+template <class Work>
+void SamplerObserver::guarded(Work work) {
+  if (!window_.problem.empty()) return;
+  std::string reason = "an exception without a message";
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    reason = on_one_line(plain_reason(e));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the reason is set
+  }
+  window_.problem = window_.readings == 0
+                        ? reason
+                        : fmt::format("{} (after {})", reason, plural(window_.readings, "reading"));
+}
+
+SamplerObserver::SamplerObserver(result::SampledWindow window, const Make& make,
+                                 const plugin::SamplerSettings& settings,
+                                 std::vector<result::SampledWindow>& into)
+    : into_(into), window_(std::move(window)) {
+  guarded([&] {
+    sampler_ = make();
+    period_ = sampler_->open(settings);
+    if (period_ < kShortestPeriod)
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("it asks for a reading every {} ns; the shortest period is {} ns",
+                              period_.count(), std::chrono::nanoseconds(kShortestPeriod).count()));
+  });
+}
+
+void SamplerObserver::open() {
+  begin_ns_ = SteadyClock{}.now_ns();
+  guarded([&] {
+    read();
+    thread_ = std::jthread([this](const std::stop_token& over) { read_until(over); });
+  });
+}
+
+void SamplerObserver::close() {
+  thread_ = {};  // asks it to end, and waits
+  guarded([&] { read(); });
+  window_.window_s = static_cast<double>(SteadyClock{}.now_ns() - begin_ns_) * 1e-9;
+}
+
+void SamplerObserver::read_until(const std::stop_token& over) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  auto next = std::chrono::steady_clock::now() + period_;
+  while (window_.problem.empty() &&
+         !asked.wait_until(lock, over, next, [&] { return over.stop_requested(); })) {
+    guarded([&] { read(); });
+    const auto late = std::chrono::steady_clock::now() - next;
+    next += period_ * (1 + std::max<std::int64_t>(0, late / period_));  // periods that it missed are left out
+  }
+  window_.cpu_s = thread_cpu_s();
+}
+
+void SamplerObserver::read() {
+  const double time_s = static_cast<double>(SteadyClock{}.now_ns() - begin_ns_) * 1e-9;
+  for (const auto& reading : sampler_->read()) add(reading, time_s);
+  ++window_.readings;
+}
+
+void SamplerObserver::add(const plugin::Reading& reading, double time_s) {
+  const auto* number = std::get_if<double>(&reading.value);
+  if (number && !std::isfinite(*number)) return;
+  auto& series = series_of(window_.series, reading);
+  if (number ? !series.words.empty() : !series.numbers.empty())
+    throw Error(ErrorCode::kData,
+                fmt::format("metric '{}' of '{}' has numbers and words", reading.metric, reading.device));
+  series.times_s.push_back(time_s);
+  if (number)
+    series.numbers.push_back(*number);
+  else
+    series.words.push_back(std::get<std::string>(reading.value));
+}
+
+void add_samplers(MeasuredWindow& window, const pass::PassSpec& spec, std::size_t ranks_of_host,
+                  std::vector<result::SampledWindow>& into) {
+  const auto devices = watched_devices(spec, ranks_of_host);
+  for (const auto& use : spec.plugins) {
+    if (use.role != plugin::Role::kSampler) continue;
+    result::SampledWindow named;
+    named.sampler = use.name, named.repetition = spec.repetition, named.rank = spec.rank;
+    const auto make = [&] {
+      if (use.file.empty()) throw Error(ErrorCode::kUnavailable, "no plug-in on this host brings it");
+      return plugin::LoadedPlugin(use.file).make_sampler(use.name);
+    };
+    window.add<SamplerObserver>(std::move(named), make, plugin::SamplerSettings{devices, use.options}, into);
+  }
+}
+
+std::vector<std::string> watched_devices(const pass::PassSpec& spec, std::size_t ranks_of_host) {
+  const bool by_ranks = pass::traits_of(spec.kind).by_ranks;
+  const auto asked = spec.settings.options.find("device");
+  const auto first = device_named(by_ranks                               ? spec.ranks.device
+                                  : asked == spec.settings.options.end() ? "cpu"
+                                                                         : asked->second);
+  if (first.kind == DeviceKind::kCpu) return {device_name(first)};
+  const auto& load = spec.load;
+  const std::int64_t count =
+      by_ranks ? static_cast<std::int64_t>(ranks_of_host)
+      : load.instances_per_device > 0
+          ? (load.instances + load.instances_per_device - 1) / load.instances_per_device
+          : 1;
+  std::vector<std::string> devices;
+  for (int i = 0; i < std::max<std::int64_t>(1, count); ++i)
+    devices.push_back(device_name({first.kind, first.index + i}));
+  return devices;
+}
+
+}  // namespace paceline::workload
