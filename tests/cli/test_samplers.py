@@ -9,11 +9,16 @@ import paceline_cli as cli
 from paceline_cli import case_dir, read_csv, read_json
 
 TICK = os.environ.get("PACELINE_TICK", "")
-SLEEPS = """\
-kind: sleep
-sleep_us: [5000]
+SPINS = """\
+kind: inference
+models: [x.spin]
+engines: [spin]
+shapes: "input:{batch}x4"
+env: {SPIN_US: 5000}
 repetitions: 2
 iterations: 20
+warmup_iterations: 1
+measure_peak: false
 idle_wait_s: 0
 """
 WINDOW_S = 20 * 0.005
@@ -21,8 +26,8 @@ SPIN = ["--plugin", cli.SPIN, "--plugin", TICK, "--sampler", "tick"]
 
 
 class TickTest(cli.CliTest):
-    def run_sleeps(self, *lines, env=None):
-        plan = self.write("sleeps.yaml", "\n".join([SLEEPS, f"plugin: [{json.dumps(TICK)}]", *lines]) + "\n")
+    def run_spins(self, *lines, env=None):
+        plan = self.write("spins.yaml", "\n".join([SPINS, f"plugin: [{json.dumps(cli.SPIN)}, {json.dumps(TICK)}]", *lines]) + "\n")
         return self.run_cli("run", plan, "--allow-noisy", env=env)
 
     def sampled(self):
@@ -38,7 +43,7 @@ class TickTest(cli.CliTest):
 
 class Figures(TickTest):
     def test_they_are_on_the_terminal_on_the_page_in_csv_and_in_json(self):
-        done = self.run_sleeps("sampler: [tick]", "tick: {every_ms: 10}")
+        done = self.run_spins("sampler: [tick]", "tick: {every_ms: 10}")
         self.assert_code(done, 0)
         sampled, rows = self.sampled()
         self.assertEqual((sampled["sampler"], sampled["windows"], sampled["problems"]), ("tick", 2, []))
@@ -63,7 +68,7 @@ class Figures(TickTest):
             self.assertEqual([float(r["value"]) for r in rows["ticks"] if r["repetition"] == repetition], list(range(1, len(times) + 1)))
         self.assertGreater(sampled["cpu_share"], 0)
         self.assertLess(sampled["cpu_share"], 0.5)
-        self.assertIn("beside the timed samples of sleep 5000", done.out)
+        self.assertIn("beside the timed samples of x.spin", done.out)
         self.assertRegex(done.out, r"tick +cpu +ticks +1 ")
         self.assertRegex(done.out, r"tick: read \d+ times in 2 windows, [\d.]+ % of a core")
         page = (self.only_run() / "report.html").read_text(encoding="utf-8")
@@ -73,7 +78,7 @@ class Figures(TickTest):
             self.assertIn(words, self.run_cli("report", self.only_run(), "--format", form).out)
 
     def test_there_are_none_by_default(self):
-        done = self.run_sleeps()
+        done = self.run_spins()
         self.assert_code(done, 0)
         run = self.only_run()
         self.assertEqual(self.summary(run)["cases"][0]["sampled"], [])
@@ -82,7 +87,7 @@ class Figures(TickTest):
         self.assertNotIn("beside the timed samples", done.out)
 
     def test_a_resumed_run_has_them_still(self):
-        self.assert_code(self.run_sleeps("sampler: [tick]"), 0)
+        self.assert_code(self.run_spins("sampler: [tick]"), 0)
         before = self.sampled()
         self.assert_code(self.run_cli("run", "--resume", self.only_run()), 0)
         self.assertEqual(self.sampled(), before)
@@ -118,7 +123,7 @@ class Figures(TickTest):
 
 class Problems(TickTest):
     def expect_problem(self, fault, readings, words):
-        done = self.run_sleeps("sampler: [tick]", env={"TICK_FAULT": fault})
+        done = self.run_spins("sampler: [tick]", env={"TICK_FAULT": fault})
         self.assert_code(done, 0)
         case = self.summary()["cases"][0]
         self.assertEqual((case["outcome"], len(case["repetitions"])), ("ok", 2))
@@ -137,7 +142,7 @@ class Problems(TickTest):
         self.expect_problem("alien", 0, "an exception without a message")
 
     def test_another_abi_is_refused(self):
-        done = self.run_sleeps("sampler: [tick]", env={"TICK_ABI": "14"})
+        done = self.run_spins("sampler: [tick]", env={"TICK_ABI": "14"})
         self.assert_error(done, 2, "was built for ABI version 14", "rebuild it")
         self.assert_nothing_ran()
 
@@ -145,15 +150,15 @@ class Problems(TickTest):
         self.assert_error(self.run_cli("infer", "--plugin", "gone.so", "--model", "tiny_cnn", "--sampler", "tick"), 2, "plug-in 'gone.so' does not exist")
 
     def test_a_name_that_no_plug_in_brings_is_refused(self):
-        done = self.run_sleeps("sampler: [tock]")
+        done = self.run_spins("sampler: [tock]")
         self.assert_error(done, 2, "sampler 'tock' is none of", "tick")
         self.assert_nothing_ran()
 
 
 class Options(TickTest):
     def test_a_wrong_value_names_the_key(self):
-        self.assert_error(self.run_sleeps("sampler: [tick]", "tick: {every_ms: 0}"), 2, "sleeps.yaml:", "tick.every_ms '0' is out of range")
-        self.assert_error(self.run_sleeps("sampler: [tick]", "tick: {evry_ms: 5}"), 2, "did you mean 'tick.every_ms'?")
+        self.assert_error(self.run_spins("sampler: [tick]", "tick: {every_ms: 0}"), 2, "spins.yaml:", "tick.every_ms '0' is out of range")
+        self.assert_error(self.run_spins("sampler: [tick]", "tick: {evry_ms: 5}"), 2, "did you mean 'tick.every_ms'?")
         self.assert_error(self.infer("--plugin", TICK, "--tick.every_ms", "often"), 2, "--tick.every_ms often", "whole number")
         self.assert_nothing_ran()
 

@@ -17,7 +17,7 @@ NUMBERS = (
     ("Other stored files", "| checkpoint (`meta.json`) | {} |", "src/workload/training/checkpoints.h", r'kCheckpointSchema = "([\d.]+)";'),
     ("Other stored files", "| saved state of training (`rank<k>.ckpt`) | {} |", "plugins/torch/training/saved_state.cc", r"kFormat = (\d+);"),
     ("Other stored files", "| calibration (`--calib-cache`) | {} |", "src/onnx/calibration.cc", r"kVersion = (\d+);"),
-    ("Other stored files", "| sensitivity to int8 (`--int8-sensitivity`) | {} |", "src/workload/prepare/sensitivity.cc",
+    ("Other stored files", "| sensitivity to int8 (`--int8-sensitivity`) | {} |", "src/pass/sensitivity.cc",
      r'"paceline-int8-sensitivity"\},\s*\{"version", (\d+)\}'),
 )
 

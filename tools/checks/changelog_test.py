@@ -33,7 +33,7 @@ class ChangelogTest(made_up_tree.TreeTest):
         "src/workload/training/checkpoints.h": 'kCheckpointSchema = "1.0";',
         "plugins/torch/training/saved_state.cc": "kFormat = 1;",
         "src/onnx/calibration.cc": "kVersion = 1;",
-        "src/workload/prepare/sensitivity.cc": '{"format", "paceline-int8-sensitivity"},\n {"version", 1},',
+        "src/pass/sensitivity.cc": '{"format", "paceline-int8-sensitivity"},\n {"version", 1},',
     }
     check = staticmethod(changelog.findings)
 

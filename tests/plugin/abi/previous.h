@@ -12,7 +12,7 @@
 
 namespace paceline::plugin {
 
-inline constexpr std::uint32_t kAbiVersion = 13;
+inline constexpr std::uint32_t kAbiVersion = 14;
 
 class Engine {
  public:
@@ -30,7 +30,7 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*make)();
 };
 
-// Without the member `options`, by which number 14 is longer.
+// Without the member `samplers`, which number 15 has before `options`.
 struct Plugin {
   std::uint32_t abi_version;
   const char* name;
@@ -41,6 +41,7 @@ struct Plugin {
   std::span<const TrainerEntry> trainers = {};
   std::span<const BackendEntry> backends = {};
   std::span<const CommunicatorEntry> communicators = {};
+  const char* options = "[]";
 };
 
 }  // namespace paceline::plugin
