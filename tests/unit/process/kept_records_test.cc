@@ -109,9 +109,9 @@ TEST_F(KeptRecordsTest, UnfinishedRecordsTellUpToTheLineThatIsCutOff) {
 TEST_F(KeptRecordsTest, AStepFileOfAnotherPassIsRefused) {
   pass::PassReport none;
   read_tables(none, table_of(file_));  // it asks for no file
-  EXPECT_TRUE(none.rank_steps.empty());
+  EXPECT_TRUE(none.get<pass::TrainingReport>().rank_steps.empty());
   pass::PassReport report;
-  report.step_file.emplace();
+  report.fill<pass::TrainingReport>().step_file.emplace();
   EXPECT_THROW(read_tables(report, table_of(file_)), Error);
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "result/pair_ratio.h"
+#include "run/case/case_run.h"
 #include "run/schedule.h"
 #include "unit/run/coordinated.h"
 
