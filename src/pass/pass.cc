@@ -54,8 +54,8 @@ struct EnumNames<stats::WarmupMode> {
 template <>
 struct FieldNames<pass::Task> {
   static constexpr std::array<const char*, std::variant_size_v<pass::Task> - 1> kValue{
-      "export_to",      "quantise_to", "build_to",   "inputs_to", "expected_to",
-      "profile_layers", "collective",  "train"};
+      "export_to",   "quantise_to",    "build_to",   "inputs_to",
+      "expected_to", "profile_layers", "collective", "train"};
 };
 }  // namespace paceline::result
 

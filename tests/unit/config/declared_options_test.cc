@@ -104,9 +104,8 @@ TEST_F(DeclaredOptions, OfAnotherEngineHaveNoEffect) {
 
 TEST_F(DeclaredOptions, OfASamplerBelongToCasesOfAnyKindThatUseIt) {
   use_declared_options({every()}, {"tick", "tock"});
-  for (const char* kind :
-       {"kind: inference\nmodel: tiny_cnn\n", "kind: training\nmodel: tiny_cnn\nranks: 1\n",
-        "kind: collective\n"}) {
+  for (const char* kind : {"kind: inference\nmodel: tiny_cnn\n",
+                           "kind: training\nmodel: tiny_cnn\nranks: 1\n", "kind: collective\n"}) {
     const auto cases_of = [&](const std::string& lines) {
       return expand(load_plan_text(kind + lines, "p.yaml", {}, names_));
     };

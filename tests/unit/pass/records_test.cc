@@ -63,9 +63,7 @@ TEST(Records, ReadingsOfSamplersOfAllRanksComeAlong) {
                   {"cuda:0", "state", "", {0}, {}, {"hot"}}};
   second.sampler = "meter", second.rank = 8, second.problem = "no meter here";
   PassReport report;
-  apply_record(
-      report,
-      tagged(sampled_record({sampled_text({first}), "[]", sampled_text({second})})));
+  apply_record(report, tagged(sampled_record({sampled_text({first}), "[]", sampled_text({second})})));
   ASSERT_EQ(report.sampled.size(), 2U);
   EXPECT_EQ(report.sampled[0].series[0].numbers, (std::vector<double>{10.25, 1e9}));
   EXPECT_EQ(report.sampled[0].series[0].times_s, (std::vector<double>{0, 0.5}));
