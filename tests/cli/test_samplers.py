@@ -143,7 +143,7 @@ class Problems(TickTest):
 
     def test_another_abi_is_refused(self):
         done = self.run_spins("sampler: [tick]", env={"TICK_ABI": "14"})
-        self.assert_error(done, 2, "was built for ABI version 14", "rebuild it")
+        self.assert_error(done, 2, "has ABI 14, this paceline has", "build it again")
         self.assert_nothing_ran()
 
     def test_a_plug_in_that_is_not_there_is_refused(self):
