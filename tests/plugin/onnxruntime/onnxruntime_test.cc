@@ -112,7 +112,7 @@ TEST(OrtFiles, OfAnOperatorSetToCome) {
   file.model.mutable_opset_import(0)->set_version(99);
   file.save(folder.file("m.onnx"));
   const auto [code, text] = error_of([&] { load(folder.file("m.onnx"), {{"x", DType::kFloat32, {2, 16}}}); });
-  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_EQ(code, ErrorCode::kUnsupported);
   EXPECT_THAT(text, HasSubstr("Opset 99"));
 }
 
