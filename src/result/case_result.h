@@ -23,7 +23,7 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.7";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.8";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
