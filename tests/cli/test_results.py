@@ -3,7 +3,10 @@
 
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -11,6 +14,22 @@ import paceline_cli as cli
 
 REPETITIONS, ITERATIONS = 2, 25
 SAMPLE_COLUMNS = ["repetition", "rank", "index", "start_ns", "host_ns", "device_ns", "flags"]
+
+
+class BusyMachine(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        for _ in range(os.cpu_count()):
+            spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(spinner.wait)
+            self.addCleanup(spinner.kill)
+
+    def test_it_waits_no_longer_after_two_waits_in_vain(self):
+        done = self.infer("--repetitions", "3", "--idle-wait-s", "2.2", iterations=5)
+        self.assert_code(done, 0)
+        said = [line for line in (done.out + done.err).splitlines() if "measuring anyway" in line]
+        self.assertRegex(said[0], "after (2|3) s")
+        self.assertRegex(said[-1], "after (0.5|1) s")  # a look, which the third repetition takes
 
 
 class DeviceTime(cli.CliTest):
