@@ -13,7 +13,7 @@ namespace paceline::ort_plugin {
 // Turns ONNX Runtime's exceptions into ours: the message in one line, without the places in ONNX Runtime's
 // own sources, with advice where we have any.
 std::string reason_of(const Ort::Exception& exception);
-// Whether ONNX Runtime has not what the model asks for: an operator, a type, a version of the format.
+// Whether ONNX Runtime lacks what the model needs: an operator, a type, a version of the format.
 bool is_unsupported(const Ort::Exception& exception);
 
 // Runs `work`; an exception of ONNX Runtime becomes Error("<what>: <reason>"): kUnsupported for what ONNX

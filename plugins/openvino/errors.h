@@ -13,7 +13,7 @@ namespace paceline::openvino_plugin {
 // Turns OpenVINO's exceptions into ours: the message in one line, without the places in OpenVINO's own
 // sources, with advice where we have any.
 std::string reason_of(const std::exception& exception);
-// Whether OpenVINO has not what the model asks for: an operator, or a version of one.
+// Whether OpenVINO lacks an operator that the model needs, or its version.
 bool is_unsupported(const std::exception& exception);
 
 // Runs `work`; an exception of OpenVINO becomes Error("<what>: <reason>"): kUnsupported for operators that it

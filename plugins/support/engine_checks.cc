@@ -39,6 +39,12 @@ std::string names_of(std::span<const DeclaredInput> declared) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+const Advice* find_advice(std::string_view reason, std::span<const Advice> rows) {
+  const auto row = std::ranges::find_if(
+      rows, [&](const Advice& r) { return reason.find(r.part) != std::string_view::npos; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
 }  // namespace
 
 std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
@@ -151,16 +157,6 @@ void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch
         fmt::format("input {} has strides or lies on a device; this engine reads contiguous host memory",
                     describe(given)));
 }
-
-namespace {
-
-const Advice* find_advice(std::string_view reason, std::span<const Advice> rows) {
-  const auto row = std::ranges::find_if(
-      rows, [&](const Advice& r) { return reason.find(r.part) != std::string_view::npos; });
-  return row == rows.end() ? nullptr : &*row;
-}
-
-}  // namespace
 
 bool says_unsupported(std::string_view reason, std::span<const Advice> rows) {
   const auto* row = find_advice(reason, rows);

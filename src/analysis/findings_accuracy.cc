@@ -77,8 +77,8 @@ std::string cure_of(const CaseResult& one) {
   if (one.benchmark.precision == "fp32" || one.precision.asked == kOwnPrecision || own_reference(one))
     return {};
   if (one.correctness.inputs.starts_with("random"))
-    return "The inputs are random numbers, which few bits may fit worse than real ones: check with your own "
-           "(--load-inputs NAME:FILE, --image-dir FOLDER), or use another precision.";
+    return "The inputs were random numbers. Check with real ones (--load-inputs NAME:FILE, --image-dir "
+           "FOLDER), use another precision, or state a tolerance you can accept in the plan.";
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
 }
 

@@ -11,9 +11,9 @@
 
 namespace paceline::cli {
 
-// After `infer` (`run`) of one file in one engine and precision: the command that compares all engines here
-// which read the file, in fp32 and, where it has products, int8. Empty where the user compared already, or no
-// engine here reads the file.
+// After `infer` of one file in one engine and precision: the command that compares all engines here that can
+// run the file, in fp32 and, if it has products, int8. `run` says which engines refused the file. Empty if
+// the user compared already, or there is nothing to compare.
 std::string next_command(const Context& context, const config::FlagSet& flags,
                          const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
                          const result::RunResult& run);

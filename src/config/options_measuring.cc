@@ -183,8 +183,8 @@ constexpr std::array kMeasuringRows{
            .unit = "s",
            .range = {0, 3600},
            .kinds = kAnyKind,
-           .help = "Waits at most so long for a quiet machine before each repetition, then warns; after two "
-                   "waits in vain it only looks."}),
+           .help = "Longest wait for a quiet machine before each repetition; 0: no wait. After two waits in "
+                   "vain it only looks for 0.5 s."}),
     aside({.name = "timeout_s",
            .type = kNumber,
            .fallback = "600",

@@ -243,9 +243,10 @@ constexpr std::array kWorkloadRows{
            .type = kInteger,
            .unit = "inputs",
            .range = {1, 10'000},
-           .help = "Inputs that are compared with the reference; load_inputs and image_dir may give fewer. "
-                   "Unset: 64, and two batches where these are more; of generated inputs as many as the "
-                   "reference runs in 5 s, at least 16."}),
+           .help =
+               "Number of inputs to compare with the reference; load_inputs and image_dir may give fewer. "
+               "Unset: 64 or two batches, whichever is more; with generated inputs a slow reference "
+               "stops after 5 s, but not before 16 or two batches."}),
     aside({.name = "accuracy.reference",
            .flags = "--accuracy-reference",
            .type = kReference,

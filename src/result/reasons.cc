@@ -22,9 +22,9 @@ constexpr std::array kReasons{
            "Change the option that the reason names, and start a new run; --resume keeps the options as they "
            "were."},
     Reason{"data", "a file of the user's is not what it should be", kFails, kEnds, kUsage, ErrorCode::kData,
-           kAfterCure, "Mend what the reason names first, then measure again with: "},
+           kAfterCure, "Fix what the reason names, then measure again with: "},
     Reason{"io", "the file system refused", kFails, kRestarts, kUsage, ErrorCode::kIo, kAfterCure,
-           "Mend what the system refuses (space, permissions) first, then measure again with: "},
+           "Fix what the system refuses (space, permissions), then measure again with: "},
     Reason{"unsupported", "this machine or engine cannot do it", kSkips, kEnds, kSkipped,
            ErrorCode::kUnsupported},
     Reason{"unavailable", "a library, a plug-in or a device is missing", kSkips, kRestarts, kSkipped,

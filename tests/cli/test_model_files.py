@@ -94,7 +94,7 @@ class Formats(cli.CliTest):
         case = self.summary()["cases"][0]
         self.assertIn("--input-values", case["reason"])
         self.assertIn("idx=7 must be within", case["reason"])
-        self.assertNotIn("Mend what the reason", result.out + result.err)
+        self.assertNotIn("Fix what the reason", result.out + result.err)
 
 
 if __name__ == "__main__":

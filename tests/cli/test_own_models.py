@@ -298,7 +298,7 @@ class FromOneFileToTheAnswer(cli.CliTest):
         both = self.run_cli("infer", "--model", "with.onnx", *cli.QUICK, "--iterations", "5", "--engine", "onnxruntime,openvino", "-o", "both")
         self.assert_code(both, 0)
         self.assertIn("skipped (unsupported)", both.out)
-        self.assertNotIn("Mend what", both.out)
+        self.assertNotIn("Fix what", both.out)
 
     def test_who_compares_already_is_not_told_to(self):
         (self.folder / "n.onnx").write_bytes(linear())

@@ -68,7 +68,7 @@ class Preparing(cli.CliTest):
         summary = self.summary()
         self.assertEqual(summary["cases"][0]["reason_code"], "crash", str(result))
         self.assertIn("Measure again with: ", summary["findings"][0]["advice"])
-        self.assertNotIn("Mend what the reason", summary["findings"][0]["advice"])
+        self.assertNotIn("Fix what the reason", summary["findings"][0]["advice"])
 
 
 if __name__ == "__main__":

@@ -47,10 +47,10 @@ class Reasons(cli.CliTest):
 
     def test_data(self):
         self.write("in.npy", "no array")
-        self.check("data", self.infer("--load-inputs", "in.npy"), "Mend what the reason names first")
+        self.check("data", self.infer("--load-inputs", "in.npy"), "Fix what the reason names")
 
     def test_io(self):
-        self.check("io", self.infer("--dump-outputs", "/dev/full/outputs"), "Mend what the system refuses")
+        self.check("io", self.infer("--dump-outputs", "/dev/full/outputs"), "Fix what the system refuses")
 
     def test_unsupported(self):
         self.check("unsupported", self.fault("unsupported", at="load"))

@@ -174,7 +174,7 @@ class Damaged(TrainingData):
         plain = ["train", *self.PLUGIN, "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", *saved]
         self.assert_code(self.run_cli(*plain, "--output-dir", "first"), 0)
         self.assert_code(self.run_cli(*plain, "--checkpoint.resume", "--training.optimizer", "adamw", "--output-dir", "other"), 2)
-        self.assertNotIn("Mend what the reason", self.advice("other"))
+        self.assertNotIn("Fix what the reason", self.advice("other"))
         self.assertIn("start a new run", self.advice("other"))
 
     def test_one_class(self):

@@ -368,9 +368,8 @@ TEST(Findings, MeasuringAgainIsAdvisedOnlyWhereItCanHelp) {
             "Change the option that the reason names, and start a new run; --resume keeps the options as "
             "they were.");
   EXPECT_EQ(advice("threads").find("--resume"), std::string::npos);
-  EXPECT_EQ(
-      advice("data").find("Mend what the reason names first, then measure again with: paceline run --resume"),
-      0U);
+  EXPECT_EQ(advice("data").find("Fix what the reason names, then measure again with: paceline run --resume"),
+            0U);
 }
 
 TEST(Findings, AReasonThatEndsInAQuestionIsASentence) {
