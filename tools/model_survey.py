@@ -125,7 +125,8 @@ def survey_one(args, file, engine, options):
 
 def reason_of(text, folder):
     """The line that says why, without the paths of this machine."""
-    lines = [line for line in text.splitlines() if "failed:" in line or "paceline:" in line or "skipped:" in line]
+    said = [line for line in text.splitlines() if "failed:" in line or "paceline:" in line or "skipped:" in line]
+    lines = [line for line in said if line.startswith("!")] or said  # the findings break theirs
     reason = (lines or text.strip().splitlines() or ["no word"])[0].lstrip("! ")
     return reason.replace(f"{folder}/", "").replace("|", "\\|")
 
