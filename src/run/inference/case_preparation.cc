@@ -231,7 +231,7 @@ CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpe
 
 // A reference by the case's own engine is independent where another library's run agrees with it.
 void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
-  if (reference.engine() != pass.engine()) return;
+  if (!runs_same_code(pass, reference)) return;
   auto& question = pass.accuracy;
   question.independence =
       fmt::format("the reference also ran in {}, and no other engine here takes this model", pass.engine());

@@ -26,10 +26,21 @@ pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& eng
   return pass;
 }
 
+bool runs_same_code(const pass::PassSpec& pass, const pass::PassSpec& reference) {
+  const auto device = [](const pass::PassSpec& spec) {
+    const auto it = spec.settings.options.find("device");
+    return it == spec.settings.options.end() ? std::string("cpu") : it->second;
+  };
+  return pass.engine() == reference.engine() && device(pass) == device(reference);
+}
+
 std::string reference_name(const pass::PassSpec& pass, const std::string& engine) {
-  if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
-  if (engine == "eager") return "the file's own unoptimised fp32 run";
-  return fmt::format("the file's own {} run in {}", engine == "onnxruntime" ? "unoptimised" : "fp32", engine);
+  const bool elsewhere = pass.settings.options.contains("device");
+  const std::string where = elsewhere ? " on the CPU" : "";
+  if (pass.model.file.empty()) return fmt::format("{} fp32{}, same weights and inputs", engine, where);
+  if (engine == "eager") return fmt::format("the file's own unoptimised fp32 run{}", where);
+  return fmt::format("the file's own {} run in {}{}", engine == "onnxruntime" ? "unoptimised" : "fp32",
+                     engine, where);
 }
 
 std::string other_reader(const EngineDirectory& engines, const std::string& file, const std::string& engine) {

@@ -20,6 +20,8 @@ ReferenceChoice reference_choice(const config::Case& c);
 // The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for
 // a model file its own unoptimised FP32 run.
 pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& engine = "eager");
+// Whether the reference says nothing about the case's engine: the same one made it, on the same device.
+bool runs_same_code(const pass::PassSpec& pass, const pass::PassSpec& reference);
 std::string reference_name(const pass::PassSpec& pass, const std::string& engine);  // in words
 // An engine of another library than `engine` that reads the file and is here; empty: none.
 std::string other_reader(const EngineDirectory& engines, const std::string& file, const std::string& engine);

@@ -102,6 +102,16 @@ TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   EXPECT_EQ(reference_pass(pass, "onnxruntime").settings.options.at("graph_optimization"), "disabled");
 }
 
+TEST(PassFactory, TheCpuIsAnotherImplementationThanTheGpu) {
+  pass::PassSpec pass;
+  pass.use(plugin::Role::kEngine, "eager");
+  EXPECT_TRUE(runs_same_code(pass, reference_pass(pass)));
+  EXPECT_EQ(reference_name(pass, "eager"), "eager fp32, same weights and inputs");
+  pass.settings.options["device"] = "cuda:0";
+  EXPECT_FALSE(runs_same_code(pass, reference_pass(pass)));
+  EXPECT_EQ(reference_name(pass, "eager"), "eager fp32 on the CPU, same weights and inputs");
+}
+
 TEST(PassFactory, AnotherLibraryIsTheWitness) {
   const plugin::Manifest ort{"onnxruntime", "a.so", {{plugin::Role::kEngine, "onnxruntime"}}, {}, "", ""};
   const plugin::Manifest vino{"openvino", "b.so", {{plugin::Role::kEngine, "openvino"}}, {}, "", ""};
