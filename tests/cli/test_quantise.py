@@ -9,7 +9,7 @@ import unittest
 import onnx_files
 import onnx_scales
 import paceline_cli as cli
-import transformers
+import transformer_files
 from test_accuracy import npy_bytes
 
 # One red pixel.
@@ -352,26 +352,26 @@ class Transformers(ReadBack):
             self.assertEqual(len(types), layers, label)
 
     def test_a_folder_as_save_pretrained_writes_it(self):
-        size = transformers.Size()
-        transformers.write_bert_folder(self.folder / "bert", size)
+        size = transformer_files.Size()
+        transformer_files.write_bert_folder(self.folder / "bert", size)
         self.assert_runs_in_int8("bert", 6 * size.layers, "--sequence-length", size.tokens)
 
     def ids(self, size):
         """Other tokens to calibrate with than to check with."""
         for name, rows, seed in (("calibration", 8, 2), ("ids", 32, 3)):
-            transformers.write_ids(self.folder / f"{name}.npy", size, rows, seed)
+            transformer_files.write_ids(self.folder / f"{name}.npy", size, rows, seed)
         return "--calib-data", "ids:calibration.npy", "--load-inputs", "ids:ids.npy"
 
     def test_an_encoder_of_operator_set_12(self):
-        size = transformers.Size()
+        size = transformer_files.Size()
         for batch in ("batch", 1):
-            transformers.write_encoder(self.folder / f"{batch}.onnx", size, batch=batch)
+            transformer_files.write_encoder(self.folder / f"{batch}.onnx", size, batch=batch)
             with self.subTest(batch=batch):
                 self.assert_runs_in_int8(f"{batch}.onnx", 6 * size.layers + 1, *self.ids(size), out=f"out-{batch}")
 
     def test_a_decoder_of_operator_set_17(self):
-        size = transformers.Size()
-        transformers.write_decoder(self.folder / "decoder.onnx", size)
+        size = transformer_files.Size()
+        transformer_files.write_decoder(self.folder / "decoder.onnx", size)
         self.assert_runs_in_int8("decoder.onnx", 4 * size.layers + 1, *self.ids(size))
 
 

@@ -33,12 +33,21 @@ def safetensors(tensors):
     return struct.pack("<Q", len(text)) + text + b"".join(data)
 
 
-def write_ids(file, size, rows, seed):
-    """Random tokens as a NumPy file."""
-    draw = random.Random(seed)
+def write_integers(file, size, rows, values):
+    """An integer a token as a NumPy file."""
     header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({rows}, {size.tokens}), }}".ljust(117) + "\n"
-    ids = [draw.randrange(size.words) for _ in range(rows * size.tokens)]
-    file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(ids)}q", *ids))
+    file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}q", *values))
+
+
+def write_ids(file, size, rows, seed):
+    """Random tokens."""
+    draw = random.Random(seed)
+    write_integers(file, size, rows, [draw.randrange(size.words) for _ in range(rows * size.tokens)])
+
+
+def write_mask(file, size, rows):
+    """Nothing is masked."""
+    write_integers(file, size, rows, [1] * (rows * size.tokens))
 
 
 def write_bert_folder(folder, size, seed=1):
