@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One stage of a day with a GPU: its parts one after the other within a budget of time, an archive of results, a table.
+"""One stage of a day with a GPU: its parts within a budget of time, an archive of results, a table.
 
 usage: scripts/gpu_day.sh STAGE [--device cpu|cuda] [--out DIR] [--budget SECONDS] [--only PART,…] [--paceline FILE] [--build DIR]
                           [--python FILE] [--compute-sanitizer FILE] [--ncu FILE] [--keep DIR] [--list]
@@ -20,7 +20,7 @@ import time
 import gpu_day_machine as machine
 from gpu_day_parts import SCALES, STAGES, Maker
 from gpu_day_place import Place
-from gpu_day_run import FAILED, LEFT_OUT, OK, SKIPPED, Row, run_part
+from gpu_day_run import FAILED, LEFT_OUT, OK, SKIPPED, Row, run_part, run_side_by_side
 
 BUDGET_S = 520   # a stage ends within nine minutes
 ARCHIVING_S = 15  # of it, kept for the archive
@@ -68,16 +68,24 @@ def chosen(parser, parts, only):
 
 
 def run_all(parts, folder, deadline):
-    """A row for every part, also when we are stopped."""
-    rows = []
+    """A row for every part in their order, also when we are stopped. Parts that time nothing run first, side by side."""
+    rows, begun = {}, []
+
+    def run(part, cpus=()):
+        begun.append(part)
+        print(f"{len(begun)}/{len(parts)} {part.name}: {part.what}", flush=True)
+        row = rows[part.name] = run_part(part, folder / part.name, deadline - time.monotonic(), cpus)
+        print(f"    {part.name}: {row.result}, {row.seconds:.0f} s: {row.words}", flush=True)
+
     try:
+        run_side_by_side([part for part in parts if not part.timed], run)
         for part in parts:
-            print(f"{len(rows) + 1}/{len(parts)} {part.name}: {part.what}", flush=True)
-            rows.append(run_part(part, folder / part.name, deadline - time.monotonic()))
-            print(f"    {rows[-1].result}, {rows[-1].seconds:.0f} s: {rows[-1].words}", flush=True)
+            if part.timed:
+                run(part)
     except Stopped as by:
-        rows += [Row(part, LEFT_OUT, f"stopped by {by}") for part in parts[len(rows):]]
-    return rows
+        for part in parts:
+            rows.setdefault(part.name, Row(part, LEFT_OUT, f"stopped by {by}"))
+    return [rows[part.name] for part in parts]
 
 
 def cell(text):
@@ -146,7 +154,8 @@ def main():
     parts = chosen(parser, STAGES[options.stage](Maker(place, SCALES[options.device], options)), options.only)
     if options.list:
         for part in parts:
-            print(f"{part.name}  {part.needs_s} s  {part.what}" + (f"  (not here: {part.absent})" if part.absent else ""))
+            beside = "" if part.timed else "  (side by side)"
+            print(f"{part.name}  {part.needs_s} s  {part.what}{beside}" + (f"  (not here: {part.absent})" if part.absent else ""))
         return 0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)

@@ -114,15 +114,15 @@ def test_program(m, name, what, seconds):
 def tests(m):
     command, env = m.place.cli_test("test_gpu.py" if m.scale.on_gpu else "test_cuda.py")
     validate = m.part("validate", "the machine and what is installed", [Step([m.place.paceline, "validate", "--no-color"], (0, 4))],
-                      checks.validated(m.scale.device), 20, "driver" if m.scale.on_gpu else "libraries")
-    cli = m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")
+                      checks.validated(m.scale.device), 5, "driver" if m.scale.on_gpu else "libraries")
+    cli = m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 70, "cases")
     if not m.scale.on_gpu:
         return [validate, test_program(m, "plugin_cuda", "the plug-in where no device is", 30),
                 test_program(m, "plugin_cuda_parts", "its switches and copies on the CPU", 30), cli]
     asked = Step(["nvidia-smi", f"--query-gpu={FACTS}", "--format=csv,noheader"])
     driver = m.part("driver", "driver and devices", [asked], checks.last_line, 5, "driver")
-    return [driver, validate, test_program(m, "gpu_cuda", "engines on the device", 90),
-            test_program(m, "gpu_cuda_training", "training on the device", 90), cli]
+    return [driver, validate, test_program(m, "gpu_cuda", "engines on the device", 10),
+            test_program(m, "gpu_cuda_training", "training on the device", 10), cli]
 
 
 def inference(m):
@@ -206,8 +206,9 @@ def sanitizer_part(m, program):
 
 
 def ncu_part(m, program):
-    few = ("--iterations", "3", "--warmup", "2") if m.scale.on_gpu else ()
-    measured = m.infer("--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), *few, "--in-process").command
+    """One inference of a loaded model: the check of its outputs would be profiled too, kernel by kernel."""
+    measured = [m.place.paceline, "infer", "--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), "--device", m.scale.device, "--iterations", "3",
+                "--warmup", "2", "--accuracy", "off", *QUIET, "--no-measure-peak", "--idle-wait-s", "0", "--in-process", "--output-dir", "results"]
     command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "all", "--launch-count", "1500", "--metrics",
                "gpu__time_duration.sum", "--csv", "--log-file", "ncu.csv", *measured]
     return m.part("ncu", f"ncu on one graph of {m.scale.cnn}", [Step(command, WORKS)], checks.kernels, 45, "tool")
@@ -223,9 +224,9 @@ def tools(m):
         cuda_tool_part(m, "compute-sanitizer", m.options.compute_sanitizer, lambda program: sanitizer_part(m, program)),
         cuda_tool_part(m, "ncu", m.options.ncu, lambda program: ncu_part(m, program)),
         m.part("closed_loop", "1, 2 and 4 requests in flight" + (", pinned copies" if s.on_gpu else ""),
-               [m.infer(*loop, "--concurrency", "1,2,4", *m.io("pinned"))], m.all_ok(3), 40, "cases"),
+               [m.infer(*loop, "--concurrency", "1,2,4", *m.io("pinned"))], m.all_ok(3), 30, "cases"),
         m.part("instances", "one and two processes on one device", [m.infer(*loop, "--instances", "1,2", device="cuda:0" if s.on_gpu else "cpu")],
-               m.all_ok(2), 35, "cases"),
+               m.all_ok(2), 22, "cases"),
         *more]
 
 
@@ -260,4 +261,18 @@ def tensorrt(m):
     return [dataclasses.replace(part, absent=absent) for part in (*(tensorrt_plan(m, p, env) for p in ("fp32", "fp16", "int8")), cli)]
 
 
-STAGES = {"tests": tests, "inference": inference, "training": training, "tools": tools, "tensorrt": tensorrt}
+QUICK_CHECKS = ("driver", "validate", "gpu_cuda", "gpu_cuda_training", "plugin_cuda", "plugin_cuda_parts", "cli", "lost_rank", "checkpoint", "profile",
+                "sanitizer", "ncu")
+QUICK_TIMES = ("precisions", "graphs", "channels_last", "closed_loop", "instances", "two_ranks", "compare_torchscript")
+
+
+def quick(m):
+    """What takes ten minutes on 16 CPUs and one GPU: what shows right or wrong side by side, then what is timed, alone."""
+    parts = {}
+    for stage in (tests, training, inference, tools):
+        for part in stage(m):
+            parts.setdefault(part.name, part)
+    return [dataclasses.replace(parts[name], timed=name in QUICK_TIMES) for name in (*QUICK_CHECKS, *QUICK_TIMES) if name in parts]
+
+
+STAGES = {"tests": tests, "inference": inference, "training": training, "tools": tools, "tensorrt": tensorrt, "quick": quick}

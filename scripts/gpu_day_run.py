@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A part of a stage: what it runs, and how it went. A part has a folder of its own with log.txt and the results; nothing it starts outlives it."""
 import dataclasses
+import contextlib
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 NOT_HERE = 77  # "nothing of what was asked can run here"
 OK, FAILED, LEFT_OUT, SKIPPED = "ok", "failed", "left out", "skipped"
@@ -40,6 +43,7 @@ class Part:
     look: str              # likely causes of a failure
     absent: str = ""       # why it cannot run here
     may_skip: bool = False  # exit code 77 is no failure
+    timed: bool = True     # has the machine for itself; others run side by side before it
 
 
 @dataclasses.dataclass
@@ -83,19 +87,47 @@ def end(process, patience_s=8):
     process.wait()
 
 
-def run_step(step, folder, deadline):
+class Running:
+    """The processes of the parts that run now. After stop() no more are started."""
+
+    def __init__(self):
+        self.lock, self.processes, self.over = threading.Lock(), set(), False
+
+    @contextlib.contextmanager
+    def start(self, command, **how):
+        with self.lock:
+            if self.over:
+                raise OSError("stopped before it was started")
+            process = subprocess.Popen(command, **how)
+            self.processes.add(process)
+        try:
+            yield process
+        finally:  # also when we are interrupted ourselves
+            end(process)
+            with self.lock:
+                self.processes.discard(process)
+
+    def stop(self):
+        with self.lock:
+            self.over = True
+            send([process.pid for process in self.processes], signal.SIGINT)
+
+
+RUNNING = Running()
+
+
+def run_step(step, folder, deadline, cpus=()):
     """Exit code, or None when it was stopped at the deadline."""
+    pinned = ["taskset", "-c", ",".join(map(str, cpus))] if cpus else []
     with open(folder / "log.txt", "ab") as log:
         log.write(f"$ {' '.join(map(str, step.command))}\n".encode())
         log.flush()
-        process = subprocess.Popen([str(word) for word in step.command], env={**os.environ, **step.env}, cwd=folder, stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            return process.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            return None
-        finally:  # also when we are interrupted ourselves
-            end(process)
+        with RUNNING.start([*pinned, *(str(word) for word in step.command)], env={**os.environ, **step.env}, cwd=folder, stdin=subprocess.DEVNULL,
+                           stdout=log, stderr=subprocess.STDOUT, start_new_session=True) as process:
+            try:
+                return process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                return None
 
 
 def last_words(folder):
@@ -126,11 +158,11 @@ def why(part, folder):
     return said
 
 
-def run_steps(part, folder, deadline):
+def run_steps(part, folder, deadline, cpus):
     """False: stopped at the deadline."""
     for step in part.steps:
         try:
-            code = run_step(step, folder, deadline)
+            code = run_step(step, folder, deadline, cpus)
         except OSError as problem:
             raise Problem(str(problem)) from problem
         if code is None:
@@ -145,9 +177,9 @@ def stopped(part, given_s):
     return FAILED, f"did not end within its {part.limit_s} s"
 
 
-def outcome(part, folder, given_s):
+def outcome(part, folder, given_s, cpus):
     try:
-        if not run_steps(part, folder, time.monotonic() + given_s):
+        if not run_steps(part, folder, time.monotonic() + given_s, cpus):
             return stopped(part, given_s)
         return OK, part.judge(folder)
     except Problem as problem:
@@ -158,14 +190,45 @@ def outcome(part, folder, given_s):
         return FAILED, f"its results cannot be read: {problem!r}"
 
 
-def run_part(part, folder, left_s):
-    """The part's row. folder/scratch holds what is too large to keep."""
+def run_part(part, folder, left_s, cpus=()):
+    """The part's row. folder/scratch holds what is too large to keep; `cpus`: those it runs on, all of them unless given."""
     if part.absent:
         return Row(part, SKIPPED, part.absent)
     if left_s < part.needs_s:
         return Row(part, LEFT_OUT, f"needs {part.needs_s} s, {max(0, left_s):.0f} s are left; run it alone with --only {part.name}")
     (folder / "scratch").mkdir(parents=True)
     begin = time.monotonic()
-    result, words = outcome(part, folder, min(left_s, part.limit_s))
+    result, words = outcome(part, folder, min(left_s, part.limit_s), cpus)
     shutil.rmtree(folder / "scratch", ignore_errors=True)
     return Row(part, result, words, time.monotonic() - begin)
+
+
+CPUS_OF_A_PART = 4
+
+
+def shares_of_cpus():
+    """The CPUs of this process in groups, one for each part that may run beside others."""
+    cpus = sorted(os.sched_getaffinity(0))
+    groups = [cpus[begin:begin + CPUS_OF_A_PART] for begin in range(0, len(cpus), CPUS_OF_A_PART)]
+    return [group for group in groups if len(group) == CPUS_OF_A_PART] or [cpus]
+
+
+def run_side_by_side(parts, run):
+    """run(part, cpus) for each, on a group of CPUs that no other part has at that time."""
+    free = shares_of_cpus()
+
+    def run_on_a_share(part):
+        cpus = free.pop()
+        try:
+            run(part, cpus)
+        finally:
+            free.append(cpus)
+
+    with ThreadPoolExecutor(len(free)) as pool:
+        begun = [pool.submit(run_on_a_share, part) for part in parts]
+        try:
+            for one in begun:
+                one.result()
+        except BaseException:
+            RUNNING.stop()
+            raise

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import paceline_cli as cli
@@ -160,6 +162,35 @@ class Tools(GpuDay):
         self.assertIn("counted 2 errors", rows["sanitizer"][3])
 
 
+class Quick(GpuDay):
+    def test_stage(self):
+        checks = [name for name in ("plugin_cuda", "plugin_cuda_parts") if (BUILD / "tests" / name).exists()]
+        parts = ["validate", *checks, "lost_rank", "checkpoint", "precisions", "closed_loop"]
+        done = self.day("quick", "--only", ",".join(parts))
+        self.assert_all_ok(done, parts)
+        self.assert_archive("quick", done, parts)
+
+    def test_what_is_not_timed_runs_side_by_side(self):
+        sys.path.insert(0, str(SOURCE / "scripts"))
+        self.addCleanup(sys.path.remove, str(SOURCE / "scripts"))
+        import gpu_day_run as running
+        met, shares = threading.Barrier(2), []
+
+        def meet(part, cpus):
+            shares.append(cpus)
+            met.wait(20)
+
+        with unittest.mock.patch.object(running, "shares_of_cpus", lambda: [[0], [1]]):
+            running.run_side_by_side(["a", "b"], meet)
+        self.assertEqual(sorted(shares), [[0], [1]])
+
+        def fail(part, cpus):
+            raise ValueError(part)
+
+        with self.assertRaisesRegex(ValueError, "a"):
+            running.run_side_by_side(["a"], fail)
+
+
 class TensorRt(GpuDay):
     def test_stage(self):
         parts = ["plugin_tensorrt_double_10", "plugin_tensorrt_double_11", "absent"]
@@ -233,12 +264,14 @@ class Mishaps(GpuDay):
             self.assertEqual(sorted(m.name for m in tar if m.isfile()), ["training/left_out.txt", "training/profile/samples.csv"])
 
     def test_on_a_gpu_every_stage_fits_into_nine_minutes(self):
-        for stage in ("tests", "inference", "training", "tools", "tensorrt"):
+        for stage in ("tests", "inference", "training", "tools", "tensorrt", "quick"):
             done = self.day(stage, "--device", "cuda", "--list")
-            needs = [int(found) for found in re.findall(r"^\w+  (\d+) s  ", done.out, re.M)]
-            self.assertEqual(len(needs), len(done.out.splitlines()))
-            self.assertGreater(len(needs), 3)
-            self.assertLess(sum(needs), 9 * 60 - 40, stage)
+            needs = {beside: [int(found) for found in re.findall(rf"^\w+  (\d+) s  {words}", done.out, re.M)]
+                     for beside, words in ((True, r".*\(side by side\)"), (False, r"(?!.*\(side by side\))"))}
+            self.assertEqual(sum(map(len, needs.values())), len(done.out.splitlines()))
+            self.assertGreater(len(needs[False]), 3)
+            on_16_cpus = sum(needs[True]) / 4 + max(needs[True], default=0)
+            self.assertLess(sum(needs[False]) + on_16_cpus, 9 * 60 - 40, stage)
 
     def test_arguments(self):
         for arguments, words in ((["nothing"], "invalid choice"), (["tests", "--device", "gpu"], "invalid choice: 'gpu'"),
