@@ -108,6 +108,11 @@ std::span<OptionGroup> table() {
   return kGroups;
 }
 
+// Its words come before those of train.
+const Option* find_profile_flag(std::string_view flag) {
+  return find_if([&](const Option& o) { return o.commands == kProfile && has_flag(o, flag, kProfile); });
+}
+
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
@@ -132,10 +137,8 @@ const Option* find_option(std::string_view key, unsigned kinds) {
 }
 
 const Option* find_flag(std::string_view flag, unsigned command) {
-  if ((command & kProfile) != 0)  // its own words come before those of train
-    if (const Option* own =
-            find_if([&](const Option& o) { return o.commands == kProfile && has_flag(o, flag, command); }))
-      return own;
+  if ((command & kProfile) != 0)
+    if (const Option* own = find_profile_flag(flag)) return own;
   return find_if([&](const Option& o) { return serves(o, command) && has_flag(o, flag, command); });
 }
 
@@ -168,6 +171,8 @@ std::vector<std::string> flag_names(const Option& option, unsigned command) {
   for (const unsigned one : {kTrain, kComm})
     if ((command & one) != 0)
       for (auto& flag : names_of(own_flags(option, one))) flags.push_back(std::move(flag));
+  if ((command & kProfile) != 0 && option.commands != kProfile)
+    std::erase_if(flags, [](const std::string& flag) { return find_profile_flag(flag) != nullptr; });
   return flags;
 }
 

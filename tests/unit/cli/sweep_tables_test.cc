@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "cli/sweep_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace paceline::cli {
+namespace {
+
+result::CaseResult sweep(const std::string& id, const std::vector<std::int64_t>& sizes) {
+  result::CaseResult one;
+  one.case_id = one.label = id;
+  one.outcome = result::Outcome::kOk;
+  one.benchmark.kind = config::WorkloadKind::kCollective;
+  auto& c = one.collective.emplace();
+  c.operation = "all_reduce", c.dtype = "float32", c.reduction = "sum";
+  for (const auto bytes : sizes) {
+    auto& size = c.sizes.emplace_back();
+    size.bytes = bytes, size.count = bytes / 4;
+  }
+  return one;
+}
+// Of `text` those lines that are no comments.
+std::ptrdiff_t rows_of(const std::string& text) {
+  std::ptrdiff_t rows = 0;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    rows += text[at] != '#' && text[at] != '\n';
+  return rows;
+}
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST(SweepTables, EachRowIsPrintedOnce) {
+  SweepTables tables;
+  tables.begin("comm", "run-1");
+  const auto whole = sweep("a", {1024, 2048, 4096});
+  const auto first = tables.row(sweep("a", {1024}));
+  EXPECT_EQ(rows_of(first), 1);
+  EXPECT_EQ(count_of(first, "run-1"), 1U);
+  EXPECT_TRUE(tables.is_open(whole));
+  const auto second = tables.row(sweep("a", {2048}));
+  EXPECT_EQ(rows_of(second), 1);
+  EXPECT_EQ(count_of(second, "#"), 0U);
+  EXPECT_EQ(rows_of(tables.rest(whole)), 1);  // the third
+  EXPECT_FALSE(tables.is_open(whole));
+  EXPECT_EQ(tables.rest(whole), "");
+}
+
+TEST(SweepTables, TheTitleStandsAboveTheFirstTableAlone) {
+  SweepTables tables;
+  tables.begin("comm", "run-1");
+  EXPECT_EQ(count_of(tables.rest(sweep("a", {1024})), "run-1"), 1U);
+  EXPECT_EQ(count_of(tables.rest(sweep("b", {1024})), "run-1"), 0U);
+}
+
+// The rows of all processes follow, and only these may be read as the result.
+TEST(SweepTables, RowsOfOneOfSeveralProcessesAreComments) {
+  SweepTables tables;
+  tables.begin("comm", "run-1");
+  auto part = sweep("a", {1024});
+  part.repetitions_planned = 3;
+  EXPECT_EQ(rows_of(tables.row(part)), 0);
+  EXPECT_FALSE(tables.is_open(part));
+  EXPECT_EQ(rows_of(tables.rest(sweep("a", {1024, 2048}))), 2);
+}
+
+TEST(SweepTables, WhatIsNoSweepHasNoTable) {
+  SweepTables tables;
+  EXPECT_EQ(tables.rest({}), "");
+}
+
+}  // namespace
+}  // namespace paceline::cli
