@@ -24,9 +24,10 @@ struct Axis {
   std::string (*value)(const Benchmark&);
 };
 
-std::string params_text(const Benchmark& benchmark) {
+std::string params_text(const Benchmark& benchmark, std::string_view but = {}) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : benchmark.params) parts.push_back(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : benchmark.params)
+    if (key != but) parts.push_back(fmt::format("{}={}", key, value));
   return join(parts, " ");
 }
 
@@ -41,7 +42,7 @@ const std::array<Axis, 11> kAxes{{
     {"scenario", [](const Benchmark& b) { return std::string(traits_of(b.scenario).name); }},
     {"timing_mode", [](const Benchmark& b) { return b.timing_mode; }},
     {"kind", [](const Benchmark& b) { return std::string(traits_of(b.kind).name); }},
-    {"params", params_text},
+    {"params", [](const Benchmark& b) { return params_text(b); }},
 }};
 
 double effect(const CaseResult& one) {
@@ -175,7 +176,7 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
   if (b.layout != "contiguous") add("layout", "in " + b.layout);
   if (const auto& arrival = traits_of(b.scenario); !arrival.one_at_a_time)
     add("scenario", fmt::format("in scenario {}", arrival.name));
-  add("params", params_text(b));
+  add("params", params_text(b, "input_values"));  // which nobody chooses a case by
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
   if (b.kind == WorkloadKind::kTraining) add("world_size", "on " + plural(b.world_size, "rank"));
   return join(words, " ");
