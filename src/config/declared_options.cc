@@ -37,7 +37,9 @@ Option sampler_row(std::span<const Choice> samplers) {
           .choices = samplers,
           .kinds = kAnyKind,
           .identity = false,
-          .help = "Samplers of plug-ins that run beside the timed samples; none by default."};
+          .help =
+              "Samplers of plug-ins that run beside the timed samples; none: no sampler. By default nvml "
+              "on NVIDIA GPUs."};
 }
 
 Owner owner_of(const DeclaredOption& declared) {
@@ -96,13 +98,28 @@ void use_declared_options(std::vector<DeclaredOption> declared, const std::vecto
   std::ranges::stable_sort(kept.options, {}, &DeclaredOption::section);  // plans are written by section
   for (const auto& one : kept.options) refuse_own_section(one.section());
   kept.choices.resize(kept.options.size() + 1);
-  kept.choices.back() = choices_named(kept.samplers);
+  if (!kept.samplers.empty()) {
+    kept.choices.back() = choices_named(kept.samplers);
+    kept.choices.back().push_back({kNoSampler});
+  }
   std::vector<Option> rows{sampler_row(kept.choices.back())};
   for (std::size_t i = 0; i < kept.options.size(); ++i) {
     kept.choices[i] = choices_named(kept.options[i].choices);
     check_default(rows.emplace_back(declared_row(kept.options[i], kept.choices[i])));
   }
   set_declared_rows(rows);
+}
+
+void set_sampler(Settings& settings, WorkloadKind kind, const std::string& name) {
+  settings.set("sampler", name);
+  for (const Option* option : options_of(kind_bit(kind)))
+    if (option->owner.option == "sampler") set_owned_default(settings, *option);
+}
+
+bool is_of_samplers(std::string_view option) {
+  return std::ranges::any_of(options_of(kAnyKind), [&](const Option* one) {
+    return one->name == option && (option == "sampler" || one->owner.option == "sampler");
+  });
 }
 
 }  // namespace paceline::config

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/declared_option.h"
+#include "config/option.h"
+#include "config/settings.h"
 
 namespace paceline::config {
 
@@ -12,5 +14,14 @@ namespace paceline::config {
 // Throws Error(kUsage) where the table has the section already, or a default is no value of its option.
 void use_declared_options(std::vector<DeclaredOption> declared,
                           const std::vector<std::string>& samplers = {});
+
+// The value of option sampler for no sampler at all.
+inline constexpr const char* kNoSampler = "none";
+
+// Has a case watched by one sampler, with the defaults of its options.
+void set_sampler(Settings& settings, WorkloadKind kind, const std::string& name);
+
+// Whether an option is sampler, or of one of them.
+bool is_of_samplers(std::string_view option);
 
 }  // namespace paceline::config

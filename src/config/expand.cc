@@ -129,20 +129,13 @@ class Expander {
     }
     if (item.settings.has("engine") && item.settings.text("engine") == kEngineOfModel)
       item.settings.set("engine", engine_of_model(item.settings.text("model")));
-    set_owned_defaults(item.settings);
+    for (const Option* option : owned_) set_owned_default(item.settings, *option);
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
     if (item.kind == WorkloadKind::kTraining) item.settings.set("batch", batch_of_a_rank(item));
     if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;
     if (item.kind == WorkloadKind::kCollective && repeats_operation(item, at)) return std::nullopt;
     return item;
-  }
-
-  void set_owned_defaults(Settings& settings) const {
-    for (const Option* option : owned_)
-      if (has_owner(settings, *option) && !settings.has(option->name))
-        settings.set(option->name,
-                     convert(*option, {std::string(option->fallback), {}, false}).value.value());
   }
 
   // With strong scaling the batch is that of all ranks; training_rules refuses what cannot be divided.

@@ -340,6 +340,11 @@ bool has_owner(const Settings& settings, const Option& option) {
                              [&](const Value& value) { return value_text(value) == option.owner.name; });
 }
 
+void set_owned_default(Settings& settings, const Option& option) {
+  if (option.fallback.empty() || settings.has(option.name) || !has_owner(settings, option)) return;
+  settings.set(option.name, convert(option, {std::string(option.fallback), {}, false}).value.value());
+}
+
 std::string expected_text(const Option& option) {
   switch (option.type) {
     case OptionType::kInteger:

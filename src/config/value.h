@@ -26,6 +26,9 @@ bool is_default(const Option& option, const std::vector<Value>& values);
 // Whether a case has the value that is the option's owner.
 bool has_owner(const Settings& settings, const Option& option);
 
+// Gives a case that has it the option's default, unless it has a value.
+void set_owned_default(Settings& settings, const Option& option);
+
 // Whether the value is a device (cpu, cuda, cuda:1), whose name is in lower case.
 bool names_a_device(const Option& option);
 

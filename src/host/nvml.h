@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nvml_library.h"
 #include "result/maybe.h"
 
 // Reads what NVIDIA's driver reports about itself and its GPUs, through the management library (NVML) that
@@ -24,7 +25,7 @@ struct NvidiaDriver {
   std::vector<NvidiaGpu> gpus;              // by PCI address, also those that CUDA_VISIBLE_DEVICES hides
 };
 
-inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
+inline constexpr const char* kNvmlLibrary = nvml::kLibrary;
 
 // Every value is missing with the reason where the library cannot be opened or refuses.
 NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);

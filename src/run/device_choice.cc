@@ -14,6 +14,7 @@
 #include "host/accelerators.h"
 #include "run/case/case_settings.h"
 #include "run/case/kind_rules.h"
+#include "run/case/sampler_choice.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -100,24 +101,27 @@ std::string asked_words(const std::string& device, const GpusHere& here) {
   return device + ", as asked" + (idle ? "; the GPU here is not used" : "");
 }
 
-void settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
-  const std::string asked = c.settings.text("device");
+// Returns where the case runs.
+std::string settle_inference(Case& c, Chooser& chooser, const GpusHere& here) {
+  std::string asked = c.settings.text("device");
   if (asked != config::kAutoDevice) {
     if (config::runs_on_cpu(c.settings.text("engine"), parse_device(asked)) || !is_cpu(asked))
       c.where = asked_words(asked, here);
-    return;
+    return asked;
   }
   const auto against = here.absent.empty() ? chooser.against(c) : here.absent;
-  c.settings.set("device", std::string(against.empty() ? "cuda" : "cpu"));
+  std::string device = against.empty() ? "cuda" : "cpu";
+  c.settings.set("device", device);
   if (c.not_available.empty()) c.not_available = config::not_available_reason(c);
   if (against.empty())
     c.where = gpu_words("cuda", here);
   else if (config::runs_on_cpu(c.settings.text("engine"), Device{}))
     c.where = cpu_words(against, here);
+  return device;
 }
 
 // With auto the plug-in is asked before its ranks take the GPU.
-void settle_ranks(Case& c, const EngineDirectory& engines, Chooser& chooser, const GpusHere& here) {
+std::string settle_ranks(Case& c, const EngineDirectory& engines, Chooser& chooser, const GpusHere& here) {
   const auto& asked = c.settings.text("device");
   auto home = kind_rules(c.kind).rank_home(c, engines);
   if (asked == config::kAutoDevice && !is_cpu(home.ranks.device)) {
@@ -127,6 +131,7 @@ void settle_ranks(Case& c, const EngineDirectory& engines, Chooser& chooser, con
   c.where = asked != config::kAutoDevice ? asked_words(asked, here)
             : is_cpu(home.ranks.device)  ? cpu_words(home.no_cuda, here)
                                          : gpu_words(home.ranks.device, here);
+  return home.ranks.device;
 }
 
 // Within a workload only auto brings different devices together.
@@ -162,10 +167,12 @@ GpusHere gpus_here(const std::atomic<bool>& interrupt) {
 void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, const GpusHere& here) {
   Chooser chooser(engines, here);
   for (auto& c : cases) {
+    std::string device;
     if (c.kind == WorkloadKind::kInference)
-      settle_inference(c, chooser, here);
+      device = settle_inference(c, chooser, here);
     else if (config::traits_of(c.kind).by_ranks)
-      settle_ranks(c, engines, chooser, here);
+      device = settle_ranks(c, engines, chooser, here);
+    if (is_cuda(device)) watch_gpus(c, engines);
   }
   part_baselines(cases);
 }

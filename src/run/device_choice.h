@@ -29,7 +29,8 @@ GpusHere gpus_here(const std::atomic<bool>& interrupt);
 
 // Replaces device: auto of inference cases by the GPU where one can be used, else by the CPU, and fills in
 // Case::where. A case has no baseline on another device. Ranks keep auto, since each process of a launch may
-// see other devices: Case::gpu_refusal says why theirs is the CPU although there is a GPU.
+// see other devices: Case::gpu_refusal says why theirs is the CPU although there is a GPU. Cases on a GPU are
+// watched by a sampler (watch_gpus).
 void settle_devices(std::vector<config::Case>& cases, const EngineDirectory& engines, const GpusHere& here);
 
 // Where the cases run, a line for each different answer: "cpu: no NVIDIA GPU here (…)".

@@ -27,6 +27,15 @@ QUICK = ["--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--warmup",
 # What no user may ever see.
 FORBIDDEN = ("terminate called", "what():", "Traceback", "internal error", "Segmentation fault", "AddressSanitizer")
 
+# A /dev of its own with a sign of a GPU, for one command.
+SHOWS_A_GPU = """set -e
+dev=$(mktemp -d); mount -t tmpfs none "$dev"
+for name in null zero full random urandom; do : > "$dev/$name"; mount --bind "/dev/$name" "$dev/$name"; done
+mkdir "$dev/shm"; mount --bind /dev/shm "$dev/shm"; ln -s /proc/self/fd "$dev/fd"; : > "$dev/nvidia0"
+mount --rbind "$dev" /dev
+exec {binary} "$@"
+"""
+
 
 class Finished:
     """Exit code and text of a command that has ended."""
@@ -75,6 +84,20 @@ class CliTest(unittest.TestCase):
 
     def run_cli(self, *arguments, timeout=TIMEOUT_S, **options):
         return self.finish(self.start(*arguments, **options), timeout)
+
+    def on_a_shown_gpu(self, *arguments, codes=(0,), nvml=False):
+        """The output on a /dev that shows an NVIDIA GPU; `nvml`: NVIDIA's management library is there as well, as a double."""
+        command = ["unshare", "-rm", "sh", "-c", SHOWS_A_GPU.format(binary=BINARY), "sh"]
+        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
+            self.skipTest("no mount namespace here")
+        env = dict(self.env)
+        if nvml and "PACELINE_FAKE_NVML" not in os.environ:
+            self.skipTest("the double of NVML is not here")
+        if nvml:
+            env["LD_LIBRARY_PATH"] = f"{Path(os.environ['PACELINE_FAKE_NVML']).parent}:{env.get('LD_LIBRARY_PATH', '')}"
+        done = subprocess.run([*command, *map(str, arguments)], cwd=self.folder, env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        self.assertIn(done.returncode, codes, done.stdout + done.stderr)
+        return done.stdout + done.stderr
 
     def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, shapes="input:{batch}x4", **options):
         return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, *(["--shapes", shapes] if shapes else []),

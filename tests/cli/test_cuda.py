@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """--device as a user meets it, on a machine without an NVIDIA GPU; with one, those tests are skipped."""
 
-import os
 import re
-import subprocess
 import unittest
 
 import paceline_cli as cli
@@ -58,26 +56,6 @@ class Device(cli.CliTest):
         self.assertNotIn("device", case["benchmark"]["params"])
         self.assertEqual(self.first_line("infer", *QUICK, "--device", "cpu"), "device   cpu, as asked")
 
-    def on_a_shown_gpu(self, *arguments, codes=(0,), nvml=False):
-        """The output on a /dev that shows an NVIDIA GPU; `nvml`: NVIDIA's management library is there as well, as a double."""
-        shown = SHOWS_A_GPU.format(binary=cli.BINARY)
-        command = ["unshare", "-rm", "sh", "-c", shown, "sh"]
-        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
-            self.skipTest("no mount namespace here")
-        env = dict(self.env)
-        if nvml and "PACELINE_FAKE_NVML" not in os.environ:
-            self.skipTest("the double of NVML is not here")
-        if nvml:
-            library = self.folder / "nvml" / "libnvidia-ml.so.1"
-            library.parent.mkdir(exist_ok=True)
-            library.unlink(missing_ok=True)
-            library.symlink_to(os.environ["PACELINE_FAKE_NVML"])
-            env["LD_LIBRARY_PATH"] = f"{library.parent}:{env.get('LD_LIBRARY_PATH', '')}"
-        done = subprocess.run([*command, *map(str, arguments)], cwd=self.folder, env=env, capture_output=True, text=True, check=False,
-                              timeout=cli.TIMEOUT_S)
-        self.assertIn(done.returncode, codes, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_a_gpu_that_is_there_and_not_used_is_said(self):
         def told(*arguments):
@@ -125,16 +103,6 @@ class Device(cli.CliTest):
         out = self.on_a_shown_gpu(*large, "--idle-wait-s", "0", codes=(5, 77), nvml=True)  # 77: without the plug-in
         self.assertRegex(out, "needs the cuda plug-in, which is not built|" + re.escape(words))
         self.assertNotIn("inputs  resnet50", out)
-
-
-# A /dev of its own with a sign of a GPU, for one command.
-SHOWS_A_GPU = """set -e
-dev=$(mktemp -d); mount -t tmpfs none "$dev"
-for name in null zero full random urandom; do : > "$dev/$name"; mount --bind "/dev/$name" "$dev/$name"; done
-mkdir "$dev/shm"; mount --bind /dev/shm "$dev/shm"; ln -s /proc/self/fd "$dev/fd"; : > "$dev/nvidia0"
-mount --rbind "$dev" /dev
-exec {binary} "$@"
-"""
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "config/declared_options.h"
+
 namespace paceline::run {
 namespace {
 
@@ -21,12 +23,19 @@ std::map<std::string, std::string> options_of_sampler(const config::Settings& se
 std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, pass::PassSpec& pass) {
   std::string unavailable;
   for (const auto& name : c.settings.texts("sampler")) {
+    if (name == config::kNoSampler) continue;
     const auto home = plugins.find(plugin::Role::kSampler, name);
     if (home.file.empty()) unavailable = home.unavailable;
     pass.plugins.push_back(
         {plugin::Role::kSampler, name, home.file.string(), options_of_sampler(c.settings, name)});
   }
   return unavailable;
+}
+
+void watch_gpus(config::Case& c, const EngineDirectory& plugins) {
+  constexpr const char* kGpuSampler = "nvml";
+  if (c.settings.has("sampler") || plugins.find(plugin::Role::kSampler, kGpuSampler).file.empty()) return;
+  config::set_sampler(c.settings, c.kind, kGpuSampler);
 }
 
 }  // namespace paceline::run

@@ -11,4 +11,8 @@ namespace paceline::run {
 // empty: all can. The pass has it nevertheless, since ranks on other hosts may, and all tell of it together.
 std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, pass::PassSpec& pass);
 
+// Has a case that runs on NVIDIA GPUs watched by sampler nvml, where a plug-in brings it and the case names
+// no sampler.
+void watch_gpus(config::Case& c, const EngineDirectory& plugins);
+
 }  // namespace paceline::run

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/device.h"
+#include "config/declared_options.h"
 #include "run/case/short_hash.h"
 
 namespace paceline::run {
@@ -52,7 +53,8 @@ int threads_per_rank(const std::vector<Case>& cases, int cores, const RanksHere&
 std::string plan_hash(const Case& c) {
   nlohmann::json all = c.env;
   for (const auto& [name, values] : c.settings.all())
-    for (const auto& value : values) all[name].push_back(config::value_text(value));
+    if (!config::is_of_samplers(name))  // hosts may have other ones
+      for (const auto& value : values) all[name].push_back(config::value_text(value));
   return short_hash(all);
 }
 

@@ -122,7 +122,7 @@ TEST_F(DeclaredOptions, OfASamplerBelongToCasesOfAnyKindThatUseIt) {
 TEST_F(DeclaredOptions, ASamplerIsOneThatAPluginBrings) {
   use_declared_options({every()}, {"tick"});
   EXPECT_THAT(mistake("sampler: [tock]\n"),
-              HasSubstr("sampler 'tock' is none of tick; did you mean 'tick'?"));
+              HasSubstr("sampler 'tock' is none of tick, none; did you mean 'tick'?"));
   use_declared_options({}, {});
   EXPECT_EQ(plan("sampler: [tock]\n").workloads.at(0).settings.texts("sampler").at(0), "tock");
 }

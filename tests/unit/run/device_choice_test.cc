@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/scratch_folder.h"
+#include "config/declared_options.h"
 #include "host/accelerators.h"
 #include "run/case/case_identity.h"
 
@@ -49,6 +50,23 @@ TEST(DeviceChoice, AutoIsTheGpuWhereOneCanBeUsed) {
   EXPECT_EQ(identity(cases.at(0)), identity(settled("device: cuda\n", one_gpu()).at(0)));
   EXPECT_EQ(cases.at(0).id, "resnet50-eager-fp32-b1");
   EXPECT_EQ(device_lines(cases), Lines{"cuda (NVIDIA H200): auto takes a GPU where one can be used"});
+}
+
+TEST(DeviceChoice, CasesOnAGpuAreWatchedUnlessTheyNameTheirSamplers) {
+  DeclaredOption period{.name = "nvml.period_ms", .sampler = "nvml", .type = DeclaredType::kInteger};
+  period.fallback = "100", period.help = "A period.";
+  config::use_declared_options({period}, {"nvml", "tick"});
+  const plugin::Manifest nvml{"nvml", "nvml.so", {{Role::kSampler, "nvml", "any"}}, {}, "", ""};
+  const auto samplers = [&](const std::string& lines, std::vector<plugin::Manifest> plugins) {
+    const auto cases = settled(lines, one_gpu(), std::move(plugins));
+    return std::pair(cases.at(0).settings.texts("sampler"), cases.at(0).settings.has("nvml.period_ms"));
+  };
+  EXPECT_EQ(samplers("", {kCpu, kCuda, nvml}), std::pair(Lines{"nvml"}, true));
+  EXPECT_EQ(samplers("", {kCpu, kCuda}), std::pair(Lines{}, false));
+  EXPECT_EQ(samplers("device: cpu\n", {kCpu, kCuda, nvml}), std::pair(Lines{}, false));
+  EXPECT_EQ(samplers("sampler: none\n", {kCpu, kCuda, nvml}), std::pair(Lines{"none"}, false));
+  EXPECT_EQ(samplers("sampler: tick\n", {kCpu, kCuda, nvml}), std::pair(Lines{"tick"}, false));
+  config::use_declared_options({});
 }
 
 TEST(DeviceChoice, WithoutAGpuItIsTheCpuAndTheReasonIsSaid) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Reads all metrics of one GPU, and keeps what it cannot be asked.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "nvml/metrics.h"
+#include "plugin/sampler.h"
+
+namespace paceline::nvml_plugin {
+
+class DeviceReader {
+ public:
+  // `name`: as the case calls it, "cuda:1".
+  DeviceReader(Source source, std::string name, bool pcie);
+  // `slow_too`: also what is read once per second. What the GPU does not tell is a reading of its own, words
+  // in metric left_out, once. Throws Error(kUnavailable) where the GPU is lost.
+  void read(bool slow_too, std::vector<plugin::Reading>& into);
+
+ private:
+  void leave_out(const Probe& probe);
+
+  Source source_;
+  std::string name_;
+  std::vector<const Probe*> probes_;
+  Values values_;
+  std::vector<std::string> left_out_;  // "energy: Not Supported"
+};
+
+}  // namespace paceline::nvml_plugin

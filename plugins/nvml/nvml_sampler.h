@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The sampler `nvml`: clocks, power, energy and the rest of the GPUs of a case, from NVIDIA's management
+// library.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/nvml_library.h"
+#include "nvml/device_reader.h"
+#include "nvml/own_processes.h"
+#include "plugin/sampler.h"
+
+namespace paceline::nvml_plugin {
+
+class NvmlSampler : public plugin::Sampler {
+ public:
+  std::chrono::nanoseconds open(const plugin::SamplerSettings& settings) override;
+  std::vector<plugin::Reading> read() override;
+
+ private:
+  std::optional<nvml::Library> library_;
+  OwnProcesses own_;
+  std::vector<DeviceReader> devices_;
+  std::vector<plugin::Reading> unknown_;  // devices that were not found, and why; told once
+  int readings_ = 0, slow_every_ = 1;
+};
+
+}  // namespace paceline::nvml_plugin
