@@ -70,8 +70,8 @@ PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
 PACELINE_FIELDS(Noise::Mode, median_ns, share);
 PACELINE_FIELDS(Noise, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv,
-                cgroup_throttled, drift_frac, drift_z, tau_x, processes_z, multimodal, modes, instrument,
-                warnings);
+                cgroup_throttled, drift_frac, drift_z, device_drift_frac, device_drift_z, tau_x, processes_z,
+                multimodal, modes, instrument, warnings);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);
@@ -139,6 +139,11 @@ PACELINE_FIELDS(SampledWindow, sampler, repetition, rank, readings, window_s, cp
 PACELINE_FIELDS(WordCount, words, n);
 PACELINE_FIELDS(SampledMetric, rank, device, metric, unit, n, mean, min, max, words);
 PACELINE_FIELDS(Sampled, sampler, windows, readings, cpu_share, problems, metrics);
+PACELINE_FIELDS(DeviceSlowdown, reason, share);
+PACELINE_FIELDS(DeviceState, rank, device, readings, sm_clock_mean_mhz, sm_clock_min_mhz, sm_clock_cv,
+                memory_clock_mean_mhz, power_mean_w, power_max_w, temperature_max_c, utilization_mean,
+                memory_used_max_bytes, other_processes, slowdown_read, slowdowns, energy_j, energy_window_s,
+                energy_per_item_j, energy_scope);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
@@ -157,7 +162,7 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
                 headline, stats, throughput, load, training, scaling, collective, device_p50_ns,
                 first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, sampled,
-                outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                devices, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
                 effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);

@@ -10,6 +10,7 @@
 #include "base/scenario.h"
 #include "base/workload_kind.h"
 #include "result/collective.h"
+#include "result/device_state.h"
 #include "result/estimate.h"
 #include "result/layers.h"
 #include "result/load.h"
@@ -23,7 +24,7 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.8";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.9";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -263,6 +264,7 @@ struct Noise {
   Number runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv;
   Count cgroup_throttled;
   Number drift_frac, drift_z;
+  Number device_drift_frac, device_drift_z;  // the same of times on the device's own clock
   Number tau_x;
   Number processes_z;  // how alike consecutive processes are (stats::succession_z)
   bool multimodal = false;
@@ -366,9 +368,10 @@ struct CaseResult {
   ModelFile model_file;
   Memory memory;  // largest over repetitions
   Flops flops;
-  Overhead overhead;             // worst over repetitions
-  Noise noise;                   // worst over repetitions; samples-based parts over all samples
-  std::vector<Sampled> sampled;  // by samplers of plug-ins, over all repetitions
+  Overhead overhead;                 // worst over repetitions
+  Noise noise;                       // worst over repetitions; samples-based parts over all samples
+  std::vector<Sampled> sampled;      // by samplers of plug-ins, over all repetitions
+  std::vector<DeviceState> devices;  // made of the same readings
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;

@@ -13,6 +13,10 @@ constexpr std::string_view kIn = " in ", kOfSamples = " % of the samples";
 
 }  // namespace
 
+std::string share_text(double share) {
+  return format_percent(share, share < 0.0995 ? 1 : 0);
+}
+
 std::string slowdown_text(const std::vector<DeviceSlowdown>& slowdowns) {
   std::vector<std::string> parts;
   for (const auto& one : slowdowns)

@@ -14,6 +14,9 @@ struct DeviceSlowdown {
   double share = 0;    // of the samples of the clock
 };
 
+// "50 %"; below a tenth "6.1 %".
+std::string share_text(double share);
+
 // "thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"; empty without one.
 std::string slowdown_text(const std::vector<DeviceSlowdown>& slowdowns);
 // What such a text holds; parts that have another form are left out.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "result/device_figures.h"
 #include "result/peak_memory.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
@@ -140,6 +141,19 @@ MetricValue top1_agreement(const CaseResult& c) {
   return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
 }
 
+constexpr std::string_view kDevices = "devices";
+using OfDevice = Number (*)(const DeviceState&);
+
+template <OfDevice Get, DeviceSum Sum>
+MetricValue over_devices(const CaseResult& c) {
+  return plain(summed_over_devices(c, Get, Sum));
+}
+template <Number DeviceState::*Field, DeviceSum Sum>
+MetricValue of_devices(const CaseResult& c) {
+  return plain(summed_over_devices(
+      c, [](const DeviceState& d) { return d.*Field; }, Sum));
+}
+
 constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
 
 constexpr std::array kMetrics{
@@ -165,6 +179,28 @@ constexpr std::array kMetrics{
     Metric{"device_p50_ms", "device p50", "ms", kLow,
            "Median time of one inference on the device's own clock, copies left out; CUDA only.",
            "device-time", [](const CaseResult& c) { return estimate(c.device_p50_ns, kToMs); }},
+    Metric{"device_share", "of wall time", "1", kNone,
+           "Median device time over median wall time; from 0.95 on the device decides the grade.",
+           "device-time", [](const CaseResult& c) { return plain(device_share(c)); }},
+    Metric{"sm_clock_mhz", "clock", "MHz", kHigh, "Mean clock of the device; of several the slowest's.",
+           kDevices, of_devices<&DeviceState::sm_clock_mean_mhz, DeviceSum::kSmallest>},
+    Metric{"sm_clock_min_mhz", "lowest clock", "MHz", kHigh, "Lowest clock that was read of a device.",
+           kDevices, of_devices<&DeviceState::sm_clock_min_mhz, DeviceSum::kSmallest>},
+    Metric{"power_w", "power", "W", kLow, "Mean power of the boards together.", kDevices,
+           of_devices<&DeviceState::power_mean_w, DeviceSum::kAll>},
+    Metric{"power_max_w", "highest power", "W", kLow, "Highest power that was read of a board.", kDevices,
+           of_devices<&DeviceState::power_max_w, DeviceSum::kLargest>},
+    Metric{"energy_per_item_j", "energy", "J/item", kLow,
+           "Energy of the boards in the timed windows over the items done in them; idle is not subtracted.",
+           kDevices, of_devices<&DeviceState::energy_per_item_j, DeviceSum::kAll>},
+    Metric{"temperature_max_c", "temperature", "°C", kLow, "Highest temperature that was read of a device.",
+           kDevices, of_devices<&DeviceState::temperature_max_c, DeviceSum::kLargest>},
+    Metric{"power_cap_share", "power cap", "1", kLow,
+           "Share of the readings in which a device was at its power cap; the largest of the devices.",
+           kDevices, over_devices<power_cap_share, DeviceSum::kLargest>},
+    Metric{"slowdown_share", "slowed down", "1", kLow,
+           "The same for heat, power brake and hardware slowdown.", kDevices,
+           over_devices<slowdown_share, DeviceSum::kLargest>},
     Metric{"samples", "n", "1", kNone, "Timed samples over all repetitions.", "samples",
            [](const CaseResult& c) -> MetricValue {
              return {static_cast<double>(c.stats.n), {}, {}, {}};
@@ -192,8 +228,8 @@ constexpr std::array kMetrics{
     Metric{"model_mb", "file", "MB", kLow, "Size of the model file that the engine reads.", "model-file",
            [](const CaseResult& c) { return plain(c.model_file.size_bytes, kToMb); }},
     Metric{"memory_mb", "memory", "MB", kLow,
-           "Memory that the case needs: on a device the most that tensors held of its memory, else "
-           "host_memory_mb.",
+           "Memory that the case needs: on a device what tensors held of its memory, or device_used_mb where "
+           "the engine does not tell; else host_memory_mb.",
            "memory", [](const CaseResult& c) { return plain(peak_memory(c), kToMb); }},
     Metric{"host_memory_mb", "host memory", "MB", kLow,
            "Peak resident memory of the worker above its state before load; largest over repetitions.",
@@ -204,6 +240,9 @@ constexpr std::array kMetrics{
     Metric{"reserved_memory_mb", "reserved", "MB", kLow,
            "Most memory that the engine's caching allocator held of its device during that inference.",
            "memory", [](const CaseResult& c) { return plain(c.memory.reserved_peak_bytes, kToMb); }},
+    Metric{"device_used_mb", "used", "MB", kLow,
+           "Most memory that the driver says was in use on a device, other processes included.", "memory",
+           over_devices<memory_used_mb, DeviceSum::kLargest>},
     Metric{"achieved_gflops_per_s", "achieved", "GFLOP/s", kHigh,
            "Model FLOPs per second at the median latency; in the load scenarios at the throughput.",
            "flops-and-peak",

@@ -9,7 +9,8 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "result/device_slowdown.h"
+#include "result/device_figures.h"
+#include "result/summarize_load.h"
 #include "stats/noise.h"
 
 namespace paceline::result {
@@ -29,11 +30,15 @@ Number throttled(const NoiseFacts& f) {
   return count ? Number(static_cast<double>(*count)) : Number::missing(count.reason());
 }
 
-// The total trend only counts when the trend test is significant too.
+// The total trend only counts when the trend test is significant too. Files before version 1.9 have none of
+// device times.
 Number drift(const NoiseFacts& f) {
   if (f.queue) return Number::missing("not_applicable");  // the slope of the backlog is judged instead
-  if (!f.noise.drift_frac || !f.noise.drift_z) return Number::missing(f.noise.drift_frac.reason());
-  return std::abs(*f.noise.drift_z) > stats::kDriftZ ? std::abs(*f.noise.drift_frac) : 0.0;
+  const bool device = f.device_decides && f.noise.device_drift_z;
+  const Number& frac = device ? f.noise.device_drift_frac : f.noise.drift_frac;
+  const Number& z = device ? f.noise.device_drift_z : f.noise.drift_z;
+  if (!frac || !z) return Number::missing(frac.reason());
+  return std::abs(*z) > stats::kDriftZ ? std::abs(*frac) : 0.0;
 }
 
 Number tau(const NoiseFacts& f) {
@@ -52,82 +57,103 @@ Number tau_guard(const NoiseFacts& f) {
 constexpr NoiseRule kRules[] = {
     {"instrument", kAnyInvalid, kAnyInvalid, NoiseFormat::kFlag, "not comparable: it was measured under ",
      "measure without the tool", [](const NoiseFacts& f) { return flag(!f.noise.instrument.empty()); }},
-    {"device_power_cap", kAnyWarns, kAnyWarns, NoiseFormat::kPercent,
+    {"device_power_cap", kAnyWarns, kAnyWarns, NoiseFormat::kShare,
      "the GPU was at its power cap in {0} of the samples", "compare runs at the same power limit only",
-     [](const NoiseFacts& f) { return f.power_capped; }},
+     [](const NoiseFacts& f) { return f.power_capped; }, NoiseOf::kDevice},
     {"device_slowdown",
      {0.0, 0.05},
      {0.0, 0.05},
      NoiseFormat::kPercent,
      "heat or its power supply slowed the GPU down in {0} of the samples",
      "check its cooling and its power supply",
-     [](const NoiseFacts& f) { return f.slowed_down; }},
+     [](const NoiseFacts& f) { return f.slowed_down; },
+     NoiseOf::kDevice},
+    {"device_clock",
+     {0.01, 0.05},
+     {0.01, 0.05},
+     NoiseFormat::kPercent,
+     "the clock of the GPU varied by {0}",
+     "warm up longer, or compare interleaved runs only",
+     [](const NoiseFacts& f) { return f.device_clock_cv; },
+     NoiseOf::kDevice},
+    {"device_processes", kAnyWarns, kAnyWarns, NoiseFormat::kCount,
+     "up to {0} processes of others were on the GPU", "stop them, or use another GPU",
+     [](const NoiseFacts& f) { return f.device_processes; }, NoiseOf::kDevice},
     {"runq_wait_frac",
      {0.01, 0.05},
      {0.01, 0.05},
      NoiseFormat::kPercent,
      "a thread waited {0} of the time for a CPU",
      "use fewer threads than allowed CPUs, or stop other programs",
-     [](const NoiseFacts& f) { return f.noise.runq_wait_frac; }},
+     [](const NoiseFacts& f) { return f.noise.runq_wait_frac; },
+     NoiseOf::kHost},
     {"nivcsw_per_s",
      {20, 200},
      {20, 200},
      NoiseFormat::kPlain,
      "a thread was taken off its CPU {0} times a second",
      "use fewer threads than allowed CPUs, or pin them",
-     [](const NoiseFacts& f) { return f.noise.nivcsw_per_s; }},
+     [](const NoiseFacts& f) { return f.noise.nivcsw_per_s; },
+     NoiseOf::kHost},
     {"steal_frac",
      {0.005, 0.02},
      {0.005, 0.02},
      NoiseFormat::kPercent,
      "the hypervisor gave {0} of the CPU time to other machines",
      "use a dedicated machine, or more repetitions",
-     [](const NoiseFacts& f) { return f.noise.steal_frac; }},
+     [](const NoiseFacts& f) { return f.noise.steal_frac; },
+     NoiseOf::kHost},
     {"cgroup_throttled", kAnyInvalid, kAnyInvalid, NoiseFormat::kCount,
      "the cgroup's CPU quota stopped the process {0} times", "raise the quota, or use fewer threads",
-     throttled},
+     throttled, NoiseOf::kHost},
     {"psi_cpu_some",
      {0.05, 0.20},
      {0.05, 0.20},
      NoiseFormat::kPercent,
      "some task waited for a CPU {0} of the time",
      "stop other programs, or use fewer threads",
-     [](const NoiseFacts& f) { return f.noise.psi_cpu_some; }},
+     [](const NoiseFacts& f) { return f.noise.psi_cpu_some; },
+     NoiseOf::kHost},
     {"foreign_cpu_frac",
      {0.05, 0.25},
      {0.01, 0.05},
      NoiseFormat::kPercent,
      "neighbours used {0} of the machine",
      "repeat when the machine is quiet",
-     [](const NoiseFacts& f) { return f.noise.foreign_cpu_frac; }},
+     [](const NoiseFacts& f) { return f.noise.foreign_cpu_frac; },
+     NoiseOf::kHost},
     {"freq_cv",
      {0.03, 0.05},
      {0.03, 0.05},
      NoiseFormat::kPercent,
      "the clock frequency varied by {0}",
      "fix the frequency, or compare interleaved runs only",
-     [](const NoiseFacts& f) { return f.noise.freq_cv; }},
+     [](const NoiseFacts& f) { return f.noise.freq_cv; },
+     NoiseOf::kHost},
     {"os_noise",
      {0.01, 0.05},
      {0.01, 0.05},
      NoiseFormat::kPercent,
      "{0} of a spinning thread's time was taken by the system",
      "stop other programs; see steal and neighbours",
-     [](const NoiseFacts& f) { return f.overhead.os_noise_frac; }},
+     [](const NoiseFacts& f) { return f.overhead.os_noise_frac; },
+     NoiseOf::kHost},
     {"overhead_fraction",
      {0.005, 0.05},
      {0.005, 0.05},
      NoiseFormat::kPercent,
      "timing itself costs {0} of an iteration",
      "time in batches (batched mode), or use a larger workload",
-     [](const NoiseFacts& f) { return f.overhead.overhead_fraction; }},
+     [](const NoiseFacts& f) { return f.overhead.overhead_fraction; },
+     NoiseOf::kHost},
     {"calibration_drift",
      {0.20, std::nullopt},
      {0.20, std::nullopt},
      NoiseFormat::kPercent,
      "the cost of timing changed by {0} between start and end",
      "the machine's speed changed: repeat",
-     [](const NoiseFacts& f) { return f.overhead.calibration_drift; }},
+     [](const NoiseFacts& f) { return f.overhead.calibration_drift; },
+     NoiseOf::kHost},
     {"drift",
      {0.01, 0.05},
      {0.01, 0.05},
@@ -170,6 +196,8 @@ std::string in_words(NoiseFormat format, double value) {
   switch (format) {
     case NoiseFormat::kPercent:
       return format_percent(value);
+    case NoiseFormat::kShare:
+      return share_text(value);
     case NoiseFormat::kPlain:
       return format_significant(value);
     case NoiseFormat::kCount:
@@ -197,6 +225,8 @@ std::string flag_text(const NoiseRule& rule, const NoiseFacts& facts, double val
   return fmt::format("{} (limit {})", words, in_words(rule.format, limit));
 }
 
+constexpr const char* kNotCounted = "; it does not count, because the device decides";
+
 std::optional<NoiseFlag> judge(const NoiseRule& rule, const NoiseFacts& facts, NoiseProfile profile) {
   const Number value = rule.get(facts);
   if (!value) return std::nullopt;
@@ -205,35 +235,44 @@ std::optional<NoiseFlag> judge(const NoiseRule& rule, const NoiseFacts& facts, N
   const bool invalid = above(limits.invalid);
   if (!invalid && !above(limits.warn)) return std::nullopt;
   const double limit = invalid ? *limits.invalid : *limits.warn;
-  return NoiseFlag{std::string(rule.id), invalid, flag_text(rule, facts, *value, limit),
-                   std::string(rule.advice)};
+  const bool counts = rule.of != NoiseOf::kHost || !facts.device_decides;
+  return NoiseFlag{std::string(rule.id), invalid,
+                   flag_text(rule, facts, *value, limit) + (counts ? "" : kNotCounted),
+                   std::string(rule.advice), counts};
 }
 
 void raise_to(Number& into, double value) {
   if (!into || *into < value) into = value;
 }
 
-// What NVML saw of the GPUs of ranks. A rank whose GPU was not slowed down counts as 0.
-void add_devices(NoiseFacts& facts, const std::optional<Training>& training) {
-  if (!training) return;
-  for (const auto& rank : training->ranks) {
-    if (!rank.evidence.device_mhz && rank.evidence.device_slowdown.empty()) continue;
-    double capped = 0, slowed = 0;
-    for (const auto& one : parse_slowdowns(rank.evidence.device_slowdown))
-      (one.reason == kPowerCap ? capped : slowed) += one.share;
-    raise_to(facts.power_capped, capped);
-    raise_to(facts.slowed_down, slowed);
+// A GPU whose clock something kept down has that for a reason, and no variation beside it.
+void add_devices(NoiseFacts& facts, const std::vector<DeviceState>& states) {
+  for (const auto& state : states) {
+    const Number capped = power_cap_share(state), slowed = slowdown_share(state);
+    if (capped) raise_to(facts.power_capped, *capped);
+    if (slowed) raise_to(facts.slowed_down, *slowed);
+    const bool kept_down = !state.slowdowns.empty();
+    if (state.sm_clock_cv && !kept_down) raise_to(facts.device_clock_cv, *state.sm_clock_cv);
+    if (state.other_processes) raise_to(facts.device_processes, static_cast<double>(*state.other_processes));
   }
 }
 
 // Rules that judge figures which earlier versions stored and did not judge.
 constexpr std::array<std::string_view, 2> kNewRules{"device_power_cap", "device_slowdown"};
 
-std::vector<std::string> texts(const std::vector<NoiseFlag>& flags) {
+std::vector<std::string> texts(const std::vector<NoiseFlag>& flags, bool all = true) {
   std::vector<std::string> out;
-  out.reserve(flags.size());
-  for (const auto& one : flags) out.push_back(one.text);
+  for (const auto& one : flags)
+    if (all || one.counts) out.push_back(one.text);
   return out;
+}
+
+bool judge_anew(CaseResult& result) {
+  const auto grade = result.grade;
+  const auto reasons = result.grade_reasons;
+  apply_noise_rules(result, profile_of(result));
+  apply_load_rules(result);
+  return result.grade != grade || result.grade_reasons != reasons;
 }
 
 }  // namespace
@@ -271,10 +310,10 @@ std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile
 }
 
 Grade grade_of(const std::vector<NoiseFlag>& flags) {
-  if (flags.empty()) return Grade::kA;
-  const bool invalid =
-      std::any_of(flags.begin(), flags.end(), [](const NoiseFlag& one) { return one.invalid; });
-  return invalid ? Grade::kC : Grade::kB;
+  Grade grade = Grade::kA;
+  for (const auto& one : flags)
+    if (one.counts) grade = std::max(grade, one.invalid ? Grade::kC : Grade::kB);
+  return grade;
 }
 
 NoiseFacts facts_of(const Repetition& repetition) {
@@ -284,7 +323,7 @@ NoiseFacts facts_of(const Repetition& repetition) {
                    .residual_warmup = repetition.residual_warmup,
                    .n = repetition.n,
                    .queue = repetition.load && !repetition.load->arrival.empty()};
-  add_devices(facts, repetition.training);
+  add_devices(facts, states_of_ranks(repetition.training));
   return facts;
 }
 
@@ -296,14 +335,16 @@ NoiseFacts facts_of(const CaseResult& result) {
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;
     facts.residual_warmup |= repetition.residual_warmup;
-    add_devices(facts, repetition.training);
+    add_devices(facts, states_of_ranks(repetition.training));
   }
-  add_devices(facts, result.training);
+  facts.device_decides = device_decides(result);
+  add_devices(facts, device_states(result));
   return facts;
 }
 
 bool complete_grade(CaseResult& result) {
   if (result.outcome != Outcome::kOk || result.grade == Grade::kNone) return false;
+  if (device_decides(result)) return judge_anew(result);
   auto flags = noise_flags(facts_of(result), profile_of(result));
   std::erase_if(flags, [&](const NoiseFlag& one) {
     return std::find(kNewRules.begin(), kNewRules.end(), one.id) == kNewRules.end() ||
@@ -325,7 +366,7 @@ void apply_noise_rules(CaseResult& result, NoiseProfile profile) {
   const auto flags = noise_flags(facts_of(result), profile);
   result.noise.warnings = texts(flags);
   result.grade = grade_of(flags);
-  result.grade_reasons = result.noise.warnings;
+  result.grade_reasons = texts(flags, false);
 }
 
 }  // namespace paceline::result

@@ -28,8 +28,11 @@ struct NoiseFacts {
   bool residual_warmup = false;
   std::int64_t n = 0;  // samples behind noise.tau_x
   bool queue = false;  // latencies of a queue depend on each other and form groups
-  Number power_capped = Number::missing("not_applicable");  // share of the samples of a GPU, the worst rank's
+  Number power_capped = Number::missing("not_applicable");  // share of the samples of a GPU, the worst one's
   Number slowed_down = Number::missing("not_applicable");   // likewise: heat, or a fault of the power supply
+  Number device_clock_cv = Number::missing("not_applicable");   // of a GPU that nothing slowed down
+  Number device_processes = Number::missing("not_applicable");  // of others on a GPU
+  bool device_decides = false;
   bool interval_over_processes = false;  // if so, dependence inside one process does not bias the interval
 };
 
@@ -38,7 +41,10 @@ struct NoiseLimits {
   std::optional<double> warn, invalid;
 };
 
-enum class NoiseFormat { kPercent, kPlain, kCount, kFlag };
+enum class NoiseFormat { kPercent, kShare, kPlain, kCount, kFlag };
+
+// What a rule judges. What disturbs the host alone does not count where the device decides.
+enum class NoiseOf { kTimes, kHost, kDevice };
 
 struct NoiseRule {
   std::string_view id;
@@ -47,6 +53,7 @@ struct NoiseRule {
   std::string_view words;            // {0}: the value as people read it
   std::string_view advice;           // what the user can do about it
   Number (*get)(const NoiseFacts&);  // missing: the rule cannot be judged and stays silent
+  NoiseOf of = NoiseOf::kTimes;
 };
 
 std::span<const NoiseRule> noise_rules();
@@ -58,21 +65,22 @@ struct NoiseFlag {
   bool invalid = false;
   std::string text;  // "neighbours used 6.1 % of the machine (limit 5.0 %)"
   std::string advice;
+  bool counts = true;  // for the grade
 };
 // Flags that make a case invalid come first, the others in table order.
 std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile);
 
-// A without flags, B with flags, C with an invalid one.
+// A without flags that count, B with them, C with an invalid one.
 Grade grade_of(const std::vector<NoiseFlag>& flags);
 
 NoiseFacts facts_of(const Repetition& repetition);
 NoiseFacts facts_of(const CaseResult& result);
 
-// Adds what this version knows to judge by a stored case's own figures and an earlier one did not: reasons,
-// and a grade that they make worse. True where the case had not been judged by them.
+// Judges a stored case by what this version knows and an earlier one did not: adds reasons, and a grade that
+// they make worse; where the device decides, judges it anew. True where that changed something.
 bool complete_grade(CaseResult& result);
 
-// Sets noise.warnings; for a case also grade and grade_reasons.
+// Sets noise.warnings; for a case also grade and grade_reasons, which leave out what does not count.
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile);
 void apply_noise_rules(CaseResult& result, NoiseProfile profile);
 

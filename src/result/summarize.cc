@@ -220,20 +220,29 @@ bool is_worse(const stats::Drift& a, const stats::Drift& b) {
   return certain(a) ? std::abs(a.total_frac) > std::abs(b.total_frac) : std::abs(a.z) > std::abs(b.z);
 }
 
-// Drift and modes are judged inside processes: medians of processes differ for other reasons.
-void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
-                       const std::vector<double>& all, double resolution) {
-  n.drift_frac = Number::missing(stats::kInsufficientSamples);
-  n.drift_z = Number::missing(stats::kInsufficientSamples);
-  n.tau_x = Number::missing(stats::kInsufficientSamples);
+std::optional<stats::Drift> worst_drift(const std::vector<std::vector<double>>& processes) {
   std::optional<stats::Drift> worst;
   for (const auto& x : processes) {
-    const double tau = stats::tau_geyer(x);
-    if (!n.tau_x || tau > *n.tau_x) n.tau_x = tau;
     const auto d = stats::drift(x);
     if (d && (!worst || is_worse(*d, *worst))) worst = d;
   }
-  if (worst) n.drift_z = worst->z, n.drift_frac = worst->total_frac;
+  return worst;
+}
+
+void set_drift(Number& frac, Number& z, const std::optional<stats::Drift>& worst) {
+  frac = z = Number::missing(stats::kInsufficientSamples);
+  if (worst) frac = worst->total_frac, z = worst->z;
+}
+
+// Drift and modes are judged inside processes: medians of processes differ for other reasons.
+void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
+                       const std::vector<double>& all, double resolution) {
+  set_drift(n.drift_frac, n.drift_z, worst_drift(processes));
+  n.tau_x = Number::missing(stats::kInsufficientSamples);
+  for (const auto& x : processes) {
+    const double tau = stats::tau_geyer(x);
+    if (!n.tau_x || tau > *n.tau_x) n.tau_x = tau;
+  }
   if (const auto m = stats::multimodality(all, resolution); m && m->flagged) {
     n.multimodal = true;
     for (const auto& mode : m->modes) n.modes.push_back({mode.median, mode.share});
@@ -301,11 +310,12 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
   fill_stats(result.stats, latencies_ns(samples), finite, batched, options.confidence);
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
-  result.device_p50_ns =
-      device_median(samples, series_of(processes, device_durations_ns), options.confidence);
+  const auto device_times = series_of(processes, device_durations_ns);
+  result.device_p50_ns = device_median(samples, device_times, options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);
+  set_drift(result.noise.device_drift_frac, result.noise.device_drift_z, worst_drift(device_times));
   fill_outliers(result.outliers, finite, options.timer_resolution_ns);
   fill_flops(result.flops, result.load
                                ? result.throughput.per_s.value

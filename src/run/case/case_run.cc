@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "result/device_figures.h"
 #include "result/noise_rules.h"
 #include "result/reasons.h"
 #include "result/reference.h"
@@ -194,6 +195,9 @@ void resummarize(CaseRun& run) {
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);
   run.result.sampled = result::summarize_sampled(run.sampled);
+  run.result.devices = result::summarize_devices(run.sampled, [&](const result::SampledWindow& window) {
+    return result::items_in_window(run.result, run.samples, options.items_per_iteration, window);
+  });
   grade(run);
   rules.summarize(run);
 }

@@ -66,11 +66,11 @@ CaseResult trained(const std::vector<std::string>& slowdowns) {
 }
 
 TEST(DeviceSlowdown, ThePowerCapWarnsAndNeverMakesACaseInvalid) {
-  auto one = trained({"", "power cap in 50.0 % of the samples"});
+  auto one = trained({"", "power cap in 50 % of the samples"});
   apply_noise_rules(one, NoiseProfile::kShared);
   EXPECT_EQ(one.grade, Grade::kB);
   EXPECT_EQ(one.grade_reasons,
-            std::vector<std::string>{"the GPU was at its power cap in 50.0 % of the samples"});
+            std::vector<std::string>{"the GPU was at its power cap in 50 % of the samples"});
 }
 
 TEST(DeviceSlowdown, HeatDoesFrom5PercentOn) {
@@ -89,16 +89,16 @@ TEST(DeviceSlowdown, HeatDoesFrom5PercentOn) {
 }
 
 TEST(DeviceSlowdown, AStoredGradeGetsTheReasonOnceAndNoBetter) {
-  auto stored = trained({"power cap in 50.0 % of the samples"});
+  auto stored = trained({"power cap in 50 % of the samples"});
   stored.grade = Grade::kC, stored.grade_reasons = {"neighbours"};
   EXPECT_TRUE(complete_grade(stored));
   EXPECT_EQ(stored.grade, Grade::kC);
   EXPECT_EQ(stored.grade_reasons.size(), 2U);
   EXPECT_FALSE(complete_grade(stored));
-  auto good = trained({"power cap in 50.0 % of the samples"});
+  auto good = trained({"power cap in 50 % of the samples"});
   EXPECT_TRUE(complete_grade(good));
   EXPECT_EQ(good.grade, Grade::kB);
-  auto failed = trained({"power cap in 50.0 % of the samples"});
+  auto failed = trained({"power cap in 50 % of the samples"});
   failed.outcome = Outcome::kFailed, failed.grade = Grade::kNone;
   EXPECT_FALSE(complete_grade(failed));
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "result/device_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/device.h"
+#include "base/text.h"
+#include "stats/spread.h"
+
+namespace paceline::result {
+namespace {
+
+// The windows of one device, in their order.
+using Windows = std::vector<const SampledWindow*>;
+
+const SampledSeries* series_of(const SampledWindow& window, const std::string& device,
+                               std::string_view metric) {
+  const auto found = std::ranges::find_if(window.series, [&](const SampledSeries& one) {
+    return one.device == device && one.metric == metric && !(one.numbers.empty() && one.words.empty());
+  });
+  return found == window.series.end() ? nullptr : &*found;
+}
+
+std::vector<double> readings_of(const Windows& windows, const std::string& device, std::string_view metric) {
+  std::vector<double> all;
+  for (const auto* window : windows)
+    if (const auto* series = series_of(*window, device, metric))
+      all.insert(all.end(), series->numbers.begin(), series->numbers.end());
+  return all;
+}
+
+constexpr const char* kNoReading = "the device has no such reading";
+
+Number mean_of(const std::vector<double>& x) {
+  return x.empty() ? Number::missing(kNoReading) : Number(stats::mean(x));
+}
+Number largest_of(const std::vector<double>& x) {
+  return x.empty() ? Number::missing(kNoReading) : Number(*std::ranges::max_element(x));
+}
+Number smallest_of(const std::vector<double>& x) {
+  return x.empty() ? Number::missing(kNoReading) : Number(*std::ranges::min_element(x));
+}
+Count largest_count(const std::vector<double>& x) {
+  const auto largest = largest_of(x);
+  return largest ? Count(std::llround(*largest)) : Count::missing(largest.reason());
+}
+
+Number variation_of(const std::vector<double>& x) {
+  const auto mean = mean_of(x);
+  if (!mean) return mean;
+  const auto deviation = stats::stddev(x);
+  if (!deviation || *mean <= 0) return Number::missing("fewer than two readings");
+  return *deviation / *mean;
+}
+
+// Share of the readings that name each reason; one reading may name several.
+std::vector<DeviceSlowdown> slowdowns_of(const Windows& windows, const std::string& device) {
+  std::vector<DeviceSlowdown> found;
+  double readings = 0;
+  for (const auto* window : windows) {
+    const auto* series = series_of(*window, device, "slowdown");
+    if (!series) continue;
+    readings += static_cast<double>(series->words.size());
+    for (const auto& words : series->words)
+      for (const auto& part : split(words, ',')) {
+        const std::string reason(trim(part));
+        if (reason.empty() || reason == "none") continue;
+        const auto at = std::ranges::find(found, reason, &DeviceSlowdown::reason);
+        ++(at == found.end() ? found.emplace_back(DeviceSlowdown{reason, 0}) : *at).share;
+      }
+  }
+  for (auto& one : found) one.share /= readings;
+  std::ranges::stable_sort(found, std::greater(), &DeviceSlowdown::share);
+  return found;
+}
+
+struct Energy {
+  Number joules, seconds, items;
+};
+
+Energy no_energy(const std::string& reason) {
+  return {Number::missing(reason), Number::missing(reason), Number::missing(reason)};
+}
+
+// By the board's counter, from its first to its last reading in one window.
+Energy energy_in(const SampledWindow& window, const std::string& device, const ItemsInWindow& items) {
+  constexpr double kWholeWindow = 0.95;
+  const auto* counter = series_of(window, device, "energy");
+  if (!counter || counter->numbers.empty()) return no_energy("the device has no energy counter");
+  const double joules = counter->numbers.back() - counter->numbers.front();
+  const double seconds = counter->times_s.back() - counter->times_s.front();
+  if (joules < 0) return no_energy("the energy counter went back");
+  if (joules == 0) return no_energy("the energy counter did not move");
+  if (!window.window_s || seconds < kWholeWindow * *window.window_s)
+    return no_energy("the energy counter was not read over the whole window");
+  return {joules, seconds, items(window)};
+}
+
+// Sums what both have; a reason stays.
+void add(Number& sum, const Number& one) {
+  sum = !sum ? sum : one ? Number(*sum + *one) : one;
+}
+
+void fill_energy(DeviceState& state, const Windows& windows, const ItemsInWindow& items) {
+  Energy all{0.0, 0.0, 0.0};
+  for (const auto* window : windows) {
+    const auto one = energy_in(*window, state.device, items);
+    add(all.joules, one.joules), add(all.seconds, one.seconds), add(all.items, one.items);
+  }
+  state.energy_j = all.joules, state.energy_window_s = all.seconds;
+  if (all.joules) state.energy_scope = kBoardEnergy;
+  state.energy_per_item_j = !all.joules       ? all.joules
+                            : !all.items      ? all.items
+                            : *all.items == 0 ? Number::missing("no item was done in the windows")
+                                              : Number(*all.joules / *all.items);
+}
+
+DeviceState state_of(std::int64_t rank, const std::string& device, const Windows& windows,
+                     const ItemsInWindow& items) {
+  const auto readings = [&](std::string_view metric) { return readings_of(windows, device, metric); };
+  DeviceState state;
+  state.rank = rank, state.device = device;
+  const auto clock = readings("sm_clock"), power = readings("power");
+  state.readings = static_cast<std::int64_t>(clock.size());
+  state.sm_clock_mean_mhz = mean_of(clock), state.sm_clock_min_mhz = smallest_of(clock);
+  state.sm_clock_cv = variation_of(clock);
+  state.memory_clock_mean_mhz = mean_of(readings("memory_clock"));
+  state.power_mean_w = mean_of(power), state.power_max_w = largest_of(power);
+  state.temperature_max_c = largest_of(readings("temperature"));
+  const auto busy = mean_of(readings("utilization"));
+  state.utilization_mean = busy ? Number(*busy / 100) : busy;
+  state.memory_used_max_bytes = largest_count(readings("memory_used"));
+  state.other_processes = largest_count(readings("other_processes"));
+  state.slowdown_read = std::ranges::any_of(
+      windows, [&](const auto* window) { return series_of(*window, device, "slowdown") != nullptr; });
+  state.slowdowns = slowdowns_of(windows, device);
+  fill_energy(state, windows, items);
+  return state;
+}
+
+}  // namespace
+
+std::vector<DeviceState> summarize_devices(const std::vector<SampledWindow>& windows,
+                                           const ItemsInWindow& items) {
+  std::map<std::pair<std::int64_t, std::string>, Windows> by_device;
+  for (const auto& window : windows) {
+    if (window.sampler != kDeviceSampler) continue;
+    for (const auto& series : window.series) {
+      if (is_cpu(series.device)) continue;
+      auto& of_device = by_device[{window.rank, series.device}];
+      if (of_device.empty() || of_device.back() != &window) of_device.push_back(&window);
+    }
+  }
+  std::vector<DeviceState> states;
+  for (const auto& [key, of_device] : by_device)
+    states.push_back(state_of(key.first, key.second, of_device, items));
+  return states;
+}
+
+}  // namespace paceline::result
