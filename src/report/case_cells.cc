@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/section.h"
+#include "result/device_figures.h"
 #include "result/metric_table.h"
 #include "result/reference.h"
 
@@ -151,6 +152,14 @@ std::string with_interval(const result::Estimate& estimate, double scale) {
   const std::string text = format_significant(value);
   if (!estimate.ci_low || !estimate.ci_high) return text;
   return around(text, value, *estimate.ci_low * scale, *estimate.ci_high * scale);
+}
+
+std::string decides_text(const CaseResult& one) {
+  const auto share = result::device_share(one);
+  if (!share) return {};
+  return result::device_decides(one)
+             ? fmt::format("the device decides: {} of the wall time", format_percent(*share))
+             : fmt::format("the host decides: device time is {} of the wall time", format_percent(*share));
 }
 
 std::string p99_reason(const CaseResult& one) {

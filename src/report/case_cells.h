@@ -26,6 +26,9 @@ std::string accuracy_text(const result::CaseResult& one);
 // How requests were batched, in a sentence; empty where they were not.
 std::string batching_text(const result::CaseResult& one);
 
+// "the device decides: 99.7 % of the wall time"; empty where device time is not known.
+std::string decides_text(const CaseResult& one);
+
 // Why there is no p99, in words; empty where there is one.
 std::string p99_reason(const result::CaseResult& one);
 

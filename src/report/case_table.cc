@@ -72,6 +72,7 @@ struct Columns {
   bool remarks;       // cases whose outputs are not known to be right
   bool mixed_items;   // cases count different things, so each rate has its own unit
   bool mixed_places;  // cases ran on CPU and GPU, so each memory says which it is
+  bool host_memory;   // beside that of a GPU
 };
 
 std::string rate_text(const CaseResult& one, bool with_unit) {
@@ -79,11 +80,19 @@ std::string rate_text(const CaseResult& one, bool with_unit) {
   return with_unit && one.throughput.per_s.value ? fmt::format("{} {}/s", text, one.throughput.item) : text;
 }
 
-std::string memory_text(const CaseResult& one, bool with_place) {
-  const auto bytes = result::peak_memory(one);
-  if (!bytes) return {};
-  const auto text = format_bytes(static_cast<double>(*bytes));
-  return with_place && result::on_device(one.benchmark) ? text + " GPU" : text;
+std::string bytes_text(const result::Count& bytes) {
+  return bytes ? format_bytes(static_cast<double>(*bytes)) : std::string();
+}
+
+// "490 MB", where there is room with what the allocator keeps: "490 MB (738 MB reserved)".
+std::string memory_text(const CaseResult& one, const Columns& columns) {
+  auto text = bytes_text(result::peak_memory(one));
+  if (text.empty() || !result::on_device(one.benchmark)) return text;
+  if (columns.mixed_places) text += " GPU";
+  const auto reserved = bytes_text(one.memory.reserved_peak_bytes);
+  return columns.form == Form::kTerminal || reserved.empty()
+             ? text
+             : fmt::format("{} ({} reserved)", text, reserved);
 }
 
 std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) {
@@ -108,7 +117,8 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
     cells.back().brief = remark.word;
     cells.back().note = remark.why;
   }
-  add("memory_mb", memory_text(one, columns.mixed_places));
+  add("memory_mb", memory_text(one, columns));
+  if (columns.host_memory) add("host_memory_mb", bytes_text(one.memory.rss_peak_above_load_bytes));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
   add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
   cells.push_back(grade_cell(one, columns.form));
@@ -159,12 +169,13 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
     heads.emplace_back("outputs");
   }
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
+  if (on_gpu > 0) heads.emplace_back("host memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)
-    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places}));
+    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0}));
   share_labels(table);
   return table;
 }

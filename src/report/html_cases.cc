@@ -15,6 +15,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
+#include "result/device_figures.h"
 #include "result/verdicts.h"
 
 namespace paceline::report {
@@ -75,6 +76,7 @@ bool concerns(const result::Metric& row, const CaseResult& one) {
   if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
   if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == WorkloadKind::kInference;
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
+  if (row.anchor == "devices" || row.name == "device_used_mb") return !result::device_states(one).empty();
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
 
@@ -168,6 +170,8 @@ Section notes_section(const CaseResult& one) {
   auto& paragraphs = section.paragraphs;
   if (const std::string reason = analysis::no_claim_reason(one); !reason.empty())
     paragraphs.push_back("No claim about its speed-up: " + reason + ".");
+  if (const std::string decides = decides_text(one); !decides.empty() && result::device_states(one).empty())
+    paragraphs.push_back(fmt::format("Grade: {}.", decides));
   paragraphs.push_back(accuracy_text(one));
   paragraphs.push_back(batching_text(one));
   const std::string highest =

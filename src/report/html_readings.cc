@@ -93,6 +93,13 @@ std::string speedup_reading(std::span<const ReportRun> runs) {
       claimed, cases.size());
 }
 
+std::string device_memory_words(const Cases& cases) {
+  const bool drivers =
+      std::ranges::any_of(cases, [](const auto& e) { return result::is_drivers_memory(*e.one); });
+  return fmt::format("the most that tensors held of the GPU's memory{}",
+                     drivers ? ", and where the engine does not tell, what the driver says was in use" : "");
+}
+
 std::string memory_of_place(std::span<const ReportRun> runs, bool device) {
   const auto bytes = [](const CaseResult& c) { return result::peak_memory(c); };
   const Cases cases = having(
@@ -102,8 +109,8 @@ std::string memory_of_place(std::span<const ReportRun> runs, bool device) {
       std::ranges::minmax_element(cases, {}, [&](const ReportCase& e) { return *bytes(*e.one); });
   return fmt::format("From {} ({}) to {} ({}): {}.", format_bytes(static_cast<double>(*bytes(*low->one))),
                      name_of(*low), format_bytes(static_cast<double>(*bytes(*high->one))), name_of(*high),
-                     device ? "the most that tensors held of the GPU's memory"
-                            : "peak of the worker above its state before the model was loaded");
+                     device ? device_memory_words(cases)
+                            : std::string("peak of the worker above its state before the model was loaded"));
 }
 
 std::string memory_reading(std::span<const ReportRun> runs) {

@@ -26,10 +26,10 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kSampled;
+    kSampled, kDevices;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kTraining,  &kBottlenecks, &kWhatIf, &kCollectives,
-                                      &kOperators, &kCrossCheck,  &kLayers, &kSampled};
+inline constexpr std::array kSubjects{&kDevices,   &kTraining,   &kBottlenecks, &kWhatIf, &kCollectives,
+                                      &kOperators, &kCrossCheck, &kLayers,      &kSampled};
 
 }  // namespace paceline::report

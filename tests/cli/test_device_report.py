@@ -16,7 +16,7 @@ from pathlib import Path
 import paceline_cli as cli
 
 DATA = Path(__file__).resolve().parent / "data"
-CAPPED = "the GPU was at its power cap in 50.0 % of the samples"
+CAPPED = "the GPU was at its power cap in 50 % of the samples"
 
 
 class DeviceReport(cli.CliTest):
@@ -34,10 +34,12 @@ class DeviceReport(cli.CliTest):
         text = self.render("h200_training", "text")
         self.assertIn("GPU memory", text.splitlines()[0] + text.splitlines()[1])
         self.assertIn("12.1 GB", text)
-        self.assertNotIn("1.66 GB", text)
+        self.assertRegex(text.splitlines()[1], "GPU memory  +host memory")
+        self.assertRegex(text, "12.1 GB  +1.66 GB")
         markdown = self.render("h200_training", "markdown")
-        self.assertIn("| GPU memory |", markdown)
-        self.assertIn("12.1 GB", markdown)
+        self.assertIn("| GPU memory | host memory |", markdown)
+        self.assertIn("| 12.1 GB | 1.66 GB |", markdown)
+        self.assertIn("| 490 MB (738 MB reserved) | ", self.render("h200_inference", "markdown"))
         for row in csv.DictReader(io.StringIO(self.render("h200_training", "csv"))):
             self.assertAlmostEqual(float(row["memory_mb"]), 12127.71, delta=0.01)
             self.assertAlmostEqual(float(row["host_memory_mb"]), 1657, delta=2)
@@ -85,10 +87,24 @@ class DeviceReport(cli.CliTest):
     def test_the_power_cap_reaches_grade_and_findings(self):
         text = self.render("h200_training", "text")
         self.assertIn(CAPPED, text)
-        self.assertIn("the GPU of rank 0 was at its power cap in 50.0 % of the samples (mean clock 1961 MHz)", " ".join(text.split()))
+        self.assertIn("the GPU of rank 0 was at its power cap in 50 % of the samples (mean clock 1961 MHz)", " ".join(text.split()))
         capped, free = json.loads(self.render("h200_training", "json"))["cases"]
         self.assertEqual((capped["grade"], capped["grade_reasons"].count(CAPPED)), ("B", 1))
         self.assertEqual((free["grade"], free["grade_reasons"]), ("A", []))
+        self.assertEqual(capped["grade_reasons"], [CAPPED])
+        said = "resnet50 train amp b256 r1 channels_last cuda: the device decides: 100.0 % of the wall time; GPU of rank 0: 1961 MHz, power cap in 50 % of the samples"
+        self.assertIn(said, " ".join(text.split()))
+
+    def test_the_device_decides_grades(self):
+        text = " ".join(self.render("h200_inference", "text").split())
+        self.assertIn("The device decides the grades of 3 cases: device time is 99.5 to 99.7 % of their wall time.", text)
+        for one in json.loads(self.render("h200_inference", "json"))["cases"]:
+            for host in ("cost of timing", "spinning thread"):
+                self.assertNotIn(host, " ".join(one["grade_reasons"]))
+        self.assertEqual(self.run_cli("report", "-s", "h200_inference", "-f", "html", "-o", "page.html").code, 0)
+        page = (self.folder / "page.html").read_text(encoding="utf-8")
+        self.assertIn("Grade: the device decides: 99.7 % of the wall time.", page)
+        self.assertIn("it does not count, because the device decides", page)
 
     def test_training_stores_the_memory_of_every_rank(self):
         result = self.run_cli("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", "--device", "cpu", "--ranks", "2", "--steps", "5",

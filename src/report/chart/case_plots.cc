@@ -204,6 +204,24 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
   return {plot};
 }
 
+// What a case on a device needs beside the memory in tensors: ", 738 MB reserved, 424 MB on the host".
+std::string memory_aside(const CaseResult& one) {
+  if (!result::on_device(one.benchmark)) return {};
+  const auto aside = [](const result::Count& bytes, std::string_view words) {
+    return bytes ? fmt::format(", {} {}", format_bytes(static_cast<double>(*bytes)), words) : std::string();
+  };
+  return (result::is_drivers_memory(one) ? ", as the driver says" : "") +
+         aside(one.memory.reserved_peak_bytes, "reserved") +
+         aside(one.memory.rss_peak_above_load_bytes, "on the host");
+}
+
+// Engines that do not tell what their tensors hold have the driver's figure.
+std::string gpu_memory_head(const Cases& cases) {
+  const bool drivers =
+      std::ranges::any_of(cases, [](const auto& e) { return result::is_drivers_memory(*e.one); });
+  return drivers ? "MB of GPU memory" : "MB of GPU memory in tensors";
+}
+
 // Memory of devices and of hosts is never on one axis.
 Plots memory_plots(std::span<const ReportRun> runs) {
   const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{result::peak_memory(c)}; });
@@ -212,12 +230,15 @@ Plots memory_plots(std::span<const ReportRun> runs) {
     const double mb = static_cast<double>(*result::peak_memory(*entry.one)) * 1e-6;
     const auto words = format_significant(mb) + " MB";
     places[result::on_device(entry.one->benchmark)].push_back(
-        {name_of(entry), name_of(entry) + ": " + words, words, {mb, kMissing, kMissing}});
+        {name_of(entry),
+         name_of(entry) + ": " + words + memory_aside(*entry.one),
+         words,
+         {mb, kMissing, kMissing}});
   }
   Plots plots;
   for (auto& [device, rows] : places) {
-    plots.push_back(bar_plot("", device ? "MB of GPU memory in tensors" : "MB above the state before load",
-                             std::move(rows)));
+    plots.push_back(
+        bar_plot("", device ? gpu_memory_head(cases) : "MB above the state before load", std::move(rows)));
     if (places.size() > 1) plots.back().name = device ? "GPU" : "host";
   }
   return plots;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Words what the devices of a case did while it was timed, and whether the device or the host decides its
+// grade.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/case_query.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/format_table.h"
+#include "report/subjects.h"
+#include "result/device_figures.h"
+
+namespace paceline::report {
+namespace {
+
+using result::DeviceState;
+using result::Number;
+
+// "1755 MHz (lowest 1620)"; empty without a mean.
+std::string with_extreme(const Number& mean, std::string_view unit, std::string_view word,
+                         const Number& extreme) {
+  if (!mean) return {};
+  const auto text = fmt::format("{:.0f} {}", *mean, unit);
+  return extreme ? fmt::format("{} ({} {:.0f})", text, word, *extreme) : text;
+}
+
+// "0.21 J per item"; of less than 10 s with how long it was, because counters advance in steps.
+std::string energy_text(const DeviceState& state, const std::string& item) {
+  constexpr double kLongEnough = 10;
+  if (!state.energy_per_item_j) return {};
+  const bool brief = state.energy_window_s && *state.energy_window_s < kLongEnough;
+  return fmt::format(
+      "{} J per {}{}", format_significant(*state.energy_per_item_j, 2), item,
+      brief ? fmt::format(" (over {} s only)", format_significant(*state.energy_window_s, 2)) : "");
+}
+
+// "images" counted one by one.
+std::string one_item(const CaseResult& one) {
+  auto item = one.throughput.item.empty() ? "items" : one.throughput.item;
+  if (item.ends_with('s')) item.pop_back();
+  return item;
+}
+
+// "cuda:0: 1755 MHz (lowest 1620), 512 W (highest 698), power cap in 50 % of the samples, 0.21 J per image"
+std::string device_text(const CaseResult& one, const DeviceState& state) {
+  std::vector<std::string> parts{
+      with_extreme(state.sm_clock_mean_mhz, "MHz", "lowest", state.sm_clock_min_mhz),
+      with_extreme(state.power_mean_w, "W", "highest", state.power_max_w)};
+  for (const auto& slowed : state.slowdowns)
+    parts.push_back(fmt::format("{} in {} of the samples", slowed.reason, result::share_text(slowed.share)));
+  parts.push_back(energy_text(state, one_item(one)));
+  if (state.temperature_max_c) parts.push_back(fmt::format("at most {:.0f} °C", *state.temperature_max_c));
+  if (state.memory_used_max_bytes)
+    parts.push_back(format_bytes(static_cast<double>(*state.memory_used_max_bytes)) + " in use");
+  if (state.other_processes && *state.other_processes > 0)
+    parts.push_back(plural(*state.other_processes, "process") + " of others");
+  std::erase(parts, "");
+  const bool ranked = state.rank != 0 && !state.device.starts_with("GPU");
+  const auto name = ranked ? fmt::format("{} of rank {}", state.device, state.rank) : state.device;
+  return parts.empty() ? "" : fmt::format("{}: {}", name, join(parts, ", "));
+}
+
+Sections device_sections(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  const auto states = result::device_states(one);
+  if (!analysis::is_ok(one) || states.empty()) return {};
+  std::vector<std::string> parts{decides_text(one)};
+  for (const auto& state : states) parts.push_back(device_text(one, state));
+  std::erase(parts, "");
+  return {{.title = "Device", .paragraphs = {join(parts, "; ")}, .metric = "device_share"}};
+}
+
+// "The device decides the grades of 15 cases: 98.9 to 99.9 % of their wall time."
+std::string deciding_text(std::string_view who, const std::vector<double>& shares) {
+  if (shares.empty()) return {};
+  const auto [low, high] = std::ranges::minmax(shares);
+  const auto range = format_percent(low) == format_percent(high)
+                         ? format_percent(low)
+                         : fmt::format("{:.1f} to {}", low * 100, format_percent(high));
+  return fmt::format("The {} decides the grade{} of {}: device time is {} of {} wall time.", who,
+                     shares.size() == 1 ? "" : "s", plural(std::ssize(shares), "case"), range,
+                     shares.size() == 1 ? "its" : "their");
+}
+
+// Of cases without readings of their devices, whose sentences have it.
+Sections deciders(std::span<const ReportRun> runs, Form) {
+  std::vector<double> device, host;
+  for (const auto& entry : side_by_side(runs)) {
+    const auto share = result::device_share(*entry.one);
+    if (!share || !analysis::is_ok(*entry.one) || !result::device_states(*entry.one).empty()) continue;
+    (result::device_decides(*entry.one) ? device : host).push_back(*share);
+  }
+  std::vector<std::string> notes{deciding_text("device", device), deciding_text("host", host)};
+  std::erase(notes, "");
+  return notes.empty() ? Sections() : Sections{{.notes = std::move(notes)}};
+}
+
+}  // namespace
+
+constexpr Subject kDevices{.id = "devices",
+                           .heading = "Devices",
+                           .case_heading = "devices",
+                           .listed = true,
+                           .place = Place::kBeforeChart,
+                           .of_runs = deciders,
+                           .of_case = device_sections};
+
+}  // namespace paceline::report

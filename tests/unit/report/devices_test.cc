@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The line of a case about its GPU, and the memory of both places.
+#include <gtest/gtest.h>
+
+#include "report/case_cells.h"
+#include "report/format_table.h"
+#include "report/subjects.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+result::DeviceState capped() {
+  result::DeviceState state;
+  state.device = "cuda:0";
+  state.sm_clock_mean_mhz = 1755.2, state.sm_clock_min_mhz = 1620.0;
+  state.power_mean_w = 512.4, state.power_max_w = 698.0;
+  state.slowdown_read = true, state.slowdowns = {{"power cap", 0.5}, {"thermal slowdown", 0.012}};
+  state.energy_per_item_j = 0.213, state.energy_window_s = 12.0;
+  return state;
+}
+
+CaseResult on_gpu(double device_share) {
+  auto one = testing::sample_run().cases.at(0);
+  one.benchmark.params["device"] = "cuda:0";
+  one.throughput.item = "images";
+  one.headline.p50_ns.value = 10e6;
+  one.device_p50_ns.value = device_share * 10e6;
+  one.memory.tensor_peak_bytes = 490'000'000, one.memory.reserved_peak_bytes = 738'000'000;
+  one.memory.rss_peak_above_load_bytes = 424'000'000;
+  return one;
+}
+
+std::string line_of(const CaseResult& one) {
+  return kDevices.of_case(alone(one)).at(0).paragraphs.at(0);
+}
+
+TEST(DeviceLine, SaysWhatTheDeviceDid) {
+  auto one = on_gpu(0.997);
+  one.devices = {capped()};
+  EXPECT_EQ(line_of(one),
+            "the device decides: 99.7 % of the wall time; cuda:0: 1755 MHz (lowest 1620), 512 W (highest "
+            "698), power cap "
+            "in 50 % of the samples, thermal slowdown in 1.2 % of the samples, 0.21 J per image");
+  one.devices[0].energy_window_s = 3.14;
+  one.devices[0].slowdowns.clear();
+  one.devices[0].temperature_max_c = 71.0, one.devices[0].other_processes = 2;
+  one.device_p50_ns.value = 6.1e6;
+  EXPECT_EQ(line_of(one),
+            "the host decides: device time is 61.0 % of the wall time; cuda:0: 1755 MHz (lowest 1620), 512 W "
+            "(highest "
+            "698), 0.21 J per image (over 3.1 s only), at most 71 °C, 2 processes of others");
+}
+
+TEST(DeviceLine, IsInEveryForm) {
+  ReportRun run{testing::sample_run(), {}};
+  run.result.cases = {on_gpu(0.997), on_gpu(0.98)};
+  run.result.cases[1].case_id += "-2";
+  run.result.cases[0].devices = {capped()};
+  for (const char* form : {"text", "markdown", "html"}) {
+    const auto text = find_format(form).render(std::span(&run, 1), {});
+    EXPECT_NE(text.find("1755 MHz"), std::string::npos) << form << text;
+    EXPECT_NE(text.find("98.0 % of"), std::string::npos) << form;
+    EXPECT_NE(text.find("host memory"), std::string::npos) << form;
+    EXPECT_NE(text.find("424 MB"), std::string::npos) << form;
+  }
+}
+
+TEST(DeviceLine, CasesOnTheCpuHaveNone) {
+  const ReportRun run{testing::sample_run(), {}};
+  EXPECT_TRUE(kDevices.of_case(alone(run.result.cases[0])).empty());
+  EXPECT_TRUE(kDevices.of_runs(std::span(&run, 1), Form::kTerminal).empty());
+  EXPECT_EQ(decides_text(run.result.cases[0]), "");
+  EXPECT_EQ(find_format("text").render(std::span(&run, 1), {}).find("host memory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::report
