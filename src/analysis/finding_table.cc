@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 46> kRules{{
+constexpr std::array<FindingRule, 52> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -35,6 +35,11 @@ constexpr std::array<FindingRule, 46> kRules{{
     {"superlinear", "warning", find_superlinear},
     {"fault_missed", "warning", find_missed_faults},
     {"capacity_open", "warning", find_open_capacities},
+    {"idle_tensor_cores", "advice", find_idle_tensor_cores},
+    {"slow_launches", "advice", find_slow_launches},
+    {"contiguous_convolutions", "advice", find_contiguous_convolutions},
+    {"cudnn_by_rule", "advice", find_cudnn_by_rule},
+    {"flat_batch", "advice", find_flat_batches},
     {"float_layers", "advice", find_float_layers},
     {"precision_slowdown", "advice", find_precision_slowdown},
     {"engine_slowdown", "advice", find_engine_slowdown},
@@ -44,6 +49,7 @@ constexpr std::array<FindingRule, 46> kRules{{
     {"outside_onednn", "advice", find_outside_onednn},
     {"recommendation", "insight", find_recommendations},
     {"precision_speedup", "insight", find_precision_speedup},
+    {"gain_by_model", "insight", find_gain_by_model},
     {"engine_speedup", "insight", find_engine_speedup},
     {"accuracy_change", "insight", find_accuracy_change},
     {"setting_effect", "insight", find_setting_effect},

@@ -35,6 +35,7 @@ Findings find_no_claim(const RunResult& run);
 
 // Throughput over batch, memory (findings_choice.cc)
 Findings find_batch_scaling(const RunResult& run);
+Findings find_flat_batches(const RunResult& run);
 Findings find_memory_saving(const RunResult& run);
 
 // Builds of one model (findings_builds.cc)
@@ -55,6 +56,11 @@ Findings find_open_objectives(const RunResult& run);
 
 // GPUs (findings_device.cc)
 Findings find_device_slowdown(const RunResult& run);
+Findings find_idle_tensor_cores(const RunResult& run);
+Findings find_slow_launches(const RunResult& run);
+Findings find_contiguous_convolutions(const RunResult& run);
+Findings find_cudnn_by_rule(const RunResult& run);
+Findings find_gain_by_model(const RunResult& run);
 
 // Training over ranks (findings_training.cc)
 Findings find_stragglers(const RunResult& run);  // findings_stragglers.cc

@@ -85,7 +85,42 @@ std::vector<Cases> batch_groups(const RunResult& run) {
   return found;
 }
 
+// The first batch that no larger one beats by as much as matters, where there are larger ones.
+const CaseResult* flat_from(const Cases& group) {
+  constexpr double kFlat = 1.05;
+  const auto beats = [](const CaseResult* larger, const CaseResult* one) {
+    return *larger->throughput.per_s.value > kFlat * *one->throughput.per_s.value;
+  };
+  for (auto at = group.begin(); at + 1 != group.end(); ++at)
+    if (std::none_of(at + 1, group.end(), [&](const auto* larger) { return beats(larger, *at); })) return *at;
+  return nullptr;
+}
+
 }  // namespace
+
+Findings find_flat_batches(const RunResult& run) {
+  Findings found;
+  for (const Cases& group : batch_groups(run)) {
+    if (group.size() < 3 || !result::on_device(group.front()->benchmark)) continue;
+    const CaseResult* flat = flat_from(group);
+    if (!flat) continue;
+    const CaseResult& last = *group.back();
+    const RatioVerdict judged = judge_ratio(run, Figure::kRate, last, *flat);
+    if (judged.standing == Standing::kMore) continue;
+    const auto batch = flat->benchmark.batch_per_rank;
+    found.push_back(finding_about(
+        {flat, &last},
+        fmt::format("{} at batch {} and {} at batch {} of {}: throughput is flat beyond batch {}{}.",
+                    rate_text(*flat), batch, rate_text(last), last.benchmark.batch_per_rank,
+                    describe_without(last.benchmark, "batch"), batch,
+                    judged.standing == Standing::kNoClaim
+                        ? "; no claim: " + judged.reason
+                        : fmt::format(" (ratio {})", range_of(*judged.ratio))),
+        "throughput with its interval at both batch sizes",
+        fmt::format("Use --batch {}: a larger one only adds latency and memory.", batch)));
+  }
+  return found;
+}
 
 Findings find_batch_scaling(const RunResult& run) {
   Findings found;

@@ -255,7 +255,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].text,
             "resnet50 train fp32 b8 r2: the GPU of rank 1 was at its power cap in "
-            "50.0 % of the samples (mean clock 1961 MHz).");
+            "50 % of the samples (mean clock 1961 MHz).");
 }
 
 }  // namespace
