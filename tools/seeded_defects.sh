@@ -103,12 +103,16 @@ defect share_beyond_the_world src/run/ranks/launch.cc \
   's/, world - place_\.rank\)/, world)/' unit_run "$launched"
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
-  '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double $double
+  '/^  end_\.record/d; s/^  fetch_outputs\(\);/&\n  end_.record(stream_);/' $double $double
 defect missing_context plugins/tensorrt/plan_engine.cc \
   '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double $double
 defect unbound_address plugins/tensorrt/plan_slot.cc \
   '/^  bind_address\(output\.name, memory\);/d' $double $double
 defect ignored_late_error plugins/tensorrt/gpu.cc \
   's/check\((driver\(\)\.wait_for_stream\(stream_\)), "[^"]*"\)/(void)\1/' $double $double
+defect missing_wait plugins/tensorrt/plan_slot.cc \
+  '/PlanSlot::wait\(\)/,/^}/{/stream_\.wait/d}' $double $double
+defect block_that_runs_once plugins/tensorrt/plan_slot.cc \
+  's/^  if \(sends\(\)\) \{/  if (started_ > 0) return;\n&/' $double $double
 [ $unseen = 0 ] && echo "every planted defect was seen"
 exit $unseen

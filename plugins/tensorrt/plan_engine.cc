@@ -249,4 +249,11 @@ std::optional<double> PlanEngine::device_ns(plugin::Slot slot) const {
   return (*state)->device_ns();
 }
 
+plugin::PartTimes PlanEngine::part_ns(plugin::Slot slot) const {
+  const auto* state = slots_.find(slot);
+  if (!state) return {};
+  gpu_->use();
+  return (*state)->part_ns();
+}
+
 }  // namespace paceline::tensorrt_plugin

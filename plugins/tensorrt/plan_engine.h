@@ -35,6 +35,7 @@ class PlanEngine : public plugin::Engine {
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
+  [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot slot) const override;
 
  private:
   void close_plan() noexcept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "tensorrt/tensors.h"
@@ -129,18 +130,33 @@ void PlanSlot::start_without_graph() {
 }
 
 void PlanSlot::start(bool replay) {
-  if (sends()) send_inputs();
+  if (sends()) {
+    sending_.record(stream_);
+    send_inputs();
+  }
   if (replay && !graph_) record_model();
-  begin_.record(stream_);
+  (started_++ == 0 ? begin_ : later_begin_).record(stream_);
   replay ? graph_->launch(stream_) : run_model();
   end_.record(stream_);
-  if (launch_.io != Io::kNone) fetch_outputs();
+  if (launch_.io == Io::kNone) return;
+  fetch_outputs();
+  fetched_.record(stream_);
 }
 
 std::span<const TensorView> PlanSlot::wait() {
+  waited_for_ = std::exchange(started_, 0);
   stream_.wait();
   if (launch_.io == Io::kNone) return {};
   return views_;
+}
+
+plugin::PartTimes PlanSlot::part_ns() const {
+  plugin::PartTimes times;
+  const auto& begin = waited_for_ > 1 ? later_begin_ : begin_;
+  if (sends()) times.inputs_ns = sending_.ns_until(begin);
+  times.model_ns = begin.ns_until(end_);
+  if (launch_.io != Io::kNone) times.outputs_ns = end_.ns_until(fetched_);
+  return times;
 }
 
 std::span<const TensorView> PlanSlot::outputs() {

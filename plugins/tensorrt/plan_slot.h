@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "plugin/engine.h"
 #include "tensorrt/gpu.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/plan_shapes.h"
@@ -37,13 +38,15 @@ class PlanSlot {
   ~PlanSlot();  // waits for running work
   // Copies the inputs before it returns. Error(kUnsupported) for an output whose shape depends on the data.
   void set_inputs(std::span<const TensorView> inputs);
-  // Copies inputs that are not on the device, runs the model and copies its outputs. Throws
-  // Error(kUnsupported) for a plan that cannot be recorded as a graph.
+  // Copies inputs that are not on the device, runs the model and copies its outputs; several may be started
+  // before one wait. Throws Error(kUnsupported) for a plan that cannot be recorded as a graph.
   void start();
   void start_without_graph();             // TensorRT's profiler does not see replays
   std::span<const TensorView> wait();     // empty with kNone: the outputs stay on the device
   std::span<const TensorView> outputs();  // copies them from the device where necessary, and waits
-  [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }  // of the model alone, after wait
+  // After wait: from the first model that it waited for to the end of the last, and parts of the last.
+  [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }
+  [[nodiscard]] plugin::PartTimes part_ns() const;
   [[nodiscard]] nvinfer1::IExecutionContext& context() { return *context_; }
 
  private:
@@ -79,7 +82,10 @@ class PlanSlot {
   const std::vector<PlanOutput>& plan_outputs_;
   OwnedStream stream_;
   std::unique_ptr<nvinfer1::IExecutionContext> context_;
-  OwnedEvent begin_, end_;
+  // Around the model: of the first inference that a wait waits for, and of later ones.
+  OwnedEvent begin_, later_begin_, end_;
+  OwnedEvent sending_, fetched_;      // before the copies of inputs, behind those of outputs
+  int started_ = 0, waited_for_ = 0;  // inferences since the last wait, and before it
   Launch launch_;
   std::optional<OwnedGraph> graph_;
   std::vector<Buffers> inputs_, outputs_;

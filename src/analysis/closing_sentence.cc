@@ -155,7 +155,8 @@ std::string_view iteration_name(const CaseResult& one) {
 }
 
 std::string single_sentence(const CaseResult& one) {
-  const auto& p50 = one.headline.p50_ns;
+  const bool blocks{one.back_to_back_ns.value};
+  const auto& p50 = blocks ? one.back_to_back_ns : one.headline.p50_ns;
   if (!p50.value || !traits_of(one.benchmark.scenario).one_at_a_time) return {};
   const std::string range =
       p50.ci_low && p50.ci_high
@@ -170,8 +171,8 @@ std::string single_sentence(const CaseResult& one) {
       : one.headline.scope != result::kBetweenProcess
           ? fmt::format("; of {}, the next one may differ", plural(std::ssize(one.repetitions), "process"))
           : "";
-  return fmt::format("{} takes {} {}{}{}{}.", one.label, format_duration_ns(*p50.value), iteration_name(one),
-                     range, rate, doubt);
+  return fmt::format("{} takes {} {}{}{}{}{}.", one.label, format_duration_ns(*p50.value),
+                     iteration_name(one), blocks ? " back to back" : "", range, rate, doubt);
 }
 
 std::string pair_sentence(const RunResult& run, const CaseResult& a, const CaseResult& b) {
@@ -360,8 +361,12 @@ std::string closing_sentence(const RunResult& run) {
   for (const auto& one : run.cases)
     if (is_ok(one)) measured.push_back(&one);
   if (measured.empty()) return {};
-  return measured.size() == 1 ? single_sentence(*measured.front())
-                              : pair_sentence(run, *measured.front(), *measured.back());
+  const CaseResult &one = *measured.front(), &other = *measured.back();
+  if (measured.size() == 1) return single_sentence(one);
+  // A latency and a time of many inferences at once are no two answers to one question.
+  if (bool{one.back_to_back_ns.value} != bool{other.back_to_back_ns.value})
+    return single_sentence(one) + "\n" + single_sentence(other);
+  return pair_sentence(run, one, other);
 }
 
 }  // namespace paceline::analysis

@@ -121,6 +121,14 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
     reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
+// Within a block nothing happens between two inferences.
+void add_timing_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& s = item.settings;
+  if (s.text("timing") != "pipelined") return;
+  if (s.text("cache_mode") == "cold") reasons.emplace_back("'cache_mode: cold' is for timing: sync");
+  if (s.has("feedback")) reasons.emplace_back("'feedback' is for timing: sync");
+}
+
 // Only LibTorch lets loaded libraries register operators.
 void add_library_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& engine = item.settings.text("engine");
@@ -152,6 +160,7 @@ void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) 
   add_model_reasons(item, reasons);
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
+  add_timing_reasons(item, reasons);
   add_copy_reasons(item, reasons);
   add_library_reasons(item, reasons);
   add_feedback_reasons(item, reasons);

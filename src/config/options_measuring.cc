@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
 constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
+constexpr std::array<Choice, 2> kTimings{{{"sync"}, {"pipelined"}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
 constexpr unsigned kUnderStopRule = kInference | kTraining;
@@ -155,6 +156,15 @@ constexpr std::array kMeasuringRows{
            .fallback = "auto",
            .choices = kTimingModes,
            .help = "sync_latency times each iteration; auto batches those that are too short to time."},
+    Option{.name = "timing",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "sync",
+           .choices = kTimings,
+           .name_part = {28, "", kNotDefault},
+           .scenario = "sync",
+           .help = "sync waits for each inference: latency. pipelined enqueues a block of them back to back "
+                   "and waits once: throughput and time per inference, as trtexec's Throughput; no latency."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

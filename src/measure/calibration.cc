@@ -54,6 +54,12 @@ std::int64_t batch_size(double iteration_ns, double limit_ns) {
   return limit_ns > 0 ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(calls))) : 1;
 }
 
+std::int64_t pipeline_depth(double iteration_ns) {
+  constexpr double kBlockNs = 50e6, kLeast = 2;
+  const double iterations = std::ceil(kBlockNs / std::max(iteration_ns, kBlockNs / kLargestBatch));
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(iterations, kLeast))));
+}
+
 double overhead_fraction(const Calibration& calibration, double median_ns) {
   return calibration.harness_cost_ns / median_ns;
 }

@@ -47,6 +47,10 @@ double per_iteration_limit_ns(const TimerCost& timer);
 // Iterations per timer pair that make it last at least `limit_ns`: a power of two, 1 to 4096.
 std::int64_t batch_size(double iteration_ns, double limit_ns);
 
+// Iterations that are started before they are waited for: a power of two, 2 to 4096, whose block lasts at
+// least 50 ms, so that filling and emptying the pipeline, some ten us, are less than 0.1 % of it.
+std::int64_t pipeline_depth(double iteration_ns);
+
 double overhead_fraction(const Calibration& calibration, double median_ns);
 
 template <Clock C>

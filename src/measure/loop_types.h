@@ -20,6 +20,7 @@ struct LoopConfig {
   stats::StopConfig stop;
   std::optional<std::int64_t> iterations;  // fixed count of samples; none: the stop rule decides
   std::optional<std::int64_t> batch;       // calls per timer pair; none: 1, or more when the body is too fast
+  bool pipelined = false;                  // a sample is a block of iterations that are waited for at once
   std::int64_t progress_interval_ns = 500'000'000;
 };
 
@@ -51,7 +52,7 @@ struct WarmupResult {
 struct LoopResult {
   WarmupResult warmup;
   std::vector<Sample> samples;
-  std::int64_t batch = 1;            // above 1 a sample is a mean: single-iteration quantiles are "batched"
+  std::int64_t batch = 1;            // above 1 a sample is a mean: single-iteration quantiles are missing
   bool long_enough_to_time = true;   // the median sample is at least per_iteration_limit_ns long
   std::vector<std::int64_t> pauses;  // sample counts after which the loop paused, ascending
   std::int64_t checks = 0;           // checkpoints judged

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -32,14 +33,24 @@ struct BlockHooks {
 // Makes room for `count` samples in total and touches its pages, so that recording allocates nothing.
 void prepare(std::vector<Sample>& samples, std::int64_t count);
 
-// Appends samples until there are `until`; each is `batch` calls of the body. `samples` must have room.
+// Calls the body `count` times. A body that takes the count does them in one call: it may start them all
+// before it waits.
+template <class Body>
+void call_body(Body& body, std::int64_t count) {
+  if constexpr (std::invocable<Body&, std::int64_t>)
+    body(count);
+  else
+    for (std::int64_t i = 0; i < count; ++i) body();
+}
+
+// Appends samples until there are `until`; each is `batch` iterations of the body. `samples` must have room.
 template <Clock C, class Body>
 void run_block(const C& clock, Body& body, std::int64_t batch, std::int64_t until,
                std::vector<Sample>& samples, const BlockHooks& hooks) {
   for (auto n = static_cast<std::int64_t>(samples.size()); n < until && !hooks.interrupted(); ++n) {
     if (hooks.before) hooks.before(n);
     const auto start = clock.now_ns();
-    for (std::int64_t i = 0; i < batch; ++i) body();
+    call_body(body, batch);
     const auto end = clock.now_ns();
     samples.push_back({start, end - start});
     if (hooks.after && hooks.after(samples.back()) && hooks.pauses != nullptr) hooks.pauses->push_back(n + 1);

@@ -62,7 +62,7 @@ class TimedLoop {
 
   void measure() {
     auto& r = result_;
-    r.batch = config_.batch.value_or(batch_size(estimate_ns_, limit_ns_));
+    r.batch = config_.pipelined ? block_size() : config_.batch.value_or(batch_size(estimate_ns_, limit_ns_));
     begin_phase(Phase::kMeasure, r.samples);
     r.stop.next_n = decider_.first_stop_check(estimate_ns_ * static_cast<double>(r.batch));
     while (!r.stop.stop && run_until(r.stop.next_n, r.batch, r.samples, &r.pauses)) {
@@ -72,6 +72,19 @@ class TimedLoop {
       r.pauses.push_back(static_cast<std::int64_t>(r.samples.size()));
       report(clock_.now_ns());
     }
+  }
+
+  // Warm-up waits for each iteration; the first blocks show how long one takes back to back.
+  std::int64_t block_size() {
+    constexpr int kUntimedBlocks = 2;
+    for (int i = 0; i < kUntimedBlocks && !config_.batch && !interrupted(); ++i) {
+      const auto size = pipeline_depth(estimate_ns_);
+      std::vector<Sample> sample;
+      prepare(sample, 1);
+      run_block(clock_, body_, size, 1, sample, BlockHooks{});
+      estimate_ns_ = per_iteration_ns(sample, 0, size).front();
+    }
+    return config_.batch.value_or(pipeline_depth(estimate_ns_));
   }
 
   void begin_phase(Phase phase, const std::vector<Sample>& samples) {
@@ -121,8 +134,8 @@ class TimedLoop {
   std::int64_t last_report_ns_ = 0;
 };
 
-// Runs `body` (a callable without arguments). `timer` comes from calibrate(), and decides when one iteration
-// is too short to be timed alone.
+// Runs `body` (a callable without arguments, or one that takes a number of iterations). `timer` comes from
+// calibrate(), and decides when one iteration is too short to be timed alone.
 template <Clock C, class Body>
 LoopResult run_timed_loop(const C& clock, Body&& body, const LoopConfig& config, const TimerCost& timer,
                           StopDecider& decider, const LoopHooks& hooks = {}) {

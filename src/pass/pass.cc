@@ -84,7 +84,7 @@ template <class A>
 void fields(A& a, LoopConfig& t) {
   result::Count iterations(t.iterations, "not_fixed"), batch(t.batch, "chosen_by_duration");
   a("warmup", t.warmup), a("stop", t.stop), a("iterations", iterations), a("batch", batch);
-  a("progress_interval_ns", t.progress_interval_ns);
+  a("pipelined", t.pipelined), a("progress_interval_ns", t.progress_interval_ns);
   t.iterations = iterations.value();
   t.batch = batch.value();
 }

@@ -29,14 +29,15 @@ struct OptionalColumn {
   const char* name;
   std::optional<std::int64_t> result::Sample::*field;
 };
-constexpr std::array<OptionalColumn, 8> kOptionalColumns{{{"device_ns", &result::Sample::device_ns},
+constexpr std::array<OptionalColumn, 9> kOptionalColumns{{{"device_ns", &result::Sample::device_ns},
                                                           {"queue_ns", &result::Sample::queue_ns},
                                                           {"input_ns", &result::Sample::input_ns},
                                                           {"compute_ns", &result::Sample::compute_ns},
                                                           {"output_ns", &result::Sample::output_ns},
                                                           {"issue_delay_ns", &result::Sample::issue_delay_ns},
                                                           {"batch", &result::Sample::batch},
-                                                          {"instance", &result::Sample::instance}}};
+                                                          {"instance", &result::Sample::instance},
+                                                          {"enqueue_ns", &result::Sample::enqueue_ns}}};
 
 void read_column(const Json& from, const OptionalColumn& column, std::span<result::Sample> samples) {
   if (!from.contains(column.name)) return;

@@ -79,10 +79,17 @@ struct ReadBack {
   std::string note{};  // what may explain that outputs differ from the reference; empty: nothing is known
 };
 
+// How long the parts of an inference took on the device's clock: its inputs to the device, the model, its
+// outputs to the host. Empty for what is not copied.
+struct PartTimes {
+  std::optional<double> inputs_ns{}, model_ns{}, outputs_ns{};
+};
+
 using Slot = int;  // one independent set of inputs and outputs; several slots would allow overlap
 
 // Runs one model. It has no clock, knows none of our file formats, and prints nothing. The caller's order is
-// load, bind, then any number of enqueue + synchronize; bind may be repeated with other data.
+// load, bind, then any number of times one enqueue or several and a synchronize; bind may be repeated with
+// other data.
 class PACELINE_EXPORT Engine {
  public:
   virtual ~Engine() = default;
@@ -93,10 +100,13 @@ class PACELINE_EXPORT Engine {
   virtual void load(const ModelSpec& model, const EngineSettings& settings) = 0;
   // Sets the inputs of a slot. The data belongs to the caller and must live until the next bind.
   virtual void bind(Slot slot, std::span<const TensorView> inputs) = 0;
-  // Starts one inference on the slot's inputs.
+  // Starts one inference on the slot's inputs. Several may be started before one synchronize: each does all
+  // that a single one does, its copies included, one after the other. An engine that cannot keep a second one
+  // waiting first ends the one before.
   virtual void enqueue(Slot slot) = 0;
-  // Waits for the inference. The host can read the outputs, which stay valid until the slot's next enqueue or
-  // bind. An engine that leaves them on its device (option io: none) returns nothing.
+  // Waits for all inferences of the slot. The host can read the outputs of the last, which stay valid until
+  // the slot's next enqueue or bind. An engine that leaves them on its device (option io: none) returns
+  // nothing.
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
   // Runs one inference under observation and reports what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
@@ -104,8 +114,9 @@ class PACELINE_EXPORT Engine {
   // does not count. Never called in a timed pass.
   [[nodiscard]] virtual LayerTimes profile(Slot slot, int inferences);
   // The time of the slot's last inference on the device's clock, from the start of the model's first
-  // operation to the end of its last, without copies of inputs and outputs. Called after synchronize, outside
-  // the timed region.
+  // operation to the end of its last, without copies of inputs and outputs. Where several were started before
+  // the last synchronize, it is from the start of the first one's model to the end of the last one's, with
+  // the copies between them. Called after synchronize, outside the timed region.
   [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
   // Copies the outputs of the slot's last inference to the host where synchronize left them on the device;
   // they stay valid like those of synchronize. Called after synchronize and device_ns, outside the timed
@@ -116,6 +127,8 @@ class PACELINE_EXPORT Engine {
     throw Error(ErrorCode::kUnsupported,
                 "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");
   }
+  // The parts of the slot's last inference. Called after synchronize, outside the timed region.
+  [[nodiscard]] virtual PartTimes part_ns(Slot) const { return {}; }
 };
 
 inline std::vector<DeclaredInput> Engine::file_inputs(const std::string& file) {

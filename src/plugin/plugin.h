@@ -20,7 +20,7 @@ namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
 // or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 15;
+inline constexpr std::uint32_t kAbiVersion = 16;
 
 struct EngineEntry {
   const char* name;

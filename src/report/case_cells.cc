@@ -37,9 +37,10 @@ std::string half_width_text(double half, int decimals) {
   return parse_double(text) == 0.0 ? format_significant(half, 1) : text;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kReasons{{
     {"insufficient_samples", "too few independent samples (368 are needed)"},
     {"batched", "batches were timed, not single iterations"},
+    {"pipelined", "blocks of inferences were timed, not single ones"},
     {"not_measured", "not measured"},
     {"not_finite", "the result was not a finite number"},
 }};
@@ -162,8 +163,15 @@ std::string decides_text(const CaseResult& one) {
              : fmt::format("the host decides: device time is {} of the wall time", format_percent(*share));
 }
 
+std::string p50_reason(const CaseResult& one) {
+  if (!one.back_to_back_ns.value) return {};
+  return fmt::format("{} ms per inference back to back, which is no latency",
+                     with_interval(one.back_to_back_ns, 1e-6));
+}
+
 std::string p99_reason(const CaseResult& one) {
   if (is_offline(one)) return "a submission as a whole has a throughput, no latency";
+  if (one.back_to_back_ns.value) return {};  // p50 says it
   const auto p99 = result::find_metric("p99_ms")->get(one);
   return p99.value ? std::string() : reason_in_words(p99.reason);
 }

@@ -30,6 +30,7 @@ std::string batching_text(const result::CaseResult& one);
 std::string decides_text(const CaseResult& one);
 
 // Why there is no p99, in words; empty where there is one.
+std::string p50_reason(const result::CaseResult& one);  // why a measured case has none; empty: it has one
 std::string p99_reason(const result::CaseResult& one);
 
 // "p98 is the highest quantile its samples can carry"; empty where that is not known.

@@ -191,7 +191,11 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
                         bool lazily) {
   const CaseResult& one = *entry.one;
   const std::string instead = outcome_text(one);
-  const std::string state = instead.empty() ? with_interval(one.headline.p50_ns, 1e-6) + " ms" : instead;
+  const bool blocks{one.back_to_back_ns.value};
+  const std::string figure =
+      blocks ? with_interval(one.back_to_back_ns, 1e-6) + " ms per inference, back to back"
+             : with_interval(one.headline.p50_ns, 1e-6) + " ms";
+  const std::string state = instead.empty() ? figure : instead;
   const std::string run = entry.letter.empty() ? "" : entry.letter + ": ";
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",

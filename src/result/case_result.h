@@ -45,7 +45,7 @@ struct Benchmark {
   std::string id;  // equals the id of the case
   WorkloadKind kind = WorkloadKind::kInference;
   Scenario scenario = Scenario::kSync;
-  std::string timing_mode = "sync_latency";  // sync_latency | batched
+  std::string timing_mode = "sync_latency";  // sync_latency | batched | pipelined
   std::string cache_mode = "warm";
   std::string model;
   std::string engine;
@@ -252,6 +252,13 @@ struct Flops {
   Number share_of_measured_peak;
 };
 
+// How long one part of an inference on a device took, over all samples.
+struct DevicePart {
+  std::string name;  // enqueue (the host starts it) | h2d | compute | d2h
+  std::int64_t n = 0;
+  Number min_ns, mean_ns, p50_ns, p99_ns;
+};
+
 struct Overhead {
   Number timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns;
   Number harness_cost_ns;    // median of an empty body through the same loop
@@ -362,6 +369,8 @@ struct CaseResult {
   std::optional<Scaling> scaling;              // where a training case has a base
   std::optional<CollectiveResult> collective;  // where kind is collective: over all repetitions
   Estimate device_p50_ns;                      // like the headline, on the device's own clock
+  std::vector<DevicePart> device_parts;        // where the engine has a clock of its own
+  Estimate back_to_back_ns;                    // pipelined: like the headline, which is missing there
   Number first_iteration_ns;                   // median over repetitions
   Number load_ns;                              // median over repetitions
   SpeedUp speedup;

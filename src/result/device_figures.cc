@@ -108,7 +108,7 @@ Number summed_over_devices(const CaseResult& one, Number (*get)(const DeviceStat
 Number device_share(const CaseResult& one) {
   if (one.training) return device_share_of_steps(one);
   const auto& device = one.device_p50_ns.value;
-  const auto& wall = one.headline.p50_ns.value;
+  const auto& wall = one.back_to_back_ns.value ? one.back_to_back_ns.value : one.headline.p50_ns.value;
   if (one.load) return Number::missing("the latency of a request includes waiting");
   if (!device) return device;
   if (!wall || *wall <= 0) return wall ? Number::missing("not_measured") : wall;

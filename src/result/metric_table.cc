@@ -10,6 +10,7 @@
 #include "result/peak_memory.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
+#include "stats/interval.h"
 
 namespace paceline::result {
 namespace {
@@ -35,6 +36,15 @@ MetricValue estimate(const Estimate& e, double scale = 1) {
 constexpr double kToMs = 1e-6;
 constexpr double kToMb = 1e-6;
 constexpr double kToGflops = 1e-9;
+
+constexpr char kEnqueue[] = "enqueue", kH2d[] = "h2d", kDeviceCompute[] = "compute", kD2h[] = "d2h";
+
+template <const char* Name, Number DevicePart::*Field>
+MetricValue device_part(const CaseResult& c) {
+  for (const auto& part : c.device_parts)
+    if (part.name == Name) return plain(part.*Field, kToMs);
+  return {{}, {}, {}, c.device_parts.empty() ? "the engine has no clock of its own" : "nothing is copied"};
+}
 
 template <int Ppm>
 MetricValue quantile(const CaseResult& c) {
@@ -154,6 +164,8 @@ MetricValue of_devices(const CaseResult& c) {
       c, [](const DeviceState& d) { return d.*Field; }, Sum));
 }
 
+constexpr std::string_view kPartsOfATime = "enqueue-and-copies";
+
 constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
 
 constexpr std::array kMetrics{
@@ -201,6 +213,33 @@ constexpr std::array kMetrics{
     Metric{"slowdown_share", "slowed down", "1", kLow,
            "The same for heat, power brake and hardware slowdown.", kDevices,
            over_devices<slowdown_share, DeviceSum::kLargest>},
+    Metric{"device_p99_ms", "device p99", "ms", kLow,
+           "99th percentile of the time of one inference's model on the device's own clock.", "device-time",
+           device_part<kDeviceCompute, &DevicePart::p99_ns>},
+    Metric{"back_to_back_ms", "back to back", "ms", kLow,
+           "Time per inference where inferences are enqueued back to back and waited for at once (timing: "
+           "pipelined); no latency. With six or more processes the interval is over the per-process medians.",
+           "back-to-back",
+           [](const CaseResult& c) {
+             return c.benchmark.timing_mode == stats::kPipelined
+                        ? estimate(c.back_to_back_ns, kToMs)
+                        : MetricValue{{}, {}, {}, "each inference was waited for"};
+           }},
+    Metric{"enqueue_p50_ms", "enqueue p50", "ms", kLow,
+           "Median host time of starting one inference on a device, without waiting for it.", kPartsOfATime,
+           device_part<kEnqueue, &DevicePart::p50_ns>},
+    Metric{"enqueue_p99_ms", "enqueue p99", "ms", kLow, "99th percentile of the same.", kPartsOfATime,
+           device_part<kEnqueue, &DevicePart::p99_ns>},
+    Metric{"h2d_p50_ms", "H2D p50", "ms", kLow,
+           "Median time of an inference's copies from host to device, on the device's clock.", kPartsOfATime,
+           device_part<kH2d, &DevicePart::p50_ns>},
+    Metric{"h2d_p99_ms", "H2D p99", "ms", kLow, "99th percentile of the same.", kPartsOfATime,
+           device_part<kH2d, &DevicePart::p99_ns>},
+    Metric{"d2h_p50_ms", "D2H p50", "ms", kLow,
+           "Median time of an inference's copies from device to host, on the device's clock.", kPartsOfATime,
+           device_part<kD2h, &DevicePart::p50_ns>},
+    Metric{"d2h_p99_ms", "D2H p99", "ms", kLow, "99th percentile of the same.", kPartsOfATime,
+           device_part<kD2h, &DevicePart::p99_ns>},
     Metric{"samples", "n", "1", kNone, "Timed samples over all repetitions.", "samples",
            [](const CaseResult& c) -> MetricValue {
              return {static_cast<double>(c.stats.n), {}, {}, {}};

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <span>
 
 #include "base/error.h"
 #include "base/reading.h"
@@ -16,45 +17,61 @@ namespace paceline::result {
 namespace {
 
 constexpr std::string_view kHeader = "repetition,rank,index,start_ns,host_ns,device_ns,flags";
-constexpr std::string_view kRequestHeader =
-    ",queue_ns,input_ns,compute_ns,output_ns,issue_delay_ns,batch,instance";
-constexpr std::size_t kColumns = 7, kRequestColumns = 14;
-constexpr std::size_t kOldRequestColumns = 12;  // in files of version 0.1, which lack the last two
+constexpr std::size_t kColumns = 7;
 
-using Optional = std::optional<std::int64_t> Sample::*;
-constexpr std::array<Optional, 7> kRequestFields{
-    &Sample::queue_ns,       &Sample::input_ns, &Sample::compute_ns, &Sample::output_ns,
-    &Sample::issue_delay_ns, &Sample::batch,    &Sample::instance};
+// Columns behind those of every file: of requests, or of inferences on a device.
+struct Column {
+  std::string_view name;
+  std::optional<std::int64_t> Sample::*field;
+};
+constexpr std::array<Column, 7> kRequestColumns{{{"queue_ns", &Sample::queue_ns},
+                                                 {"input_ns", &Sample::input_ns},
+                                                 {"compute_ns", &Sample::compute_ns},
+                                                 {"output_ns", &Sample::output_ns},
+                                                 {"issue_delay_ns", &Sample::issue_delay_ns},
+                                                 {"batch", &Sample::batch},
+                                                 {"instance", &Sample::instance}}};
+constexpr std::array<Column, 4> kDeviceColumns{{{"enqueue_ns", &Sample::enqueue_ns},
+                                                {"input_ns", &Sample::input_ns},
+                                                {"compute_ns", &Sample::compute_ns},
+                                                {"output_ns", &Sample::output_ns}}};
+constexpr std::size_t kOldRequestColumns = 5;  // in files of version 0.1, which lack the last two
 
-bool has_requests(const std::vector<Sample>& samples) {
-  return std::any_of(samples.begin(), samples.end(), [](const Sample& s) {
-    return s.lost() || std::any_of(kRequestFields.begin(), kRequestFields.end(),
-                                   [&](Optional field) { return (s.*field).has_value(); });
+using Columns = std::span<const Column>;
+
+Columns columns_for(const std::vector<Sample>& samples) {
+  const auto any = [&](auto is) { return std::any_of(samples.begin(), samples.end(), is); };
+  if (any([](const Sample& s) { return s.enqueue_ns.has_value(); })) return kDeviceColumns;
+  const bool requests = any([](const Sample& s) {
+    return s.lost() || std::any_of(kRequestColumns.begin(), kRequestColumns.end(),
+                                   [&](const Column& column) { return (s.*column.field).has_value(); });
   });
+  return requests ? Columns(kRequestColumns) : Columns();
 }
 
-std::string full_header() {
-  return std::string(kHeader) + std::string(kRequestHeader);
+std::string header_of(Columns columns) {
+  std::string header(kHeader);
+  for (const auto& column : columns) header.append(",").append(column.name);
+  return header;
 }
 
-// The number of columns of a file with this first line; 0: it is not a sample file.
-std::size_t columns_of(std::string_view header) {
-  const std::string full = full_header();
-  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
-  const bool known = columns == kColumns || columns == kOldRequestColumns || columns == kRequestColumns;
-  const bool whole =
-      header.size() == full.size() || (header.size() < full.size() && full[header.size()] == ',');
-  return known && whole && full.starts_with(header) ? columns : 0;
+// Empty for a file with another first line.
+std::optional<Columns> columns_of(std::string_view header) {
+  const Columns requests(kRequestColumns);
+  for (const auto& columns :
+       {Columns(), requests.first(kOldRequestColumns), requests, Columns(kDeviceColumns)})
+    if (header == header_of(columns)) return columns;
+  return std::nullopt;
 }
 
 // A row with as many columns as the file has.
 class RowParser {
  public:
-  RowParser(std::string_view line, std::size_t columns, std::string place)
-      : line_(line), cells_(split(line, ',')), place_(std::move(place)) {
-    if (cells_.size() != columns)
+  RowParser(std::string_view line, Columns columns, std::string place)
+      : line_(line), columns_(columns), cells_(split(line, ',')), place_(std::move(place)) {
+    if (cells_.size() != kColumns + columns.size())
       throw Error(ErrorCode::kData, fmt::format("{}: a sample row has {} columns, this has {}", place_,
-                                                columns, cells_.size()));
+                                                kColumns + columns.size(), cells_.size()));
   }
 
   [[nodiscard]] Sample sample() const {
@@ -66,8 +83,7 @@ class RowParser {
     s.start_ns = number(3);
     if (!s.lost()) s.host_ns = number(4);
     s.device_ns = optional(5);
-    for (std::size_t i = 0; kColumns + i < cells_.size(); ++i)
-      s.*kRequestFields.at(i) = optional(kColumns + i);
+    for (std::size_t i = 0; i < columns_.size(); ++i) s.*columns_[i].field = optional(kColumns + i);
     return s;
   }
 
@@ -83,6 +99,7 @@ class RowParser {
   }
 
   std::string_view line_;
+  Columns columns_;
   std::vector<std::string> cells_;
   std::string place_;
 };
@@ -98,21 +115,20 @@ void append_optional(Out out, const std::optional<std::int64_t>& value) {
 }  // namespace
 
 std::vector<std::string> sample_columns(const std::vector<Sample>& samples) {
-  return split(has_requests(samples) ? full_header() : std::string(kHeader), ',');
+  return split(header_of(columns_for(samples)), ',');
 }
 
 std::string samples_to_csv(const std::vector<Sample>& samples) {
   fmt::memory_buffer buffer;
   const auto out = std::back_inserter(buffer);
-  const bool requests = has_requests(samples);
-  fmt::format_to(out, "{}{}\n", kHeader, requests ? kRequestHeader : "");
+  const auto columns = columns_for(samples);
+  fmt::format_to(out, "{}\n", header_of(columns));
   for (const auto& s : samples) {
     fmt::format_to(out, "{},{},{},{}", s.repetition, s.rank, s.index, s.start_ns);
     append_optional(out, s.lost() ? std::nullopt : std::optional(s.host_ns));
     append_optional(out, s.device_ns);
     fmt::format_to(out, ",{}", s.flags);
-    if (requests)
-      for (const auto field : kRequestFields) append_optional(out, s.*field);
+    for (const auto& column : columns) append_optional(out, s.*column.field);
     fmt::format_to(out, "\n");
   }
   return fmt::to_string(buffer);
@@ -121,19 +137,20 @@ std::string samples_to_csv(const std::vector<Sample>& samples) {
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
   const std::string text = read_regular_file(path);
   std::vector<Sample> samples;
-  std::size_t line_number = 0, columns = kColumns;
+  std::size_t line_number = 0;
+  std::optional<Columns> columns;
   for (std::size_t begin = 0; begin < text.size(); ++line_number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (line_number == 0) {
       columns = columns_of(line);
-      if (columns == 0)
+      if (!columns)
         throw Error(ErrorCode::kData, fmt::format("'{}' is not a sample file: its first line should be {}",
                                                   path.string(), kHeader));
     } else if (!line.empty()) {
       samples.push_back(
-          RowParser(line, columns, fmt::format("{}:{}", path.string(), line_number + 1)).sample());
+          RowParser(line, *columns, fmt::format("{}:{}", path.string(), line_number + 1)).sample());
     }
   }
   if (line_number == 0) throw Error(ErrorCode::kData, fmt::format("'{}' is empty", path.string()));

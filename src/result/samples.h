@@ -11,6 +11,7 @@ namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
   kSampleBatched = 1,      // the duration is the mean of a batch of iterations
+  kSamplePipelined = 2,    // the duration is the mean of a block of inferences that were waited for at once
   kSampleWarmup = 4,       // a request in the first part of a server run: kept, but in no statistic
   kSampleTimedOut = 8,     // never served; its latency counts as infinite
   kSampleUnfinished = 16,  // not complete when the run ended; its latency counts as infinite
@@ -26,10 +27,12 @@ struct Sample {
   std::int64_t host_ns = 0;   // from start_ns until outputs are readable; 0 when lost() (empty in CSV)
   std::optional<std::int64_t> device_ns{};  // device time, where there is one
   std::uint32_t flags = 0;
-  // server: the parts of host_ns, and how late a free lane noticed the request
+  // server: the parts of host_ns, and how late a free lane noticed the request; input, compute and output:
+  // also the parts of an inference on a device
   std::optional<std::int64_t> queue_ns{}, input_ns{}, compute_ns{}, output_ns{}, issue_delay_ns{};
   // requests in the inference that served it, where batches are formed; which of several instances claimed it
   std::optional<std::int64_t> batch{}, instance{};
+  std::optional<std::int64_t> enqueue_ns{};  // how long starting it kept the host, where a device runs it
 
   [[nodiscard]] bool lost() const {
     return (flags & (kSampleTimedOut | kSampleUnfinished | kSampleFailed)) != 0;
@@ -38,7 +41,7 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-// With the columns of requests, or only the first seven.
+// With the columns of requests or of inferences on a device, or only the first seven.
 std::vector<std::string> sample_columns(const std::vector<Sample>& samples = {});
 std::string samples_to_csv(const std::vector<Sample>& samples);
 // Throws Error(kData) naming file and line.

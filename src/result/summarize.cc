@@ -47,26 +47,36 @@ Quantile to_quantile(const stats::QuantileEstimate& q) {
 }
 
 // `x` may hold infinite latencies; `finite` holds its other values and is never empty.
-void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double>& finite, bool batched,
-                double confidence) {
+// `means` says why the times are means of several iterations; empty: they are not.
+void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double>& finite,
+                const std::string& means, double confidence) {
   s.n = static_cast<std::int64_t>(x.size());
   s.quantile_method = stats::kQuantileMethod;
   const auto sorted = stats::sorted_copy(x);
   s.quantiles.clear();
   for (const auto ppm : kQuantilesPpm)
-    s.quantiles.push_back(to_quantile(batched && ppm != stats::kPpmP50
-                                          ? stats::missing_quantile(ppm, confidence, stats::kBatched)
+    s.quantiles.push_back(to_quantile(!means.empty() && ppm != stats::kPpmP50
+                                          ? stats::missing_quantile(ppm, confidence, means)
                                           : stats::estimate_quantile(x, sorted, ppm, confidence)));
   s.tau_x = stats::tau_geyer(finite);
   s.median_ns = stats::median_sorted(sorted);
   s.mean_ns = stats::mean(x);
   s.stddev_ns = number(stats::stddev(x), stats::kInsufficientSamples);
   s.mad_ns = s.median_ns ? Number(stats::mad(x)) : s.median_ns;
-  s.min_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.front());
-  s.max_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.back());
+  s.min_ns = !means.empty() ? Number::missing(means) : Number(sorted.front());
+  s.max_ns = !means.empty() ? Number::missing(means) : Number(sorted.back());
   // The tail's own effective size is at least n / tau of the raw series; the spec prints the median's.
   s.highest_claimable_p =
       stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
+}
+
+// Why samples are means of several iterations; empty: they are not.
+std::string means_of(const std::vector<Sample>& samples) {
+  for (const auto& [flag, reason] :
+       {std::pair{kSamplePipelined, stats::kPipelined}, {kSampleBatched, stats::kBatched}})
+    if (std::any_of(samples.begin(), samples.end(), [&](const Sample& s) { return (s.flags & flag) != 0; }))
+      return reason;
+  return {};
 }
 
 // The samples of each process, in the order in which the processes ran.
@@ -124,10 +134,32 @@ Estimate device_median(const std::vector<Sample>& samples, const std::vector<std
   const auto none = Number::missing("the engine has no clock of its own");
   if (all.empty()) return {none, none, none, confidence, ""};
   Stats stats;
-  fill_stats(stats, all, all, false, confidence);
+  fill_stats(stats, all, all, {}, confidence);
   Headline headline;
   fill_headline(headline, stats, processes, processes, confidence);
   return headline.p50_ns;
+}
+
+// Of a block, starting is a mean of its inferences, and the others are of its last one.
+std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, const std::string& means,
+                                     double confidence) {
+  std::vector<DevicePart> parts;
+  for (const auto& [name, field] : {std::pair{"enqueue", &Sample::enqueue_ns},
+                                    {"h2d", &Sample::input_ns},
+                                    {"compute", &Sample::compute_ns},
+                                    {"d2h", &Sample::output_ns}}) {
+    std::vector<double> x;
+    for (const auto& s : samples)
+      if (s.counts() && s.*field) x.push_back(static_cast<double>(*(s.*field)));
+    if (x.empty()) continue;
+    const auto sorted = stats::sorted_copy(x);
+    const auto p99 = stats::estimate_quantile(x, sorted, stats::kPpmP99, confidence);
+    auto& part = parts.emplace_back(DevicePart{name, static_cast<std::int64_t>(x.size()), sorted.front(),
+                                               stats::mean(x), stats::median_sorted(sorted),
+                                               number(p99.value, p99.reason)});
+    if (!means.empty() && field == &Sample::enqueue_ns) part.min_ns = part.p99_ns = Number::missing(means);
+  }
+  return parts;
 }
 
 // `processes` holds the times from one completion to the next.
@@ -278,6 +310,13 @@ void fill_flops(Flops& f, const Number& items_per_s) {
   f.share_of_measured_peak = share_of_peak(f);
 }
 
+// A block's time over its inferences is no latency, so the case has none.
+void move_to_back_to_back(CaseResult& result) {
+  auto& p50 = result.headline.p50_ns;
+  result.back_to_back_ns = p50;
+  p50.value = p50.ci_low = p50.ci_high = Number::missing(stats::kPipelined);
+}
+
 // Items per second of one iteration after the other, at the median latency.
 Number items_at_median(const Number& p50_ns, double items_per_iteration) {
   return p50_ns ? Number(items_per_iteration * 1e9 / *p50_ns) : p50_ns;
@@ -305,19 +344,21 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                                          return completion_periods(scenario, result.load->concurrency, x);
                                        })
                            : durations;
-  const bool batched = std::any_of(samples.begin(), samples.end(),
-                                   [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
-  result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
-  fill_stats(result.stats, latencies_ns(samples), finite, batched, options.confidence);
+  const std::string means = means_of(samples);
+  result.benchmark.timing_mode = means.empty() ? "sync_latency" : means;
+  fill_stats(result.stats, latencies_ns(samples), finite, means, options.confidence);
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
   const auto device_times = series_of(processes, device_durations_ns);
   result.device_p50_ns = device_median(samples, device_times, options.confidence);
+  if (!result.load && result.benchmark.kind == WorkloadKind::kInference)
+    result.device_parts = device_parts(samples, means, options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);
   set_drift(result.noise.device_drift_frac, result.noise.device_drift_z, worst_drift(device_times));
   fill_outliers(result.outliers, finite, options.timer_resolution_ns);
-  fill_flops(result.flops, result.load
+  if (means == stats::kPipelined) move_to_back_to_back(result);
+  fill_flops(result.flops, result.load || means == stats::kPipelined
                                ? result.throughput.per_s.value
                                : items_at_median(result.headline.p50_ns.value, options.items_per_iteration));
 }

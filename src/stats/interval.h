@@ -19,5 +19,6 @@ constexpr double tail(double confidence) {
 // Why a number is missing; stored beside the null.
 inline constexpr char kInsufficientSamples[] = "insufficient_samples";
 inline constexpr char kBatched[] = "batched";
+inline constexpr char kPipelined[] = "pipelined";
 
 }  // namespace paceline::stats

@@ -15,9 +15,15 @@
 namespace paceline::workload {
 namespace {
 
-// A batch of iterations has no times on the device.
+std::optional<std::int64_t> per_iteration(std::optional<std::int64_t> ns, std::int64_t batch) {
+  if (!ns) return std::nullopt;
+  return std::llround(static_cast<double>(*ns) / static_cast<double>(batch));
+}
+
+// A batch of iterations that are waited for one by one has no times on the device.
 std::vector<result::Sample> samples_of(const pass::PassSpec& spec, const measure::LoopResult& loop,
-                                       const std::vector<std::optional<std::int64_t>>& device_ns) {
+                                       const std::vector<DeviceTimes>& device) {
+  const bool pipelined = spec.loop.pipelined;
   const auto durations = loop.samples_ns();
   std::vector<result::Sample> samples;
   for (std::size_t i = 0; i < loop.samples.size(); ++i) {
@@ -27,8 +33,13 @@ std::vector<result::Sample> samples_of(const pass::PassSpec& spec, const measure
     s.index = static_cast<std::int64_t>(i);
     s.start_ns = loop.samples[i].start_ns;
     s.host_ns = std::llround(durations[i]);
-    if (loop.batch == 1 && i < device_ns.size()) s.device_ns = device_ns[i];
-    s.flags = loop.batch > 1 ? result::kSampleBatched : 0U;
+    if ((loop.batch == 1 || pipelined) && i < device.size()) {
+      s.device_ns = per_iteration(device[i].device_ns, loop.batch);
+      s.enqueue_ns = per_iteration(device[i].enqueue_ns, loop.batch);
+      s.input_ns = device[i].input_ns, s.output_ns = device[i].output_ns;
+      s.compute_ns = device[i].compute_ns;
+    }
+    s.flags = pipelined ? result::kSamplePipelined : loop.batch > 1 ? result::kSampleBatched : 0U;
     samples.push_back(s);
   }
   return samples;
@@ -62,11 +73,10 @@ void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
   sink_.emit(pass::repetition_record(figures));
 }
 
-void TimedRepetition::emit(const measure::LoopResult& loop,
-                           const std::vector<std::optional<std::int64_t>>& device_ns) {
+void TimedRepetition::emit(const measure::LoopResult& loop, const std::vector<DeviceTimes>& device) {
   const double typical_ns = stats::median(loop.samples_ns());
   fill(loop, typical_ns * static_cast<double>(loop.batch));
-  emit(samples_of(spec_, loop, device_ns));
+  emit(samples_of(spec_, loop, device));
 }
 
 }  // namespace paceline::workload

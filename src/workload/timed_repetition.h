@@ -15,6 +15,13 @@
 
 namespace paceline::workload {
 
+// What an engine with a clock of its own says of the inferences of one sample together, and of the parts of
+// the last.
+struct DeviceTimes {
+  std::optional<std::int64_t> device_ns{}, enqueue_ns{}, input_ns{}, compute_ns{}, output_ns{};
+  friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
+};
+
 // One repetition in one process, alone or as a rank: what is timed, the window around it, and the records of
 // both.
 class TimedRepetition {
@@ -44,8 +51,8 @@ class TimedRepetition {
   void fill(const measure::LoopResult& loop, double timed_ns);
   // Reports the samples, what samplers read, and the repetition.
   void emit(const std::vector<result::Sample>& samples);
-  // Both, of run_loop(); `device_ns` holds one time per sample, where a device has times.
-  void emit(const measure::LoopResult& loop, const std::vector<std::optional<std::int64_t>>& device_ns = {});
+  // Both, of run_loop(); `device` holds one entry per sample, where a device has times.
+  void emit(const measure::LoopResult& loop, const std::vector<DeviceTimes>& device = {});
 
   [[nodiscard]] const measure::TimerCost& timer() const { return overhead_->timer(); }
 

@@ -71,6 +71,35 @@ class ClosedLoopAndOffline(Load):
         self.assertEqual(summary["cases"][0]["benchmark"]["threads"], 1)
 
 
+class Pipelined(Load):
+    def test_blocks_beside_one_at_a_time(self):
+        result, summary = self.load_run("--timing", "sync,pipelined", iterations=5, us=5000)
+        one, blocks = summary["cases"]
+        self.assertEqual(one["benchmark"]["timing_mode"], "sync_latency")
+        self.assertNotIn("timing", one["benchmark"]["params"])
+        self.assertNotIn("sync", one["label"])
+        self.assertEqual((one["back_to_back_ns"]["value"], one["device_parts"]), (None, []))
+        self.assertEqual(blocks["benchmark"]["timing_mode"], "pipelined")
+        self.assertEqual(blocks["benchmark"]["params"]["timing"], "pipelined")
+        self.assertTrue(blocks["label"].endswith(" pipelined"), blocks["label"])
+        self.assertEqual(blocks["stats"]["n"], 5)
+        self.assertEqual(blocks["headline"]["p50_ns"]["value_reason"], "pipelined")
+        per_inference = blocks["back_to_back_ns"]["value"]
+        self.assertGreater(per_inference, 4e6)
+        self.assertEqual({row["flags"] for row in self.samples_of(blocks)}, {"2"})
+        size = int(blocks["effective_settings"]["inferences_per_block"])
+        self.assertIn(size, (8, 16))
+        self.assertGreaterEqual(size * per_inference, 40e6)
+        self.assertEqual(blocks["correctness"]["verdict"], one["correctness"]["verdict"])
+        self.assertIn("ms per inference back to back, which is no latency", result.out)
+        self.assertRegex(result.out, r"pipelined takes [\d.]+ ms an inference back to back \(")
+
+    def test_only_one_request_at_a_time_has_blocks(self):
+        result = self.infer("--timing", "pipelined", "--scenario", "closed_loop")
+        self.assert_code(result, 2)
+        self.assertIn("'timing' is for the scenario sync; add --scenario sync", result.err)
+
+
 class Server(Load):
     def server(self, *arguments, **options):
         return self.load_run("--scenario", "server", *arguments, **options)

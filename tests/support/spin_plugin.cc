@@ -29,7 +29,8 @@
 //          batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
-//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
+//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
+//          several before one synchronize take the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the
@@ -124,13 +125,19 @@ class SpinEngine : public SumEngine {
     if (steady_) info.settings.emplace_back("pace", "steady");
     return info;
   }
-  [[nodiscard]] std::optional<double> device_ns(Slot) const override {
-    return device_ns_ + static_cast<double>(calls_);
+  [[nodiscard]] std::optional<double> device_ns(Slot) const override { return waited_device_ns_; }
+  void enqueue(Slot slot) override {
+    SumEngine::enqueue(slot);
+    ++started_;
   }
   std::span<const TensorView> synchronize(Slot slot) override {
     const SteadyClock clock;
-    const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
-    const auto until = clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (steady_ ? 1 : share));
+    auto until = clock.now_ns();
+    for (waited_device_ns_ = 0; started_ > 0; --started_) {
+      const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
+      until += static_cast<std::int64_t>(mean_ns_ * (steady_ ? 1 : share));
+      waited_device_ns_ += device_ns_ + static_cast<double>(calls_);
+    }
     if (const auto asleep_ns = until - clock.now_ns() - kAwakeNs; asleep_ns > 0)
       std::this_thread::sleep_for(std::chrono::nanoseconds(asleep_ns));
     while (clock.now_ns() < until) {
@@ -144,6 +151,8 @@ class SpinEngine : public SumEngine {
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
                   static_cast<std::uint64_t>(::getpid())};
   std::uint64_t calls_ = 0;
+  int started_ = 0;  // since the last synchronize
+  double waited_device_ns_ = 0;
   bool steady_ = false;
   double device_ns_ = std::stod(variable("SPIN_DEVICE_NS", "0"));
 };

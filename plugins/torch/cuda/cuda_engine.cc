@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "support/engine_checks.h"
 #include "torch/cuda/cuda_versions.h"
@@ -21,10 +23,17 @@ namespace {
 
 using torch_plugin::translate_errors;
 
+constexpr std::string_view kFailedOnDevice = "the model failed on the device";
 constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites the graph in the next
 
 const char* on_off(bool on) {
   return on ? "on" : "off";
+}
+
+// CUDA returns milliseconds as a float, with a resolution of about half a microsecond.
+double ns_between(const at::cuda::CUDAEvent& begin, const at::cuda::CUDAEvent& end) {
+  return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
+                          [&] { return static_cast<double>(begin.elapsed_time(end)) * 1e6; });
 }
 
 plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, const DeviceMemory& memory) {
@@ -111,24 +120,39 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kUsage, std::string(plugin_support::kCannotRun), [&] {
-    state.copies.send();
-    state.begin.record(*stream_);
+    if (state.copies.sends()) {
+      state.sending.record(*stream_);
+      state.copies.send();
+    }
+    (state.started++ == 0 ? state.begin : state.later_begin).record(*stream_);
     launch(state);
     state.end.record(*stream_);
+  });
+  if (switches_.io == Io::kNone) return;
+  translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
+    (void)state.copies.fetch(state.outputs);
+    state.fetched.record(*stream_);
   });
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
-  if (switches_.io != Io::kNone) return fetch_outputs(slot);
-  translate_errors(ErrorCode::kData, "the model failed on the device", [&] { stream_->synchronize(); });
-  return {};
+  auto& state = slots_.bound(slot);
+  state.waited_for = std::exchange(state.started, 0);
+  const c10::InferenceMode inference;
+  translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
+    stream_->synchronize();
+    if (switches_.io != Io::kNone)
+      torch_plugin::describe_outputs(state.copies.fetched(), state.views, program_->output_names);
+  });
+  if (switches_.io == Io::kNone) return {};
+  return state.views;
 }
 
 std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
+  translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
     auto& on_host = state.copies.fetch(state.outputs);
     stream_->synchronize();
     torch_plugin::describe_outputs(on_host, state.views, program_->output_names);
@@ -141,7 +165,7 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  return translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
+  return translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
     std::vector<at::Tensor> outputs;
     for (int settle = 0; settle < kSettlingRuns; ++settle) program_->run(state.copies.inputs(), outputs);
     stream_->synchronize();
@@ -156,12 +180,21 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   });
 }
 
-// CUDA returns milliseconds as a float, with a resolution of about half a microsecond.
 std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
   const auto* state = slots_.find(slot);
   if (!state || !state->end.isCreated()) return std::nullopt;
-  return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
-                          [&] { return static_cast<double>(state->begin.elapsed_time(state->end)) * 1e6; });
+  return ns_between(state->begin, state->end);
+}
+
+plugin::PartTimes CudaEngine::part_ns(plugin::Slot slot) const {
+  plugin::PartTimes times;
+  const auto* state = slots_.find(slot);
+  if (!state || !state->end.isCreated()) return times;
+  const auto& begin = state->waited_for > 1 ? state->later_begin : state->begin;
+  if (state->copies.sends()) times.inputs_ns = ns_between(state->sending, begin);
+  times.model_ns = ns_between(begin, state->end);
+  if (switches_.io != Io::kNone) times.outputs_ns = ns_between(state->end, state->fetched);
+  return times;
 }
 
 void CudaEngine::flush_caches() {

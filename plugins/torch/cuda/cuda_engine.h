@@ -20,8 +20,8 @@
 namespace paceline::cuda_plugin {
 
 // Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on its own stream.
-// Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in synchronize,
-// or, with io: none, in fetch_outputs.
+// Inputs are on the device from bind on, or copied in enqueue, as outputs to the host are; with io: none
+// these are copied in fetch_outputs.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -34,6 +34,7 @@ class CudaEngine : public plugin::Engine {
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
   void flush_caches() override;
+  [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot slot) const override;
 
  private:
   struct SlotState {
@@ -41,7 +42,11 @@ class CudaEngine : public plugin::Engine {
     std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
     std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
-    at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model
+    // Around the model: of the first inference that a synchronize waits for, and of later ones.
+    at::cuda::CUDAEvent begin{cudaEventDefault}, later_begin{cudaEventDefault}, end{cudaEventDefault};
+    // Before the copies of inputs, and behind those of outputs.
+    at::cuda::CUDAEvent sending{cudaEventDefault}, fetched{cudaEventDefault};
+    int started = 0, waited_for = 0;  // inferences since the last synchronize, and before it
   };
   void launch(SlotState& state);
 

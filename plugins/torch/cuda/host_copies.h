@@ -27,11 +27,13 @@ class HostCopies {
   bool bind(std::span<const TensorView> inputs, const std::vector<TensorSpec>& specs,
             const torch_plugin::Form& form, Io io);
   [[nodiscard]] const std::vector<at::Tensor>& inputs() const { return on_device_; }
+  [[nodiscard]] bool sends() const { return !sources_.empty(); }
   // Copies the inputs to the device unless they stay there; does not wait for pinned memory.
   void send();
   // Copies outputs to the host; those in pinned memory are complete once the stream was waited for. With
   // kNone the caller leaves this out of an inference.
   std::vector<at::Tensor>& fetch(std::span<const at::Tensor> outputs);
+  [[nodiscard]] std::vector<at::Tensor>& fetched() { return results_; }
 
  private:
   Io io_ = Io::kDevice;

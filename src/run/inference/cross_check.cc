@@ -175,6 +175,7 @@ double Exchange::ours() {
   pass.loop.warmup.fixed_iterations = order_.warmup;
   pass.loop.iterations = order_.iterations;
   pass.loop.batch = 1;
+  pass.loop.pipelined = false;
   use_model_file(run_, pass);
   const auto outcome = helpers_.run_ours(pass);
   if (interrupt_) throw Error(ErrorCode::kTimeout, "the run was interrupted");

@@ -46,6 +46,8 @@ measure::LoopConfig loop_config(const Settings& s) {
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
   if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback"))
     loop.batch = 1;
+  loop.pipelined = s.text("timing") == "pipelined";
+  if (loop.pipelined) loop.batch.reset();  // blocks have a size of their own
   return loop;
 }
 

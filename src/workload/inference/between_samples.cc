@@ -5,12 +5,21 @@
 #include <utility>
 
 namespace paceline::workload {
+namespace {
 
-BetweenSamples::BetweenSamples(plugin::Engine& engine, bool cold_caches, std::function<void()> feed)
+std::optional<std::int64_t> rounded(const std::optional<double>& ns) {
+  return ns ? std::optional<std::int64_t>(std::llround(*ns)) : std::nullopt;
+}
+
+}  // namespace
+
+BetweenSamples::BetweenSamples(plugin::Engine& engine, bool cold_caches, std::function<void()> feed,
+                               const std::int64_t* enqueue_ns)
     : engine_(engine),
       has_clock_(engine.info().device_clock),
       cold_caches_(cold_caches),
-      feed_(std::move(feed)) {}
+      feed_(std::move(feed)),
+      enqueue_ns_(enqueue_ns) {}
 
 std::function<void(std::int64_t)> BetweenSamples::hook() {
   if (!has_clock_ && !cold_caches_ && !feed_) return {};
@@ -22,11 +31,17 @@ std::function<void(std::int64_t)> BetweenSamples::hook() {
 }
 
 void BetweenSamples::keep_time() {
-  const auto ns = has_clock_ ? engine_.device_ns(0) : std::nullopt;
-  times_.push_back(ns ? std::optional<std::int64_t>(std::llround(*ns)) : std::nullopt);
+  auto& times = times_.emplace_back();
+  if (!has_clock_) return;
+  times.device_ns = rounded(engine_.device_ns(0));
+  if (enqueue_ns_) times.enqueue_ns = *enqueue_ns_;
+  const auto parts = engine_.part_ns(0);
+  times.input_ns = rounded(parts.inputs_ns);
+  times.compute_ns = rounded(parts.model_ns);
+  times.output_ns = rounded(parts.outputs_ns);
 }
 
-std::vector<std::optional<std::int64_t>> BetweenSamples::take_times(std::size_t samples) {
+std::vector<DeviceTimes> BetweenSamples::take_times(std::size_t samples) {
   if (samples > 0) keep_time();
   times_.resize(samples);
   return std::move(times_);

@@ -2,22 +2,25 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "plugin/engine.h"
+#include "workload/timed_repetition.h"
 
 namespace paceline::workload {
 
-// Does what happens between two samples, outside the timed region: the time of the last one is read from the
-// engine's own clock, `feed` binds the inputs of the next where they change, and caches are emptied for it.
+// Does what happens between two samples, outside the timed region: the times of the last one are read from
+// the engine's own clock, `feed` binds the inputs of the next where they change, and caches are emptied for
+// it.
 class BetweenSamples {
  public:
-  BetweenSamples(plugin::Engine& engine, bool cold_caches, std::function<void()> feed = {});
+  // `enqueue_ns`: where the timed body leaves how long enqueueing took; null: it does not tell.
+  BetweenSamples(plugin::Engine& engine, bool cold_caches, std::function<void()> feed = {},
+                 const std::int64_t* enqueue_ns = nullptr);
   // For LoopHooks::before_sample; empty where there is nothing to do.
   [[nodiscard]] std::function<void(std::int64_t)> hook();
-  // Device times of the phase that has just ended, one per sample; all empty when the engine has no clock.
-  [[nodiscard]] std::vector<std::optional<std::int64_t>> take_times(std::size_t samples);
+  // Times of the phase that has just ended, one entry per sample; all empty when the engine has no clock.
+  [[nodiscard]] std::vector<DeviceTimes> take_times(std::size_t samples);
 
  private:
   void keep_time();
@@ -25,7 +28,8 @@ class BetweenSamples {
   plugin::Engine& engine_;
   bool has_clock_, cold_caches_;
   std::function<void()> feed_;
-  std::vector<std::optional<std::int64_t>> times_;
+  const std::int64_t* enqueue_ns_;
+  std::vector<DeviceTimes> times_;
 };
 
 }  // namespace paceline::workload

@@ -57,13 +57,22 @@ class TimedEngine {
  public:
   // Reads the inputs it uses and no others, which would count as memory of the case.
   TimedEngine(const pass::PassSpec& spec, plugin::Engine& engine)
-      : spec_(spec), engine_(engine), inputs_(spec, 0, 1), batch_(inputs_.batch(0)) {
+      : spec_(spec),
+        engine_(engine),
+        inputs_(spec, 0, 1),
+        batch_(inputs_.batch(0)),
+        times_enqueue_(engine.info().device_clock) {
     engine_.bind(0, batch_);
   }
-  void infer_once() {
-    engine_.enqueue(0);
+  // Starts `count` inferences and waits for all of them.
+  void infer(std::int64_t count) {
+    const auto begin = times_enqueue_ ? clock_.now_ns() : 0;
+    for (std::int64_t i = 0; i < count; ++i) engine_.enqueue(0);
+    if (times_enqueue_) enqueue_ns_ = clock_.now_ns() - begin;
     outputs_ = engine_.synchronize(0);
   }
+  // How long starting those took the host; 0 where no device runs them.
+  [[nodiscard]] const std::int64_t& enqueue_ns() const { return enqueue_ns_; }
   void feed();
   // How long copying and binding the state took on average; empty without a state.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> feeding() const;
@@ -75,6 +84,9 @@ class TimedEngine {
   plugin::Engine& engine_;
   Inputs inputs_;
   std::vector<TensorView> batch_;
+  bool times_enqueue_;
+  SteadyClock clock_;
+  std::int64_t enqueue_ns_ = 0;
   std::span<const TensorView> outputs_;
   std::optional<Feedback> feedback_;
   std::int64_t feeding_ns_ = 0, feedings_ = 0;
@@ -97,8 +109,17 @@ std::vector<std::pair<std::string, std::string>> TimedEngine::feeding() const {
 }
 
 result::Correctness TimedEngine::verify(double typical_ns) {
-  if (feedback_) outputs_ = infer(engine_, batch_);  // the answers to the first inputs are compared
+  if (feedback_) outputs_ = workload::infer(engine_, batch_);  // the answers to the first inputs are compared
   return verify_answers(spec_, engine_, {outputs_, batch_, typical_ns});
+}
+
+// Waits for each inference, or for whole blocks of them.
+measure::LoopResult timed_loop(const pass::PassSpec& spec, TimedRepetition& repetition, TimedEngine& engine,
+                               const std::atomic<bool>& interrupt, std::function<void(std::int64_t)> before) {
+  if (spec.loop.pipelined)
+    return repetition.run_loop([&](std::int64_t count) { engine.infer(count); }, interrupt,
+                               std::move(before));
+  return repetition.run_loop([&] { engine.infer(1); }, interrupt, std::move(before));
 }
 
 // Adds what is known of the model's arithmetic where outputs are not within their limits.
@@ -182,16 +203,19 @@ void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<b
   sink.phase("measure");
   const auto feed = [&] { engine.feed(); };
   BetweenSamples between(*loaded.engine, spec.cache_mode == "cold",
-                         spec.feedback.empty() ? std::function<void()>() : feed);
-  const auto loop = repetition.run_loop([&] { engine.infer_once(); }, interrupt, between.hook());
+                         spec.feedback.empty() ? std::function<void()>() : feed, &engine.enqueue_ns());
+  const auto loop = timed_loop(spec, repetition, engine, interrupt, between.hook());
   if (interrupt || loop.samples.empty()) return;
-  const auto device_ns = between.take_times(loop.samples.size());
+  const auto device = between.take_times(loop.samples.size());
 
   sink.phase("verify");
   sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));
   if (const auto feeding = engine.feeding(); !feeding.empty())
     sink.emit(pass::loaded_record(loaded.engine->info().versions, feeding));
-  repetition.emit(loop, device_ns);
+  if (spec.loop.pipelined)
+    sink.emit(pass::loaded_record(loaded.engine->info().versions,
+                                  {{"inferences_per_block", std::to_string(loop.batch)}}));
+  repetition.emit(loop, device);
   sink.phase(kUnload);
 }
 

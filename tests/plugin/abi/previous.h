@@ -12,7 +12,7 @@
 
 namespace paceline::plugin {
 
-inline constexpr std::uint32_t kAbiVersion = 14;
+inline constexpr std::uint32_t kAbiVersion = 15;
 
 class Engine {
  public:
@@ -23,6 +23,7 @@ struct BuilderEntry;
 struct TrainerEntry;
 struct BackendEntry;
 struct CommunicatorEntry;
+struct SamplerEntry;
 
 struct EngineEntry {
   const char* name;
@@ -30,7 +31,7 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*make)();
 };
 
-// Without the member `samplers`, which number 15 has before `options`.
+// As in number 16, whose engines have one method more.
 struct Plugin {
   std::uint32_t abi_version;
   const char* name;
@@ -41,6 +42,7 @@ struct Plugin {
   std::span<const TrainerEntry> trainers = {};
   std::span<const BackendEntry> backends = {};
   std::span<const CommunicatorEntry> communicators = {};
+  std::span<const SamplerEntry> samplers = {};
   const char* options = "[]";
 };
 

@@ -37,6 +37,12 @@ int DoubleState::enqueued() {
 int DoubleState::profilers() {
   return ask<int>(kTensorRt, "fake_profilers");
 }
+double DoubleState::host_ms() {
+  return ask<double>(kDriver, "fake_host_ms");
+}
+void DoubleState::lose_waits(bool lost) {
+  ask<void>(kDriver, lost ? "fake_lose_waits" : "fake_keep_waits");
+}
 std::string DoubleState::misuse() {
   const char* words = ask<const char*>(kDriver, "fake_misuse");
   return words ? words : "the double's driver is not loaded";

@@ -19,12 +19,14 @@ using testing::HasSubstr;
 // What the double tells of itself, by functions that its libraries export. What it does is told by the lines
 // of a model (double/fake_model.h).
 struct DoubleState {
-  static int live_allocations();  // streams, events, graphs, memory of both kinds
-  static int copies();            // between host and device, that were enqueued
-  static int enqueued();          // inferences, also those of a recording
-  static int profilers();         // execution contexts that have one
-  static std::string misuse();    // the first thing that a real driver would take without a word
-  static void reset();            // a driver without errors; this thread has no context
+  static int live_allocations();      // streams, events, graphs, memory of both kinds
+  static int copies();                // between host and device, that were enqueued
+  static int enqueued();              // inferences, also those of a recording
+  static int profilers();             // execution contexts that have one
+  static double host_ms();            // the virtual clock
+  static void lose_waits(bool lost);  // whether the host does not wait for streams
+  static std::string misuse();        // the first thing that a real driver would take without a word
+  static void reset();                // a driver without errors; this thread has no context
 };
 
 // The plug-in with the double's libraries. Whatever a test does, at its end nothing may be left on the device

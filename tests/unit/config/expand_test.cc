@@ -190,6 +190,10 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\nscenario: offline\n"),
             "'cache_mode: cold' is for scenario: sync");
+  EXPECT_EQ(reason("timing: pipelined\n"), "");
+  EXPECT_EQ(reason("timing: pipelined\ndevice: cuda\ncache_mode: cold\n"),
+            "'cache_mode: cold' is for timing: sync");
+  EXPECT_EQ(reason("timing: pipelined\nfeedback: [y:x]\n"), "'feedback' is for timing: sync");
   EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
   EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");

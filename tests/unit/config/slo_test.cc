@@ -46,6 +46,11 @@ TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {
             std::string::npos);
   EXPECT_NE(mistakes("server: {load: 0.5}\n").find("'server.load' is for the scenario server"),
             std::string::npos);
+  EXPECT_NE(mistakes("scenario: offline\ntiming: [sync, pipelined]\n")
+                .find("'timing' is for the scenario sync; add scenario: sync"),
+            std::string::npos);
+  EXPECT_EQ(mistakes("timing: [sync, pipelined]\n"), "");
+  EXPECT_EQ(mistakes("scenario: offline\ntiming: sync\n"), "");
   EXPECT_EQ(mistakes("scenario: offline\nconcurrency: 2\n"), "");
 }
 

@@ -103,6 +103,15 @@ TEST(Calibration, BatchIsAPowerOfTwoThatReachesTheLimit) {
   EXPECT_EQ(batch_size(100, 0), 1);
 }
 
+TEST(Calibration, ABlockLastsFiftyMillisecondsAndHoldsTwo) {
+  EXPECT_EQ(pipeline_depth(50e6), 2);
+  EXPECT_EQ(pipeline_depth(1e10), 2);
+  EXPECT_EQ(pipeline_depth(10e6), 8);  // 5 and the next power of two
+  EXPECT_EQ(pipeline_depth(12.5e6), 4);
+  EXPECT_EQ(pipeline_depth(1), 4096);
+  EXPECT_EQ(pipeline_depth(0), 4096);
+}
+
 TEST(Calibration, RunsOnTheRealClock) {
   const auto c =
       calibrate(SteadyClock{}, {.timer_reads = 10'000, .null_iterations = 1'000, .os_noise_ns = 1'000'000});

@@ -48,6 +48,47 @@ struct Bench {
   }
 };
 
+// A device: starting an iteration takes the host 1 ms and the device 4; what is started follows each other.
+struct Device {
+  FakeClock clock;
+  std::vector<std::int64_t> blocks{};
+  void operator()(std::int64_t count) {
+    blocks.push_back(count);
+    clock.advance((1 + 4 * count) * kMs);
+  }
+};
+
+// One at a time an iteration takes 5 ms, in blocks 4 and a share of the first start.
+TEST(TimedLoop, APipelinedBlockIsOneSample) {
+  auto config = without_warmup();
+  config.warmup.mode = stats::WarmupMode::kFixed;
+  config.warmup.fixed_iterations = 3;
+  config.pipelined = true;
+  config.iterations = 10;
+  const FakeClock clock;
+  Device device{clock};
+  AloneDecider decider(config.warmup, config.stop, config.iterations);
+  const auto result = run_timed_loop(clock, device, config, kTimer, decider);
+  EXPECT_EQ(result.batch, 16);  // 50 ms hold 12 or 13 of them
+  EXPECT_EQ(result.samples_ns(), std::vector<double>(10, 65e6 / 16));
+  std::vector<std::int64_t> blocks(4, 1);  // the first call and the warm-up
+  blocks.resize(4 + 2 + 10, 16);           // two blocks choose the size
+  EXPECT_EQ(device.blocks, blocks);
+}
+
+TEST(TimedLoop, BlocksThatAreTooSlowForTheirLengthStillPipeline) {
+  auto config = without_warmup();
+  config.pipelined = true;
+  config.iterations = 1;
+  for (const auto& [batch, expected] : {std::pair{std::optional<std::int64_t>(), std::int64_t{2}}, {3, 3}}) {
+    config.batch = batch;
+    const FakeClock clock;
+    auto slow = [&](std::int64_t count) { clock.advance(count * kSecond); };
+    AloneDecider decider(config.warmup, config.stop, config.iterations);
+    EXPECT_EQ(run_timed_loop(clock, slow, config, kTimer, decider).batch, expected);
+  }
+}
+
 TEST(TimedLoop, FixedCountTakesExactlyThatMany) {
   auto config = without_warmup();
   config.warmup.mode = stats::WarmupMode::kFixed;

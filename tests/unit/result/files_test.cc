@@ -52,6 +52,17 @@ TEST_F(RunFiles, RequestsSurviveTheDisk) {
   EXPECT_EQ(latencies_ns(requests).size(), 2U);
 }
 
+TEST_F(RunFiles, PartsOfInferencesOnADeviceSurviveTheDisk) {
+  auto inferences = samples();
+  inferences[0].enqueue_ns = 30, inferences[0].compute_ns = 20, inferences[0].output_ns = 5;
+  inferences[1].enqueue_ns = 31, inferences[1].input_ns = 6;
+  const auto text = samples_to_csv(inferences);
+  EXPECT_NE(text.find("flags,enqueue_ns,input_ns,compute_ns,output_ns\n"), std::string::npos) << text;
+  write_file_atomic(folder_ / "s.csv", text);
+  EXPECT_EQ(read_samples_csv(folder_ / "s.csv"), inferences);
+  EXPECT_EQ(sample_columns(inferences).size(), 11U);
+}
+
 TEST_F(RunFiles, RequestsOfTheFirstVersionAreRead) {
   const std::string header =
       "repetition,rank,index,start_ns,host_ns,device_ns,flags,queue_ns,input_ns,compute_ns,";

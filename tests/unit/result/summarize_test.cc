@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "result/metric_table.h"
 #include "stats/quantile.h"
 
 namespace paceline::result {
@@ -115,6 +116,54 @@ TEST(Summarize, BatchedSamplesClaimNoTail) {
   EXPECT_EQ(s.result.benchmark.timing_mode, "batched");
   EXPECT_EQ(s.result.stats.quantiles[1].value_ns.reason(), "batched");
   EXPECT_FALSE(s.result.stats.max_ns);
+}
+
+TEST(Summarize, APipelinedCaseHasATimePerInferenceAndNoLatency) {
+  auto s = make_case("a", {1.00, 1.02, 0.98, 1.05, 0.97, 1.01}, 100);
+  s.result.flops.model_flops_per_item = 8e9;
+  summarize(s.result, s.samples, {});
+  const auto sync = s.result;
+  EXPECT_FALSE(sync.back_to_back_ns.value);
+  EXPECT_EQ(find_metric("back_to_back_ms")->get(sync).reason, "each inference was waited for");
+  for (auto& sample : s.samples) sample.flags = kSamplePipelined;
+  summarize(s.result, s.samples, {});
+  const auto& one = s.result;
+  EXPECT_EQ(one.benchmark.timing_mode, "pipelined");
+  EXPECT_EQ(find_metric("back_to_back_ms")->get(one).value, find_metric("p50_ms")->get(sync).value);
+  EXPECT_EQ(find_metric("back_to_back_ms")->get(one).ci_low, find_metric("p50_ms")->get(sync).ci_low);
+  EXPECT_EQ(one.back_to_back_ns.ci_method, "binomial_processes");
+  for (const char* name : {"p50_ms", "p90_ms", "p99_ms", "min_ms", "max_ms"})
+    EXPECT_EQ(find_metric(name)->get(one).reason, "pipelined") << name;
+  EXPECT_EQ(*one.throughput.per_s.value, *sync.throughput.per_s.value);
+  EXPECT_EQ(*one.flops.achieved_flops_per_s, 8e9 * *one.throughput.per_s.value);
+}
+
+// 1 to 400 us in each part, so that the nearest rank of p99 is 396.
+TEST(Summarize, PartsOfAnInferenceOnADevice) {
+  auto s = make_case("a", {1.0}, 400);
+  summarize(s.result, s.samples, {});
+  EXPECT_TRUE(s.result.device_parts.empty());
+  EXPECT_EQ(find_metric("enqueue_p50_ms")->get(s.result).reason, "the engine has no clock of its own");
+  for (auto& sample : s.samples) {
+    const auto scattered = 1'000 * ((sample.index * 37) % 400 + 1);
+    sample.compute_ns = 3 * scattered, sample.enqueue_ns = scattered, sample.output_ns = 2 * scattered;
+  }
+  summarize(s.result, s.samples, {});
+  ASSERT_EQ(s.result.device_parts.size(), 3U);
+  const auto& enqueue = s.result.device_parts[0];
+  EXPECT_EQ(enqueue.name, "enqueue");
+  EXPECT_EQ(enqueue.n, 400);
+  EXPECT_EQ(*enqueue.min_ns, 1e3);
+  EXPECT_EQ(*enqueue.mean_ns, 200.5e3);
+  EXPECT_DOUBLE_EQ(*find_metric("enqueue_p50_ms")->get(s.result).value, 0.2005);
+  EXPECT_DOUBLE_EQ(*find_metric("enqueue_p99_ms")->get(s.result).value, 0.396);
+  EXPECT_DOUBLE_EQ(*find_metric("device_p99_ms")->get(s.result).value, 3 * 0.396);
+  EXPECT_DOUBLE_EQ(*find_metric("d2h_p50_ms")->get(s.result).value, 2 * 0.2005);
+  EXPECT_EQ(find_metric("h2d_p50_ms")->get(s.result).reason, "nothing is copied");
+  for (auto& sample : s.samples) sample.flags = kSamplePipelined;
+  summarize(s.result, s.samples, {});
+  EXPECT_DOUBLE_EQ(*find_metric("enqueue_p50_ms")->get(s.result).value, 0.2005);
+  EXPECT_EQ(find_metric("enqueue_p99_ms")->get(s.result).reason, "pipelined");
 }
 
 TEST(Summarize, FlopsFollowTheMedian) {

@@ -32,6 +32,13 @@ class WithoutFlush : public FakeEngine {
   void flush_caches() override { plugin::Engine::flush_caches(); }
 };
 
+// Samples whose only time is that of the device.
+std::vector<DeviceTimes> of_device(const std::vector<std::int64_t>& ns) {
+  std::vector<DeviceTimes> times;
+  for (const auto value : ns) times.push_back({value});
+  return times;
+}
+
 // As the loop does: the hook, then the sample.
 void run_phase(FakeEngine& engine, const std::function<void(std::int64_t)>& hook, int samples) {
   for (int i = 0; i < samples; ++i) {
@@ -46,8 +53,32 @@ TEST(BetweenSamples, EverySampleOfTheLastPhaseHasItsOwnTime) {
   const auto hook = between.hook();
   run_phase(engine, hook, 4);  // warm-up
   run_phase(engine, hook, 3);
-  EXPECT_EQ(between.take_times(3), (std::vector<std::optional<std::int64_t>>{105, 106, 107}));
+  EXPECT_EQ(between.take_times(3), of_device({105, 106, 107}));
   EXPECT_EQ(engine.flushes, 0);
+}
+
+class WithCopies : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot) const override {
+    return {10.4 * runs, 90.0 + runs, {}};
+  }
+};
+
+TEST(BetweenSamples, CopiesAndEnqueueingAreTheSamplesOwn) {
+  for (const bool clock : {true, false}) {
+    WithCopies engine(clock);
+    std::int64_t enqueue_ns = 0;
+    BetweenSamples between(engine, true, {}, &enqueue_ns);
+    const auto hook = between.hook();
+    for (int i = 0; i < 2; ++i) {
+      hook(i);
+      engine.enqueue(0);
+      enqueue_ns += 7;
+    }
+    const std::vector<DeviceTimes> expected{{101, 7, 10, 91, {}}, {102, 14, 21, 92, {}}};
+    EXPECT_EQ(between.take_times(2), clock ? expected : std::vector<DeviceTimes>(2));
+  }
 }
 
 TEST(BetweenSamples, ColdCachesAreEmptiedBeforeEverySample) {
@@ -55,7 +86,7 @@ TEST(BetweenSamples, ColdCachesAreEmptiedBeforeEverySample) {
   BetweenSamples between(engine, true);
   run_phase(engine, between.hook(), 3);
   EXPECT_EQ(engine.flushes, 3);
-  EXPECT_EQ(between.take_times(3), std::vector<std::optional<std::int64_t>>(3));
+  EXPECT_EQ(between.take_times(3), std::vector<DeviceTimes>(3));
 }
 
 TEST(BetweenSamples, WithNothingToDoThereIsNoHook) {
@@ -87,7 +118,7 @@ TEST(BetweenSamples, InputsAreFedBeforeEverySampleAndAfterTheClock) {
   });
   run_phase(engine, between.hook(), 3);
   EXPECT_EQ(fed, 3);
-  EXPECT_EQ(between.take_times(3), (std::vector<std::optional<std::int64_t>>{1101, 2102, 3103}));
+  EXPECT_EQ(between.take_times(3), of_device({1101, 2102, 3103}));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct State {
   std::recursive_mutex lock;
   std::map<std::uint64_t, Block> memory;  // by address
   std::set<CUstream_st*> streams;
-  double host_ms = 0;  // the host's clock: it goes on when the host waits
+  double host_ms = 0;
   std::string misuse;
   int live = 0;
 };
@@ -87,6 +87,10 @@ void push(CUstream_st& stream, Work work) {
 void run_all(CUstream_st& stream) {
   while (!stream.work.empty()) run_first(stream);
   state().host_ms = std::max(state().host_ms, stream.now_ms);
+}
+
+double& host_ms() {
+  return state().host_ms;
 }
 
 void run_until(const Moment& moment) {

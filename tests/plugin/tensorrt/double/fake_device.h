@@ -99,6 +99,7 @@ void* host_memory(std::uint64_t address);  // what lies behind an address
 
 void push(CUstream_st& stream, Work work);
 void run_all(CUstream_st& stream);                // the host waits
+double& host_ms();                                // the host's clock: it goes on when the host waits or works
 void run_until(const Moment& moment);             // its stream
 void misuse(const std::string& words);            // what a real driver would take without a word
 [[nodiscard]] bool is_used(std::uint64_t block);  // by work that has not run

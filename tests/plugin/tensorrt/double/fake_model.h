@@ -17,6 +17,7 @@
 //   data_dependent                   the outputs' first dimension is not known before a run
 //   no_graph                         it cannot be recorded
 //   kernel_ms 2                      what a run takes on the device's clock; 2 unless it is told
+//   launch_ms 1                      what enqueueing a run takes on the host's clock; 0 unless it is told
 //   kernel_error 719 3               the third run of a context ends so, after it was enqueued
 //   refuse_enqueue 3                 the third run of a context is not enqueued
 //   inspector {"Layers": […]}        inspector none: no text

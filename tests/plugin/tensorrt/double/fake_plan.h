@@ -14,7 +14,7 @@ struct Plan {
   std::vector<Ranges> profiles;
   std::string inspector, load_error;
   std::vector<float> layer_ms{0.25F};
-  double kernel_ms = 2;
+  double kernel_ms = 2, launch_ms = 0;
   int kernel_error = 0, failing_run = 0, refused_run = 0;
   bool data_dependent = false, no_graph = false;
 
@@ -51,6 +51,7 @@ struct Plan {
     if (what == "data_dependent") data_dependent = true;
     if (what == "no_graph") no_graph = true;
     if (what == "kernel_ms") words >> kernel_ms;
+    if (what == "launch_ms") words >> launch_ms;
     if (what == "kernel_error") words >> kernel_error >> failing_run;
     if (what == "refuse_enqueue") words >> refused_run;
     if (what == "layer_ms") layer_ms.assign(std::istream_iterator<float>(words), {});
