@@ -52,6 +52,29 @@ def all_ok(count, device):
     return check
 
 
+def watched(case):
+    """What the sampler of the driver's library read in the timed window."""
+    devices = case.get("devices") or []
+    lacking = [name for name in ("sm_clock_mean_mhz", "power_mean_w", "energy_j") if not devices or number(devices[0], name) is None]
+    if lacking:
+        raise Problem(f"{case['label']}: the GPU's {', '.join(lacking)} was not read")
+
+
+def timed_both_ways(count, device):
+    """Half of the cases are timed back to back, and every one was watched on a GPU."""
+    def check(folder):
+        all_ok(count, device)(folder)
+        cases = cases_of(folder)
+        blocks = [case for case in cases if number(case, "back_to_back_ns", "value")]
+        if 2 * len(blocks) != count:
+            raise Problem(f"{len(blocks)} of {count} cases were timed back to back")
+        if device != "cpu":
+            for case in cases:
+                watched(case)
+        return f"{count} cases, {len(blocks)} back to back"
+    return check
+
+
 def googletest(folder):
     """At least one test has run: a program whose tests were all skipped has shown nothing."""
     log = (folder / "log.txt").read_text(errors="replace")

@@ -53,14 +53,27 @@ def figures(parts):
     return "\n".join([text for text in (case_figures(parts), *compared) if text])
 
 
+FIGURES = ("p50 ms", "back to back ms", "device p50 ms", "enqueue ms", "samples/s", "clock MHz", "W", "J per sample", "at power cap")
+
+
+def figures_of(case):
+    """Cells of one case, as FIGURES names them."""
+    device = (case.get("devices") or [{}])[0]
+    parts = {part["name"]: part for part in case.get("device_parts") or []}
+    capped = [row["share"] for row in device.get("slowdowns") or [] if row["reason"] == "power cap"]
+    return [scaled(number(case, "headline", "p50_ns", "value"), 1e-6, 3), scaled(number(case, "back_to_back_ns", "value"), 1e-6, 3),
+            scaled(number(case, "device_p50_ns", "value"), 1e-6, 3), scaled(number(parts, "enqueue", "p50_ns"), 1e-6, 3),
+            scaled(number(case, "throughput", "per_s", "value"), 1, 1), scaled(number(device, "sm_clock_mean_mhz"), 1, 0),
+            scaled(number(device, "power_mean_w"), 1, 0), scaled(number(device, "energy_per_item_j"), 1, 4),
+            f"{100 * capped[0]:.0f} %" if capped else "–"]
+
+
 def case_figures(parts):
-    lines = ["| part | case | p50 ms | device p50 ms | samples/s | grade |", "|---|---|---|---|---|---|"]
+    lines = [f"| part | case | {' | '.join(FIGURES)} | grade |", "|---" * (len(FIGURES) + 3) + "|"]
     for folder in parts:
         for c in cases_of(folder):
             if c["outcome"] == "ok":
-                lines.append(f"| {folder.name} | {c['label']} | {scaled(number(c, 'headline', 'p50_ns', 'value'), 1e-6, 3)} | "
-                             f"{scaled(number(c, 'device_p50_ns', 'value'), 1e-6, 3)} | {scaled(number(c, 'throughput', 'per_s', 'value'), 1, 1)} | "
-                             f"{c.get('grade') or '–'} |")
+                lines.append(f"| {folder.name} | {c['label']} | {' | '.join(figures_of(c))} | {c.get('grade') or '–'} |")
     return "\n".join(lines) + "\n" if len(lines) > 2 else ""
 
 

@@ -142,6 +142,9 @@ def inference(m):
                m.all_ok(count_of(engines, s.few)), 55, "cases"),
         m.part("graphs", f"the same, {graphs}: {s.half}", [m.infer(*both, *large, "--precision", s.half, *m.graphs("true"))],
                m.all_ok(count_of(engines, s.half)), 40, "cases"),
+        m.part("timing", f"the same, one at a time and back to back: {s.half}",
+               [m.infer(*both, *large, "--precision", s.half, "--timing", "sync,pipelined")],
+               checks.timed_both_ways(2 * count_of(engines, s.half), s.device), 60, "cases"),
         m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {s.half}", [m.infer(*both, *one, "--precision", s.half, *m.graphs("false,true"))],
                m.all_ok(times * count_of(engines, s.half)), 75, "cases"),
         m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
@@ -263,7 +266,7 @@ def tensorrt(m):
 
 QUICK_CHECKS = ("driver", "validate", "gpu_cuda", "gpu_cuda_training", "plugin_cuda", "plugin_cuda_parts", "cli", "lost_rank", "checkpoint", "profile",
                 "sanitizer", "ncu")
-QUICK_TIMES = ("precisions", "graphs", "channels_last", "closed_loop", "instances", "two_ranks", "compare_torchscript")
+QUICK_TIMES = ("timing", "batch_one", "one_rank", "channels_last")
 
 
 def quick(m):

@@ -110,10 +110,10 @@ class Tests(GpuDay):
 
 class Inference(GpuDay):
     def test_stage(self):
-        parts = ["precisions", "channels_last", "graphs", "batch_one", "copies", "transformer", "study"]
+        parts = ["precisions", "channels_last", "graphs", "timing", "batch_one", "copies", "transformer", "study"]
         done = self.day("inference")
         rows = self.assert_all_ok(done, parts)
-        self.assertEqual([rows[part][3] for part in parts], ["2 cases"] * 4 + ["1 case", "1 case", "4 cases"])
+        self.assertEqual([rows[part][3] for part in parts], ["2 cases"] * 3 + ["4 cases, 2 back to back", "2 cases", "1 case", "1 case", "4 cases"])
         files = self.assert_archive("inference", done, parts)
         for part in parts:
             self.assertTrue([name for name in files if name.startswith(f"{part}/results") and name.endswith("/run_summary.json")], part)
