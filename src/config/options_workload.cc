@@ -250,9 +250,10 @@ constexpr std::array kWorkloadRows{
            .flags = "--accuracy-reference",
            .type = kReference,
            .fallback = "eager",
-           .help = "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model "
-                   "file with the same inputs (FLOAT.onnx), or a file of expected outputs (FILE.npy, "
-                   "FILE.npz, NAME:FILE.npz)."}),
+           .help =
+               "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model "
+               "with the same inputs (FLOAT.onnx; resnet50, for a file that was built from it), or a file "
+               "of expected outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."}),
     aside({.name = "accuracy.check",
            .flags = "--accuracy",
            .type = kChoice,

@@ -278,8 +278,10 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
 // A missing file is reported by the checks of the plan, or by the case that reads it.
 Converted convert_reference(const Option& option, const RawValue& raw, const NameSpace& names) {
   const bool outputs = raw.text.ends_with(".npy") || raw.text.ends_with(".npz");
-  if (raw.text == kEngineOfModel) return fail(option, raw, "is no reference; name an engine or a file");
-  return outputs || find_file_type(raw.text) ? Converted{raw.text, {}} : convert_engine(option, raw, names);
+  if (raw.text == kEngineOfModel)
+    return fail(option, raw, "is no reference; name an engine, a built-in model or a file");
+  const bool model = find_file_type(raw.text) || find_model(raw.text);
+  return outputs || model ? Converted{raw.text, {}} : convert_engine(option, raw, names);
 }
 
 Converted convert_shapes(const Option&, const RawValue& raw) try {

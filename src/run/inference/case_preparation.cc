@@ -155,7 +155,7 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
     return true;
   }
   const auto choice = reference_choice(c.definition);
-  if (!choice.model_file.empty()) return make_file_reference(c, pass, choice.model_file);
+  if (!choice.model.empty()) return make_model_reference(c, pass, choice.model);
   const std::string& named = choice.engine;
   const auto* file_type = config::find_file_type(pass.model.file);
   const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
@@ -261,18 +261,18 @@ bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const s
 }
 
 // Another model, say the float one of a quantised file. False: the case has ended.
-bool CasePreparation::make_file_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
-  const auto engine = reader_of(tools_.setup.engines, file);
+bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model) {
+  const auto engine = reader_of(tools_.setup.engines, model);
   const auto home = tools_.setup.engines.find(engine);
   if (home.file.empty()) {
-    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", file, home.unavailable));
+    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", model, home.unavailable));
     return false;
   }
-  auto reference = file_reference_pass(pass, file, engine);
+  auto reference = model_reference_pass(pass, model, engine);
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);
+  pass.reference_name = fmt::format("the fp32 run of {} in {}", model, engine);
   if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
   use_its_samples(pass, reference);
   add_witness(c, pass, reference);

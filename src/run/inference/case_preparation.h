@@ -45,7 +45,7 @@ class CasePreparation {
   SecondRun second_run(CaseRun& c, pass::PassSpec reference);
   void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
   bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file);
-  bool make_file_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file);
+  bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model);
   bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
 

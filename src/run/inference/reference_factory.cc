@@ -11,7 +11,7 @@ namespace paceline::run {
 ReferenceChoice reference_choice(const config::Case& c) {
   const std::string& named = c.settings.text("accuracy.reference");
   if (named.ends_with(".npy") || named.ends_with(".npz")) return {.file = named};
-  if (config::find_file_type(named)) return {.model_file = named};
+  if (config::find_file_type(named) || config::find_model(named)) return {.model = named};
   return {.engine = named};
 }
 
@@ -66,17 +66,23 @@ std::string file_reference_engine(const EngineDirectory& engines, const std::str
   return "eager";
 }
 
-pass::PassSpec file_reference_pass(const pass::PassSpec& base, const std::string& file,
-                                   const std::string& engine) {
+pass::PassSpec model_reference_pass(const pass::PassSpec& base, const std::string& model,
+                                    const std::string& engine) {
   pass::PassSpec pass = reference_pass(base, engine);
   pass.model.name.clear();
+  pass.model.file.clear();
+  if (config::find_model(model)) {
+    pass.model.name = model;
+    return pass;
+  }
   pass.model.weights_file.clear();
-  pass.model.file = file;
+  pass.model.file = model;
   return pass;
 }
 
-std::string reader_of(const EngineDirectory& engines, const std::string& file) {
-  const auto* type = config::find_file_type(file);
+std::string reader_of(const EngineDirectory& engines, const std::string& model) {
+  const auto* type = config::find_file_type(model);
+  if (config::find_model(model)) return "eager";
   if (!type || type->readers.empty()) return {};
   for (const auto reader : type->readers)
     if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);

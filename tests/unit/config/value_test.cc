@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
             "model 'resnet5' is none of resnet50, vit_b_16, bert-large, gpt2, tiny_cnn, and no file; did you "
             "mean 'resnet50'?"},
         Bad{"accuracy.reference", "auto",
-            "accuracy.reference 'auto' is no reference; name an engine or a file"},
+            "accuracy.reference 'auto' is no reference; name an engine, a built-in model or a file"},
         Bad{"accuracy.reference", "ort",
             "accuracy.reference 'ort' is none of eager, torchscript, aotinductor, openvino, onnxruntime, "
             "tensorrt, and no file; here it is onnxruntime"},

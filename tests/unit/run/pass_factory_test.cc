@@ -232,13 +232,26 @@ TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
   const auto file = reference_choice(inference_cases("accuracy: {reference: 'logits:out.npz'}\n").at(0));
   EXPECT_EQ(file.engine, "");
   EXPECT_EQ(file.file, "logits:out.npz");
-  EXPECT_EQ(file.model_file, "");
+  EXPECT_EQ(file.model, "");
   const auto base = base_pass(inference_cases("").at(0), 1);
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(base, "onnxruntime")));
   auto patient = base;
   patient.accuracy.least_samples = 48;
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(patient, "eager")))
       << "it may stop earlier than this case can do with";
+}
+
+TEST(PassFactory, ABuiltInModelIsAReferenceOfAFile) {
+  const auto c = inference_cases("accuracy: {reference: tiny_cnn}\n").at(0);
+  EXPECT_EQ(reference_choice(c).model, "tiny_cnn");
+  auto base = base_pass(c, 1);
+  base.model.name.clear();
+  base.model.file = "m.pt2";
+  const auto pass = model_reference_pass(base, "tiny_cnn", reader_of(EngineDirectory({}), "tiny_cnn"));
+  EXPECT_EQ(pass.engine(), "eager");
+  EXPECT_EQ(pass.model.name, "tiny_cnn");
+  EXPECT_EQ(pass.model.file, "");
+  EXPECT_EQ(pass.model.weights_seed, base.model.weights_seed);
 }
 
 TEST(PassFactory, AnotherModelFileIsAReference) {
@@ -250,12 +263,12 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
   std::filesystem::remove(name);
   const auto choice = reference_choice(c);
   EXPECT_EQ(choice.engine + choice.file, "");
-  EXPECT_EQ(choice.model_file, name.string());
+  EXPECT_EQ(choice.model, name.string());
   const auto base = base_pass(c, 1);
-  const auto pass = file_reference_pass(base, choice.model_file, "openvino");
+  const auto pass = model_reference_pass(base, choice.model, "openvino");
   EXPECT_EQ(pass.engine(), "openvino");
   EXPECT_EQ(pass.model.name, "");
-  EXPECT_EQ(pass.model.file, choice.model_file);
+  EXPECT_EQ(pass.model.file, choice.model);
   EXPECT_EQ(pass.settings.precision, "fp32");
   EXPECT_EQ(pass.model.inputs.at(0).shape, base.model.inputs.at(0).shape);
   EXPECT_NE(reference_key(pass), reference_key(reference_pass(base, "openvino")));
