@@ -50,16 +50,6 @@ plugin::ReadBack as_read_back(const WorkByPrecision& work) {
   return result;
 }
 
-// Making a package needs Python, and each was compiled for one precision.
-std::unique_ptr<Program> build_package(const plugin::ModelSpec& spec) {
-  if (!spec.name.empty())
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("aotinductor reads packages: make one with tools/export_aoti.py --model {0} and "
-                            "pass it with --model {0}.pt2",
-                            spec.name));
-  return load_package(spec.file);
-}
-
 constexpr const char* kChangedWeights = "changed_weights";
 constexpr std::array<std::string_view, 2> kChanges{"ulp", "bf16"};
 
@@ -90,7 +80,7 @@ plugin::EngineInfo TorchEngine::info() const {
 }
 
 std::vector<DeclaredInput> TorchEngine::file_inputs(const std::string& file) {
-  if (compilation_ == Compilation::kAotInductor) return Engine::file_inputs(file);
+  if (compilation_ == Compilation::kAotInductor) return package_inputs(file);
   return script_file_inputs(file);
 }
 
@@ -110,7 +100,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
 }
 
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {
-  if (compilation_ == Compilation::kAotInductor) return build_package(spec);
+  if (compilation_ == Compilation::kAotInductor) return load_package(spec, {std::string(precision_->name)});
   return build_program(spec, compilation_ == Compilation::kTorchScript, threads, *precision_, form_);
 }
 

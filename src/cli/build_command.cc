@@ -24,12 +24,15 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/shape_profiles.h"
+#include "config/shapes.h"
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "result/case_fields.h"
 #include "run/inference/engine_build.h"
+#include "run/inference/file_inputs.h"
+#include "run/inference/model_files.h"
 #include "run/inference/quantised_files.h"
 
 namespace paceline::cli {
@@ -41,9 +44,9 @@ struct EngineFile {
 };
 // The first suffix of an engine is the one in examples.
 constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"},
-                                  EngineFile{"tensorrt", ".engine"}};
+                                  EngineFile{"tensorrt", ".engine"}, EngineFile{run::kPackageEngine, ".pt2"}};
 // Options of this command that go to the engine unchanged.
-constexpr std::array kEngineOptions{"workspace", "dla"};
+constexpr std::array kEngineOptions{"workspace", "dla", "freezing"};
 constexpr const char* kTimingCache = "timing_cache";  // likewise, but a file
 
 config::FlagSet read_flags(const Context& context) {
@@ -76,9 +79,19 @@ fs::path output_of(const config::Settings& options) {
   return file;
 }
 
+bool makes_package(const config::Settings& options) {
+  return options.text("engine") == run::kPackageEngine;
+}
+
 std::string device_of(const config::Settings& options) {
   const auto device = parse_device(options.text("device"));
-  if (!device || device->kind == DeviceKind::kCpu)
+  const bool cpu = device && device->kind == DeviceKind::kCpu;
+  if (makes_package(options)) {
+    if (device) return device_name(*device);
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--device '{}': write cpu, cuda or cuda:1", options.text("device")));
+  }
+  if (!device || cpu)
     throw Error(ErrorCode::kUsage,
                 fmt::format("--device '{}': files for one GPU are built on it; write cuda or cuda:1",
                             options.text("device")));
@@ -88,26 +101,64 @@ std::string device_of(const config::Settings& options) {
 std::map<std::string, std::string> engine_options(const config::Settings& options) {
   std::map<std::string, std::string> own;
   for (const char* name : kEngineOptions)
-    if (options.has(name)) own[name] = std::to_string(options.integer(name));
+    if (options.has(name)) own[name] = config::value_text(options.list(name).front());
   if (options.has("device")) own["device"] = device_of(options);
   if (options.has(kTimingCache)) own[kTimingCache] = fs::absolute(options.text(kTimingCache)).string();
   return own;
+}
+
+bool is_script_file(const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  return type && std::ranges::find(type->readers, "torchscript") != type->readers.end();
+}
+
+// A TorchScript file takes its inputs by their place and declares few types and no shapes.
+std::vector<TensorSpec> inputs_of_script(const config::Settings& options) {
+  const auto& file = options.text("model");
+  std::vector<TensorSpec> given, inputs;
+  if (options.has("opt_shapes")) given = config::parse_shapes(options.text("opt_shapes"));
+  for (const auto& declared : run::file_inputs(engine_directory({}), "torchscript", file, {},
+                                               options.number("timeout_s"), InterruptGuard::flag())) {
+    const auto it = std::ranges::find(given, declared.name, &TensorSpec::name);
+    if (it == given.end())
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("'{0}' does not say which shape its input '{1}' has; give --opt-shapes "
+                              "{1}:8x3x224x224, with all inputs",
+                              file, declared.name));
+    inputs.push_back(*it);
+    if (declared.dtype) inputs.back().dtype = *declared.dtype;
+  }
+  return inputs;
+}
+
+// The batch of a built-in model is free until its package is made.
+std::vector<ShapeProfile> package_profiles(const config::Settings& options, std::vector<TensorSpec> inputs) {
+  if (config::find_model(options.text("model")))
+    for (auto& input : inputs) input.shape.at(0) = -1;
+  return config::complete_profiles(config::shape_profiles(options), inputs, options.integer("batch"));
 }
 
 void check_model(config::Settings& options) {
   (void)required(options, "model", "--model resnet50.onnx");
   settle_model(options);
   const auto& name = options.text("model");
-  if (!config::find_model(name) && !is_onnx_file(options))
+  const bool package = makes_package(options);
+  if (!config::find_model(name) && !(package ? is_script_file(name) : is_onnx_file(options)))
     throw Error(ErrorCode::kUsage,
-                fmt::format("--model '{}': build takes an ONNX file or a built-in model", name));
+                fmt::format("--model '{}': build takes {} file or a built-in model{}", name,
+                            package ? "a TorchScript" : "an ONNX", package ? " for aotinductor" : ""));
 }
 
-// The ONNX file to compile, in the precision asked for. Temporary files are removed with this object.
-class OnnxSource {
+// The file to compile: ONNX in the precision asked for, or TorchScript. Temporary files are removed with this
+// object.
+class Source {
  public:
-  OnnxSource(const config::Settings& options, const fs::path& output, const Console& console) {
+  Source(const config::Settings& options, const fs::path& output, const Console& console) {
     file_ = options.text("model");
+    if (makes_package(options)) {
+      use_script(options, output);
+      return;
+    }
     const bool own = is_onnx_file(options);
     if (own && !run::needs_quantising(options, file_)) return;
     pass::ExportTo to;
@@ -119,17 +170,32 @@ class OnnxSource {
     file_ = float_->model().file;
     if (run::needs_quantising(options, file_)) quantise(options, output, console);
   }
-  ~OnnxSource() {
+  ~Source() {
     std::error_code ignored;
     for (const char* end : {"", ".data"})
       if (!written_.empty()) fs::remove(written_ + end, ignored);
   }
-  OnnxSource(const OnnxSource&) = delete;
-  OnnxSource& operator=(const OnnxSource&) = delete;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const result::Quantisation& quantisation() const { return quantisation_; }
+  [[nodiscard]] const std::vector<TensorSpec>& script_inputs() const { return script_inputs_; }
 
  private:
+  void use_script(const config::Settings& options, const fs::path& output) {
+    if (!config::find_model(file_)) {
+      script_inputs_ = inputs_of_script(options);
+      return;
+    }
+    auto model = model_spec(options);
+    const auto profiles = package_profiles(options, model.inputs);
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) model.inputs[i].shape = profiles.front()[i].opt;
+    script_inputs_ = model.inputs;
+    pass::ExportTo to;
+    to.format = "torchscript";
+    to.file = file_ = written_ = output.string() + ".float.pt";
+    run::export_model(engine_directory({}), model, to, options.number("timeout_s"), InterruptGuard::flag());
+  }
   void quantise(const config::Settings& options, const fs::path& output, const Console& console) {
     written_ = fmt::format("{}.{}.onnx", output.string(), options.text("precision"));
     quantisation_ =
@@ -140,22 +206,26 @@ class OnnxSource {
   std::optional<FloatFile> float_;
   std::string file_, written_;
   result::Quantisation quantisation_;
+  std::vector<TensorSpec> script_inputs_;
 };
 
-run::BuildOrder order_of(const config::Settings& options, const OnnxSource& source, const fs::path& output) {
+run::BuildOrder order_of(const config::Settings& options, const Source& source, const fs::path& output) {
   run::BuildOrder order;
   order.engine = options.text("engine");
   order.precision = options.text("precision");
   order.threads = static_cast<int>(host::allowed_cpus().size());
   order.timeout_s = options.number("timeout_s");
-  order.onnx_file = fs::absolute(source.file());
+  order.source = fs::absolute(source.file());
   order.file = output;
   order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");
   order.log = fs::absolute(order.log);
   order.options = engine_options(options);
-  order.profiles = config::complete_profiles(config::shape_profiles(options),
-                                             onnx::graph_inputs(onnx::read_model(order.onnx_file).graph()),
-                                             options.integer("batch"));
+  order.inputs = source.script_inputs();
+  order.profiles = makes_package(options)
+                       ? package_profiles(options, order.inputs)
+                       : config::complete_profiles(config::shape_profiles(options),
+                                                   onnx::graph_inputs(onnx::read_model(order.source).graph()),
+                                                   options.integer("batch"));
   return order;
 }
 
@@ -230,6 +300,7 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
 
 void check_outputs(const config::FlagSet& flags, const config::Settings& options, const fs::path& output) {
   std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx",
+                              output.string() + ".float.pt",
                               fmt::format("{}.{}.onnx", output.string(), options.text("precision"))};
   for (const auto& derived : files) check_own_name(derived);
   for (int number = 1; number <= options.integer("builds"); ++number)
@@ -261,10 +332,10 @@ ExitCode build_command(const Context& context) {
   check_model(options);
   const auto model = options.text("model");
   (void)config::shape_profiles(options);  // throws mistakes before anything is written
-  engine_directory({}).require(plugin::Role::kBuilder, options.text("engine"));
+  if (!makes_package(options)) engine_directory({}).require(plugin::Role::kBuilder, options.text("engine"));
   const auto output = output_of(options);
   check_outputs(flags, options, output);
-  const OnnxSource source(options, output, console);
+  const Source source(options, output, console);
   const auto order = order_of(options, source, output);
   warn_of_shared_times(options, console);
   nlohmann::json builds = nlohmann::json::array();

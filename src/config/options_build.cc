@@ -7,14 +7,17 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Choice, 2> kBuildEngines{{{"openvino"}, {"tensorrt"}}};
+constexpr std::array<Choice, 3> kBuildEngines{{{"openvino"}, {"tensorrt"}, {"aotinductor"}}};
 
 constexpr std::array kBuildRows{
-    Option{.name = "engine",
-           .type = kChoice,
-           .fallback = "openvino",
-           .choices = kBuildEngines,
-           .help = "The engine that loads the file: openvino (.blob), tensorrt (.plan)."},
+    Option{
+        .name = "engine",
+        .type = kChoice,
+        .fallback = "openvino",
+        .choices = kBuildEngines,
+        .help =
+            "The engine that loads the file: openvino (.blob), tensorrt (.plan), aotinductor (.pt2; needs a "
+            "Python with PyTorch: PACELINE_PYTHON, else python3)."},
     Option{.name = "min_shapes",
            .flags = "--minShapes",
            .help = "Smallest shapes, e.g. input:1x3x224x224,ids:1x16; unset: opt_shapes."},
@@ -35,9 +38,14 @@ constexpr std::array kBuildRows{
            .type = kInteger,
            .range = {0, 15},
            .help = "TensorRT: the DLA core to build for, the GPU for what it cannot do; unset: the GPU."},
-    Option{
-        .name = "device",
-        .help = "TensorRT: the GPU whose kernels are timed for the plan, e.g. cuda:1; unset: the first one."},
+    Option{.name = "device",
+           .help =
+               "TensorRT: the GPU whose kernels are timed for the plan, e.g. cuda:1; unset: the first one. "
+               "AOTInductor: what the package is for, cpu (unset) or cuda."},
+    Option{.name = "freezing",
+           .type = kBoolean,
+           .help = "AOTInductor: weights become constants, folded and laid out when the package is made, "
+                   "which is faster; unset: true."},
     Option{.name = "builds",
            .type = kInteger,
            .fallback = "1",

@@ -15,7 +15,8 @@ constexpr std::array kExportRows{
     Option{.name = "model",
            .flags = "-m,--onnx",
            .type = kModel,
-           .help = "A built-in model, or an ONNX file: to write in another precision, or to build."},
+           .help = "A built-in model, or an ONNX file: to write in another precision, or to build; for "
+                   "aotinductor a TorchScript file."},
     Option{.name = "precision",
            .type = kChoice,
            .fallback = "fp32",

@@ -2,11 +2,7 @@
 """paceline export: what it writes, and what it says when it cannot."""
 
 import json
-import os
-import subprocess
 import unittest
-import zipfile
-from pathlib import Path
 
 import paceline_cli as cli
 
@@ -73,38 +69,6 @@ class Export(cli.CliTest):
                 self.assertEqual(done.code, code, done)
                 self.assertIn(words, done.err)
                 self.assertFalse((self.folder / "x").exists())
-
-    def test_a_package_that_is_none(self):
-        with zipfile.ZipFile(self.folder / "empty.pt2", "w") as archive:
-            archive.writestr("archive_format", "pt2")
-        self.write("text.pt2", "not a package")
-        for name in ("text.pt2", "empty.pt2"):
-            with self.subTest(name):
-                done = self.aot(name, 2)
-                self.assertEqual(done.code, 2, done)
-                self.assertIn("cannot be read as an AOTInductor package", done.err)
-        done = self.aot("tiny_cnn", 2)
-        self.assertEqual(done.code, 77, done)
-        self.assertIn("tools/export_aoti.py --model tiny_cnn", done.out)
-
-    def aot(self, model, batch):
-        shapes = [] if model == "tiny_cnn" else ["--shapes", f"input:{batch}x3x32x32"]
-        return self.run_cli("infer", "--model", model, "--engine", "aotinductor", "--batch", batch, *shapes, "--iterations", 3,
-                            "--threads", 1, *cli.QUICK)
-
-    def test_a_package_of_pytorchs(self):
-        tool = Path(__file__).resolve().parents[2] / "tools" / "export_aoti.py"
-        python = os.environ.get("PACELINE_TORCH_PYTHON", "python3")
-        if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
-            self.skipTest(f"{python} has no PyTorch; PACELINE_TORCH_PYTHON names one that has")
-        subprocess.run([python, tool, "--model", "tiny_cnn", "--shapes", "input:2x3x32x32", "--out", "tiny.pt2", "--paceline", cli.BINARY],
-                       check=True, cwd=self.folder, capture_output=True, env=self.env)
-        done = self.aot("tiny.pt2", 2)
-        self.assertEqual(done.code, 0, done)
-        done = self.aot("tiny.pt2", 8)
-        self.assertEqual(done.code, 2, done)
-        self.assertIn("expected: 2, but got: 8", done.err)
-        self.assertEqual(list(self.folder.glob("**/aotinductor*")), [])
 
     def test_an_unwritable_target_is_named(self):
         done = self.export("--model", "tiny_cnn", "--out", "/proc/none/x.onnx")

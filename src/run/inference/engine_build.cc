@@ -8,6 +8,7 @@
 #include "onnx/model_file.h"
 #include "process/worker.h"
 #include "result/reasons.h"
+#include "run/inference/package_build.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -19,7 +20,7 @@ process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugi
   auto& spec = request.spec;
   spec.kind = pass::PassKind::kBuild;
   spec.use(plugin::Role::kBuilder, order.engine, plugin_file.string());
-  spec.model.file = order.onnx_file.string();
+  spec.model.file = order.source.string();
   spec.settings.precision = order.precision;
   spec.settings.threads = order.threads;
   spec.settings.options = order.options;
@@ -35,25 +36,35 @@ fs::path unfinished(const fs::path& file) {
          fmt::format(".{}.unfinished{}", file.stem().string(), file.extension().string());
 }
 
+BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& order, const fs::path& file,
+                          const std::atomic<bool>& interrupt) {
+  const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
+  onnx::check_data_files(order.source);
+  write_file_atomic(order.log, "");
+  const auto outcome = process::run_worker(request_of(order, plugin_file, file), interrupt, {});
+  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
+    return {*made, outcome.report.versions, outcome.report.effective_settings};
+  throw Error(result::reason_of(outcome.reason_code).error,
+              fmt::format("cannot build '{}' for {}: {}; log: {}", order.source.string(), order.engine,
+                          outcome.reason, order.log.string()));
+}
+
 }  // namespace
 
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt) {
-  const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
-  onnx::check_data_files(order.onnx_file);
   const auto part = unfinished(order.file);
   check_own_name(part);
-  write_file_atomic(order.log, "");
-  const auto outcome = process::run_worker(request_of(order, plugin_file, part), interrupt, {});
-  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made) {
+  try {
+    const auto build = order.engine == kPackageEngine ? compile_package : build_in_worker;
+    auto built = build(engines, order, part, interrupt);
     fs::rename(part, order.file);
-    return {*made, outcome.report.versions, outcome.report.effective_settings};
+    return built;
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(part, ignored);
+    throw;
   }
-  std::error_code ignored;
-  fs::remove(part, ignored);
-  throw Error(result::reason_of(outcome.reason_code).error,
-              fmt::format("cannot build '{}' for {}: {}; log: {}", order.onnx_file.string(), order.engine,
-                          outcome.reason, order.log.string()));
 }
 
 }  // namespace paceline::run

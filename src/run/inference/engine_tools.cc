@@ -13,7 +13,7 @@
 #include "base/lower_case.h"
 #include "base/text.h"
 #include "process/tool_process.h"
-#include "run/inference/onnxruntime_loop.h"
+#include "run/inference/python_programs.h"
 #include "stats/quantile.h"
 
 namespace paceline::run {
