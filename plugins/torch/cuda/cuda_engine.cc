@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "support/engine_checks.h"
+#include "torch/aoti_program.h"
 #include "torch/cuda/cuda_versions.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
@@ -91,11 +92,17 @@ void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   stream_ = c10::cuda::getStreamFromPool(false, form_.device.index());
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   const auto& what = model.name.empty() ? model.file : model.name;
-  program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what), [&] {
-    return torch_plugin::build_program(
-        model, compile_, settings.threads, switches_.precision, form_,
-        {.allow_tf32 = switches_.tf32, .benchmark = switches_.cudnn_benchmark});
-  });
+  program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what),
+                              [&] { return build(model, settings.threads); });
+}
+
+std::unique_ptr<torch_plugin::Program> CudaEngine::build(const plugin::ModelSpec& model, int threads) const {
+  if (compilation_ == Compilation::kAotInductor)
+    return torch_plugin::load_package(
+        model, {std::string(switches_.precision.name), form_.device, device_info_.capability});
+  return torch_plugin::build_program(model, compilation_ == Compilation::kTorchScript, threads,
+                                     switches_.precision, form_,
+                                     {.allow_tf32 = switches_.tf32, .benchmark = switches_.cudnn_benchmark});
 }
 
 void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {

@@ -19,12 +19,14 @@
 
 namespace paceline::cuda_plugin {
 
-// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on its own stream.
-// Inputs are on the device from bind on, or copied in enqueue, as outputs to the host are; with io: none
-// these are copied in fetch_outputs.
+enum class Compilation { kNone, kTorchScript, kAotInductor };
+
+// Runs a built-in model, a TorchScript file or an AOTInductor package on one CUDA device, in
+// torch::InferenceMode, on its own stream. Inputs are on the device from bind on, or copied in enqueue, as
+// outputs to the host are; with io: none these are copied in fetch_outputs.
 class CudaEngine : public plugin::Engine {
  public:
-  CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
+  CudaEngine(std::string name, Compilation compilation) : name_(std::move(name)), compilation_(compilation) {}
   [[nodiscard]] plugin::EngineInfo info() const override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
@@ -48,10 +50,12 @@ class CudaEngine : public plugin::Engine {
     at::cuda::CUDAEvent sending{cudaEventDefault}, fetched{cudaEventDefault};
     int started = 0, waited_for = 0;  // inferences since the last synchronize, and before it
   };
+  [[nodiscard]] std::unique_ptr<torch_plugin::Program> build(const plugin::ModelSpec& model,
+                                                             int threads) const;
   void launch(SlotState& state);
 
   std::string name_;
-  bool compile_;
+  Compilation compilation_;
   int device_ = 0;
   DeviceInfo device_info_;
   Switches switches_;

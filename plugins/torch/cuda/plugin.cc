@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plug-in of its own: engines `eager` and `torchscript`, the trainer and `nccl` for `--device
-// cuda`.
+// A plug-in of its own: engines `eager`, `torchscript` and `aotinductor`, the trainer and `nccl` for
+// `--device cuda`.
 #include "plugin/plugin.h"
 
 #include "torch/cuda/cuda_engine.h"
@@ -12,15 +12,19 @@ namespace paceline::cuda_plugin {
 namespace {
 
 std::unique_ptr<plugin::Engine> make_eager() {
-  return std::make_unique<CudaEngine>("eager", false);
+  return std::make_unique<CudaEngine>("eager", Compilation::kNone);
 }
 std::unique_ptr<plugin::Engine> make_torchscript() {
-  return std::make_unique<CudaEngine>("torchscript", true);
+  return std::make_unique<CudaEngine>("torchscript", Compilation::kTorchScript);
+}
+std::unique_ptr<plugin::Engine> make_aotinductor() {
+  return std::make_unique<CudaEngine>("aotinductor", Compilation::kAotInductor);
 }
 
 constexpr plugin::EngineEntry kEngines[] = {
     {"eager", "LibTorch on CUDA, operator by operator", make_eager},
     {"torchscript", "LibTorch on CUDA, traced, frozen and optimised for inference", make_torchscript},
+    {"aotinductor", "LibTorch on CUDA, compiled ahead of time by AOTInductor", make_aotinductor},
 };
 constexpr plugin::TrainerEntry kTrainers[] = {{"cuda", make_cuda_trainer}};
 constexpr plugin::BackendEntry kBackends[] = {
