@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/format_table.h"
+#include "report/html_parts.h"
 #include "report/subjects.h"
 #include "result/device_figures.h"
 
@@ -85,12 +86,36 @@ std::string deciding_text(std::string_view who, const std::vector<double>& share
                      shares.size() == 1 ? "its" : "their");
 }
 
-// Of cases without readings of their devices, whose sentences have it.
-Sections deciders(std::span<const ReportRun> runs, Form) {
+std::string whole(const Number& number) {
+  return number ? fmt::format("{:.0f}", *number) : kNone;
+}
+
+// A row per device of a case that has readings.
+Table device_table(const std::vector<ReportCase>& cases) {
+  Table table{.heads = {"case", "device", "clock MHz", "lowest", "power W", "highest", "J per item",
+                        "power cap", "slowed down", "highest °C"},
+              .numbers_from = 2};
+  for (const auto& entry : cases)
+    for (const auto& state : result::device_states(*entry.one))
+      table.add(linked(name_of(entry), case_anchor(entry)), state.device, whole(state.sm_clock_mean_mhz),
+                whole(state.sm_clock_min_mhz), whole(state.power_mean_w), whole(state.power_max_w),
+                significant_or_none(state.energy_per_item_j), percent_or_none(result::power_cap_share(state)),
+                percent_or_none(result::slowdown_share(state)), whole(state.temperature_max_c));
+  return table;
+}
+
+// On the page what devices did; in texts, whose lines of cases have that, who decides where there are no
+// lines.
+Sections device_overview(std::span<const ReportRun> runs, Form form) {
+  const auto cases = cases_with(runs, analysis::is_ok);
+  if (form == Form::kPage) {
+    auto table = device_table(cases);
+    return table.rows.empty() ? Sections() : Sections{{.table = std::move(table)}};
+  }
   std::vector<double> device, host;
-  for (const auto& entry : side_by_side(runs)) {
+  for (const auto& entry : cases) {
     const auto share = result::device_share(*entry.one);
-    if (!share || !analysis::is_ok(*entry.one) || !result::device_states(*entry.one).empty()) continue;
+    if (!share || !result::device_states(*entry.one).empty()) continue;
     (result::device_decides(*entry.one) ? device : host).push_back(*share);
   }
   std::vector<std::string> notes{deciding_text("device", device), deciding_text("host", host)};
@@ -105,7 +130,7 @@ constexpr Subject kDevices{.id = "devices",
                            .case_heading = "devices",
                            .listed = true,
                            .place = Place::kBeforeChart,
-                           .of_runs = deciders,
+                           .of_runs = device_overview,
                            .of_case = device_sections};
 
 }  // namespace paceline::report

@@ -66,6 +66,19 @@ TEST(DeviceLine, IsInEveryForm) {
   }
 }
 
+TEST(DeviceLine, ThePageHasATableOfDevices) {
+  ReportRun run{testing::sample_run(), {}};
+  run.result.cases = {on_gpu(0.997)};
+  EXPECT_TRUE(kDevices.of_runs(std::span(&run, 1), Form::kPage).empty());
+  run.result.cases[0].devices = {capped()};
+  const auto sections = kDevices.of_runs(std::span(&run, 1), Form::kPage);
+  ASSERT_EQ(sections.size(), 1U);
+  std::vector<std::string> texts;
+  for (const auto& cell : sections[0].table.rows.at(0).cells) texts.push_back(cell.text);
+  EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", "1755", "1620", "512",
+                                             "698", "0.213", "50.0 %", "1.2 %", kNone}));
+}
+
 TEST(DeviceLine, CasesOnTheCpuHaveNone) {
   const ReportRun run{testing::sample_run(), {}};
   EXPECT_TRUE(kDevices.of_case(alone(run.result.cases[0])).empty());

@@ -198,7 +198,13 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   report.fill<pass::TrainingReport>().rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   report.repetition.training.emplace().ddp = true;
   report.versions = {{"LibTorch", "2.15.0"}};
+  result::SampledWindow window;
+  window.sampler = "nvml", window.window_s = 1.1;
+  window.series = {{"cuda:0", "energy", "J", {0, 1.1}, {5000, 5320}, {}}};
+  report.sampled = {window};
   apply_repetition(run, report);
+  ASSERT_EQ(run.result.devices.size(), 1U);
+  EXPECT_EQ(run.result.devices[0].energy_per_item_j, result::Number(320.0 / (10 * 16)));
   EXPECT_TRUE(run.result.complete);
   EXPECT_EQ(run.result.effective_settings["version.LibTorch"], "2.15.0");
   EXPECT_EQ(run.result.outcome, result::Outcome::kOk);
