@@ -17,6 +17,7 @@ LOOK = {
     "profile": "log.txt, results/*/*/operators.csv: CUPTI is missing, or may not be used by this user",
     "checkpoint": "log.txt: room in the temporary folder, random state of a device",
     "python": "log.txt: the Python's torch.cuda.is_available(), and memory that both sides need",
+    "package": "log.txt, m.pt2.log: a compiler, Triton or the CUDA toolkit is missing; PACELINE_PYTHON names the Python that compiles",
     "tool": "log.txt: the tool's own words (permission for performance counters: ERR_NVGPUCTRPERM)",
     "tensorrt": "log.txt, *.plan.log: library and plug-in of another major version; operators that the parser lacks",
 }
@@ -35,6 +36,7 @@ class Scale:
     few: str
     compared: str    # with Python, by eager and by a transformer
     transformers: str
+    compiled: str    # packages
     train: str       # of training: all, one, two, those of half the width
     bf16: str
     two: str
@@ -53,11 +55,11 @@ SANITIZED = "OnDevice.EveryIoPolicy*:OnDevice.AGraph*:OnDevice.EmptyingTheCache*
 NO_TENSORRT = "no library of TensorRT or TensorRT-RTX: unpack its wheel into a folder tensorrt… beside the bundle, or set TENSORRT_ROOT"
 FACTS = "name,driver_version,memory.total,compute_cap"
 GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "fp32,amp_fp16", "fp32,amp_fp16,bf16", "fp32,amp_fp16",
-            "bf16", "fp32,tf32,amp,bf16", "bf16", "fp32,bf16", "amp,bf16",
+            "bf16", "fp32,fp16", "fp32,tf32,amp,bf16", "bf16", "fp32,bf16", "amp,bf16",
             ("--accuracy.samples", "8", "--stop.t_min_s", "1", "--stop.t_max_s", "3", "--warmup.max_time_s", "8", "--idle-wait-s", "2"),
             ("--warmup-steps", "10", "--steps", "40", "--idle-wait-s", "2"), 1.0)
 # fp32 alone: not every CPU has another.
-CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, *["fp32"] * 9,
+CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, *["fp32"] * 10,
             ("--accuracy.samples", "2", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0", "--threads", "1"),
             ("--warmup-steps", "1", "--steps", "4", "--idle-wait-s", "0", "--threads", "1"), 0.1)
 SCALES = {"cpu": CPU, "cuda": GPU}
@@ -154,6 +156,17 @@ def inference(m):
         m.part("study", "examples/plans/gpu_study.yaml, one process a case",
                [m.infer(study, *small, "--repetitions", "1", command="run")],
                m.all_ok(32 if s.on_gpu else 4), 150, "cases")]
+
+
+def package_part(m, precision):
+    """A package that PyTorch compiles here, beside the engines that run the built-in model, on the same inputs."""
+    model, batch = m.scale.cnn, ("--batch", m.scale.batch)
+    env = {"PACELINE_PYTHON": m.place.python}
+    built = Step([m.place.paceline, "build", "--engine", "aotinductor", "--model", model, "--device", m.scale.device, *batch, "--precision", precision,
+                  "--out", "scratch/m.pt2", "--log", "m.pt2.log"], env=env)
+    measured = m.infer("--engine", "auto", "--model", f"{model},scratch/m.pt2", *batch, "--precision", precision, "--accuracy-reference", model)
+    return m.part(f"package_{precision}", f"{model} b{m.scale.batch} {precision} by AOTInductor: compile, run, outputs against fp32",
+                  [built, measured], m.all_ok(2), 150, "package", may_skip=True)
 
 
 def training(m):
@@ -265,7 +278,7 @@ def tensorrt(m):
 
 
 QUICK_CHECKS = ("driver", "validate", "gpu_cuda", "gpu_cuda_training", "plugin_cuda", "plugin_cuda_parts", "cli", "lost_rank", "checkpoint", "profile",
-                "sanitizer", "ncu")
+                "package_fp32", "package_fp16", "sanitizer", "ncu")
 QUICK_TIMES = ("timing", "batch_one", "one_rank", "channels_last")
 
 
@@ -275,6 +288,8 @@ def quick(m):
     for stage in (tests, training, inference, tools):
         for part in stage(m):
             parts.setdefault(part.name, part)
+    packages = [package_part(m, precision) for precision in m.scale.compiled.split(",")]
+    parts.update({part.name: part for part in packages})
     return [dataclasses.replace(parts[name], timed=name in QUICK_TIMES) for name in (*QUICK_CHECKS, *QUICK_TIMES) if name in parts]
 
 
