@@ -226,10 +226,38 @@ Json to_json(const NvidiaDriver& driver) {
   return out;
 }
 
+Json to_json(const GpuCondition& gpu) {
+  Json out;
+  put(out, "power_limit_w", gpu.power_limit_w), put(out, "default_power_limit_w", gpu.default_power_limit_w);
+  put(out, "max_sm_mhz", gpu.max_sm_mhz), put(out, "application_sm_mhz", gpu.application_sm_mhz);
+  put(out, "default_application_sm_mhz", gpu.default_application_sm_mhz);
+  put(out, "ecc", gpu.ecc), put(out, "uncorrected_errors", gpu.uncorrected_errors);
+  put(out, "pcie_generation", gpu.pcie_generation), put(out, "max_pcie_generation", gpu.max_pcie_generation);
+  put(out, "pcie_width", gpu.pcie_width), put(out, "max_pcie_width", gpu.max_pcie_width);
+  put(out, "mig", gpu.mig), put(out, "persistence", gpu.persistence);
+  put(out, "processes", gpu.processes), put(out, "memory_used_bytes", gpu.memory_used_bytes);
+  return out;
+}
+
 Environment recorded_variables(Environment variables) {
   std::erase_if(variables, [](const auto& one) { return !is_recorded(one.first); });
   return variables;
 }
+
+namespace {
+
+// Facts of each GPU, and its state now.
+Json nvidia_json(const EnvironmentSource& source) {
+  const auto driver = nvidia_driver(source);
+  auto out = to_json(driver);
+  if (driver.gpus.empty()) return out;
+  const auto conditions = read_gpu_conditions(source.nvml);
+  for (std::size_t i = 0; i < std::min(driver.gpus.size(), conditions.size()); ++i)
+    out["gpus"][i].update(to_json(conditions[i]));
+  return out;
+}
+
+}  // namespace
 
 Json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
   EnvironmentSource source = given;
@@ -238,7 +266,7 @@ Json capture_environment(const std::string& command_line, const EnvironmentSourc
   Json environment;
   environment["cpu"] = to_json(cpu);
   environment["memory"] = to_json(read_memory(source.files));
-  environment["nvidia"] = to_json(nvidia_driver(source));
+  environment["nvidia"] = nvidia_json(source);
   environment["os"] = os_json(source.files, cpu);
   environment["clock"] = clock_json(source.files);
   environment["load"] = load_json(source.files);

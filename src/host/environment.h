@@ -8,6 +8,7 @@
 
 #include "base/own_environment.h"
 #include "host/cpu.h"
+#include "host/gpu_condition.h"
 #include "host/memory.h"
 #include "host/nvml.h"
 #include "host/system_files.h"
@@ -36,5 +37,6 @@ Environment recorded_variables(Environment variables);
 nlohmann::json to_json(const CpuInfo& cpu);
 nlohmann::json to_json(const MemoryInfo& memory);
 nlohmann::json to_json(const NvidiaDriver& driver);
+nlohmann::json to_json(const GpuCondition& gpu);
 
 }  // namespace paceline::host

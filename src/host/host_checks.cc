@@ -15,6 +15,7 @@
 #include "host/accelerators.h"
 #include "host/affinity.h"
 #include "host/cpu.h"
+#include "host/gpu_condition.h"
 #include "host/memory.h"
 
 namespace paceline::host {
@@ -246,17 +247,33 @@ CheckResult check_gpus(const HostCheckOptions& o) {
   return pass(text);
 }
 
+CheckResult check_gpu_state(const HostCheckOptions& o) {
+  if (const auto absent = no_nvidia_device_reason(o.files); !absent.empty()) return skip(absent);
+  const auto gpus = read_gpu_conditions(o.nvml);
+  if (gpus.empty()) return skip("the driver lists no GPU");
+  std::vector<std::string> states, problems, fixes;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    states.push_back(fmt::format("{}: {}", i, in_words(gpus[i])));
+    for (auto& [text, fix] : problems_of(gpus[i], i)) {
+      problems.push_back(fmt::format("{}: {}", i, text));
+      if (std::ranges::find(fixes, fix) == fixes.end()) fixes.push_back(std::move(fix));
+    }
+  }
+  return problems.empty() ? pass(join(states, "; ")) : warn(join(problems, "; "), join(fixes, "; "));
+}
+
 struct Row {
   const char* name;
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 13> kRows{{
+constexpr std::array<Row, 14> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
     {"memory", check_memory, true},
     {"GPUs", check_gpus, true},
+    {"GPU state", check_gpu_state, true},
     {"clock", check_clock, true},
     {"neighbours", check_neighbours, true},
     {"huge pages", check_huge_pages, true},

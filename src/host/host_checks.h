@@ -34,9 +34,9 @@ struct HostCheckOptions {
   std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
 };
 
-// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs, clock, neighbours, huge
-// pages, shared memory, swap, time namespace, security settings, output folder. Nothing is read before a row
-// runs.
+// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs and their state, clock,
+// neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder. Nothing is
+// read before a row runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

@@ -4,7 +4,7 @@
 import unittest
 
 import paceline_cli as cli
-from paceline_cli import case_dir, read_csv
+from paceline_cli import case_dir, read_csv, read_json
 
 SCRIPT = """\
 * ClockInfo.1 1980 1980 1410
@@ -97,6 +97,19 @@ class Watched(cli.CliTest):
         self.assertEqual(case["outcome"], "ok")
         self.assertEqual(case["sampled"][0]["problems"],
                          ["cuda:0 does not answer any more (GPU is lost); see dmesg for its Xid, and reset it or the host (after 2 readings)"])
+
+
+    def test_validate_shows_the_state_of_each_gpu_with_what_to_do(self):
+        self.env["FAKE_NVML"] = str(self.write("nvml.txt", "1 PowerManagementLimit 400000\n* ComputeRunningProcesses none\n"))
+        out = " ".join(self.on_a_shown_gpu("validate", nvml=True).split())
+        self.assertIn("GPU state 1: its power limit is 400 W, 700 W by default", out)
+        self.assertIn("nvidia-smi -i 1 -pl 700", out)
+
+    def test_the_state_is_stored_beside_each_gpu(self):
+        self.watch(*INFER, "--device", "cuda", script="1 PowerManagementLimit 400000\n")
+        gpus = read_json(self.only_run() / "environment.json")["nvidia"]["gpus"]
+        self.assertEqual([g["power_limit_w"] for g in gpus], [700, 400])
+        self.assertEqual([g["persistence"] for g in gpus], [True, True])
 
 
 if __name__ == "__main__":

@@ -59,6 +59,19 @@ constexpr const char* kUsual = R"(
 * PcieThroughput.0 839
 * PcieThroughput.1 473
 * ComputeRunningProcesses self
+* PowerManagementLimit 700000
+* PowerManagementDefaultLimit 700000
+* MaxClockInfo 1980
+* ApplicationsClock 1980
+* DefaultApplicationsClock 1980
+* EccMode 1
+* TotalEccErrors 0
+* CurrPcieLinkGeneration 5
+* MaxPcieLinkGeneration 5
+* CurrPcieLinkWidth 16
+* MaxPcieLinkWidth 16
+* MigMode 0
+* PersistenceMode 1
 )";
 
 struct Gpu {
@@ -280,4 +293,40 @@ EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* cou
   for (std::size_t i = 0; fits && i < ids.size(); ++i) infos[i] = {ids[i], 1000, ~0U, ~0U};
   *count = static_cast<unsigned>(ids.size());
   return fits ? nvml::kSuccess : nvml::kInsufficientSize;
+}
+
+// One number of a device.
+#define FAKE_NUMBER(NAME)                                             \
+  EXPORTED int nvmlDeviceGet##NAME(void* device, unsigned* number_) { \
+    return number(device, #NAME, number_);                            \
+  }
+FAKE_NUMBER(PowerManagementLimit)
+FAKE_NUMBER(PowerManagementDefaultLimit)
+FAKE_NUMBER(CurrPcieLinkGeneration)
+FAKE_NUMBER(MaxPcieLinkGeneration)
+FAKE_NUMBER(CurrPcieLinkWidth)
+FAKE_NUMBER(MaxPcieLinkWidth)
+FAKE_NUMBER(PersistenceMode)
+
+// One number of the SM's clock.
+#define FAKE_SM_CLOCK(NAME)                                                      \
+  EXPORTED int nvmlDeviceGet##NAME(void* device, unsigned type, unsigned* mhz) { \
+    return type == nvml::kSmClock ? number(device, #NAME, mhz) : kInvalid;       \
+  }
+FAKE_SM_CLOCK(MaxClockInfo)
+FAKE_SM_CLOCK(ApplicationsClock)
+FAKE_SM_CLOCK(DefaultApplicationsClock)
+
+// The setting now, and after the next start.
+#define FAKE_SETTING(NAME)                                                               \
+  EXPORTED int nvmlDeviceGet##NAME(void* device, unsigned* current, unsigned* pending) { \
+    *pending = 0;                                                                        \
+    return number(device, #NAME, current);                                               \
+  }
+FAKE_SETTING(EccMode)
+FAKE_SETTING(MigMode)
+
+EXPORTED int nvmlDeviceGetTotalEccErrors(void* device, unsigned uncorrected, unsigned counter,
+                                         nvml::Wide* errors) {
+  return uncorrected == 1 && counter == 0 ? number(device, "TotalEccErrors", errors) : kInvalid;
 }

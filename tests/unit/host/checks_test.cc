@@ -67,7 +67,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 13U);
+  EXPECT_EQ(rows.size(), 14U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
 }
 
@@ -90,6 +90,8 @@ TEST(HostChecks, TextsCarryTheFacts) {
   EXPECT_EQ(machine.row("frequency").text, "governor performance");
   EXPECT_EQ(machine.row("GPUs").text,
             "driver 580.65.06, CUDA up to 13.0; 0: NVIDIA H200 151 GB; 1: NVIDIA H200");
+  EXPECT_EQ(machine.row("GPU state").text,
+            "0: 700 W, up to 1980 MHz, ECC on, PCIe x16; 1: 700 W, up to 1980 MHz, ECC on, PCIe x16");
   EXPECT_EQ(machine.row("neighbours").text, "neighbours used 0.00 of 2 CPUs in 2 s, load 0.10");
 }
 
