@@ -26,10 +26,10 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kSampled, kDevices;
+    kDeviceParts, kSampled, kDevices;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kDevices,   &kTraining,   &kBottlenecks, &kWhatIf, &kCollectives,
-                                      &kOperators, &kCrossCheck, &kLayers,      &kSampled};
+inline constexpr std::array kSubjects{&kDevices,   &kTraining,   &kBottlenecks, &kWhatIf,      &kCollectives,
+                                      &kOperators, &kCrossCheck, &kLayers,      &kDeviceParts, &kSampled};
 
 }  // namespace paceline::report
