@@ -103,7 +103,7 @@ defect share_beyond_the_world src/run/ranks/launch.cc \
   's/, world - place_\.rank\)/, world)/' unit_run "$launched"
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
-  '/^  end_\.record/d; s/^  fetch_outputs\(\);/&\n  end_.record(stream_);/' $double $double
+  '/^  end_\.record/d; s/^  fetch_outputs\(memory, to_host\(\)\);/&\n  end_.record(stream_);/' $double $double
 defect missing_context plugins/tensorrt/plan_engine.cc \
   '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double $double
 defect unbound_address plugins/tensorrt/plan_slot.cc \
@@ -114,5 +114,7 @@ defect missing_wait plugins/tensorrt/plan_slot.cc \
   '/PlanSlot::wait\(\)/,/^}/{/stream_\.wait/d}' $double $double
 defect block_that_runs_once plugins/tensorrt/plan_slot.cc \
   's/^  if \(sends\(\)\) \{/  if (started_ > 0) return;\n&/' $double $double
+defect memory_reused_too_early plugins/tensorrt/plan_slot.cc \
+  '/memory\.fetched\.hold\(stream_\)/d' $double $double
 [ $unseen = 0 ] && echo "every planted defect was seen"
 exit $unseen

@@ -53,6 +53,7 @@ Driver open_driver(const char* library) {
   bind(handle, "cuCtxSetCurrent", d.set_context);
   bind(handle, "cuStreamCreate", d.make_stream);
   bind(handle, "cuStreamSynchronize", d.wait_for_stream);
+  bind(handle, "cuStreamWaitEvent", d.follow_event);
   bind(handle, "cuStreamDestroy_v2", d.free_stream);
   bind(handle, "cuEventCreate", d.make_event);
   bind(handle, "cuEventRecord", d.record_event);

@@ -28,6 +28,7 @@ struct Driver {
   int (*set_context)(Context context);
   int (*make_stream)(Stream* stream, unsigned flags);
   int (*wait_for_stream)(Stream stream);
+  int (*follow_event)(Stream stream, Event event, unsigned flags);
   int (*free_stream)(Stream stream);
   int (*make_event)(Event* event, unsigned flags);
   int (*record_event)(Event event, Stream stream);

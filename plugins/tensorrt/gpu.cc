@@ -126,6 +126,10 @@ void OwnedEvent::record(const OwnedStream& stream) const {
   check(driver().record_event(event_, stream.get()), "cannot read the device's clock");
 }
 
+void OwnedEvent::hold(const OwnedStream& stream) const {
+  check(driver().follow_event(stream.get(), event_, 0), "a stream cannot wait for another");
+}
+
 double OwnedEvent::ns_until(const OwnedEvent& end) const {
   float ms = 0;
   check(driver().elapsed_ms(&ms, event_, end.event_), "cannot read the device's clock");

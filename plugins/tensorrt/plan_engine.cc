@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kIo = "io";
 constexpr const char* kCudaGraph = "cuda_graph";
-constexpr std::array<std::string_view, 3> kEngineOptions{kDeviceOption, kIo, kCudaGraph};
+constexpr const char* kOverlap = "overlap";
+constexpr std::array<std::string_view, 4> kEngineOptions{kDeviceOption, kIo, kCudaGraph, kOverlap};
 constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
 // The plan determines the precision; the one that ran is read back.
 constexpr std::array<std::string_view, 5> kEnginePrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
@@ -54,14 +55,18 @@ Io io_named(const std::string& name) {
   throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned, pageable or none", name));
 }
 
+bool is_on(const std::map<std::string, std::string>& options, const char* name) {
+  const auto it = options.find(name);
+  if (it == options.end() || it->second == "false") return false;
+  if (it->second == "true") return true;
+  throw Error(ErrorCode::kUsage, fmt::format("{} '{}': write true or false", name, it->second));
+}
+
 Launch launch_of(const std::map<std::string, std::string>& options) {
   Launch launch;
   if (const auto it = options.find(kIo); it != options.end()) launch.io = io_named(it->second);
-  const auto graph = options.find(kCudaGraph);
-  if (graph == options.end()) return launch;
-  launch.graph = graph->second == "true";
-  if (!launch.graph && graph->second != "false")
-    throw Error(ErrorCode::kUsage, fmt::format("cuda_graph '{}': write true or false", graph->second));
+  launch.graph = is_on(options, kCudaGraph);
+  launch.overlap = is_on(options, kOverlap);
   return launch;
 }
 
@@ -117,6 +122,7 @@ plugin::EngineInfo PlanEngine::info() const {
       {"activation_memory_bytes", std::to_string(engine_->getDeviceMemorySizeV2())},
       {"io", io_in_words(launch_.io)},
       {"cuda_graph", launch_.graph ? "on" : "off"},
+      {"overlap", launch_.overlap ? "on" : "off"},
   };
   info.device_clock = true;
   return info;

@@ -24,10 +24,12 @@ enum class Io { kDevice, kPinned, kPageable, kNone };
 // How a slot runs the plan.
 struct Launch {
   Io io = Io::kDevice;
-  bool graph = false;  // the model is recorded as a CUDA graph in its first inference, then replayed
+  bool graph = false;    // the model is recorded as a CUDA graph in its first inference, then replayed
+  bool overlap = false;  // copies are on streams of their own, and every other inference has other memory
 };
 
-// One set of inputs and outputs of a plan: execution context, stream, device memory and host memory.
+// One set of inputs and outputs of a plan: execution context, streams, device memory and host memory (twice
+// where copies overlap with the model).
 class PlanSlot {
  public:
   // Throws Error(kInternal) when the library or the driver refuses. `outputs` must outlive it.
@@ -63,33 +65,45 @@ class PlanSlot {
     DeviceBuffer device;
     HostBuffer host;
   };
+  // What an inference reads and writes, and how far it has come on the device.
+  struct Memory {
+    std::vector<Buffers> inputs, outputs;
+    std::vector<TensorView> views;
+    std::optional<OwnedGraph> graph;
+    OwnedEvent sent, ran, fetched;
+  };
   void choose_shapes(int profile, const std::vector<TensorSpec>& inputs);
-  void add_input(const TensorSpec& input, bool on_host);
-  bool take(const Buffers& memory, const TensorView& input);
-  void make_outputs();
-  void infer_shapes();
-  void add_output(const PlanOutput& output);
-  void bind_address(const std::string& name, const Buffers& memory);
-  void send_inputs();
+  bool take(const Buffers& buffers, const TensorView& input);
+  void make_outputs(Memory& memory);
+  void infer_shapes(const Memory& memory);
+  void add_output(Memory& memory, const PlanOutput& output);
+  void bind_address(const std::string& name, const Buffers& buffers);
+  void bind_addresses(const Memory& memory);
+  void send_inputs(const Memory& memory, const OwnedStream& stream);
   [[nodiscard]] bool sends() const { return launch_.io == Io::kPinned || launch_.io == Io::kPageable; }
-  void fetch_outputs();
+  void fetch_outputs(const Memory& memory, const OwnedStream& stream);
+  // The streams of copies.
+  [[nodiscard]] const OwnedStream& to_device() const { return to_device_ ? *to_device_ : stream_; }
+  [[nodiscard]] const OwnedStream& to_host() const { return to_host_ ? *to_host_ : stream_; }
+  void wait_for_last() const;
   void run_model();
-  void record_model();
+  void record_model(Memory& memory);
   void start(bool replay);
   void require(bool done, const std::string& what) const;
 
   const MessageLog& log_;
   const std::vector<PlanOutput>& plan_outputs_;
+  std::vector<std::string> input_names_;
   OwnedStream stream_;
+  std::optional<OwnedStream> to_device_, to_host_;  // where copies overlap with the model
   std::unique_ptr<nvinfer1::IExecutionContext> context_;
   // Around the model: of the first inference that a wait waits for, and of later ones.
   OwnedEvent begin_, later_begin_, end_;
-  OwnedEvent sending_, fetched_;      // before the copies of inputs, behind those of outputs
+  OwnedEvent sending_, fetching_;     // before the last copies of inputs, and of outputs
   int started_ = 0, waited_for_ = 0;  // inferences since the last wait, and before it
   Launch launch_;
-  std::optional<OwnedGraph> graph_;
-  std::vector<Buffers> inputs_, outputs_;
-  std::vector<TensorView> views_;
+  std::vector<Memory> memories_;
+  std::size_t turn_ = 0;  // whose inference is the last
 };
 
 }  // namespace paceline::tensorrt_plugin

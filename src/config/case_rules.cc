@@ -129,6 +129,18 @@ void add_timing_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.has("feedback")) reasons.emplace_back("'feedback' is for timing: sync");
 }
 
+// Copies are hidden behind the models of other inferences.
+void add_overlap_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& s = item.settings;
+  if (!s.flag("overlap")) return;
+  if (s.text("timing") != "pipelined") reasons.emplace_back("'overlap: true' is for timing: pipelined");
+  if (s.text("io") == "none")
+    reasons.emplace_back("'io: none' copies nothing that could overlap; use io: pinned");
+  if (s.text("io") == "pageable")
+    reasons.emplace_back(
+        "'io: pageable' keeps the host waiting for copies, so that none overlaps; use io: pinned");
+}
+
 // Only LibTorch lets loaded libraries register operators.
 void add_library_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& engine = item.settings.text("engine");
@@ -161,6 +173,7 @@ void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) 
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
   add_timing_reasons(item, reasons);
+  add_overlap_reasons(item, reasons);
   add_copy_reasons(item, reasons);
   add_library_reasons(item, reasons);
   add_feedback_reasons(item, reasons);

@@ -110,8 +110,10 @@ constexpr std::array kWorkloadRows{
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",
-           .available = false,
-           .help = "Copies run on their own streams."},
+           .name_part = {30, "overlap=", kNotDefault},
+           .gpu_only = true,
+           .help = "On a CUDA device, with timing: pipelined: copies run on streams of their own, beside the "
+                   "models of the inferences before and behind, with memory for two."},
     Option{.name = "cuda_graphs",
            .aliases = "cuda_graph",
            .flags = "--useCudaGraph",

@@ -46,6 +46,22 @@ MetricValue device_part(const CaseResult& c) {
   return {{}, {}, {}, c.device_parts.empty() ? "the engine has no clock of its own" : "nothing is copied"};
 }
 
+const Number* part_p50(const CaseResult& c, std::string_view name) {
+  for (const auto& part : c.device_parts)
+    if (part.name == name) return &part.p50_ns;
+  return nullptr;
+}
+
+// One after the other, the parts of an inference take as long as the device does.
+MetricValue hidden_copies(const CaseResult& c) {
+  if (c.benchmark.timing_mode != stats::kPipelined) return {{}, {}, {}, "each inference was waited for"};
+  const auto *h2d = part_p50(c, kH2d), *model = part_p50(c, kDeviceCompute), *d2h = part_p50(c, kD2h);
+  if (!model || !c.device_p50_ns.value) return {{}, {}, {}, "the engine has no clock of its own"};
+  const double copies = (h2d ? **h2d : 0) + (d2h ? **d2h : 0);
+  if (copies <= 0) return {{}, {}, {}, "nothing is copied"};
+  return {std::clamp((copies + **model - *c.device_p50_ns.value) / copies, 0.0, 1.0), {}, {}, {}};
+}
+
 template <int Ppm>
 MetricValue quantile(const CaseResult& c) {
   for (const auto& q : c.stats.quantiles)
@@ -240,6 +256,9 @@ constexpr std::array kMetrics{
            device_part<kD2h, &DevicePart::p50_ns>},
     Metric{"d2h_p99_ms", "D2H p99", "ms", kLow, "99th percentile of the same.", kPartsOfATime,
            device_part<kD2h, &DevicePart::p99_ns>},
+    Metric{"hidden_copies_share", "copies hidden", "1", kHigh,
+           "Share of the copies' time that passed beside models of other inferences (timing: pipelined).",
+           "hidden-copies", hidden_copies},
     Metric{"samples", "n", "1", kNone, "Timed samples over all repetitions.", "samples",
            [](const CaseResult& c) -> MetricValue {
              return {static_cast<double>(c.stats.n), {}, {}, {}};

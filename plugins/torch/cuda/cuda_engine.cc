@@ -68,6 +68,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(at::get_num_threads())},
                    {"cuda_graph", on_off(switches_.cuda_graph)},
+                   {"overlap", on_off(switches_.overlap)},
                    {"io", io_in_words(switches_.io)},
                    {"inference_mode", "on"}};
   info.device_clock = true;
@@ -89,7 +90,10 @@ void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   inputs_ = model.inputs;
   slots_.clear();
   program_.reset();
-  stream_ = c10::cuda::getStreamFromPool(false, form_.device.index());
+  const auto stream = [&] { return c10::cuda::getStreamFromPool(false, form_.device.index()); };
+  stream_ = stream();
+  to_device_ = switches_.overlap ? stream() : *stream_;
+  to_host_ = switches_.overlap ? stream() : *stream_;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   const auto& what = model.name.empty() ? model.file : model.name;
   program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what),
@@ -109,37 +113,63 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!program_) throw Error(ErrorCode::kInternal, "bind before load");
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   slots_.bind(slot, inputs.size(), inputs_.size(), [&](SlotState& state) {
+    if (state.memories.empty()) state.memories = std::vector<Memory>(switches_.overlap ? 2 : 1);
     translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
-      const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
-      if (!same_tensors) state.graph.reset();
+      for (auto& memory : state.memories) {
+        const bool same_tensors = memory.copies.bind(inputs, inputs_, form_, switches_.io);
+        if (!same_tensors) memory.graph.reset();
+      }
     });
   });
 }
 
-void CudaEngine::launch(SlotState& state) {
-  if (!switches_.cuda_graph) return program_->run(state.copies.inputs(), state.outputs);
-  if (!state.graph) state.graph = record_graph(*program_, state.copies.inputs(), state.outputs, *stream_);
-  state.graph->replay();
+void CudaEngine::launch(Memory& memory) {
+  if (!switches_.cuda_graph) return program_->run(memory.copies.inputs(), memory.outputs);
+  if (!memory.graph) memory.graph = record_graph(*program_, memory.copies.inputs(), memory.outputs, *stream_);
+  memory.graph->replay();
+}
+
+// Where copies overlap, the model that read these inputs before has to be over, and the model waits for them.
+void CudaEngine::send(SlotState& state) {
+  auto& memory = state.last();
+  if (!memory.copies.sends()) return;
+  const c10::cuda::CUDAStreamGuard guard(*to_device_);
+  if (switches_.overlap) memory.ran.block(*to_device_);
+  state.sending.record(*to_device_);
+  memory.copies.send();
+  if (!switches_.overlap) return;
+  memory.sent.record(*to_device_);
+  memory.sent.block(*stream_);
+}
+
+// Where copies overlap, they wait for the model, and the next one in the same memory waits for them.
+void CudaEngine::fetch(SlotState& state) {
+  auto& memory = state.last();
+  const c10::cuda::CUDAStreamGuard guard(*to_host_);
+  if (switches_.overlap) {
+    memory.ran.block(*to_host_);
+    state.fetching.record(*to_host_);
+  }
+  (void)memory.copies.fetch(memory.outputs);
+  memory.fetched.record(*to_host_);
 }
 
 void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
+  state.turn = (state.turn + 1) % state.memories.size();
+  auto& memory = state.last();
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kUsage, std::string(plugin_support::kCannotRun), [&] {
-    if (state.copies.sends()) {
-      state.sending.record(*stream_);
-      state.copies.send();
-    }
+    send(state);
+    if (switches_.overlap) memory.fetched.block(*stream_);
     (state.started++ == 0 ? state.begin : state.later_begin).record(*stream_);
-    launch(state);
+    launch(memory);
     state.end.record(*stream_);
+    if (switches_.overlap) memory.ran.record(*stream_);
   });
   if (switches_.io == Io::kNone) return;
-  translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
-    (void)state.copies.fetch(state.outputs);
-    state.fetched.record(*stream_);
-  });
+  translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] { fetch(state); });
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
@@ -147,9 +177,9 @@ std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
   state.waited_for = std::exchange(state.started, 0);
   const c10::InferenceMode inference;
   translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
-    stream_->synchronize();
+    (switches_.io == Io::kNone ? stream_ : to_host_)->synchronize();
     if (switches_.io != Io::kNone)
-      torch_plugin::describe_outputs(state.copies.fetched(), state.views, program_->output_names);
+      torch_plugin::describe_outputs(state.last().copies.fetched(), state.views, program_->output_names);
   });
   if (switches_.io == Io::kNone) return {};
   return state.views;
@@ -160,7 +190,7 @@ std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
-    auto& on_host = state.copies.fetch(state.outputs);
+    auto& on_host = state.last().copies.fetch(state.last().outputs);
     stream_->synchronize();
     torch_plugin::describe_outputs(on_host, state.views, program_->output_names);
   });
@@ -174,12 +204,13 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   return translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] {
     std::vector<at::Tensor> outputs;
-    for (int settle = 0; settle < kSettlingRuns; ++settle) program_->run(state.copies.inputs(), outputs);
+    for (int settle = 0; settle < kSettlingRuns; ++settle)
+      program_->run(state.last().copies.inputs(), outputs);
     stream_->synchronize();
     outputs.clear();
     reset_memory_peak(device_);
     const torch_plugin::FlopCounter counter;
-    program_->run(state.copies.inputs(), outputs);
+    program_->run(state.last().copies.inputs(), outputs);
     stream_->synchronize();
     auto result = as_read_back(counter.total(), memory_peak(device_));
     result.note = program_->arithmetic_note();
@@ -198,9 +229,12 @@ plugin::PartTimes CudaEngine::part_ns(plugin::Slot slot) const {
   const auto* state = slots_.find(slot);
   if (!state || !state->end.isCreated()) return times;
   const auto& begin = state->waited_for > 1 ? state->later_begin : state->begin;
-  if (state->copies.sends()) times.inputs_ns = ns_between(state->sending, begin);
+  const auto& memory = state->memories[state->turn];
+  if (memory.copies.sends())
+    times.inputs_ns = ns_between(state->sending, switches_.overlap ? memory.sent : begin);
   times.model_ns = ns_between(begin, state->end);
-  if (switches_.io != Io::kNone) times.outputs_ns = ns_between(state->end, state->fetched);
+  if (switches_.io != Io::kNone)
+    times.outputs_ns = ns_between(switches_.overlap ? state->fetching : state->end, memory.fetched);
   return times;
 }
 

@@ -39,20 +39,29 @@ class CudaEngine : public plugin::Engine {
   [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot slot) const override;
 
  private:
-  struct SlotState {
+  // What an inference reads and writes, and how far it has come on the device.
+  struct Memory {
     HostCopies copies;
-    std::vector<at::Tensor> outputs;  // on the device
-    std::vector<TensorView> views;
+    std::vector<at::Tensor> outputs;             // on the device
     std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
+    at::cuda::CUDAEvent sent{cudaEventDefault}, ran{cudaEventDefault}, fetched{cudaEventDefault};
+  };
+  struct SlotState {
+    std::vector<Memory> memories;  // two where copies overlap with the model
+    std::size_t turn = 0;          // whose inference is the last
+    std::vector<TensorView> views;
     // Around the model: of the first inference that a synchronize waits for, and of later ones.
     at::cuda::CUDAEvent begin{cudaEventDefault}, later_begin{cudaEventDefault}, end{cudaEventDefault};
-    // Before the copies of inputs, and behind those of outputs.
-    at::cuda::CUDAEvent sending{cudaEventDefault}, fetched{cudaEventDefault};
+    // Before the last copies of inputs, and of outputs.
+    at::cuda::CUDAEvent sending{cudaEventDefault}, fetching{cudaEventDefault};
     int started = 0, waited_for = 0;  // inferences since the last synchronize, and before it
+    [[nodiscard]] Memory& last() { return memories[turn]; }
   };
   [[nodiscard]] std::unique_ptr<torch_plugin::Program> build(const plugin::ModelSpec& model,
                                                              int threads) const;
-  void launch(SlotState& state);
+  void launch(Memory& memory);
+  void send(SlotState& state);
+  void fetch(SlotState& state);
 
   std::string name_;
   Compilation compilation_;
@@ -61,6 +70,7 @@ class CudaEngine : public plugin::Engine {
   Switches switches_;
   torch_plugin::Form form_;
   std::optional<c10::cuda::CUDAStream> stream_;  // so that lanes of one process do not wait for each other
+  std::optional<c10::cuda::CUDAStream> to_device_, to_host_;  // of copies; `stream_` unless they overlap
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
   plugin_support::Slots<SlotState> slots_;

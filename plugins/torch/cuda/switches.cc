@@ -57,6 +57,7 @@ bool set_flag(Switches& switches, const std::string& value) {
 constexpr std::array kOptions{
     OptionRow{"cudnn_benchmark", set_flag<&Switches::cudnn_benchmark>},
     OptionRow{"cuda_graph", set_flag<&Switches::cuda_graph>},
+    OptionRow{"overlap", set_flag<&Switches::overlap>},
     OptionRow{"io",
               [](Switches& s, const std::string& value) {
                 const auto io = io_named(value);

@@ -19,6 +19,7 @@ struct Switches {
   bool tf32 = false;             // products and convolutions of float32 are rounded to 10 bits
   bool cudnn_benchmark = false;  // cuDNN tries its algorithms in the first run of a shape
   bool cuda_graph = false;       // the model is recorded once and replayed
+  bool overlap = false;          // copies are on streams of their own, every other inference in other memory
   Io io = Io::kDevice;
 };
 

@@ -47,7 +47,7 @@ TEST_F(TensorRtRun, PageableMemoryIsNoneOfTheDrivers) {
   bind(*engine, data);
   EXPECT_THAT(run(*engine), ElementsAre(2, 4, 6, 8));
   EXPECT_EQ(setting(*engine, "io"), "inputs and outputs copied from and to pageable memory");
-  EXPECT_EQ(live_allocations(), 9);  // a stream, five events, input, output and activations on the device
+  EXPECT_EQ(live_allocations(), 12);  // a stream, eight events, input, output and activations on the device
 }
 
 TEST_F(TensorRtRun, OutputsThatStayOnTheDeviceAreBroughtOnRequest) {
@@ -156,8 +156,8 @@ TEST_F(TensorRtRun, EverythingGoesWithTheEngine) {
   data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
   bind(*engine, data, 0);
   bind(*engine, data, 1);
-  // Of each: a stream, five events, activations, input and output on the device and on the host.
-  EXPECT_EQ(live_allocations(), 2 * 11);
+  // Of each: a stream, eight events, activations, input and output on the device and on the host.
+  EXPECT_EQ(live_allocations(), 2 * 14);
   engine.reset();
   EXPECT_EQ(live_allocations(), 0);
 }

@@ -25,9 +25,10 @@ struct DoubleClock : protected DoubleState {
 // A copy takes 0.5 ms, a kernel 3; what starting one takes the host is said by the test.
 class TensorRtTiming : public Double, protected DoubleState {
  protected:
-  std::unique_ptr<plugin::Engine> bound(const std::string& launch_ms, const char* io, const char* graph) {
-    (void)build(std::string(kModel) + "kernel_ms 3\nlaunch_ms " + launch_ms + "\n");
-    auto engine = load({1, 4}, {"fp32", 1, {{"io", io}, {"cuda_graph", graph}}});
+  std::unique_ptr<plugin::Engine> bound(const std::string& launch_ms, const char* io, const char* graph,
+                                        const char* overlap = "false", const std::string& kernel_ms = "3") {
+    (void)build(std::string(kModel) + "kernel_ms " + kernel_ms + "\nlaunch_ms " + launch_ms + "\n");
+    auto engine = load({1, 4}, {"fp32", 1, {{"io", io}, {"cuda_graph", graph}, {"overlap", overlap}}});
     data_.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
     bind(*engine, data_);
     return engine;
@@ -119,6 +120,48 @@ TEST_F(TensorRtTiming, WithoutCopiesThereAreNoTimesOfThem) {
   EXPECT_EQ(engine->device_ns(0), (1 + 32 * 3) * kMs);
   EXPECT_EQ(engine->part_ns(0).inputs_ns, std::nullopt);
   EXPECT_EQ(engine->part_ns(0).outputs_ns, std::nullopt);
+}
+
+// The first copy to the device and the last one to the host have nothing beside them.
+TEST_F(TensorRtTiming, OverlappingCopiesTakeNoTimeOfTheirOwn) {
+  for (const char* graph : {"false", "true"}) {
+    const auto engine = bound("0", "pinned", graph, "true");
+    EXPECT_THAT(time(*engine, false).samples_ns(), Each((0.5 + 3 + 0.5) * kMs));
+    const auto block = time(*engine, true);
+    EXPECT_THAT(block.samples_ns(), Each((0.5 + 32 * 3 + 0.5) * kMs / 32)) << graph;
+    EXPECT_EQ(engine->device_ns(0), 32 * 3 * kMs);
+    EXPECT_EQ(engine->part_ns(0).inputs_ns, 0.5 * kMs);
+    EXPECT_EQ(engine->part_ns(0).model_ns, 3 * kMs);
+    EXPECT_EQ(engine->part_ns(0).outputs_ns, 0.5 * kMs);
+    EXPECT_THAT(values(), ElementsAre(2, 4, 6, 8)) << graph;
+    data_.clear();
+  }
+}
+
+// Models wait for their inputs, or for their memory: the last one for the outputs of the last but one before.
+TEST_F(TensorRtTiming, CopiesThatTakeLongerThanTheModelDecide) {
+  for (const auto& [io, device_ms] :
+       {std::pair{"pinned", 7 * 0.5 + 0.25}, {"device", 0.25 + 6 * 0.5 + 0.25}}) {
+    const auto engine = bound("0", io, "false", "true", "0.25");
+    for (int i = 0; i < 8; ++i) engine->enqueue(0);
+    outputs_ = engine->synchronize(0);
+    EXPECT_EQ(engine->device_ns(0), device_ms * kMs) << io;
+    EXPECT_THAT(values(), ElementsAre(2, 4, 6, 8)) << io;
+    data_.clear();
+  }
+}
+
+// Memory of an inference is not used again before its copies are over: with other inputs in between, each
+// answer is that of its own inputs.
+TEST_F(TensorRtTiming, BothMemoriesAnswerToNewInputs) {
+  const auto engine = bound("0", "pinned", "false", "true", "0.25");
+  for (const int count : {1, 2, 3, 5}) {
+    data_[0].as<float>()[0] = static_cast<float>(count);
+    bind(*engine, data_);
+    for (int i = 0; i < count; ++i) engine->enqueue(0);
+    outputs_ = engine->synchronize(0);
+    EXPECT_THAT(values(), ElementsAre(2.0F * static_cast<float>(count), 4, 6, 8)) << count;
+  }
 }
 
 // What an engine that forgets to wait would look like: times without the device's, garbage, no event.

@@ -177,8 +177,15 @@ TEST(NotAvailable, SaysWhatIsMissing) {
             "device: cuda");
   EXPECT_EQ(reason(instances + "device: cuda\n"), "");
   EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
-  EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
-            "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
+  EXPECT_EQ(reason("io: pinned\noverlap: true\ntiming: pipelined\n"),
+            "'io: pinned' is for device: cuda; 'overlap: true' is for device: cuda");
+  const std::string overlap = "device: cuda\noverlap: true\n";
+  EXPECT_EQ(reason(overlap), "'overlap: true' is for timing: pipelined");
+  EXPECT_EQ(reason(overlap + "timing: pipelined\n"), "");
+  EXPECT_EQ(reason(overlap + "timing: pipelined\nio: none\n"),
+            "'io: none' copies nothing that could overlap; use io: pinned");
+  EXPECT_EQ(reason(overlap + "timing: pipelined\nio: pageable\n"),
+            "'io: pageable' keeps the host waiting for copies, so that none overlaps; use io: pinned");
   EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("io: none\n"), "'io: none' is for device: cuda");
   EXPECT_EQ(reason("io: none\ndevice: cuda\nscenario: closed_loop\n"), "");

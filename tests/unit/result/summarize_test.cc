@@ -166,6 +166,30 @@ TEST(Summarize, PartsOfAnInferenceOnADevice) {
   EXPECT_EQ(find_metric("enqueue_p99_ms")->get(s.result).reason, "pipelined");
 }
 
+// 4 ms of the model and 2 of copies: 6 where they follow each other, 5 where half of the copies is hidden.
+TEST(Summarize, CopiesAreHiddenByWhatTheDeviceSaves) {
+  auto s = make_case("a", {1.0}, 50);
+  const auto hidden = [&](std::int64_t device_ms) {
+    for (auto& sample : s.samples) {
+      sample.flags = kSamplePipelined;
+      sample.enqueue_ns = 1'000, sample.device_ns = device_ms * 1'000'000;
+      sample.compute_ns = 4'000'000, sample.input_ns = 1'500'000, sample.output_ns = 500'000;
+    }
+    summarize(s.result, s.samples, {});
+    return find_metric("hidden_copies_share")->get(s.result).value;
+  };
+  EXPECT_EQ(hidden(6), 0);
+  EXPECT_EQ(hidden(5), 0.5);
+  EXPECT_EQ(hidden(4), 1);
+  EXPECT_EQ(hidden(7), 0);
+  for (auto& sample : s.samples) sample.input_ns = sample.output_ns = {};
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(find_metric("hidden_copies_share")->get(s.result).reason, "nothing is copied");
+  for (auto& sample : s.samples) sample.flags = 0;
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(find_metric("hidden_copies_share")->get(s.result).reason, "each inference was waited for");
+}
+
 TEST(Summarize, FlopsFollowTheMedian) {
   auto s = make_case("a", {1.0}, 50);
   s.result.flops.model_flops_per_item = 8e9;
