@@ -14,7 +14,7 @@ using result::DevicePart;
 constexpr std::string_view kPartsCaveat =
     "Enqueue is the host's time of starting an inference, by the host's clock; the others are by the "
     "device's. "
-    "Of blocks, enqueue is a mean, and the others are of their last inference.";
+    "Of blocks, enqueue is of the first inference, and the others are of the last.";
 
 struct PartName {
   std::string_view name, words;

@@ -140,9 +140,8 @@ Estimate device_median(const std::vector<Sample>& samples, const std::vector<std
   return headline.p50_ns;
 }
 
-// Of a block, starting is a mean of its inferences, and the others are of its last one.
-std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, const std::string& means,
-                                     double confidence) {
+// Of a block, starting is that of its first inference, and the others are of its last one.
+std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, double confidence) {
   std::vector<DevicePart> parts;
   for (const auto& [name, field] : {std::pair{"enqueue", &Sample::enqueue_ns},
                                     {"h2d", &Sample::input_ns},
@@ -154,10 +153,8 @@ std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, const s
     if (x.empty()) continue;
     const auto sorted = stats::sorted_copy(x);
     const auto p99 = stats::estimate_quantile(x, sorted, stats::kPpmP99, confidence);
-    auto& part = parts.emplace_back(DevicePart{name, static_cast<std::int64_t>(x.size()), sorted.front(),
-                                               stats::mean(x), stats::median_sorted(sorted),
-                                               number(p99.value, p99.reason)});
-    if (!means.empty() && field == &Sample::enqueue_ns) part.min_ns = part.p99_ns = Number::missing(means);
+    parts.push_back({name, static_cast<std::int64_t>(x.size()), sorted.front(), stats::mean(x),
+                     stats::median_sorted(sorted), number(p99.value, p99.reason)});
   }
   return parts;
 }
@@ -351,7 +348,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   const auto device_times = series_of(processes, device_durations_ns);
   result.device_p50_ns = device_median(samples, device_times, options.confidence);
   if (!result.load && result.benchmark.kind == WorkloadKind::kInference)
-    result.device_parts = device_parts(samples, means, options.confidence);
+    result.device_parts = device_parts(samples, options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);

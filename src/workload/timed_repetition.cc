@@ -35,7 +35,7 @@ std::vector<result::Sample> samples_of(const pass::PassSpec& spec, const measure
     s.host_ns = std::llround(durations[i]);
     if ((loop.batch == 1 || pipelined) && i < device.size()) {
       s.device_ns = per_iteration(device[i].device_ns, loop.batch);
-      s.enqueue_ns = per_iteration(device[i].enqueue_ns, loop.batch);
+      s.enqueue_ns = device[i].enqueue_ns;
       s.input_ns = device[i].input_ns, s.output_ns = device[i].output_ns;
       s.compute_ns = device[i].compute_ns;
     }
