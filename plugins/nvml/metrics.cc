@@ -19,8 +19,8 @@ constexpr unsigned kDieSensor = 0;                                             /
 constexpr unsigned kPcieSent = 0, kPcieReceived = 1;                           // nvmlPcieUtilCounter_t
 constexpr unsigned kPowerNow = 186, kNvlinkSent = 138, kNvlinkReceived = 139;  // fields
 constexpr unsigned kAllLinks = ~0U;
-constexpr int kUnsignedInt = 1, kNoData = 21;  // nvmlValueType_t, nvmlReturn_t
-constexpr Wide kNarrow = 1ULL << 32U;          // a counter of 32 bits begins again here
+constexpr int kUnsignedInt = 1, kSignedInt = 5, kNoData = 21;  // nvmlValueType_t, nvmlReturn_t
+constexpr Wide kNarrow = 1ULL << 32U;                          // a counter of 32 bits begins again here
 
 // A whole number behind a function of a device, times `scale`.
 template <class Number, class... Arguments>
@@ -40,7 +40,8 @@ bool field(Source& source, Values& into, double scale, unsigned id, unsigned sco
                                                                           source.device, 1, &value);
   if (result == nvml::kSuccess) result = value.code;
   if (!source.succeeds("nvmlDeviceGetFieldValues", result)) return false;
-  const auto whole = value.type == kUnsignedInt ? Wide{value.value.narrow} : value.value.wide;
+  const bool narrow = value.type == kUnsignedInt || value.type == kSignedInt;
+  const auto whole = narrow ? Wide{value.value.narrow} : value.value.wide;
   into.emplace_back(static_cast<double>(whole) * scale);
   return true;
 }
@@ -144,15 +145,17 @@ bool other_processes(Source& s, Values& into) {
   return true;
 }
 
+// Four calls per reading: what moves fast, and the counter whose ends are those of the window. Utilization is
+// a mean of up to a second in the driver.
 constexpr std::array kProbes{
     Probe{{"sm_clock", "MHz"}, {}, sm_clock},
-    Probe{{"memory_clock", "MHz"}, {}, memory_clock},
     Probe{{"power", "W"}, {}, power},
     Probe{{"energy", "J"}, {}, energy},
     Probe{{"slowdown", ""}, {}, slowdown},
-    Probe{{"utilization", "%"}, {"memory_utilization", "%"}, utilization},
-    Probe{{"memory_used", "B"}, {}, memory_used},
+    Probe{{"memory_clock", "MHz"}, {}, memory_clock, true},
     Probe{{"temperature", "°C"}, {}, temperature, true},
+    Probe{{"utilization", "%"}, {"memory_utilization", "%"}, utilization, true},
+    Probe{{"memory_used", "B"}, {}, memory_used, true},
     Probe{{"nvlink_tx", "B"}, {"nvlink_rx", "B"}, nvlink, true},
     Probe{{"other_processes", "1"}, {}, other_processes, true},
     Probe{{"pcie_tx", "B/s"}, {"pcie_rx", "B/s"}, pcie, true, true},

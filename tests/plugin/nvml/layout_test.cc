@@ -34,8 +34,8 @@ static_assert(kSmClock == NVML_CLOCK_SM && kMemoryClock == NVML_CLOCK_MEM);
 // As plugins/nvml/metrics.cc and slowdowns_of have them.
 static_assert(NVML_FI_DEV_POWER_INSTANT == 186 && NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX == 138 &&
               NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX == 139);
-static_assert(NVML_VALUE_TYPE_UNSIGNED_INT == 1 && NVML_TEMPERATURE_GPU == 0 &&
-              NVML_PCIE_UTIL_TX_BYTES == 0 && NVML_PCIE_UTIL_RX_BYTES == 1);
+static_assert(NVML_VALUE_TYPE_UNSIGNED_INT == 1 && NVML_VALUE_TYPE_SIGNED_INT == 5 &&
+              NVML_TEMPERATURE_GPU == 0 && NVML_PCIE_UTIL_TX_BYTES == 0 && NVML_PCIE_UTIL_RX_BYTES == 1);
 static_assert(nvmlClocksEventReasonSwPowerCap == 0x04 && nvmlClocksThrottleReasonHwSlowdown == 0x08 &&
               nvmlClocksEventReasonSwThermalSlowdown == 0x20 &&
               nvmlClocksThrottleReasonHwThermalSlowdown == 0x40 &&

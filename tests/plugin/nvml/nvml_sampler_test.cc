@@ -113,7 +113,10 @@ TEST_F(Nvml, WhatChangesSlowlyOrCostsMuchIsReadOncePerSecond) {
   open("", {"cuda:0"}, "true", "250");
   const auto has_slow = [&] {
     const auto values = read();
-    EXPECT_EQ(values.count("temperature"), values.count("other_processes"));
+    for (const char* fast : {"sm_clock", "power", "energy", "slowdown"})
+      EXPECT_TRUE(values.contains(fast)) << fast;
+    for (const char* slow : {"memory_clock", "utilization", "memory_used", "other_processes"})
+      EXPECT_EQ(values.count("temperature"), values.count(slow)) << slow;
     return values.contains("temperature");
   };
   EXPECT_TRUE(read().contains("pcie_tx"));
