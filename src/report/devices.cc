@@ -54,8 +54,6 @@ std::string device_text(const CaseResult& one, const DeviceState& state) {
     parts.push_back(fmt::format("{} in {} of the samples", slowed.reason, result::share_text(slowed.share)));
   parts.push_back(energy_text(state, one_item(one)));
   if (state.temperature_max_c) parts.push_back(fmt::format("at most {:.0f} °C", *state.temperature_max_c));
-  if (state.memory_used_max_bytes)
-    parts.push_back(format_bytes(static_cast<double>(*state.memory_used_max_bytes)) + " in use");
   if (state.other_processes && *state.other_processes > 0)
     parts.push_back(plural(*state.other_processes, "process") + " of others");
   std::erase(parts, "");
@@ -101,6 +99,7 @@ Table device_table(const std::vector<ReportCase>& cases) {
                 whole(state.sm_clock_min_mhz), whole(state.power_mean_w), whole(state.power_max_w),
                 significant_or_none(state.energy_per_item_j), percent_or_none(result::power_cap_share(state)),
                 percent_or_none(result::slowdown_share(state)), whole(state.temperature_max_c));
+  share_labels(table);
   return table;
 }
 

@@ -30,9 +30,10 @@ std::string spaced(std::string text) {
   return text;
 }
 
-// Agreements are near 100 %, where two digits would show no difference.
+// Agreements are near 100 %, where two digits would show no difference; so is what the device takes of a
+// time.
 bool is_agreement(std::string_view name) {
-  return name.ends_with("_agreement") || name.starts_with("top1_");
+  return name.ends_with("_agreement") || name.starts_with("top1_") || name == "device_share";
 }
 
 // Shares of 1 are shown as percent; counts and ratios as they are.
