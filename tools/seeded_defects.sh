@@ -79,6 +79,10 @@ defect missing_interval_is_zero src/report/case_cells.cc \
   '/if \(!estimate\.ci_low/d; s/\*estimate\.(ci_low|ci_high)/(estimate.\1 ? *estimate.\1 : 0)/g' unit_report unit_report
 defect missing_number_is_zero src/result/run_directory.cc \
   '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result unit_result
+defect host_counts_on_a_device src/result/noise_rules.cc \
+  's/\|\| !facts\.device_decides;/|| true;/' unit_result 'unit_result DeviceDecides.*'
+defect energy_of_half_a_window src/result/device_state.cc \
+  's/kWholeWindow = 0\.95/kWholeWindow = 0/' unit_result 'unit_result DeviceState.*'
 defect layer_violation src/stats/quantile.cc \
   '2i #include "report/section.h"' '' check.layering
 defect swallowed_crash src/process/running_worker.cc \

@@ -37,8 +37,10 @@ std::string slowed_words(const DeviceState& state) {
                      join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
 
+// A case whose median is the time of its work on a GPU: no collective, no request that waits.
 bool uses_gpu(const CaseResult& one) {
-  return is_ok(one) && result::on_device(one.benchmark) && one.headline.p50_ns.value;
+  return is_ok(one) && result::on_device(one.benchmark) && one.headline.p50_ns.value && !one.load &&
+         one.benchmark.kind != WorkloadKind::kCollective;
 }
 
 // Tensor cores compute in these.
@@ -156,6 +158,11 @@ bool has_graph(const CaseResult& one) {
   return graph != one.effective_settings.end() && graph->second == "on";
 }
 
+// Whose layout is an option; engines that compile choose it themselves.
+bool runs_in_libtorch(const CaseResult& one) {
+  return one.training || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
+}
+
 bool has_convolutions(const CaseResult& one) {
   static constexpr std::array<std::string_view, 8> kNames{"resnet",   "tiny_cnn", "mobilenet", "efficientnet",
                                                           "convnext", "densenet", "vgg",       "unet"};
@@ -245,7 +252,8 @@ Findings find_contiguous_convolutions(const RunResult& run) {
   Findings found;
   Cases alone;
   for (const CaseResult& one : run.cases) {
-    if (!uses_gpu(one) || !is_half(one) || !has_convolutions(one) || one.benchmark.layout != "contiguous")
+    if (!uses_gpu(one) || !is_half(one) || !has_convolutions(one) || !runs_in_libtorch(one) ||
+        one.benchmark.layout != "contiguous")
       continue;
     const auto others = beside(run, one, "layout");
     if (others.empty()) alone.push_back(&one);

@@ -132,6 +132,19 @@ TEST(Device, SaysWhichConvolutionsAreNotAsTensorCoresTakeThem) {
             "claim: fewer than six pairs of processes.");
 }
 
+TEST(Device, ALayoutIsOnlyAnOptionOfLibTorch) {
+  auto run = h200("study");
+  for (auto& one : run.cases) one.benchmark.engine = "tensorrt";
+  EXPECT_TRUE(of_kind(run, "contiguous_convolutions").empty());
+}
+
+TEST(Device, RequestsThatWaitSayNothingOfTheGpu) {
+  auto run = h200("study");
+  for (auto& one : run.cases) one.load.emplace();
+  for (const auto* rule : {"slow_launches", "gain_by_model", "cudnn_by_rule"})
+    EXPECT_TRUE(of_kind(run, rule).empty()) << rule;
+}
+
 TEST(Device, SaysWhichModelGainsMore) {
   EXPECT_THAT(
       said("study", "gain_by_model"),
