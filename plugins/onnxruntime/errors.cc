@@ -20,6 +20,10 @@ const char* const kNoise =
     "Load model from .*? failed:|\\w+\\.cc:\\d+ \\w+ |ONNX Runtime only \\*guarantees\\*[^.]*\\. |The "
     "operator schemas[^.]*\\. ";
 
+constexpr std::string_view kCpuAdvice =
+    "the provider does not run all nodes; --onnxruntime.allow_cpu_fallback true runs the others on the CPU "
+    "and lists them";
+
 constexpr plugin_support::Advice kAdvice[] = {
     {"Protobuf parsing failed", kDamagedAdvice},
     {"No graph was found", kDamagedAdvice},
@@ -31,6 +35,7 @@ constexpr plugin_support::Advice kAdvice[] = {
      kUnsupportedHere},
     {"Unsupported model IR version", "export the model with an older ONNX, or use a newer ONNX Runtime",
      kUnsupportedHere},
+    {"fallback to CPU EP has been explicitly disabled", kCpuAdvice, kUnsupportedHere},
     {"External data path does not exist", plugin_support::kDataFileAdvice},
 };
 

@@ -18,6 +18,7 @@ struct ProfiledTensor {
 struct ProfiledNode {
   std::string name;
   std::string op;
+  std::string provider;  // that ran it
   std::vector<ProfiledTensor> inputs, outputs;
   double time_ns = 0;
 };

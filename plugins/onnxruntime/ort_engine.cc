@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kSuffixes{".onnx"};
 // The file determines the precision; the one that ran is read back.
-constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "fp16", "int8"};
+constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "fp16", "int8"};
 
 int threads_of_this_process() {
   namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ plugin::EngineInfo OrtEngine::info() const {
   plugin::EngineInfo info{"onnxruntime", library_versions(), {}};
   if (!session_) return info;
   info.settings = option_texts(settings_);
-  info.settings.emplace_back("provider", "CPUExecutionProvider");
+  for (auto& text : provider_texts(provider_)) info.settings.push_back(std::move(text));
   // The library cannot be asked: its pool consists of the session's threads and the calling one.
   info.settings.emplace_back("threads", std::to_string(threads_));
   for (const auto& output : outputs_)
@@ -71,6 +71,7 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
   const int before = threads_of_this_process();
   translate_errors(fmt::format("cannot load model '{}'", file),
                    [&] { session_.emplace(env, file.c_str(), session_options(file, model_, settings_)); });
+  provider_ = choose_provider(settings_);
   threads_ = threads_of_this_process() - before + 1 - (inter_op > 1 ? inter_op - 1 : 0);
   const auto declared = declared_inputs(*session_);
   plugin_support::check_inputs(file, declared, model_.inputs);
@@ -174,7 +175,7 @@ void OrtEngine::name_float_layers(std::vector<plugin_support::LayerWork>& layers
 
 // A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
 // like the measured session.
-std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
+OrtEngine::Executed OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
   const auto nodes = profiled_once(state, std::move(unpacked));
@@ -183,10 +184,14 @@ std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotStat
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     layers.push_back(work_of(nodes[i]));
     const bool same = i < timed.size() && timed[i].name == nodes[i].name;
-    layers.back().layer.time_ns = same ? std::optional(timed[i].time_ns) : std::nullopt;
+    layers.back().layer.time_ns =
+        same && !provider_.on_device() ? std::optional(timed[i].time_ns) : std::nullopt;
   }
+  for (auto& work : layers)
+    if (provider_.precision == "tf32" && work.layer.flops && work.layer.precision == "fp32")
+      work.layer.precision = "tf32";
   name_float_layers(layers);
-  return layers;
+  return {std::move(layers), nodes_on_cpu(nodes)};
 }
 
 // The model's own operations: with blocks of channels ("nchwc") every layer is padded to whole blocks.
@@ -216,12 +221,13 @@ bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto layers = executed_layers(state);
+    auto [layers, on_cpu] = executed_layers(state);
     const bool rounds = rounds_activations(layers, model_.file);
     for (auto& work : layers)
       if (rounds && work.layer.type == kFewBits) work.layer.precision = "int8";
     auto result = plugin_support::read_back_of(
         std::move(layers), "ONNX Runtime's profiler: types and shapes of every node's inputs");
+    if (provider_.on_device() && !on_cpu.empty()) result.source += "; " + on_cpu;
     const bool blocked = std::any_of(result.layers.begin(), result.layers.end(), [](const plugin::Layer& l) {
       return l.type == "ReorderInput" || l.type == "ReorderOutput";
     });
@@ -235,6 +241,9 @@ plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
 }
 
 plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
+  if (provider_.on_device())
+    throw Error(ErrorCode::kUnsupported,
+                "ONNX Runtime's profiler times the launch of a layer on a device, not the layer");
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     const NodeNames names(model_.file);

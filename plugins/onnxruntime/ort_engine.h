@@ -8,13 +8,14 @@
 
 #include "onnxruntime/model_io.h"
 #include "onnxruntime/profile.h"
+#include "onnxruntime/providers.h"
 #include "plugin/engine.h"
 #include "support/slots.h"
 
 namespace paceline::ort_plugin {
 
-// Runs an ONNX file on ONNX Runtime's CPU provider, on the caller's input buffers and on output buffers that
-// stay the same from one inference to the next.
+// Runs an ONNX file on one of ONNX Runtime's providers, on the caller's input buffers and on output buffers
+// that stay the same from one inference to the next.
 class OrtEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;
@@ -39,11 +40,16 @@ class OrtEngine : public plugin::Engine {
                                                   int times) const;
   [[nodiscard]] ProfiledRun profiled_once(const SlotState& state, Ort::SessionOptions options) const;
   void name_float_layers(std::vector<plugin_support::LayerWork>& layers) const;
-  [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
+  struct Executed {
+    std::vector<plugin_support::LayerWork> layers;
+    std::string on_cpu;  // in words
+  };
+  [[nodiscard]] Executed executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;
+  Provider provider_;
   std::optional<Ort::Session> session_;
   std::vector<ModelOutput> outputs_;
   int threads_ = 0;  // as reported

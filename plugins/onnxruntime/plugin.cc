@@ -12,7 +12,8 @@ std::unique_ptr<plugin::Engine> make_engine() {
   return std::make_unique<OrtEngine>();
 }
 
-constexpr plugin::EngineEntry kEngines[] = {{"onnxruntime", "ONNX Runtime, CPU provider", make_engine}};
+constexpr plugin::EngineEntry kEngines[] = {
+    {"onnxruntime", "ONNX Runtime, on the CPU or a CUDA device", make_engine}};
 const plugin::Plugin kPlugin = {plugin::kAbiVersion, "onnxruntime", library_versions, kEngines};
 
 }  // namespace

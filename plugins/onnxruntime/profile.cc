@@ -54,6 +54,7 @@ ProfiledNode node_of(const json& event) {
   node.name = event.at("name").get<std::string>();
   node.name.resize(node.name.size() - kKernelTime.size());
   node.op = arguments.at("op_name").get<std::string>();
+  node.provider = arguments.value("provider", "");
   node.inputs = tensors_of(arguments.at("input_type_shape"));
   node.outputs = tensors_of(arguments.at("output_type_shape"));
   node.time_ns = event.at("dur").get<double>() * 1e3;

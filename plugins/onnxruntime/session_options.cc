@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "onnx/declared_inputs.h"
+#include "onnxruntime/providers.h"
 #include "support/engine_checks.h"
 
 namespace paceline::ort_plugin {
@@ -21,8 +22,8 @@ constexpr const char* kGraphOptimization = "graph_optimization";
 constexpr const char* kInterOpThreads = "inter_op_threads";
 constexpr const char* kAllowSpinning = "allow_spinning";
 constexpr const char* kArena = "arena";
-constexpr std::array<std::string_view, 4> kOptions{kGraphOptimization, kInterOpThreads, kAllowSpinning,
-                                                   kArena};
+constexpr std::array<std::string_view, 8> kOptions{
+    kGraphOptimization, kInterOpThreads, kAllowSpinning, kArena, kProvider, kAllowCpu, kDevice, kIo};
 
 struct Level {
   std::string_view name;
@@ -86,6 +87,7 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
     options.DisableCpuMemArena();
   for (const auto& [symbol, size] : dimension_sizes(file, model))
     Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
+  append_provider(options, choose_provider(settings));
   return options;
 }
 

@@ -105,7 +105,7 @@ constexpr std::array kEngines{
     Engine{"torchscript", "torch", "LibTorch: trace, freeze, optimize_for_inference"},
     Engine{"aotinductor", "torch", "a model compiled ahead of time by PyTorch (.pt2)"},
     Engine{"openvino", "openvino", "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
-    Engine{"onnxruntime", "onnxruntime", "ONNX Runtime on the CPU (.onnx files)", "onnx"},
+    Engine{"onnxruntime", "onnxruntime", "ONNX Runtime (.onnx files)", "onnx"},
     Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)"},
 };
 

@@ -4,6 +4,7 @@
 import re
 import unittest
 
+import onnx_files as onnx
 import paceline_cli as cli
 
 QUICK = ("--model", "tiny_cnn", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0")
@@ -63,9 +64,20 @@ class Device(cli.CliTest):
 
         why = "device   cpu: the GPU here is not used: "
         self.assertRegex(told("infer", *QUICK), why + "(engine 'eager' needs the cuda plug-in, which is not built|plug-in '.*cuda)")
-        self.assertRegex(told("infer", *QUICK, "--engine", "onnxruntime"), why + "engine 'onnxruntime' (does not run on cuda:0 here|needs the)")
+        self.assertRegex(told("infer", *QUICK, "--engine", "openvino"), why + "engine 'openvino' (does not run on cuda:0 here|needs the)")
         self.assertEqual(told("infer", *QUICK, "--device", "cpu"), "device   cpu, as asked; the GPU here is not used")
         self.assertRegex(told("comm", "-e", "1K"), why + "|device   cuda: auto takes a GPU")
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_onnx_runtime_without_the_provider_is_one_sentence(self):
+        (self.folder / "m.onnx").write_bytes(onnx.linear())
+        words = ("infer", "--model", "m.onnx", "--engine", "onnxruntime", "--device", "cuda", "--shapes", "x:2x4", *QUICK[2:])
+        if "needs the onnxruntime plug-in" in self.on_a_shown_gpu(*words, codes=(77,)):
+            self.skipTest("the plug-in for ONNX Runtime is not here")
+        for provider, name in (("cuda", "CUDAExecutionProvider"), ("tensorrt", "TensorrtExecutionProvider")):
+            said = " ".join(self.on_a_shown_gpu(*words, "--onnxruntime.provider", provider, codes=(77,)).split())
+            self.assertIn(f"has no {name} (it has ", said)
+            self.assertIn("set ONNXRUNTIME_ROOT to that folder", said)
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     @unittest.skipUnless(cli.SPIN, "the test plug-in is not here")

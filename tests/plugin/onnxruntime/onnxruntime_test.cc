@@ -58,6 +58,53 @@ TEST(OrtOptions, ValuesThatAreNone) {
   }
 }
 
+// The library of the tests has the CPU's provider alone.
+TEST(OrtProviders, ThatTheLibraryLacksOrThatContradictTheDevice) {
+  const TemporaryFolder folder;
+  linear().save(folder.file("m.onnx"));
+  struct Refusal {
+    std::map<std::string, std::string> options;
+    ErrorCode code;
+    const char* words;
+    const char* precision = "fp32";
+  };
+  for (const auto& [options, code, words, precision] : {
+           Refusal{{{"device", "cuda:0"}}, ErrorCode::kUnsupported, "has no CUDAExecutionProvider (it has "},
+           Refusal{
+               {{"device", "cuda:0"}, {"io", "pageable"}}, ErrorCode::kUnsupported, "set ONNXRUNTIME_ROOT"},
+           Refusal{{{"device", "cuda:1"}, {"provider", "tensorrt"}},
+                   ErrorCode::kUnsupported,
+                   "has no TensorrtExecutionProvider"},
+           Refusal{{{"device", "cuda:0"}, {"io", "none"}}, ErrorCode::kUnsupported, "use --io pageable"},
+           Refusal{{{"device", "cuda:0"}, {"provider", "cpu"}},
+                   ErrorCode::kUsage,
+                   "runs on the CPU, and this case on cuda:0; use --device cpu"},
+           Refusal{{{"device", "cuda:0"}, {"cuda_graph", "true"}}, ErrorCode::kUsage, "cuda_graph"},
+           Refusal{
+               {{"provider", "cuda"}}, ErrorCode::kUsage, "onnxruntime.provider cuda needs --device cuda"},
+           Refusal{{{"provider", "rocm"}}, ErrorCode::kUsage, "it takes cuda, tensorrt or cpu"},
+           Refusal{{}, ErrorCode::kUnsupported, "tf32 is a mode of NVIDIA GPUs", "tf32"},
+       }) {
+    const auto [said_code, text] = error_of([&, options = options, precision = precision] {
+      load(folder.file("m.onnx"), {{"x", DType::kFloat32, {2, 16}}}, {precision, 1, options});
+    });
+    EXPECT_EQ(said_code, code) << text;
+    EXPECT_THAT(text, HasSubstr(words));
+  }
+}
+
+TEST(OrtProviders, TheCpuIsReported) {
+  const TemporaryFolder folder;
+  linear().save(folder.file("m.onnx"));
+  const std::vector<TensorSpec> inputs{{"x", DType::kFloat32, {2, 16}}};
+  for (const std::map<std::string, std::string>& options :
+       {std::map<std::string, std::string>{}, {{"provider", "cpu"}}}) {
+    const auto engine = load(folder.file("m.onnx"), inputs, {"fp32", 1, options});
+    EXPECT_EQ(setting(*engine, "provider"), "CPUExecutionProvider");
+    EXPECT_EQ(setting(*engine, "io"), std::nullopt);
+  }
+}
+
 // Some exporters call every open dimension "?".
 TEST(OrtDimensions, OneSymbolMayStandForSeveralSizes) {
   const TemporaryFolder folder;
