@@ -222,10 +222,10 @@ def sanitizer_part(m, program):
 
 
 def ncu_part(m, program):
-    """One inference of a loaded model: the check of its outputs would be profiled too, kernel by kernel."""
+    """The timed process alone: the check of outputs, in a process beside it, has thousands of kernels."""
     measured = [m.place.paceline, "infer", "--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), "--device", m.scale.device, "--iterations", "3",
                 "--warmup", "2", "--accuracy", "off", *QUIET, "--no-measure-peak", "--idle-wait-s", "0", "--in-process", "--output-dir", "results"]
-    command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "all", "--launch-count", "1500", "--metrics",
+    command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "application-only", "--launch-count", "1500", "--metrics",
                "gpu__time_duration.sum", "--csv", "--log-file", "ncu.csv", *measured]
     return m.part("ncu", f"ncu on one graph of {m.scale.cnn}", [Step(command, WORKS)], checks.kernels, 45, "tool")
 

@@ -28,10 +28,10 @@ DeviceReader::DeviceReader(Source source, std::string name, bool pcie)
     if (pcie || !probe.pcie) probes_.push_back(&probe);
 }
 
-void DeviceReader::read(bool slow_too, std::vector<plugin::Reading>& into) {
+void DeviceReader::read(Often often, std::vector<plugin::Reading>& into) {
   const auto known = left_out_.size();
   for (auto& probe : probes_) {
-    if (probe->slow && !slow_too) continue;
+    if (probe->often > often) continue;
     values_.clear();
     if (probe->read(source_, values_)) {
       into.push_back({name_, std::string(probe->first.name), std::string(probe->first.unit), values_[0]});

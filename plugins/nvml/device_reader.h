@@ -13,9 +13,9 @@ class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".
   DeviceReader(Source source, std::string name, bool pcie);
-  // `slow_too`: also what is read once per second. What the GPU does not tell is a reading of its own, words
-  // in metric left_out, once. Throws Error(kUnavailable) where the GPU is lost.
-  void read(bool slow_too, std::vector<plugin::Reading>& into);
+  // What is read so often or more. What the GPU does not tell is a reading of its own, words in metric
+  // left_out, once. Throws Error(kUnavailable) where the GPU is lost.
+  void read(Often often, std::vector<plugin::Reading>& into);
 
  private:
   void leave_out(const Probe& probe);

@@ -32,12 +32,16 @@ struct Metric {
   std::string_view name, unit;
 };
 
+// At every reading; once per second, what changes slowly or costs much; at the ends of the window and every
+// ten seconds, what takes milliseconds.
+enum class Often { kAlways, kSlow, kRare };
+
 // One call, which tells a metric or two.
 struct Probe {
   Metric first, second{};
   bool (*read)(Source&, Values&) = nullptr;  // false: Source has the reason
-  bool slow = false;                         // read once per second: it changes slowly, or costs much
-  bool pcie = false;                         // on request alone
+  Often often = Often::kAlways;
+  bool pcie = false;  // on request alone
 };
 std::span<const Probe> all_probes();
 

@@ -81,10 +81,13 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
   return period;
 }
 
-std::vector<plugin::Reading> NvmlSampler::read() {
+std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
+  constexpr int kRareEvery = 10;  // slow readings
   auto readings = std::exchange(unknown_, {});
-  const bool slow_too = readings_++ % slow_every_ == 0;
-  for (auto& device : devices_) device.read(slow_too, readings);
+  const int number = readings_++;
+  const bool rare = moment == plugin::Moment::kEdge || number % (kRareEvery * slow_every_) == 0;
+  const auto often = rare ? Often::kRare : number % slow_every_ == 0 ? Often::kSlow : Often::kAlways;
+  for (auto& device : devices_) device.read(often, readings);
   return readings;
 }
 

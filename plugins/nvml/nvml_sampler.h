@@ -16,7 +16,7 @@ namespace paceline::nvml_plugin {
 class NvmlSampler : public plugin::Sampler {
  public:
   std::chrono::nanoseconds open(const plugin::SamplerSettings& settings) override;
-  std::vector<plugin::Reading> read() override;
+  std::vector<plugin::Reading> read(plugin::Moment moment) override;
 
  private:
   std::optional<nvml::Library> library_;

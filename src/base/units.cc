@@ -61,7 +61,9 @@ std::string format_rate(double per_second) {
 }
 
 std::string format_percent(double fraction, int digits) {
-  return fmt::format("{:.{}f} %", fraction * 100, digits);
+  auto text = fmt::format("{:.{}f} %", fraction * 100, digits);
+  if (text.starts_with('-') && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+  return text;
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {

@@ -22,6 +22,12 @@ struct SamplerSettings {
   std::map<std::string, std::string> options;  // those that the plug-in declares, without the sampler's name
 };
 
+// Where a reading stands in the timed window.
+enum class Moment {
+  kEdge,   // the window opens or closes: counters of which the window's share counts are read
+  kWithin  // what costs much or changes slowly may be left out
+};
+
 // Whatever it throws ends the sampler, not the case, and is reported with its message. The tool reads the
 // clock and measures what sampling costs.
 class Sampler {
@@ -30,9 +36,9 @@ class Sampler {
   // Called before the timed window; may take long. Returns the time between two readings. Throws
   // Error(kUnavailable) with the reason if there is nothing to watch here.
   virtual std::chrono::nanoseconds open(const SamplerSettings& settings) = 0;
-  // Reads every metric once: when the window opens, once per period on a thread of its own, and when the
-  // window closes; never on two threads at once. Each metric has the same kind of value in every call.
-  virtual std::vector<Reading> read() = 0;
+  // Reads metrics: when the window opens, once per period on a thread of its own, and when the window closes;
+  // never on two threads at once. Each metric has the same kind of value in every call.
+  virtual std::vector<Reading> read(Moment moment) = 0;
 };
 
 }  // namespace paceline::plugin

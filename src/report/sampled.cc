@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/subjects.h"
+#include "result/device_state.h"
 
 namespace paceline::report {
 namespace {
@@ -51,19 +52,28 @@ std::string sampler_text(const Sampled& sampled) {
   return text;
 }
 
-Sections sampled_sections(const ReportCase& entry) {
-  const auto& all = entry.one->sampled;
-  if (all.empty()) return {};
+Section section_of(const std::vector<const Sampled*>& all) {
   Table table{.heads = {"sampler", "device", "metric", "unit", "mean", "min", "max", "readings"},
               .numbers_from = 4,
               .columns_kept = 8};
   Section section{.title = "Beside the timed samples", .notes = {std::string(kSampledCaveat)}};
-  for (const auto& sampled : all) {
-    for (const auto& metric : sampled.metrics) add_metric(table, sampled, metric);
-    section.paragraphs.push_back(sampler_text(sampled));
+  for (const Sampled* sampled : all) {
+    for (const auto& metric : sampled->metrics) add_metric(table, *sampled, metric);
+    section.paragraphs.push_back(sampler_text(*sampled));
   }
   section.table = std::move(table);
-  return {std::move(section)};
+  return section;
+}
+
+// What GPUs did has a line of its case as well.
+Sections sampled_sections(const ReportCase& entry) {
+  std::vector<const Sampled*> summed, others;
+  for (const auto& one : entry.one->sampled)
+    (one.sampler == result::kDeviceSampler && !entry.one->devices.empty() ? summed : others).push_back(&one);
+  Sections sections;
+  if (!others.empty()) sections.push_back(section_of(others));
+  if (!summed.empty()) sections.push_back(section_of(summed)), sections.back().aside = true;
+  return sections;
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ struct Section {
   std::string metric{};          // the paragraphs' formula
   std::string command{}, log{};  // of a program, as it stands
   std::vector<std::string> notes{};
+  bool aside = false;  // a terminal leaves it out: another section has its gist
 };
 using Sections = std::vector<Section>;
 

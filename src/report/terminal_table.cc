@@ -191,6 +191,7 @@ std::string subject_text(const Subject& subject, const ReportRun& run, const Ter
   bool noted = false;
   for (const auto& one : run.result.cases)
     for (const Section& section : subject.of_case(alone(one))) {
+      if (section.aside) continue;
       if (!subject.listed || out.empty())
         out += fmt::format("\n{}{}\n", subject.case_heading, subject.listed ? "" : on_one_line(one.label));
       out += terminal_of(section.table, options);

@@ -25,7 +25,7 @@ class TickSampler : public Sampler {
     devices_ = settings.devices;
     return std::chrono::milliseconds(std::stoi(settings.options.at("every_ms")));
   }
-  std::vector<Reading> read() override {
+  std::vector<Reading> read(Moment) override {
     if (++ticks_ == 3 && fails_at("read")) throw Error(ErrorCode::kInternal, "the clock has stopped");
     std::vector<Reading> readings;
     for (const auto& device : devices_) {

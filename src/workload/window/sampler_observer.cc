@@ -70,14 +70,14 @@ SamplerObserver::SamplerObserver(result::SampledWindow window, const Make& make,
 void SamplerObserver::open() {
   begin_ns_ = SteadyClock{}.now_ns();
   guarded([&] {
-    read();
+    read(plugin::Moment::kEdge);
     thread_ = std::jthread([this](const std::stop_token& over) { read_until(over); });
   });
 }
 
 void SamplerObserver::close() {
   thread_ = {};  // asks it to end, and waits
-  guarded([&] { read(); });
+  guarded([&] { read(plugin::Moment::kEdge); });
   window_.window_s = static_cast<double>(SteadyClock{}.now_ns() - begin_ns_) * 1e-9;
 }
 
@@ -88,16 +88,16 @@ void SamplerObserver::read_until(const std::stop_token& over) {
   auto next = std::chrono::steady_clock::now() + period_;
   while (window_.problem.empty() &&
          !asked.wait_until(lock, over, next, [&] { return over.stop_requested(); })) {
-    guarded([&] { read(); });
+    guarded([&] { read(plugin::Moment::kWithin); });
     const auto late = std::chrono::steady_clock::now() - next;
     next += period_ * (1 + std::max<std::int64_t>(0, late / period_));  // periods that it missed are left out
   }
   window_.cpu_s = thread_cpu_s();
 }
 
-void SamplerObserver::read() {
+void SamplerObserver::read(plugin::Moment moment) {
   const double time_s = static_cast<double>(SteadyClock{}.now_ns() - begin_ns_) * 1e-9;
-  for (const auto& reading : sampler_->read()) add(reading, time_s);
+  for (const auto& reading : sampler_->read(moment)) add(reading, time_s);
   ++window_.readings;
 }
 

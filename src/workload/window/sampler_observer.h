@@ -32,7 +32,7 @@ class SamplerObserver : public WindowObserver {
  private:
   template <class Work>
   void guarded(Work work);
-  void read();
+  void read(plugin::Moment moment);
   void add(const plugin::Reading& reading, double time_s);
   void read_until(const std::stop_token& over);
 

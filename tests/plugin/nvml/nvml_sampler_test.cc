@@ -50,9 +50,9 @@ class Nvml : public ::testing::Test {
     return {};
   }
   // By "power" or, of several devices, "cuda:1 power".
-  std::map<std::string, Value> read(bool by_device = false) {
+  std::map<std::string, Value> read(bool by_device = false, plugin::Moment moment = plugin::Moment::kEdge) {
     std::map<std::string, Value> values;
-    for (const auto& one : sampler_->read()) {
+    for (const auto& one : sampler_->read(moment)) {
       const auto name = by_device ? one.device + " " + one.metric : one.metric;
       EXPECT_TRUE(values.emplace(name, one.value).second) << name;
       units_[one.metric] = one.unit;
@@ -111,22 +111,32 @@ TEST_F(Nvml, EveryValueArrivesWithItsUnit) {
 
 TEST_F(Nvml, WhatChangesSlowlyOrCostsMuchIsReadOncePerSecond) {
   open("", {"cuda:0"}, "true", "250");
+  const auto within = [&] { return read(false, plugin::Moment::kWithin); };
   const auto has_slow = [&] {
-    const auto values = read();
-    for (const char* fast : {"sm_clock", "power", "energy", "slowdown"})
-      EXPECT_TRUE(values.contains(fast)) << fast;
+    const auto values = within();
+    for (const char* fast : {"sm_clock", "power", "slowdown"}) EXPECT_TRUE(values.contains(fast)) << fast;
     for (const char* slow : {"memory_clock", "utilization", "memory_used", "other_processes"})
       EXPECT_EQ(values.count("temperature"), values.count(slow)) << slow;
     return values.contains("temperature");
   };
-  EXPECT_TRUE(read().contains("pcie_tx"));
-  EXPECT_FALSE(read().contains("pcie_tx"));
-  (void)read(), (void)read();
+  EXPECT_TRUE(within().contains("pcie_tx"));
+  EXPECT_FALSE(within().contains("pcie_tx"));
+  (void)within(), (void)within();
   EXPECT_EQ((std::vector<bool>{has_slow(), has_slow(), has_slow(), has_slow(), has_slow()}),
             (std::vector<bool>{true, false, false, false, true}));
   EXPECT_EQ(open("", {"cuda:0"}, "false", "2000"), std::chrono::seconds(2));
   EXPECT_TRUE(has_slow());
-  EXPECT_FALSE(read().contains("pcie_tx"));
+  EXPECT_FALSE(within().contains("pcie_tx"));
+}
+
+// It takes milliseconds; what counts is that both ends of the window have it.
+TEST_F(Nvml, TheEnergyCounterIsReadAtTheEndsOfTheWindowAndEveryTenSeconds) {
+  open("", {"cuda:0"}, "false", "1000");
+  EXPECT_TRUE(read().contains("energy"));
+  int count = 0;
+  for (int i = 1; i < 20; ++i) count += read(false, plugin::Moment::kWithin).contains("energy") ? 1 : 0;
+  EXPECT_EQ(count, 1);
+  EXPECT_TRUE(read().contains("energy"));
 }
 
 TEST_F(Nvml, SlowdownsAreInWordsTheMostSevereFirst) {
@@ -248,7 +258,7 @@ TEST_F(Nvml, OneDeviceThatIsNotKnownDoesNotEndTheOther) {
 TEST_F(Nvml, MoreRanksThanGpusShareThem) {
   open("", {"cuda:0", "cuda:1", "cuda:2", "cuda:3"});
   std::set<std::string> devices;
-  for (const auto& one : sampler_->read()) devices.insert(one.device);
+  for (const auto& one : sampler_->read(plugin::Moment::kEdge)) devices.insert(one.device);
   EXPECT_EQ(devices, (std::set<std::string>{"cuda:0", "cuda:1"}));
 }
 

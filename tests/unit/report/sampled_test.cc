@@ -6,6 +6,7 @@
 #include "report/format_table.h"
 #include "report/subjects.h"
 #include "report/text_layout.h"
+#include "result/device_state.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {
@@ -62,6 +63,21 @@ TEST(SampledText, IsInEveryForm) {
     EXPECT_NE(text.find("throttled"), std::string::npos) << form;
     EXPECT_NE(text.find("0.25 % of a core"), std::string::npos) << form;
   }
+}
+
+// The line of a case has what its GPUs did; the table is for the page.
+TEST(SampledText, ATerminalLeavesOutWhatTheLineOfACaseHas) {
+  ReportRun run{testing::sample_run(), {}};
+  auto& one = run.result.cases[0];
+  one.sampled = {meter()};
+  one.sampled[0].sampler = result::kDeviceSampler;
+  const auto has_table = [&](const char* form) {
+    return find_format(form).render(std::span(&run, 1), {}).find("throttled") != std::string::npos;
+  };
+  EXPECT_TRUE(has_table("text"));
+  one.devices.emplace_back().device = "cuda:0";
+  EXPECT_FALSE(has_table("text"));
+  EXPECT_TRUE(has_table("html"));
 }
 
 }  // namespace

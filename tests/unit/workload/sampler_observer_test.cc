@@ -26,6 +26,7 @@ struct Script {
     return std::vector<Reading>{{"cpu", "count", "1", static_cast<double>(n)}};
   };
   std::atomic<int> read = 0;
+  std::atomic<int> edges = 0;
   std::atomic<int> on_other_threads = 0;
   plugin::SamplerSettings settings;
   std::thread::id own = std::this_thread::get_id();
@@ -39,7 +40,8 @@ class FakeSampler : public plugin::Sampler {
     script_.settings = settings;
     return script_.period;
   }
-  std::vector<Reading> read() override {
+  std::vector<Reading> read(plugin::Moment moment) override {
+    script_.edges += moment == plugin::Moment::kEdge ? 1 : 0;
     if (std::this_thread::get_id() != script_.own) ++script_.on_other_threads;
     std::this_thread::sleep_for(script_.takes);
     if (++script_.read == script_.fails_at) throw std::runtime_error("it broke");
@@ -80,6 +82,7 @@ TEST_F(SamplerObserverTest, ReadsAtBothEndsOfTheWindowOnTheThreadThatOpensIt) {
   EXPECT_EQ(window.repetition, 3);
   EXPECT_EQ(window.rank, 2);
   EXPECT_EQ(window.readings, 2);
+  EXPECT_EQ(script.edges, 2);
   EXPECT_EQ(script.on_other_threads, 0);
   ASSERT_EQ(window.series.size(), 1U);
   const auto& count = window.series[0];
