@@ -158,9 +158,12 @@ std::string with_interval(const result::Estimate& estimate, double scale) {
 std::string decides_text(const CaseResult& one) {
   const auto share = result::device_share(one);
   if (!share) return {};
-  return result::device_decides(one)
-             ? fmt::format("the device decides: {} of the wall time", format_percent(*share))
-             : fmt::format("the host decides: device time is {} of the wall time", format_percent(*share));
+  if (result::device_decides(one))
+    return fmt::format("the device decides: {} of the wall time", format_percent(*share));
+  if (const auto launch = result::launch_share(one); launch && *launch >= result::kHostDecides)
+    return fmt::format("the host decides: starting an inference takes {} of the device time",
+                       format_percent(*launch));
+  return fmt::format("the host decides: device time is {} of the wall time", format_percent(*share));
 }
 
 std::string p50_reason(const CaseResult& one) {

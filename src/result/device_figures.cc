@@ -115,9 +115,20 @@ Number device_share(const CaseResult& one) {
   return std::min(1.0, *device / *wall);
 }
 
+Number launch_share(const CaseResult& one) {
+  const auto io = one.effective_settings.find("io");
+  if (io != one.effective_settings.end() && io->second.find("pageable") != std::string::npos)
+    return Number::missing("copies of pageable memory wait inside enqueue");
+  const auto part = std::ranges::find(one.device_parts, "enqueue", &DevicePart::name);
+  if (part == one.device_parts.end()) return Number::missing("starting an inference was not timed");
+  const auto& device = one.device_p50_ns.value;
+  if (!part->p50_ns || !device || *device <= 0) return device ? part->p50_ns : device;
+  return *part->p50_ns / *device;
+}
+
 bool device_decides(const CaseResult& one) {
-  const auto share = device_share(one);
-  return share && *share >= kDeviceDecides;
+  const auto share = device_share(one), launch = launch_share(one);
+  return share && *share >= kDeviceDecides && !(launch && *launch >= kHostDecides);
 }
 
 }  // namespace paceline::result

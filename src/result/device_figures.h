@@ -37,6 +37,11 @@ inline constexpr double kDeviceDecides = 0.95;
 // Median device time over median wall time; of training the share of the parts of a step that the device
 // computes.
 Number device_share(const CaseResult& one);
+// Median host time of starting an inference over its median device time: near 1 the device waits for its
+// launches, whose pauses are device time.
+Number launch_share(const CaseResult& one);
+// From this launch share on the host decides all the same.
+inline constexpr double kHostDecides = 0.9;
 bool device_decides(const CaseResult& one);
 
 }  // namespace paceline::result
