@@ -135,6 +135,7 @@ class PackageProgram : public Program {
     if (outputs.empty()) throw Error(ErrorCode::kData, "the AOTInductor package returns no tensor");
   }
   std::int64_t parameter_count() const override { return 0; }  // constants of the package
+  bool countable() const override { return false; }  // its code calls kernels without the dispatcher
   std::vector<std::pair<std::string, std::string>> settings() const override {
     std::vector<std::pair<std::string, std::string>> all{{"aotinductor_input_checks", "on"}};
     for (const auto& [key, value] : metadata_)

@@ -22,6 +22,10 @@ class Program {
   // Effective settings in addition to those that every program has.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
 
+  // Whether LibTorch's dispatcher sees all convolutions and matrix products, so that their operations can be
+  // counted.
+  [[nodiscard]] virtual bool countable() const { return true; }
+
   // What in the model's file may explain that its outputs differ from those of elsewhere; empty: nothing.
   [[nodiscard]] virtual std::string arithmetic_note() const { return {}; }
 

@@ -35,9 +35,10 @@ class Packages(cli.CliTest):
 
 
 class Refused(Packages):
-    def torch(self, version, text=""):
+    def torch(self, version, text="", extension="CUDA_HOME = None"):
         """A Python whose package `torch` is ours."""
         self.write("fake/torch/__init__.py", f"__version__ = '{version}'\n{text}")
+        self.write("fake/torch/utils/cpp_extension.py", extension)
         return {"PACELINE_PYTHON": "python3", "PYTHONPATH": str(self.folder / "fake")}
 
     def release(self):
@@ -48,7 +49,9 @@ class Refused(Packages):
     def test_a_python_that_lacks_something_is_one_sentence(self):
         self.write("fake/none/torch/__init__.py", "raise ImportError('libcudnn.so.9: cannot open shared object file')")
         version = self.release() + ".7"
-        for env, words in ((self.torch(version, "") | {"CXX": "no-compiler -O2"}, ["'no-compiler -O2' is not there; install g++, or set CXX"]),
+        self.assert_error(self.build(env=self.torch(version, extension="import setup_tools_of_nobody")), 77,
+                          "AOTInductor needs setup_tools_of_nobody, and '", "-m pip install setup_tools_of_nobody")
+        for env, words in ((self.torch(version) | {"CXX": "no-compiler -O2"}, ["'no-compiler -O2' is not there; install g++, or set CXX"]),
                            ({"PACELINE_PYTHON": "no-python"}, ["'no-python' is not there", "set PACELINE_PYTHON"]),
                            ({"PACELINE_PYTHON": "", "PYTHONPATH": str(self.folder / "fake/none")},
                             ["has no working PyTorch (libcudnn.so.9: cannot open shared object file)", "activate an environment with torch 2."])):

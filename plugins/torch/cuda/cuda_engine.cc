@@ -213,6 +213,7 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
     program_->run(state.last().copies.inputs(), outputs);
     stream_->synchronize();
     auto result = as_read_back(counter.total(), memory_peak(device_));
+    if (!program_->countable()) result.flops.reset();
     result.note = program_->arithmetic_note();
     return result;
   });

@@ -29,6 +29,11 @@ def missing(order):
     compiler = os.environ.get("CXX", "g++")
     if not shutil.which(compiler.split()[0]):
         return f"AOTInductor needs a C++ compiler, and '{compiler}' is not there; install g++, or set CXX to the one to use"
+    try:
+        from torch.utils.cpp_extension import CUDA_HOME
+    except ImportError as error:
+        package = (error.name or "setuptools").split(".")[0]
+        return f"AOTInductor needs {package}, and '{python}' lacks it ({error}); install it: {python} -m pip install {package}"
     if not order["device"].startswith("cuda"):
         return ""
     if not torch.cuda.is_available():
@@ -40,8 +45,6 @@ def missing(order):
         import triton  # noqa: F401
     except ImportError as error:
         return f"AOTInductor needs Triton on a GPU, and '{python}' has none ({error}); install it: {python} -m pip install triton"
-    from torch.utils.cpp_extension import CUDA_HOME
-
     if not CUDA_HOME:
         return "AOTInductor needs the headers of a CUDA toolkit; put its nvcc on PATH, or set CUDA_HOME to its folder"
     return ""
@@ -86,6 +89,13 @@ def compile_package(order):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
     # Threads: those of the process that runs the package, not of this one.
     configs = {"freezing": order["freezing"], "cpp.dynamic_threads": True, "aot_inductor.metadata": dict(order["metadata"])}
+    if order["device"].startswith("cuda"):
+        from torch.utils.cpp_extension import CUDA_HOME
+
+        # For the linker: a driver need not have a libcuda.so besides its libcuda.so.1.
+        folders = [f"{CUDA_HOME}/lib64/stubs", f"{CUDA_HOME}/lib64", os.environ.get("LIBRARY_PATH")]
+        os.environ["LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
+        configs["aot_inductor.weight_use_caching_allocator"] = True  # whose figures are the case's memory
     with torch.no_grad():
         operators, examples = operators_of(order, [example(spec, torch) for spec in order["inputs"]], torch)
         program = torch.export.export(operators, tuple(examples))
