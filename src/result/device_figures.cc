@@ -46,14 +46,14 @@ Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples
                        const SampledWindow& window) {
   if (one.benchmark.kind == WorkloadKind::kCollective)
     return Number::missing("the window holds a sweep of sizes");
-  bool batched = false;
+  bool together = false;  // a sample is the mean of several iterations
   double done = 0;
   for (const auto& sample : samples) {
     if (sample.repetition != window.repetition || sample.lost()) continue;
     ++done;
-    batched |= (sample.flags & kSampleBatched) != 0;
+    together |= (sample.flags & (kSampleBatched | kSamplePipelined)) != 0;
   }
-  if (!batched) return done * items_per_iteration;
+  if (!together) return done * items_per_iteration;
   const auto& rate = one.throughput.per_s.value;
   if (!rate || !window.window_s) return rate ? window.window_s : rate;
   return *rate * *window.window_s;

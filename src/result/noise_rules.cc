@@ -335,7 +335,7 @@ NoiseFacts facts_of(const CaseResult& result) {
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;
     facts.residual_warmup |= repetition.residual_warmup;
-    add_devices(facts, states_of_ranks(repetition.training));
+    if (result.devices.empty()) add_devices(facts, states_of_ranks(repetition.training));
   }
   facts.device_decides = device_decides(result);
   add_devices(facts, device_states(result));

@@ -198,8 +198,8 @@ void resummarize(CaseRun& run) {
   run.result.devices = result::summarize_devices(run.sampled, [&](const result::SampledWindow& window) {
     return result::items_in_window(run.result, run.samples, options.items_per_iteration, window);
   });
-  grade(run);
   rules.summarize(run);
+  grade(run);
 }
 
 }  // namespace paceline::run

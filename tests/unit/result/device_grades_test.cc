@@ -74,6 +74,13 @@ TEST(DeviceDecides, ByClockSlopeAndProcesses) {
               c.devices[0].slowdowns = {{"power brake", 0.06}};
             }).grade,
             Grade::kC);
+  const auto both = grade_with([](CaseResult& c) {
+    c.devices[0].slowdowns = {{"power cap", 0.21}};
+    auto& rank = c.repetitions.emplace_back().training.emplace().ranks.emplace_back();
+    rank.evidence.device_slowdown = "power cap in 22.2 % of the samples";
+  });
+  EXPECT_EQ(both.grade_reasons,  // the sampler's, where both were read
+            std::vector<std::string>{"the GPU was at its power cap in 21 % of the samples"});
   const auto shared = grade_with([](CaseResult& c) { c.devices[0].other_processes = 2; });
   EXPECT_EQ(shared.grade, Grade::kB);
   EXPECT_EQ(shared.grade_reasons.at(0), "up to 2 processes of others were on the GPU");

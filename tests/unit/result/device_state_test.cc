@@ -103,6 +103,8 @@ TEST(DeviceState, ItemsAreThoseOfTheWindowsRepetition) {
   samples[0].flags = kSampleBatched;
   one.throughput.per_s.value = 1000.0;
   EXPECT_EQ(items_in_window(one, samples, 32, window), Number(2000));
+  samples[0].flags = kSamplePipelined;
+  EXPECT_EQ(items_in_window(one, samples, 32, window), Number(2000));
   one.benchmark.kind = WorkloadKind::kCollective;
   EXPECT_FALSE(items_in_window(one, samples, 1, window));
 }

@@ -228,6 +228,31 @@ TEST_F(TrainingPasses, AStepTakesAsLongAsItsSlowestRank) {
   EXPECT_EQ(lines_of(folder() / "rank1.jsonl").at(4).at("step_ns"), 30'000'000);
 }
 
+// Who decides follows from the parts of the steps.
+TEST_F(TrainingPasses, WhereTheDeviceDecidesTheHostsNoiseDoesNotCount) {
+  const auto grade_where = [&](const char* clock) {
+    FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
+      auto tables = equal_steps(r.spec);
+      for (auto& table : tables)
+        for (auto& row : table.rows) row.backward_ns = row.step_ns;
+      result::Repetition repetition;
+      repetition.index = r.spec.repetition;
+      repetition.training.emplace();
+      repetition.noise.foreign_cpu_frac = 0.5;
+      return Played{{pass::loaded_record({}, {{"step_times", clock}}), pass::repetition_record(repetition),
+                     testing::steps_record(r.spec, tables)},
+                    {}};
+    });
+    return run("kind: training\nmodel: tiny_cnn\nranks: 2\nbatch_sizes: [8]\nthreads: 1\nrepetitions: "
+               "1\nidle_wait_s: 0\n",
+               fake)
+        .cases.at(0)
+        .grade;
+  };
+  EXPECT_EQ(grade_where("the host's clock"), result::Grade::kC);
+  EXPECT_EQ(grade_where("marks on the device's own clock"), result::Grade::kA);
+}
+
 TEST_F(TrainingPasses, StepFilesAreWhatResumeReads) {
   FakeExecutor fake;
   const auto plan = training_plan("", "[8]");
