@@ -144,9 +144,6 @@ def inference(m):
                m.all_ok(count_of(engines, s.few)), 55, "cases"),
         m.part("graphs", f"the same, {graphs}: {s.half}", [m.infer(*both, *large, "--precision", s.half, *m.graphs("true"))],
                m.all_ok(count_of(engines, s.half)), 40, "cases"),
-        m.part("timing", f"the same, one at a time and back to back: {s.half}",
-               [m.infer(*both, *large, "--precision", s.half, "--timing", "sync,pipelined")],
-               checks.timed_both_ways(2 * count_of(engines, s.half), s.device), 60, "cases"),
         m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {s.half}", [m.infer(*both, *one, "--precision", s.half, *m.graphs("false,true"))],
                m.all_ok(times * count_of(engines, s.half)), 75, "cases"),
         m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
@@ -166,7 +163,7 @@ def package_part(m, precision):
                   "--out", "scratch/m.pt2", "--log", "m.pt2.log"], env=env)
     measured = m.infer("--engine", "auto", "--model", f"{model},scratch/m.pt2", *batch, "--precision", precision, "--accuracy-reference", model)
     return m.part(f"package_{precision}", f"{model} b{m.scale.batch} {precision} by AOTInductor: compile, run, outputs against fp32",
-                  [built, measured], m.all_ok(2), 150, "package", may_skip=True)
+                  [built, measured], m.all_ok(2), 130, "package", may_skip=True)
 
 
 def training(m):
@@ -185,12 +182,12 @@ def training(m):
                m.all_ok(count_of(s.two)), 35, "nccl"),
         m.part("two_ranks", f"two ranks on one {'GPU' if s.on_gpu else 'CPU'} over gloo: {s.two}", [m.train("--precision", s.two, *two)],
                m.all_ok(count_of(s.two)), 60, "sharing"),
-        m.part("lost_rank", "rank 1 of two is killed in step 3", [m.train("--inject", "kill:rank=1,step=3", *two, codes=(5,))], checks.lost_rank, 30,
+        m.part("lost_rank", "rank 1 of two is killed in step 3", [m.train("--inject", "kill:rank=1,step=3", *two, codes=(5,))], checks.lost_rank, 35,
                "sharing"),
-        m.part("profile", "the operators of one rank", [m.train("--precision", "fp32", "--profiling.enabled")], checks.profiled(s.device), 40,
+        m.part("profile", "the operators of one rank", [m.train("--precision", "fp32", "--profiling.enabled")], checks.profiled(s.device), 50,
                "profile"),
         m.part("checkpoint", "a checkpoint, and a run that goes on from it",
-               [m.train(*saved, results="results_1"), m.train(*saved, "--checkpoint.resume", results="results_2")], checks.resumed(s.device), 50,
+               [m.train(*saved, results="results_1"), m.train(*saved, "--checkpoint.resume", results="results_2")], checks.resumed(s.device), 75,
                "checkpoint")]
 
 
@@ -217,7 +214,7 @@ def cuda_tool_part(m, name, given, make):
 def sanitizer_part(m, program):
     test, only = ("gpu_cuda", [f"--gtest_filter={SANITIZED}"]) if m.scale.on_gpu else ("plugin_cuda_parts", [])
     command = [*m.place.launcher, program, "--tool", "memcheck", "--error-exitcode", "99", m.place.test_file(test), *only]
-    return m.part("sanitizer", f"compute-sanitizer's memcheck on {test}", [Step(command)], checks.sanitized, 60, "tool",
+    return m.part("sanitizer", f"compute-sanitizer's memcheck on {test}", [Step(command)], checks.sanitized, 10, "tool",
                   absent=m.place.absent_test(test))
 
 
@@ -228,6 +225,21 @@ def ncu_part(m, program):
     command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "application-only", "--launch-count", "1500", "--metrics",
                "gpu__time_duration.sum", "--csv", "--log-file", "ncu.csv", *measured]
     return m.part("ncu", f"ncu on one graph of {m.scale.cnn}", [Step(command, WORKS)], checks.kernels, 45, "tool")
+
+
+def ways_of_timing(m):
+    """One at a time and back to back; back to back with copies in between and beside."""
+    s = m.scale
+    large = ("--model", s.cnn, "--batch", s.batch)
+    engines, overlaps = "eager,torchscript", ("false", "true") if s.on_gpu else ("false",)
+    copies = "in between and beside" if s.on_gpu else "(the CPU has none)"
+    return [
+        m.part("timing", f"{s.cnn} b{s.batch}, one at a time and back to back: {s.half}",
+               [m.infer("--engine", engines, *large, "--precision", s.half, "--timing", "sync,pipelined")],
+               checks.timed_both_ways(2 * count_of(engines, s.half), s.device), 75, "cases"),
+        m.part("overlap", f"{s.cnn} b{s.batch} back to back, copies {copies}",
+               [m.infer("--engine", "torchscript", *large, *m.io("pinned"), "--timing", "pipelined", "--overlap", choice, results=f"results_{choice}")
+                for choice in overlaps], m.all_ok(len(overlaps)), 20, "cases")]
 
 
 def tools(m):
@@ -243,6 +255,7 @@ def tools(m):
                [m.infer(*loop, "--concurrency", "1,2,4", *m.io("pinned"))], m.all_ok(3), 30, "cases"),
         m.part("instances", "one and two processes on one device", [m.infer(*loop, "--instances", "1,2", device="cuda:0" if s.on_gpu else "cpu")],
                m.all_ok(2), 22, "cases"),
+        *ways_of_timing(m),
         *more]
 
 
@@ -279,7 +292,7 @@ def tensorrt(m):
 
 QUICK_CHECKS = ("driver", "validate", "gpu_cuda", "gpu_cuda_training", "plugin_cuda", "plugin_cuda_parts", "cli", "lost_rank", "checkpoint", "profile",
                 "package_fp32", "package_fp16", "sanitizer", "ncu")
-QUICK_TIMES = ("timing", "batch_one", "one_rank", "channels_last")
+QUICK_TIMES = ("timing", "overlap", "one_rank", "channels_last")
 
 
 def quick(m):

@@ -110,10 +110,10 @@ class Tests(GpuDay):
 
 class Inference(GpuDay):
     def test_stage(self):
-        parts = ["precisions", "channels_last", "graphs", "timing", "batch_one", "copies", "transformer", "study"]
+        parts = ["precisions", "channels_last", "graphs", "batch_one", "copies", "transformer", "study"]
         done = self.day("inference")
         rows = self.assert_all_ok(done, parts)
-        self.assertEqual([rows[part][3] for part in parts], ["2 cases"] * 3 + ["4 cases, 2 back to back", "2 cases", "1 case", "1 case", "4 cases"])
+        self.assertEqual([rows[part][3] for part in parts], ["2 cases"] * 4 + ["1 case", "1 case", "4 cases"])
         files = self.assert_archive("inference", done, parts)
         for part in parts:
             self.assertTrue([name for name in files if name.startswith(f"{part}/results") and name.endswith("/run_summary.json")], part)
@@ -141,9 +141,10 @@ class Tools(GpuDay):
         """The tools of CUDA are stand-ins that run what they are put in front of."""
         sanitizer = self.stand_in("compute-sanitizer", '("plugin_cuda_parts",)', SUMMARY.format(errors=0))
         ncu = self.stand_in("ncu", '("/paceline",)', CSV)
-        parts = ["compare", "sanitizer", "ncu", "closed_loop", "instances"]
+        parts = ["compare", "sanitizer", "ncu", "closed_loop", "instances", "timing", "overlap"]
         done = self.day("tools", "--compute-sanitizer", sanitizer, "--ncu", ncu, "--python", self.python_with_torch())
         rows = self.assert_all_ok(done, parts, NOT_BUILT)
+        self.assertEqual(rows["timing"][3], "4 cases, 2 back to back")
         self.assertRegex(rows["compare"][3], r"^eager fp32 b2: ratio \d+\.\d{3} \(\d+\.\d{3}–\d+\.\d{3}\)$")
         if not NOT_BUILT:
             self.assertRegex(rows["sanitizer"][3], r"^0 errors; [1-9]\d* passed")
@@ -165,7 +166,7 @@ class Tools(GpuDay):
 class Quick(GpuDay):
     def test_stage(self):
         checks = [name for name in ("plugin_cuda", "plugin_cuda_parts") if (BUILD / "tests" / name).exists()]
-        parts = ["validate", *checks, "lost_rank", "checkpoint", "precisions", "closed_loop"]
+        parts = ["validate", *checks, "lost_rank", "checkpoint", "timing", "overlap"]
         done = self.day("quick", "--only", ",".join(parts))
         self.assert_all_ok(done, parts)
         self.assert_archive("quick", done, parts)
