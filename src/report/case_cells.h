@@ -29,8 +29,9 @@ std::string batching_text(const result::CaseResult& one);
 // "the device decides: 99.7 % of the wall time"; empty where device time is not known.
 std::string decides_text(const CaseResult& one);
 
-// Why there is no p99, in words; empty where there is one.
-std::string p50_reason(const result::CaseResult& one);  // why a measured case has none; empty: it has one
+// Why a measured case has no p50, in words; empty where it has one.
+std::string p50_reason(const result::CaseResult& one);
+// Why there is no p99, in words; empty where there is one, and where p50_reason says why.
 std::string p99_reason(const result::CaseResult& one);
 
 // "p98 is the highest quantile its samples can carry"; empty where that is not known.

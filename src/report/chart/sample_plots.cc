@@ -59,9 +59,8 @@ Plot distribution_plot(const ReportCase& entry, const std::string& title, const 
   const CaseResult& one = *entry.one;
   if (one.headline.p50_ns.value)
     plot.lines.push_back(upright(*one.headline.p50_ns.value * kNsToMs, Line::Stroke::kSolid, "p50"));
-  if (p99_reason(one).empty())
-    plot.lines.push_back(
-        upright(*result::find_metric("p99_ms")->get(one).value, Line::Stroke::kDotted, "p99"));
+  const auto p99 = result::find_metric("p99_ms")->get(one).value;
+  if (p99 && p99_reason(one).empty()) plot.lines.push_back(upright(*p99, Line::Stroke::kDotted, "p99"));
   return plot;
 }
 
