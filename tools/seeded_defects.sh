@@ -111,11 +111,11 @@ defect misplaced_event plugins/tensorrt/plan_slot.cc \
 defect missing_context plugins/tensorrt/plan_engine.cc \
   '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double $double
 defect unbound_address plugins/tensorrt/plan_slot.cc \
-  '/^  bind_address\(output\.name, memory\);/d' $double $double
+  '/^  bind_address\(output\.name, buffers\);/d' $double $double
 defect ignored_late_error plugins/tensorrt/gpu.cc \
   's/check\((driver\(\)\.wait_for_stream\(stream_\)), "[^"]*"\)/(void)\1/' $double $double
 defect missing_wait plugins/tensorrt/plan_slot.cc \
-  '/PlanSlot::wait\(\)/,/^}/{/stream_\.wait/d}' $double $double
+  '/PlanSlot::wait\(\)/,/^}/{/wait_for_last/d}' $double $double
 defect block_that_runs_once plugins/tensorrt/plan_slot.cc \
   's/^  if \(sends\(\)\) \{/  if (started_ > 0) return;\n&/' $double $double
 defect memory_reused_too_early plugins/tensorrt/plan_slot.cc \
