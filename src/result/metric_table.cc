@@ -52,12 +52,19 @@ const Number* part_p50(const CaseResult& c, std::string_view name) {
   return nullptr;
 }
 
+// Device time of a block is from its first model to its last, with all copies but those of one inference.
+double share_of_copies_between(const CaseResult& c) {
+  const auto block = c.effective_settings.find("inferences_per_block");
+  const auto count = block == c.effective_settings.end() ? std::nullopt : parse_int(block->second);
+  return count && *count > 1 ? 1 - 1 / static_cast<double>(*count) : 1;
+}
+
 // One after the other, the parts of an inference take as long as the device does.
 MetricValue hidden_copies(const CaseResult& c) {
   if (c.benchmark.timing_mode != stats::kPipelined) return {{}, {}, {}, "each inference was waited for"};
   const auto *h2d = part_p50(c, kH2d), *model = part_p50(c, kDeviceCompute), *d2h = part_p50(c, kD2h);
   if (!model || !c.device_p50_ns.value) return {{}, {}, {}, "the engine has no clock of its own"};
-  const double copies = (h2d ? **h2d : 0) + (d2h ? **d2h : 0);
+  const double copies = ((h2d ? **h2d : 0) + (d2h ? **d2h : 0)) * share_of_copies_between(c);
   if (copies <= 0) return {{}, {}, {}, "nothing is copied"};
   return {std::clamp((copies + **model - *c.device_p50_ns.value) / copies, 0.0, 1.0), {}, {}, {}};
 }

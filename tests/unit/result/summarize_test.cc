@@ -182,6 +182,9 @@ TEST(Summarize, CopiesAreHiddenByWhatTheDeviceSaves) {
   EXPECT_EQ(hidden(5), 0.5);
   EXPECT_EQ(hidden(4), 1);
   EXPECT_EQ(hidden(7), 0);
+  s.result.effective_settings["inferences_per_block"] = "2";  // 4 + 2 + 4 ms: one inference's copies between
+  EXPECT_EQ(hidden(5), 0);
+  EXPECT_EQ(hidden(4), 1);
   for (auto& sample : s.samples) sample.input_ns = sample.output_ns = {};
   summarize(s.result, s.samples, {});
   EXPECT_EQ(find_metric("hidden_copies_share")->get(s.result).reason, "nothing is copied");
