@@ -144,6 +144,16 @@ const CaseResult* at_larger_batch(const RunResult& run, const CaseResult& one) {
   return found;
 }
 
+// Share of the wall time in which the device computes or copies.
+result::Number busy_share(const CaseResult& one) {
+  const auto share = result::device_share(one);
+  if (!share) return share;
+  double copies_ns = 0;
+  for (const auto& part : one.device_parts)
+    if ((part.name == "h2d" || part.name == "d2h") && part.p50_ns) copies_ns += *part.p50_ns;
+  return std::min(1.0, *share + copies_ns / *one.headline.p50_ns.value);
+}
+
 // What lets a GPU wait less for the host.
 std::string launch_advice(const CaseResult& one, std::int64_t larger_batch) {
   std::vector<std::string> ways{
@@ -222,14 +232,14 @@ Findings find_slow_launches(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (!uses_gpu(one) || one.benchmark.kind != WorkloadKind::kInference || has_graph(one)) continue;
     const CaseResult* larger = at_larger_batch(run, one);
-    const auto share = result::device_share(one);
+    const auto share = busy_share(one);
     const auto batch = larger ? larger->benchmark.batch_per_rank : 0;
     if (share && *share < kWellBelow) {
       found.push_back(finding_about(
           {&one},
           fmt::format("{}: the device works in {} of the wall time and waits for the host in the rest.",
                       one.label, format_percent(*share, 0)),
-          "device time over wall time, medians", launch_advice(one, batch)));
+          "device time and copies over wall time, medians", launch_advice(one, batch)));
       continue;
     }
     if (!is_fp32_on_gpu(one) || !larger) continue;

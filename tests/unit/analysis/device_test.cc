@@ -2,6 +2,7 @@
 // What is said of the runs on an H200 of 2026-11-26, cut to what these sentences need.
 #include <gmock/gmock.h>
 
+#include "analysis/case_query.h"
 #include "base/file.h"
 #include "result/device_figures.h"
 #include "result/noise_rules.h"
@@ -106,6 +107,10 @@ TEST(Device, SaysWhereTheHostLaunchesTooSlowly) {
   EXPECT_EQ(of_kind(run, "slow_launches").at(0).text,
             "resnet50 eager fp32 b1 cuda: the device works in 61 % of the wall time and waits for the host "
             "in the rest.");
+  auto& copies = one.device_parts.emplace_back();
+  copies.name = "h2d", copies.p50_ns = *one.headline.p50_ns.value * 0.3;
+  EXPECT_THAT(of_kind(run, "slow_launches").at(0).text, HasSubstr("at batch 1 the host launches too slowly"));
+  one.device_parts.clear();
   one.effective_settings["cuda_graph"] = "on";
   EXPECT_TRUE(of_kind(run, "slow_launches").empty());
 }
