@@ -3,7 +3,7 @@
 
 usage: aotinductor_build.py ORDER.json
 ORDER: script, inputs [{name, dtype, shape}], device, precision, torch (major.minor), freezing, metadata, package, answer.
-ANSWER: {"missing": sentence} where this Python cannot do it here, else {"versions", "settings"} of what was written.
+ANSWER: {"missing": sentence} where this Python cannot do it here, else an empty one and {"versions"} of what compiled it.
 """
 import json
 import os
