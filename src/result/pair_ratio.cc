@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "result/pairing.h"
+#include "stats/interval.h"
 #include "stats/quantile.h"
 
 namespace paceline::result {
@@ -47,6 +48,10 @@ std::string too_few_pairs(const PairRatio& r, std::int64_t needed) {
                                   : fmt::format("fewer than {} pairs of processes", needed);
 }
 
+bool times_blocks(const CaseResult& one) {
+  return one.benchmark.timing_mode == stats::kPipelined;
+}
+
 }  // namespace
 
 std::int64_t pairs_for_claim(double confidence) {
@@ -64,6 +69,10 @@ std::string distortion(const CaseResult& one) {
 PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator, Figure figure,
                      const std::vector<std::string>& resumed_utc, double confidence, double delta) {
   PairRatio result;
+  if (figure == Figure::kLatency && times_blocks(numerator) != times_blocks(denominator)) {
+    result.reason = "the time of an inference in a block is no latency";
+    return result;
+  }
   std::vector<double> above, below;
   const Pairing pairing = pair_repetitions(numerator, denominator, resumed_utc);
   for (const auto& [mine, theirs] : pairing.neighbours) {

@@ -134,5 +134,16 @@ TEST(PairRatio, RatesComeFromTheTimesOfTheRepetitions) {
   EXPECT_NEAR(ratio.found->ci_ratio->high, 1.6, 1e-9);
 }
 
+TEST(PairRatio, ALatencyIsNotComparedWithTheTimeOfABlock) {
+  CaseResult base = case_of("base"), one = case_of("one");
+  for (auto* both : {&base, &one})
+    for (int r = 0; r < kPairs; ++r) both->repetitions.at(static_cast<std::size_t>(r)).p50_ns = 1e6;
+  one.benchmark.timing_mode = "pipelined";
+  compare_to_baseline(one, base, 0.95, 0.05);
+  EXPECT_FALSE(one.speedup.ratio.value);
+  EXPECT_EQ(one.speedup.reason, "the time of an inference in a block is no latency");
+  EXPECT_EQ(one.speedup.pairs, 0);
+}
+
 }  // namespace
 }  // namespace paceline::result
