@@ -19,6 +19,7 @@
 #include "config/folder_models.h"
 #include "config/foreign_models.h"
 #include "config/older_flags.h"
+#include "config/option_table.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
 
