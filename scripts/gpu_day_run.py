@@ -194,6 +194,8 @@ def run_part(part, folder, left_s, cpus=()):
     """The part's row. folder/scratch holds what is too large to keep; `cpus`: those it runs on, all of them unless given."""
     if part.absent:
         return Row(part, SKIPPED, part.absent)
+    if RUNNING.over:
+        return Row(part, LEFT_OUT, "stopped before it was started")
     if left_s < part.needs_s:
         return Row(part, LEFT_OUT, f"needs {part.needs_s} s, {max(0, left_s):.0f} s are left; run it alone with --only {part.name}")
     (folder / "scratch").mkdir(parents=True)
