@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/device.h"
@@ -26,11 +28,24 @@ const SampledSeries* series_of(const SampledWindow& window, const std::string& d
   return found == window.series.end() ? nullptr : &*found;
 }
 
-std::vector<double> readings_of(const Windows& windows, const std::string& device, std::string_view metric) {
+// Without those at both ends of a window, where no inference runs, unless there are no others.
+template <class Reading>
+std::span<const Reading> while_it_ran(const std::vector<Reading>& readings) {
+  const std::span<const Reading> all(readings);
+  return all.size() > 2 ? all.subspan(1, all.size() - 2) : all;
+}
+
+enum class Ends : std::uint8_t { kIn, kOut };
+
+std::vector<double> readings_of(const Windows& windows, const std::string& device, std::string_view metric,
+                                Ends ends) {
   std::vector<double> all;
   for (const auto* window : windows)
-    if (const auto* series = series_of(*window, device, metric))
-      all.insert(all.end(), series->numbers.begin(), series->numbers.end());
+    if (const auto* series = series_of(*window, device, metric)) {
+      const std::span<const double> some =
+          ends == Ends::kIn ? std::span(series->numbers) : while_it_ran(series->numbers);
+      all.insert(all.end(), some.begin(), some.end());
+    }
   return all;
 }
 
@@ -65,8 +80,9 @@ std::vector<DeviceSlowdown> slowdowns_of(const Windows& windows, const std::stri
   for (const auto* window : windows) {
     const auto* series = series_of(*window, device, "slowdown");
     if (!series) continue;
-    readings += static_cast<double>(series->words.size());
-    for (const auto& words : series->words)
+    const auto all = while_it_ran(series->words);
+    readings += static_cast<double>(all.size());
+    for (const auto& words : all)
       for (const auto& part : split(words, ',')) {
         const std::string reason(trim(part));
         if (reason.empty() || reason == "none") continue;
@@ -122,10 +138,12 @@ void fill_energy(DeviceState& state, const Windows& windows, const ItemsInWindow
 
 DeviceState state_of(std::int64_t rank, const std::string& device, const Windows& windows,
                      const ItemsInWindow& items) {
-  const auto readings = [&](std::string_view metric) { return readings_of(windows, device, metric); };
+  const auto readings = [&](std::string_view metric, Ends ends = Ends::kIn) {
+    return readings_of(windows, device, metric, ends);
+  };
   DeviceState state;
   state.rank = rank, state.device = device;
-  const auto clock = readings("sm_clock"), power = readings("power");
+  const auto clock = readings("sm_clock", Ends::kOut), power = readings("power", Ends::kOut);
   state.readings = static_cast<std::int64_t>(clock.size());
   state.sm_clock_mean_mhz = mean_of(clock), state.sm_clock_min_mhz = smallest_of(clock);
   state.sm_clock_cv = variation_of(clock);

@@ -63,6 +63,18 @@ TEST(DeviceState, SumsUpAllWindowsOfADevice) {
   EXPECT_EQ(one.energy_scope, "GPU board, whole window");
 }
 
+TEST(DeviceState, TheEndsOfAWindowSayNothingOfClockAndPower) {
+  auto window = watched(0, {300, 1900, 1900, 300}, {"none", "power cap", "power cap", "none"}, {0, 1, 2, 40});
+  window.series[0].numbers = {150, 500, 600, 200};
+  const auto one = summarize_devices({window}, ten_items).at(0);
+  EXPECT_EQ(one.readings, 2);
+  EXPECT_EQ(one.sm_clock_mean_mhz, Number(1900));
+  EXPECT_EQ(one.sm_clock_min_mhz, Number(1900));
+  EXPECT_EQ(one.power_mean_w, Number(550));
+  EXPECT_EQ(power_cap_share(one), Number(1));
+  EXPECT_EQ(one.energy_j, Number(40));
+}
+
 TEST(DeviceState, NoCounterNoNumber) {
   const auto energy = [](std::vector<double> joules) {
     return summarize_devices({watched(0, {1900, 1900, 1900}, {"none", "none", "none"}, std::move(joules))},
