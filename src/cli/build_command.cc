@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command `build`.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -58,6 +59,11 @@ config::FlagSet read_flags(const Context& context) {
     flags = config::with_engine_config(flags, read_file(file), file);
   }
   return flags;
+}
+
+// The float model that a package is compiled from; another build may write to the same target.
+fs::path float_script(const fs::path& output) {
+  return fmt::format("{}.{}.float.pt", output.string(), ::getpid());
 }
 
 std::vector<std::string> suffixes_of(const std::string& engine) {
@@ -193,7 +199,7 @@ class Source {
     script_inputs_ = model.inputs;
     pass::ExportTo to;
     to.format = "torchscript";
-    to.file = file_ = written_ = output.string() + ".float.pt";
+    to.file = file_ = written_ = float_script(output).string();
     run::export_model(engine_directory({}), model, to, options.number("timeout_s"), InterruptGuard::flag());
   }
   void quantise(const config::Settings& options, const fs::path& output, const Console& console) {
@@ -299,8 +305,7 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
 }
 
 void check_outputs(const config::FlagSet& flags, const config::Settings& options, const fs::path& output) {
-  std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx",
-                              output.string() + ".float.pt",
+  std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx", float_script(output),
                               fmt::format("{}.{}.onnx", output.string(), options.text("precision"))};
   for (const auto& derived : files) check_own_name(derived);
   for (int number = 1; number <= options.integer("builds"); ++number)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import traceback
 import warnings
 
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
@@ -26,7 +27,7 @@ def missing(order):
     if torch.__version__.split(".")[:2] != order["torch"].split("."):
         return (f"'{python}' has PyTorch {torch.__version__}, and packages for this LibTorch need {order['torch']}: activate an environment "
                 f"with torch {order['torch']}, or set PACELINE_PYTHON to its python")
-    compiler = os.environ.get("CXX", "g++")
+    compiler = os.environ.get("CXX", "").strip() or "g++"
     if not shutil.which(compiler.split()[0]):
         return f"AOTInductor needs a C++ compiler, and '{compiler}' is not there; install g++, or set CXX to the one to use"
     try:
@@ -113,7 +114,12 @@ def main():
         order = json.load(file)
     answer = {"missing": missing(order)}
     if not answer["missing"]:
-        answer["versions"] = compile_package(order)
+        try:
+            answer["versions"] = compile_package(order)
+        except Exception as error:  # the last line of the log is what the user reads
+            traceback.print_exc()
+            said = [line.strip() for line in str(error).splitlines() if line.strip()]
+            sys.exit(f"{type(error).__name__}: {said[0] if said else 'it gives no reason'}")
     with open(order["answer"], "w", encoding="utf-8") as file:
         json.dump(answer, file)
 

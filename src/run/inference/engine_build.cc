@@ -2,6 +2,7 @@
 #include "run/inference/engine_build.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -30,10 +31,10 @@ process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugi
   return request;
 }
 
-// Beside the target and of its type: engines look at the suffix.
+// Beside the target and of its type: engines look at the suffix. Another build may write to the same target.
 fs::path unfinished(const fs::path& file) {
   return file.parent_path() /
-         fmt::format(".{}.unfinished{}", file.stem().string(), file.extension().string());
+         fmt::format(".{}.{}.unfinished{}", file.stem().string(), ::getpid(), file.extension().string());
 }
 
 BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& order, const fs::path& file,
@@ -53,6 +54,8 @@ BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& orde
 
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt) {
+  if (fs::is_directory(order.file))
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is a folder; name a file", order.file.string()));
   const auto part = unfinished(order.file);
   check_own_name(part);
   try {

@@ -126,7 +126,8 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
   const auto said = read_file(log);
   write_file_atomic(order.log, said);
   if (problem.empty()) return read_answer(order, answer);
-  const auto line = last_line(said);
+  const bool asked = problem.starts_with("interrupted");
+  const auto line = asked ? std::string() : last_line(said);
   fail(order,
        problem.starts_with("exit") || problem.starts_with("killed") ? ErrorCode::kInternal
                                                                     : ErrorCode::kTimeout,
@@ -138,6 +139,7 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
 BuiltFile compile_package(const EngineDirectory& engines, const BuildOrder& order, const fs::path& file,
                           const std::atomic<bool>& interrupt) {
   check_order(order);
+  write_file_atomic(order.log, "");  // before minutes of work
   const auto release = torch_release(engines, order);
   const auto scratch = ScratchFolder::below_temp("paceline-package");
   const SteadyClock clock;
