@@ -28,7 +28,7 @@ std::string description_text(const run::PluginDescription& description) {
   std::string text;
   for (const auto& [library, version] : description.versions)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
-  text += "; " + plugin::summary_of(description.capabilities);
+  text += (text.empty() ? "" : "; ") + plugin::summary_of(description.capabilities);
   if (description.first_op_ns)
     text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
   return text;
@@ -71,8 +71,10 @@ CheckResult check_plugin(const plugin::Manifest& manifest) {
     const auto text = description_text(found);
     if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
       return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
-    if (on_any && !host::no_nvidia_device_reason(files).empty())
-      return {CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
+    if (on_any && !found.first_op_ns && !host::no_nvidia_device_reason(files).empty())
+      return brings(manifest, plugin::Role::kSampler)
+                 ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
+                 : CheckResult{CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
     return {CheckStatus::kPass, text, {}};
   } catch (const Error& e) {
     if (!on_cuda && !on_any) throw;

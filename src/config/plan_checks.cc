@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "config/bandwidth_limit.h"
+#include "config/declared_options.h"
 #include "config/device.h"
 #include "config/message_sizes.h"
 #include "config/plan_reader.h"
@@ -44,6 +45,7 @@ class Checker {
     check_models();
     check_weights();
     check_libraries();
+    check_samplers();
     check_labels();
     check_images();
     check_reference();
@@ -342,6 +344,12 @@ class Checker {
     for (const auto& path : settings_.texts("load_libraries"))
       if (const auto why = no_regular_file(path); !why.empty())
         report("load_libraries", fmt::format("library '{}' {}", shown_path(path), why));
+  }
+
+  void check_samplers() {
+    const auto names = settings_.texts("sampler");
+    if (names.size() > 1 && std::ranges::count(names, kNoSampler) > 0)
+      report("sampler", "sampler 'none' stands for no sampler; leave it out, or the others");
   }
 
   // Generated inputs have no true labels.
