@@ -14,7 +14,7 @@ import zipfile
 from collections import OrderedDict
 
 import paceline_cli as cli
-from transformers import safetensors
+from transformer_files import safetensors
 
 LAYERS, WIDTH, HEADS, INNER, VOCABULARY, POSITIONS, LABELS = 2, 8, 2, 12, 20, 9, 3
 IMAGE, PATCH, CHANNELS = 8, 4, 3

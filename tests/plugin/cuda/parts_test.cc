@@ -168,7 +168,8 @@ TEST(Switches, FollowTheOptions) {
   EXPECT_EQ(error_of([] {
               choose_switches("fp32", {{"speed", "1"}}, 90);
             }).second,
-            "LibTorch's engines on CUDA have no option 'speed'; they have: cudnn_benchmark, cuda_graph, overlap, io");
+            "LibTorch's engines on CUDA have no option 'speed'; they have: cudnn_benchmark, cuda_graph, "
+            "overlap, io");
 }
 
 class Copies : public testing::TestWithParam<Io> {
