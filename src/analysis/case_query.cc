@@ -186,6 +186,10 @@ std::string format_range(double low, double high, int digits) {
   return fmt::format("{}–{}", format_significant(low, digits), format_significant(high, digits));
 }
 
+bool has_interval(const result::Estimate& estimate) {
+  return estimate.value && estimate.ci_low && estimate.ci_high;
+}
+
 std::string format_range_of(const result::Estimate& estimate) {
   if (!estimate.ci_low || !estimate.ci_high) return {};
   return format_range(*estimate.ci_low, *estimate.ci_high);

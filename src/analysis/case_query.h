@@ -67,7 +67,8 @@ std::string describe_without(const result::Benchmark& benchmark, std::string_vie
 std::string unfinished_text(const RunResult& run);
 
 std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
-std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
+bool has_interval(const result::Estimate& estimate);
+std::string format_range_of(const result::Estimate& estimate);  // empty without an interval
 
 // The rate that the case can sustain: its throughput; for a server its saturation, not the offered rate.
 result::Estimate rate_of(const CaseResult& one);

@@ -316,8 +316,8 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
 
 bool can_answer(const CaseResult& one) {
   return is_ok(one) && one.benchmark.kind == WorkloadKind::kInference &&
-         traits_of(one.benchmark.scenario).one_at_a_time && one.headline.p50_ns.value &&
-         one.throughput.per_s.value;
+         traits_of(one.benchmark.scenario).one_at_a_time &&
+         (one.headline.p50_ns.value || one.back_to_back_ns.value) && one.throughput.per_s.value;
 }
 
 Field field_of(Cases cases) {
@@ -326,7 +326,9 @@ Field field_of(Cases cases) {
   for (const CaseResult* one : field.cases)
     for (const auto& axis : differing_axes(one->benchmark, field.cases.front()->benchmark))
       if (std::ranges::count(field.axes, axis) == 0) field.axes.push_back(axis);
-  if (!same_work(field.axes, *field.cases.front())) field.figure = Figure::kRate;
+  const bool latencies = std::ranges::all_of(
+      field.cases, [](const CaseResult* one) { return bool(one->headline.p50_ns.value); });
+  if (!latencies || !same_work(field.axes, *field.cases.front())) field.figure = Figure::kRate;
   return field;
 }
 

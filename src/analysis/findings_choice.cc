@@ -20,10 +20,6 @@ using result::Estimate;
 
 constexpr double kComputeBoundShare = 0.5;  // from this share on "compute-bound" may be said
 
-bool has_interval(const Estimate& e) {
-  return e.value && e.ci_low && e.ci_high;
-}
-
 std::string rate_text(const CaseResult& one) {
   return fmt::format("{} {}/s ({})", format_rate(*one.throughput.per_s.value), one.throughput.item,
                      format_range_of(one.throughput.per_s));

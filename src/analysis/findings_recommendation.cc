@@ -67,14 +67,16 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-Cases candidates(const RunResult& run, const std::string& model) {
+// Those that the goal can judge: blocks of inferences have a rate and no latency.
+Cases candidates(const RunResult& run, const std::string& model, const Goal& goal) {
+  const bool by_latency = &goal == kGoals.data();
   Cases found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model || traits_of(one.benchmark.scenario).rate_is_offered ||
-        one.training ||  // ranks are not alternatives for the same work
-        !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
-        !one.throughput.per_s.ci_high || !result::peak_memory(one))
+        one.training)  // ranks are not alternatives for the same work
       continue;
+    if (!has_interval(one.headline.p50_ns) && (by_latency || !has_interval(one.back_to_back_ns))) continue;
+    if (!has_interval(one.throughput.per_s) || !result::peak_memory(one)) continue;
     found.push_back(&one);
   }
   return found;
@@ -152,10 +154,10 @@ Findings find_recommendations(const RunResult& run) {
   std::set<std::string> models;
   for (const CaseResult& one : run.cases)
     if (models.insert(one.benchmark.model).second)
-      if (const auto field = candidates(run, one.benchmark.model); field.size() > 1)
-        for (const auto& goal : kGoals)
-          if (goal.score != memory_bytes || share_a_place(field))
-            found.push_back(recommend(run, one.benchmark.model, field, goal));
+      for (const auto& goal : kGoals)
+        if (const auto field = candidates(run, one.benchmark.model, goal);
+            field.size() > 1 && (goal.score != memory_bytes || share_a_place(field)))
+          found.push_back(recommend(run, one.benchmark.model, field, goal));
   return found;
 }
 

@@ -86,6 +86,7 @@ std::set<std::string> words_of(const CaseResult& one) {
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
   for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
+  if (inference && !b.params.contains("timing")) words.insert("timing=sync");
   return words;
 }
 

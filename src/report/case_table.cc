@@ -106,6 +106,7 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   const auto p99 = result::find_metric("p99_ms")->get(one).value;
   const auto& share = one.flops.share_of_measured_peak;
   add("p50_ms", is_offline(one) ? "" : with_interval(one.headline.p50_ns, 1e-6), "no p50", p50_reason(one));
+  if (one.back_to_back_ns.value) cells.back().brief = format_significant(*one.back_to_back_ns.value * 1e-6);
   add("p99_ms", p99 && !is_offline(one) ? format_significant(*p99) : "", "no p99", p99_reason(one));
   add("throughput_per_s", rate_text(one, columns.mixed_items));
   add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));

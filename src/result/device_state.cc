@@ -35,7 +35,7 @@ std::span<const Reading> while_it_ran(const std::vector<Reading>& readings) {
   return all.size() > 2 ? all.subspan(1, all.size() - 2) : all;
 }
 
-enum class Ends : std::uint8_t { kIn, kOut };
+enum class Ends : std::uint8_t { kCounted, kLeftOut };
 
 std::vector<double> readings_of(const Windows& windows, const std::string& device, std::string_view metric,
                                 Ends ends) {
@@ -43,7 +43,7 @@ std::vector<double> readings_of(const Windows& windows, const std::string& devic
   for (const auto* window : windows)
     if (const auto* series = series_of(*window, device, metric)) {
       const std::span<const double> some =
-          ends == Ends::kIn ? std::span(series->numbers) : while_it_ran(series->numbers);
+          ends == Ends::kCounted ? std::span(series->numbers) : while_it_ran(series->numbers);
       all.insert(all.end(), some.begin(), some.end());
     }
   return all;
@@ -138,12 +138,12 @@ void fill_energy(DeviceState& state, const Windows& windows, const ItemsInWindow
 
 DeviceState state_of(std::int64_t rank, const std::string& device, const Windows& windows,
                      const ItemsInWindow& items) {
-  const auto readings = [&](std::string_view metric, Ends ends = Ends::kIn) {
+  const auto readings = [&](std::string_view metric, Ends ends = Ends::kCounted) {
     return readings_of(windows, device, metric, ends);
   };
   DeviceState state;
   state.rank = rank, state.device = device;
-  const auto clock = readings("sm_clock", Ends::kOut), power = readings("power", Ends::kOut);
+  const auto clock = readings("sm_clock", Ends::kLeftOut), power = readings("power", Ends::kLeftOut);
   state.readings = static_cast<std::int64_t>(clock.size());
   state.sm_clock_mean_mhz = mean_of(clock), state.sm_clock_min_mhz = smallest_of(clock);
   state.sm_clock_cv = variation_of(clock);

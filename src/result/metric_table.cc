@@ -46,6 +46,12 @@ MetricValue device_part(const CaseResult& c) {
   return {{}, {}, {}, c.device_parts.empty() ? "the engine has no clock of its own" : "nothing is copied"};
 }
 
+// The time of an inference in a block is none.
+MetricValue of_latency(const CaseResult& c, MetricValue value) {
+  if (c.benchmark.timing_mode != stats::kPipelined) return value;
+  return {{}, {}, {}, "blocks of inferences were timed; back_to_back_ms is the time per inference"};
+}
+
 const Number* part_p50(const CaseResult& c, std::string_view name) {
   for (const auto& part : c.device_parts)
     if (part.name == name) return &part.p50_ns;
@@ -73,8 +79,9 @@ template <int Ppm>
 MetricValue quantile(const CaseResult& c) {
   for (const auto& q : c.stats.quantiles)
     if (std::lround(q.p * 1e6) == Ppm)
-      return estimate({q.value_ns, q.ci_low_ns, q.ci_high_ns, q.confidence, q.ci_method}, kToMs);
-  return {{}, {}, {}, "not_measured"};
+      return of_latency(c,
+                        estimate({q.value_ns, q.ci_low_ns, q.ci_high_ns, q.confidence, q.ci_method}, kToMs));
+  return of_latency(c, {{}, {}, {}, "not_measured"});
 }
 
 constexpr std::string_view kLoad = "load";
@@ -195,7 +202,8 @@ constexpr std::array kMetrics{
     Metric{"p50_ms", "p50", "ms", kLow,
            "Median latency of one inference, or median time of one training step; with six or more processes "
            "the interval is over the per-process medians.",
-           "latency-quantiles", [](const CaseResult& c) { return estimate(c.headline.p50_ns, kToMs); }},
+           "latency-quantiles",
+           [](const CaseResult& c) { return of_latency(c, estimate(c.headline.p50_ns, kToMs)); }},
     Metric{"p90_ms", "p90", "ms", kLow, "90th percentile of latency over all samples (nearest rank).",
            "latency-quantiles", quantile<900000>},
     Metric{"p95_ms", "p95", "ms", kLow, "95th percentile of latency over all samples (nearest rank).",
@@ -204,13 +212,13 @@ constexpr std::array kMetrics{
            "99th percentile of latency over all samples (nearest rank); needs 368 independent samples.",
            "latency-quantiles", quantile<990000>},
     Metric{"mean_ms", "mean", "ms", kLow, "Arithmetic mean of latency.", "mean-min-max-mad",
-           [](const CaseResult& c) { return plain(c.stats.mean_ns, kToMs); }},
+           [](const CaseResult& c) { return of_latency(c, plain(c.stats.mean_ns, kToMs)); }},
     Metric{"min_ms", "min", "ms", kLow, "Smallest latency seen.", "mean-min-max-mad",
-           [](const CaseResult& c) { return plain(c.stats.min_ns, kToMs); }},
+           [](const CaseResult& c) { return of_latency(c, plain(c.stats.min_ns, kToMs)); }},
     Metric{"max_ms", "max", "ms", kLow, "Largest latency seen; no sample is dropped.", "mean-min-max-mad",
-           [](const CaseResult& c) { return plain(c.stats.max_ns, kToMs); }},
+           [](const CaseResult& c) { return of_latency(c, plain(c.stats.max_ns, kToMs)); }},
     Metric{"mad_ms", "MAD", "ms", kLow, "Median absolute deviation from the median.", "mean-min-max-mad",
-           [](const CaseResult& c) { return plain(c.stats.mad_ns, kToMs); }},
+           [](const CaseResult& c) { return of_latency(c, plain(c.stats.mad_ns, kToMs)); }},
     Metric{"device_p50_ms", "device p50", "ms", kLow,
            "Median time of one inference on the device's own clock, copies left out; CUDA only.",
            "device-time", [](const CaseResult& c) { return estimate(c.device_p50_ns, kToMs); }},

@@ -47,7 +47,10 @@ measure::LoopConfig loop_config(const Settings& s) {
   if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback"))
     loop.batch = 1;
   loop.pipelined = s.text("timing") == "pipelined";
-  if (loop.pipelined) loop.batch.reset();  // blocks have a size of their own
+  if (loop.pipelined) {
+    loop.batch.reset();                          // blocks have a size of their own
+    loop.stop.quantiles_ppm = {stats::kPpmP50};  // and no tails
+  }
   return loop;
 }
 

@@ -303,6 +303,24 @@ TEST(Findings, RecommendsForEachModelAndGoal) {
       << found[2].text;
 }
 
+// Blocks of inferences have a rate and no latency.
+TEST(Findings, RecommendsABlockForItsThroughputAlone) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) {
+    if (one.benchmark.model != "resnet50" || one.benchmark.engine != "torchscript") continue;
+    one.back_to_back_ns = one.headline.p50_ns;
+    auto& p50 = one.headline.p50_ns;
+    p50.value = p50.ci_low = p50.ci_high = result::Number::missing("pipelined");
+    for (auto* rate :
+         {&one.throughput.per_s.value, &one.throughput.per_s.ci_low, &one.throughput.per_s.ci_high})
+      *rate = 100.0;
+  }
+  const auto found = of_kind(run, "recommendation");
+  EXPECT_TRUE(says(found.at(0), "Lowest latency for resnet50: ")) << found[0].text;
+  EXPECT_FALSE(says(found.at(0), "fp32 torchscript at batch")) << found[0].text;
+  EXPECT_TRUE(says(found.at(1), "Highest throughput for resnet50: fp32 torchscript")) << found[1].text;
+}
+
 TEST(Findings, RecommendationSaysWhatAnswersCost) {
   RunResult run = sample_run();
   for (auto& one : run.cases) {

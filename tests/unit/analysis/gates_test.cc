@@ -98,6 +98,18 @@ TEST(Gates, EveryMatchingCaseIsDecided) {
   EXPECT_EQ(decide("p50_ms <= 200").size(), 10U);
 }
 
+// Of a run that has both, only this word selects the cases that are waited for one by one.
+TEST(Gates, TheTimingIsAWordOfEveryInference) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  run.cases[1].case_id = run.cases[1].label = "blocks";
+  run.cases[1].benchmark.params["timing"] = "pipelined";
+  const auto of_sync = decide_gates({"p50_ms@timing=sync < 1e9"}, run);
+  ASSERT_EQ(of_sync.size(), 1U);
+  EXPECT_EQ(of_sync.front().case_id, run.cases[0].case_id);
+  EXPECT_EQ(decide_gates({"throughput_per_s@timing=pipelined > 0"}, run).front().case_id, "blocks");
+}
+
 TEST(Gates, ABareNumberIsTheBatchAndNoPartOfAnotherWord) {
   EXPECT_EQ(decide("p50_ms@8 <= 600").size(), 3U);
   EXPECT_NE(error_of("p50_ms@16 <= 600").find("no case matches '16'"), std::string::npos);
