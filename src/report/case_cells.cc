@@ -163,6 +163,8 @@ std::string decides_text(const CaseResult& one) {
   if (const auto launch = result::launch_share(one); launch && *launch >= result::kHostDecides)
     return fmt::format("the host decides: starting an inference takes {} of the device time",
                        format_percent(*launch));
+  if (const auto busy = result::kernel_share(one); busy && *busy < result::kDeviceDecides)
+    return fmt::format("the host decides: a kernel ran in {} of the time", format_percent(*busy));
   return fmt::format("the host decides: device time is {} of the wall time", format_percent(*share));
 }
 

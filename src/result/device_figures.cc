@@ -126,9 +126,21 @@ Number launch_share(const CaseResult& one) {
   return *part->p50_ns / *device;
 }
 
+Number kernel_share(const CaseResult& one) {
+  constexpr std::int64_t kFewestReadings = 30;  // ten per second
+  Number least = Number::missing("no sampler read how busy a device is");
+  for (const auto& state : one.devices) {
+    const auto& busy = state.utilization_mean;
+    if (!one.training || !busy || state.readings < kFewestReadings) continue;
+    if (!least || *busy < *least) least = busy;
+  }
+  return least;
+}
+
 bool device_decides(const CaseResult& one) {
-  const auto share = device_share(one), launch = launch_share(one);
-  return share && *share >= kDeviceDecides && !(launch && *launch >= kHostDecides);
+  const auto share = device_share(one), launch = launch_share(one), busy = kernel_share(one);
+  return share && *share >= kDeviceDecides && !(launch && *launch >= kHostDecides) &&
+         !(busy && *busy < kDeviceDecides);
 }
 
 }  // namespace paceline::result

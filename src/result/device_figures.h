@@ -42,6 +42,9 @@ Number device_share(const CaseResult& one);
 Number launch_share(const CaseResult& one);
 // From this launch share on the host decides all the same.
 inline constexpr double kHostDecides = 0.9;
+// Of training: the smallest share of the time in which a kernel ran on a device, as the driver says. Its
+// parts of a step span the pauses between kernels. Missing where it was read for less than 3 s.
+Number kernel_share(const CaseResult& one);
 bool device_decides(const CaseResult& one);
 
 }  // namespace paceline::result

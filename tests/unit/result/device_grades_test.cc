@@ -50,6 +50,20 @@ TEST(DeviceDecides, NotWhereTheHostNeedsAsLongToStartAnInference) {
   EXPECT_TRUE(device_decides(one));  // enqueue waits for the copies
 }
 
+// The parts of a step span the pauses between kernels.
+TEST(DeviceDecides, NotWhereADeviceThatTrainsIsIdle) {
+  CaseResult one;
+  one.effective_settings["step_times"] = "marks on the device's own clock";
+  auto& shares = one.training.emplace().shares;
+  shares.input = 0.01, shares.forward = 0.3, shares.backward = 0.6, shares.optimizer = 0.08;
+  EXPECT_TRUE(device_decides(one));
+  auto& state = one.devices.emplace_back();
+  state.readings = 30, state.utilization_mean = 0.94;
+  EXPECT_FALSE(device_decides(one));
+  state.readings = 29;  // the driver's figure is of up to a second before
+  EXPECT_TRUE(device_decides(one));
+}
+
 TEST(DeviceDecides, ByClockSlopeAndProcesses) {
   const auto grade_with = [](auto change) {
     auto one = disturbed(9.97);
