@@ -156,9 +156,10 @@ result::Number busy_share(const CaseResult& one) {
 
 // What lets a GPU wait less for the host.
 std::string launch_advice(const CaseResult& one, std::int64_t larger_batch) {
-  std::vector<std::string> ways{
-      "--cuda-graphs true",
-      larger_batch > 0 ? fmt::format("a larger batch (--batch {})", larger_batch) : "a larger --batch"};
+  std::vector<std::string> ways;
+  if (one.benchmark.engine != "onnxruntime") ways.emplace_back("--cuda-graphs true");
+  ways.push_back(larger_batch > 0 ? fmt::format("a larger batch (--batch {})", larger_batch)
+                                  : "a larger --batch");
   if (one.benchmark.engine == "eager") ways.emplace_back("--engine torchscript");
   return fmt::format("Try {}.", join(ways, ", "));
 }

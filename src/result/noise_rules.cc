@@ -77,7 +77,7 @@ constexpr NoiseRule kRules[] = {
      [](const NoiseFacts& f) { return f.device_clock_cv; },
      NoiseOf::kDevice},
     {"device_processes", kAnyWarns, kAnyWarns, NoiseFormat::kCount,
-     "up to {0} processes of others were on the GPU", "stop them, or use another GPU",
+     "other processes used the GPU, up to {0} at once", "stop them, or use another GPU",
      [](const NoiseFacts& f) { return f.device_processes; }, NoiseOf::kDevice},
     {"runq_wait_frac",
      {0.01, 0.05},

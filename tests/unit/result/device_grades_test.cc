@@ -97,7 +97,7 @@ TEST(DeviceDecides, ByClockSlopeAndProcesses) {
             std::vector<std::string>{"the GPU was at its power cap in 21 % of the samples"});
   const auto shared = grade_with([](CaseResult& c) { c.devices[0].other_processes = 2; });
   EXPECT_EQ(shared.grade, Grade::kB);
-  EXPECT_EQ(shared.grade_reasons.at(0), "up to 2 processes of others were on the GPU");
+  EXPECT_EQ(shared.grade_reasons.at(0), "other processes used the GPU, up to 2 at once");
   const auto slope = [](double device, double host) {
     return [=](CaseResult& c) {
       c.noise.drift_z = c.noise.device_drift_z = 5.0;
