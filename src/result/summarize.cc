@@ -74,7 +74,8 @@ void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double
 std::string means_of(const std::vector<Sample>& samples) {
   for (const auto& [flag, reason] :
        {std::pair{kSamplePipelined, stats::kPipelined}, {kSampleBatched, stats::kBatched}})
-    if (std::any_of(samples.begin(), samples.end(), [&](const Sample& s) { return (s.flags & flag) != 0; }))
+    if (std::any_of(samples.begin(), samples.end(),
+                    [bit = flag](const Sample& s) { return (s.flags & bit) != 0; }))
       return reason;
   return {};
 }
