@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/command_table.h"
 #include "cli/interrupts.h"
+#include "config/device.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "host/accelerators.h"
@@ -48,6 +49,12 @@ bool brings(const plugin::Manifest& manifest, plugin::Role role) {
   return !plugin::names_of(manifest.capabilities, role).empty();
 }
 
+// None of its engines runs on the CPU, or it has none.
+bool needs_a_gpu(const plugin::Manifest& manifest) {
+  return std::ranges::none_of(plugin::names_of(manifest.capabilities, plugin::Role::kEngine),
+                              [](const auto& engine) { return config::runs_on_cpu(engine, Device{}); });
+}
+
 // What a plug-in is needed for, by what it brings.
 std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
   std::vector<host::Purpose> purposes;
@@ -71,7 +78,7 @@ CheckResult check_plugin(const plugin::Manifest& manifest) {
     const auto text = description_text(found);
     if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
       return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
-    if (on_any && !found.first_op_ns && !host::no_nvidia_device_reason(files).empty())
+    if (on_any && needs_a_gpu(manifest) && !host::no_nvidia_device_reason(files).empty())
       return brings(manifest, plugin::Role::kSampler)
                  ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
                  : CheckResult{CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};

@@ -71,6 +71,11 @@ class Watched(cli.CliTest):
             self.assertEqual(sampled["problems"], [])
             self.assertEqual({m["device"] for m in sampled["metrics"]}, {"cuda:0", "cuda:1"})
 
+    def test_validate_skips_what_only_a_gpu_needs(self):
+        out = self.run_cli("validate").out
+        self.assertRegex(out, r"SKIP +plug-in nvml +samplers nvml; no NVIDIA GPU here to watch")
+        self.assertNotRegex(out, r"WARN +plug-in onnxruntime")
+
     def test_none_turns_it_off(self):
         case, rows, _ = self.watch(*INFER, "--device", "cuda", "--sampler", "none")
         self.assertEqual((case["sampled"], rows), ([], []))
