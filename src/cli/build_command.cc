@@ -61,9 +61,10 @@ config::FlagSet read_flags(const Context& context) {
   return flags;
 }
 
-// The float model that a package is compiled from; another build may write to the same target.
-fs::path float_script(const fs::path& output) {
-  return fmt::format("{}.{}.float.pt", output.string(), ::getpid());
+// What the names of files between the model and the output begin with. Another build may write to the same
+// output.
+fs::path work_of(const fs::path& output) {
+  return fmt::format("{}.{}", output.string(), ::getpid());
 }
 
 std::vector<std::string> suffixes_of(const std::string& engine) {
@@ -159,22 +160,23 @@ void check_model(config::Settings& options) {
 // object.
 class Source {
  public:
-  Source(const config::Settings& options, const fs::path& output, const Console& console) {
+  // `work`: beginning of the names of its files.
+  Source(const config::Settings& options, const fs::path& work, const Console& console) {
     file_ = options.text("model");
     if (makes_package(options)) {
-      use_script(options, output);
+      use_script(options, work);
       return;
     }
     const bool own = is_onnx_file(options);
     if (own && !run::needs_quantising(options, file_)) return;
     pass::ExportTo to;
     to.format = "onnx";
-    to.file = output.string();
+    to.file = work.string();
     to.settings.opset = options.integer("opset");
     to.settings.external_data_above_bytes = options.integer("external_data_above");
     float_.emplace(options, to);
     file_ = float_->model().file;
-    if (run::needs_quantising(options, file_)) quantise(options, output, console);
+    if (run::needs_quantising(options, file_)) quantise(options, work, console);
   }
   ~Source() {
     std::error_code ignored;
@@ -188,7 +190,7 @@ class Source {
   [[nodiscard]] const std::vector<TensorSpec>& script_inputs() const { return script_inputs_; }
 
  private:
-  void use_script(const config::Settings& options, const fs::path& output) {
+  void use_script(const config::Settings& options, const fs::path& work) {
     if (!config::find_model(file_)) {
       script_inputs_ = inputs_of_script(options);
       return;
@@ -199,11 +201,11 @@ class Source {
     script_inputs_ = model.inputs;
     pass::ExportTo to;
     to.format = "torchscript";
-    to.file = file_ = written_ = float_script(output).string();
+    to.file = file_ = written_ = work.string() + ".float.pt";
     run::export_model(engine_directory({}), model, to, options.number("timeout_s"), InterruptGuard::flag());
   }
-  void quantise(const config::Settings& options, const fs::path& output, const Console& console) {
-    written_ = fmt::format("{}.{}.onnx", output.string(), options.text("precision"));
+  void quantise(const config::Settings& options, const fs::path& work, const Console& console) {
+    written_ = fmt::format("{}.{}.onnx", work.string(), options.text("precision"));
     quantisation_ =
         write_in_precision(options, float_->model(), options.text("engine"), written_, console).quantisation;
     file_ = written_;
@@ -221,6 +223,7 @@ run::BuildOrder order_of(const config::Settings& options, const Source& source, 
   order.precision = options.text("precision");
   order.threads = static_cast<int>(host::allowed_cpus().size());
   order.timeout_s = options.number("timeout_s");
+  order.model = options.text("model");
   order.source = fs::absolute(source.file());
   order.file = output;
   order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");
@@ -305,9 +308,8 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
 }
 
 void check_outputs(const config::FlagSet& flags, const config::Settings& options, const fs::path& output) {
-  std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx", float_script(output),
-                              fmt::format("{}.{}.onnx", output.string(), options.text("precision"))};
-  for (const auto& derived : files) check_own_name(derived);
+  std::vector<fs::path> files{output.string() + ".log"};
+  check_own_name(files.front());
   for (int number = 1; number <= options.integer("builds"); ++number)
     files.emplace_back(numbered_build(output.string(), number));
   check_overwrites_no_input(flags, "output", files);
@@ -340,7 +342,7 @@ ExitCode build_command(const Context& context) {
   if (!makes_package(options)) engine_directory({}).require(plugin::Role::kBuilder, options.text("engine"));
   const auto output = output_of(options);
   check_outputs(flags, options, output);
-  const Source source(options, output, console);
+  const Source source(options, work_of(output), console);
   const auto order = order_of(options, source, output);
   warn_of_shared_times(options, console);
   nlohmann::json builds = nlohmann::json::array();

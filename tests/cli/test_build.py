@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """paceline build: an ONNX file or a built-in model becomes a file that one engine loads."""
 
+import concurrent.futures
 import hashlib
 import json
 import re
@@ -37,6 +38,16 @@ class Build(cli.CliTest):
         done = self.infer("tiny.blob", "input:{batch}x3x32x32", 5)
         self.assertEqual(done.code, 2, done)
         self.assertIn("does not fit this file", done.out + done.err)
+
+    def test_builds_of_one_file_at_once_take_nothing_from_each_other(self):
+        batches = (1, 2, 3)
+        with concurrent.futures.ThreadPoolExecutor(len(batches)) as pool:
+            builds = list(pool.map(lambda batch: self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--batch", batch), batches))
+        for batch, done in zip(batches, builds):
+            self.assert_code(done, 0)
+            self.assertIn(f"input:{batch}x3x32x32", done.out)
+        self.assertEqual(sorted(p.name for p in self.folder.glob("*tiny*")), ["tiny.blob", "tiny.blob.log"])
+        self.assert_code(self.run_cli("infer", "--model", "tiny.blob", "--iterations", 3, "--threads", 1, *cli.QUICK), 0)
 
     def test_a_blob_needs_no_shapes(self):
         done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--batch", 3)

@@ -183,9 +183,11 @@ class Overwriting(Paths):
 
     def test_a_build_keeps_an_input_of_its_own_kind(self):
         shutil.copy(self.folder / "m.onnx", self.folder / "out.blob.fp16.onnx")
+        whole = (self.folder / "m.onnx").read_bytes()
         result = self.run_cli("build", "--engine", "openvino", "--model", "out.blob.fp16.onnx", "--precision", "fp16", "-o", "out.blob")
-        self.assert_error(result, 2, "would overwrite", "out.blob.fp16.onnx")
-        self.assertTrue((self.folder / "out.blob.fp16.onnx").exists())
+        self.assert_code(result, 0)
+        self.assertEqual((self.folder / "out.blob.fp16.onnx").read_bytes(), whole)
+        self.assertEqual(sorted(p.name for p in self.folder.glob("out.blob*")), ["out.blob", "out.blob.fp16.onnx", "out.blob.log"])
 
     def test_another_file_may_be_replaced(self):
         (self.folder / "old.onnx").write_bytes(WHOLE)

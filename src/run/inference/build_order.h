@@ -21,6 +21,7 @@ struct BuildOrder {
   std::string precision;
   int threads = 1;
   double timeout_s = 7200;
+  std::string model;                   // as the user named it, for messages
   std::filesystem::path source, file;  // an ONNX file; for aotinductor a TorchScript file
   std::filesystem::path log;           // of the library and of the worker, written anew
   std::vector<ShapeProfile> profiles;

@@ -46,8 +46,8 @@ BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& orde
   if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
     return {*made, outcome.report.versions, outcome.report.effective_settings};
   throw Error(result::reason_of(outcome.reason_code).error,
-              fmt::format("cannot build '{}' for {}: {}; log: {}", order.source.string(), order.engine,
-                          outcome.reason, order.log.string()));
+              fmt::format("cannot build '{}' for {}: {}; log: {}", order.model, order.engine, outcome.reason,
+                          order.log.string()));
 }
 
 }  // namespace

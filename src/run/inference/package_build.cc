@@ -101,8 +101,8 @@ std::string last_line(const std::string& text) {
 }
 
 [[noreturn]] void fail(const BuildOrder& order, ErrorCode code, const std::string& reason) {
-  throw Error(code, fmt::format("cannot build '{}' for {}: {}; log: {}", order.source.string(), order.engine,
-                                reason, order.log.string()));
+  throw Error(code, fmt::format("cannot build '{}' for {}: {}; log: {}", order.model, order.engine, reason,
+                                order.log.string()));
 }
 
 Json read_answer(const BuildOrder& order, const fs::path& file) {
