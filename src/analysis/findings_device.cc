@@ -150,7 +150,7 @@ result::Number busy_share(const CaseResult& one) {
   if (!share) return share;
   double copies_ns = 0;
   for (const auto& part : one.device_parts)
-    if ((part.name == "h2d" || part.name == "d2h") && part.p50_ns) copies_ns += *part.p50_ns;
+    if ((part.name == result::kH2d || part.name == result::kD2h) && part.p50_ns) copies_ns += *part.p50_ns;
   return std::min(1.0, *share + copies_ns / *one.headline.p50_ns.value);
 }
 

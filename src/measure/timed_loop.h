@@ -26,6 +26,8 @@ class TimedLoop {
   LoopResult run() {
     first_call();
     warm_up();
+    result_.batch =
+        config_.pipelined ? block_size() : config_.batch.value_or(batch_size(estimate_ns_, limit_ns_));
     if (hooks_.measure_begins) hooks_.measure_begins();
     measure();
     if (hooks_.measure_ends) hooks_.measure_ends();
@@ -62,7 +64,6 @@ class TimedLoop {
 
   void measure() {
     auto& r = result_;
-    r.batch = config_.pipelined ? block_size() : config_.batch.value_or(batch_size(estimate_ns_, limit_ns_));
     begin_phase(Phase::kMeasure, r.samples);
     r.stop.next_n = decider_.first_stop_check(estimate_ns_ * static_cast<double>(r.batch));
     while (!r.stop.stop && run_until(r.stop.next_n, r.batch, r.samples, &r.pauses)) {

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/subjects.h"
+#include "result/device_figures.h"
 
 namespace paceline::report {
 namespace {
@@ -19,8 +20,10 @@ constexpr std::string_view kPartsCaveat =
 struct PartName {
   std::string_view name, words;
 };
-constexpr std::array<PartName, 4> kPartNames{
-    {{"enqueue", "enqueue"}, {"h2d", "H2D"}, {"compute", "compute"}, {"d2h", "D2H"}}};
+constexpr std::array<PartName, 4> kPartNames{{{result::kEnqueue, "enqueue"},
+                                              {result::kH2d, "H2D"},
+                                              {result::kDeviceCompute, "compute"},
+                                              {result::kD2h, "D2H"}}};
 
 std::string ms_or_none(const result::Number& ns) {
   return ns ? format_significant(*ns * 1e-6) : kNone;

@@ -4,9 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "stats/quantile.h"
 
 namespace paceline::result {
 namespace {
+
+// Of samples that are blocks, in their order: how many iterations each has, a power of two. A block lasts 50
+// ms or more, so that from one start to the next hardly anything is between them. 0: one sample does not show
+// it.
+double iterations_per_block(const std::vector<const Sample*>& samples) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i + 1 < samples.size(); ++i)
+    ratios.push_back(static_cast<double>(samples[i + 1]->start_ns - samples[i]->start_ns) /
+                     static_cast<double>(samples[i]->host_ns));
+  return ratios.empty() ? 0 : std::exp2(std::round(std::log2(stats::median(ratios))));
+}
 
 // Of a rank that has a GPU.
 DeviceState state_of_rank(const RankFigures& rank) {
@@ -46,14 +60,14 @@ Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples
                        const SampledWindow& window) {
   if (one.benchmark.kind == WorkloadKind::kCollective)
     return Number::missing("the window holds a sweep of sizes");
-  bool together = false;  // a sample is the mean of several iterations
-  double done = 0;
-  for (const auto& sample : samples) {
-    if (sample.repetition != window.repetition || sample.lost()) continue;
-    ++done;
-    together |= (sample.flags & (kSampleBatched | kSamplePipelined)) != 0;
-  }
-  if (!together) return done * items_per_iteration;
+  std::vector<const Sample*> done;
+  std::uint32_t flags = 0;
+  for (const auto& sample : samples)
+    if (sample.repetition == window.repetition && !sample.lost())
+      done.push_back(&sample), flags |= sample.flags;
+  const double block = (flags & kSamplePipelined) != 0 ? iterations_per_block(done) : 1;
+  if (block > 0 && (flags & kSampleBatched) == 0)
+    return static_cast<double>(done.size()) * block * items_per_iteration;
   const auto& rate = one.throughput.per_s.value;
   if (!rate || !window.window_s) return rate ? window.window_s : rate;
   return *rate * *window.window_s;
@@ -119,7 +133,7 @@ Number launch_share(const CaseResult& one) {
   const auto io = one.effective_settings.find("io");
   if (io != one.effective_settings.end() && io->second.find("pageable") != std::string::npos)
     return Number::missing("copies of pageable memory wait inside enqueue");
-  const auto part = std::ranges::find(one.device_parts, "enqueue", &DevicePart::name);
+  const auto part = std::ranges::find(one.device_parts, kEnqueue, &DevicePart::name);
   if (part == one.device_parts.end()) return Number::missing("starting an inference was not timed");
   const auto& device = one.device_p50_ns.value;
   if (!part->p50_ns || !device || *device <= 0) return device ? part->p50_ns : device;

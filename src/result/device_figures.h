@@ -22,6 +22,9 @@ std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training
 // As the sampler saw them; of training without one, what its ranks saw.
 std::vector<DeviceState> device_states(const CaseResult& one);
 
+// Names of DevicePart.
+inline constexpr char kEnqueue[] = "enqueue", kH2d[] = "h2d", kDeviceCompute[] = "compute", kD2h[] = "d2h";
+
 // Share of the readings with the power cap, or with any other reason to slow down.
 Number power_cap_share(const DeviceState& state);
 Number slowdown_share(const DeviceState& state);

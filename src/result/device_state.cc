@@ -150,7 +150,7 @@ DeviceState state_of(std::int64_t rank, const std::string& device, const Windows
   state.memory_clock_mean_mhz = mean_of(readings("memory_clock"));
   state.power_mean_w = mean_of(power), state.power_max_w = largest_of(power);
   state.temperature_max_c = largest_of(readings("temperature"));
-  const auto busy = mean_of(readings("utilization"));
+  const auto busy = mean_of(readings("utilization", Ends::kLeftOut));
   state.utilization_mean = busy ? Number(*busy / 100) : busy;
   state.memory_used_max_bytes = largest_count(readings("memory_used"));
   state.other_processes = largest_count(readings("other_processes"));

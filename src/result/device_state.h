@@ -29,7 +29,7 @@ struct DeviceState {
   Number utilization_mean;      // share of the time in which a kernel ran, as the driver says
   Count memory_used_max_bytes;  // as the driver says: of all processes
   Count other_processes;        // most at once
-  bool slowdown_read = false;   // the device tells what keeps its clock down
+  bool slowdown_read = false;   // the reasons for a lower clock were read
   std::vector<DeviceSlowdown> slowdowns;
   Number energy_j, energy_window_s;  // by the board's counter, and over how long
   Number energy_per_item_j;          // energy_j over the items of the case done meanwhile

@@ -37,8 +37,6 @@ constexpr double kToMs = 1e-6;
 constexpr double kToMb = 1e-6;
 constexpr double kToGflops = 1e-9;
 
-constexpr char kEnqueue[] = "enqueue", kH2d[] = "h2d", kDeviceCompute[] = "compute", kD2h[] = "d2h";
-
 template <const char* Name, Number DevicePart::*Field>
 MetricValue device_part(const CaseResult& c) {
   for (const auto& part : c.device_parts)
@@ -257,7 +255,7 @@ constexpr std::array kMetrics{
                         : MetricValue{{}, {}, {}, "each inference was waited for"};
            }},
     Metric{"enqueue_p50_ms", "enqueue p50", "ms", kLow,
-           "Median host time of starting one inference on a device, without waiting for it.", kPartsOfATime,
+           "Median host time of starting one inference on a device.", kPartsOfATime,
            device_part<kEnqueue, &DevicePart::p50_ns>},
     Metric{"enqueue_p99_ms", "enqueue p99", "ms", kLow, "99th percentile of the same.", kPartsOfATime,
            device_part<kEnqueue, &DevicePart::p99_ns>},

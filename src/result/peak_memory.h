@@ -11,7 +11,7 @@ bool on_device(const Benchmark& benchmark);
 // The most that tensors held of the device; of a case on the CPU, peak resident memory above its state before
 // load.
 Count peak_memory(const Benchmark& benchmark, const Memory& memory);
-// Of an engine that does not tell, what the driver says was in use on the fullest device.
+// For an engine that does not report it, the driver's figure of the fullest device.
 Count peak_memory(const CaseResult& one);
 // Whether it is the driver's figure, which includes contexts and memory of other processes.
 bool is_drivers_memory(const CaseResult& one);

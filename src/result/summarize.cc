@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "result/device_figures.h"
 #include "result/pair_ratio.h"
 #include "result/summarize_load.h"
 #include "result/verdicts.h"
@@ -144,10 +145,10 @@ Estimate device_median(const std::vector<Sample>& samples, const std::vector<std
 // Of a block, starting is that of its first inference, and the others are of its last one.
 std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, double confidence) {
   std::vector<DevicePart> parts;
-  for (const auto& [name, field] : {std::pair{"enqueue", &Sample::enqueue_ns},
-                                    {"h2d", &Sample::input_ns},
-                                    {"compute", &Sample::compute_ns},
-                                    {"d2h", &Sample::output_ns}}) {
+  for (const auto& [name, field] : {std::pair{kEnqueue, &Sample::enqueue_ns},
+                                    {kH2d, &Sample::input_ns},
+                                    {kDeviceCompute, &Sample::compute_ns},
+                                    {kD2h, &Sample::output_ns}}) {
     std::vector<double> x;
     for (const auto& s : samples)
       if (s.counts() && s.*field) x.push_back(static_cast<double>(*(s.*field)));

@@ -68,8 +68,12 @@ TEST(TimedLoop, APipelinedBlockIsOneSample) {
   const FakeClock clock;
   Device device{clock};
   AloneDecider decider(config.warmup, config.stop, config.iterations);
-  const auto result = run_timed_loop(clock, device, config, kTimer, decider);
-  EXPECT_EQ(result.batch, 16);  // 50 ms hold 12 or 13 of them
+  std::size_t before_the_window = 0;
+  LoopHooks hooks;
+  hooks.measure_begins = [&] { before_the_window = device.blocks.size(); };
+  const auto result = run_timed_loop(clock, device, config, kTimer, decider, hooks);
+  EXPECT_EQ(before_the_window, 6U);  // what is not timed is not watched
+  EXPECT_EQ(result.batch, 16);       // 50 ms hold 12 or 13 of them
   EXPECT_EQ(result.samples_ns(), std::vector<double>(10, 65e6 / 16));
   std::vector<std::int64_t> blocks(4, 1);  // the first call and the warm-up
   blocks.resize(4 + 2 + 10, 16);           // two blocks choose the size

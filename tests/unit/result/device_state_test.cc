@@ -98,6 +98,14 @@ TEST(DeviceState, NoCounterNoNumber) {
   EXPECT_EQ(sweep.energy_per_item_j.reason(), "the window holds a sweep of sizes");
 }
 
+// The driver's figure at the ends is that of the time before, in which nothing ran.
+TEST(DeviceState, UtilizationIsThatOfTheTimeWithin) {
+  auto window = watched(0, {1900, 1900, 1900, 1900}, {"none", "none", "none", "none"}, {});
+  for (auto& series : window.series)
+    if (series.metric == "utilization") series.numbers = {12, 99, 97, 50};
+  EXPECT_EQ(summarize_devices({window}, ten_items).at(0).utilization_mean, Number(0.98));
+}
+
 TEST(DeviceState, OtherSamplersAndTheHostAreNoDevices) {
   auto other = watched(0, {1900}, {"none"}, {});
   other.sampler = "meter";
@@ -115,7 +123,12 @@ TEST(DeviceState, ItemsAreThoseOfTheWindowsRepetition) {
   samples[0].flags = kSampleBatched;
   one.throughput.per_s.value = 1000.0;
   EXPECT_EQ(items_in_window(one, samples, 32, window), Number(2000));
-  samples[0].flags = kSamplePipelined;
+  for (std::size_t i = 0; i < 2; ++i) {  // blocks of 16, and a little between them
+    samples[i].flags = kSamplePipelined;
+    samples[i].start_ns = static_cast<std::int64_t>(i) * 64'700'000, samples[i].host_ns = 4'000'000;
+  }
+  EXPECT_EQ(items_in_window(one, samples, 32, window), Number(2 * 16 * 32));
+  samples[1].repetition = 1;  // one block does not show how many inferences it has
   EXPECT_EQ(items_in_window(one, samples, 32, window), Number(2000));
   one.benchmark.kind = WorkloadKind::kCollective;
   EXPECT_FALSE(items_in_window(one, samples, 1, window));
