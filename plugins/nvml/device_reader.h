@@ -13,8 +13,8 @@ class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".
   DeviceReader(Source source, std::string name, bool pcie);
-  // What is read so often or more. What the GPU does not tell is a reading of its own, words in metric
-  // left_out, once. Throws Error(kUnavailable) where the GPU is lost.
+  // Metrics that are read this often or more often. Those that the GPU does not report are listed once, as
+  // words in metric left_out. Throws Error(kUnavailable) where the GPU is lost.
   void read(Often often, std::vector<plugin::Reading>& into);
 
  private:

@@ -198,7 +198,7 @@ std::string in_words(const GpuCondition& gpu) {
   if (gpu.max_sm_mhz) words.push_back(fmt::format("up to {:.0f} MHz", *gpu.max_sm_mhz));
   if (gpu.ecc) words.emplace_back(*gpu.ecc ? "ECC on" : "ECC off");
   if (gpu.pcie_width) words.push_back(fmt::format("PCIe x{}", *gpu.pcie_width));
-  return words.empty() ? "the driver does not tell its state" : join(words, ", ");
+  return words.empty() ? "the driver does not report its state" : join(words, ", ");
 }
 
 }  // namespace paceline::host

@@ -36,7 +36,7 @@ class Sampler {
   // Called before the timed window; may take long. Returns the time between two readings. Throws
   // Error(kUnavailable) with the reason if there is nothing to watch here.
   virtual std::chrono::nanoseconds open(const SamplerSettings& settings) = 0;
-  // Reads metrics: when the window opens, once per period on a thread of its own, and when the window closes;
+  // Reads metrics: when the window opens, once per period on a separate thread, and when the window closes;
   // never on two threads at once. Each metric has the same kind of value in every call.
   virtual std::vector<Reading> read(Moment moment) = 0;
 };

@@ -125,7 +125,8 @@ TEST_F(Scripted, WhatTheDriverRefusesIsMissingAndNoProblem) {
   EXPECT_EQ(gpu.mig.reason(), "this driver has no nvmlDeviceGetMigMode");
   EXPECT_FALSE(gpu.ecc || gpu.uncorrected_errors || gpu.pcie_width || gpu.persistence || gpu.processes);
   EXPECT_TRUE(problems_of(gpu, 0).empty());
-  EXPECT_EQ(row(lines).text, "0: the driver does not tell its state; 1: the driver does not tell its state");
+  EXPECT_EQ(row(lines).text,
+            "0: the driver does not report its state; 1: the driver does not report its state");
   EXPECT_TRUE(read_gpu_conditions("libpaceline-no-such.so.1").empty());
 }
 
