@@ -10,7 +10,7 @@
 
 #include "base/display_text.h"
 #include "base/units.h"
-#include "config/slo.h"
+#include "config/inference/slo.h"
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"
 #include "host/fma_probe.h"

@@ -12,7 +12,7 @@
 #include "base/reading.h"
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
-#include "config/folder_weights.h"
+#include "config/inference/folder_weights.h"
 #include "config/shape_profiles.h"
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"

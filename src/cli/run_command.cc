@@ -30,7 +30,7 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "host/environment.h"
 #include "result/reasons.h"
 #include "result/result_json.h"

@@ -11,7 +11,7 @@
 #include "config/device.h"
 #include "config/engine_of_model.h"
 #include "config/plan_reader.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 

@@ -14,7 +14,7 @@
 #include "config/plan.h"
 #include "config/plan_reader.h"
 #include "config/precision_table.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/device.h"
 #include "base/fault.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/message_sizes.h"
+#include "config/collective/message_sizes.h"
 #include "pass/sweep.h"
 #include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"

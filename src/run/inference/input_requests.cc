@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "config/input_values.h"
+#include "config/inference/input_values.h"
 #include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/index_limits.h"

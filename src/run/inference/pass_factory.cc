@@ -9,9 +9,9 @@
 #include <map>
 
 #include "config/device.h"
-#include "config/folder_weights.h"
+#include "config/inference/folder_weights.h"
+#include "config/inference/slo.h"
 #include "config/precision_table.h"
-#include "config/slo.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 #include "pass/derived_spec.h"

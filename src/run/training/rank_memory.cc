@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "config/vocabulary.h"
 #include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"

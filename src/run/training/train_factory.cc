@@ -8,7 +8,7 @@
 
 #include "base/device.h"
 #include "config/idle_options.h"
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "config/vocabulary.h"
 #include "host/system_files.h"
 #include "run/case/case_settings.h"

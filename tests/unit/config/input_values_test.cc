@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/input_values.h"
+#include "config/inference/input_values.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/slo.h"
+#include "config/inference/slo.h"
 
 #include <gtest/gtest.h>
 

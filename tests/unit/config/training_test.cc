@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 #include "plan_helpers.h"
 
 namespace paceline::config {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/training_rules.h"
+#include "config/training/training_rules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/folder_weights.h"
+#include "config/inference/folder_weights.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/message_sizes.h"
+#include "config/collective/message_sizes.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/topologies.h"
+#include "config/collective/topologies.h"
 
 #include <fmt/format.h>
 

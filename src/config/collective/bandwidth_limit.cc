@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/bandwidth_limit.h"
+#include "config/collective/bandwidth_limit.h"
 
 #include <fmt/format.h>
 

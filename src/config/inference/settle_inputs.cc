@@ -13,7 +13,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "config/engine_of_model.h"
-#include "config/input_values.h"
+#include "config/inference/input_values.h"
 #include "config/plan.h"
 #include "config/precision_table.h"
 #include "config/settings_builder.h"
