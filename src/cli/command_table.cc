@@ -135,13 +135,9 @@ bool is_option(const std::string& word) {
   std::string name = typed == words.end() ? "" : *typed;
   if (typed != words.end()) words.erase(typed);
   if (name.empty()) {
-    constexpr std::array kOrder{config::kInfer,  config::kTrain,    config::kComm,
-                                config::kRun,    config::kReport,   config::kBuild,
-                                config::kExport, config::kValidate, config::kSchema};
-    const auto best = std::min_element(kOrder.begin(), kOrder.end(), [&](unsigned a, unsigned b) {
-      return not_taken(words, a) < not_taken(words, b);
-    });
-    name = config::command_name(*best);
+    const auto best = std::ranges::min_element(
+        config::kFlagCommands, {}, [&](const config::CommandRow& row) { return not_taken(words, row.bits); });
+    name = best->name;
   }
   constexpr std::size_t kLongest = 300;
   throw Error(ErrorCode::kUsage,

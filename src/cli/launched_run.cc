@@ -207,7 +207,7 @@ void tell_launcher(const run::Launch& launch) {
 
 std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
                                                  const config::Settings& options) {
-  if ((flags.command & (config::kTrain | config::kComm | config::kRun)) == 0) return std::nullopt;
+  if ((flags.command & config::kRunsRanks) == 0) return std::nullopt;
   const int hosts = static_cast<int>(options.integer("nnodes"));
   const int host = static_cast<int>(options.integer("node_rank"));
   check_companions(flags);

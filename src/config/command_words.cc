@@ -4,38 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/display_text.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
 namespace {
-
-constexpr std::size_t kAnyNumber = 1'000'000;
-
-// How many words without a flag a command accepts.
-struct WordRule {
-  unsigned command;
-  std::string_view name;
-  std::size_t most;
-};
-constexpr std::array kRules{WordRule{kRun, "run", 1},
-                            WordRule{kTrain, "train", 1},
-                            WordRule{kTrain | kProfile, "profile", 1},
-                            WordRule{kReport, "report", kAnyNumber},
-                            WordRule{kSchema, "schema", kAnyNumber},
-                            WordRule{kInfer, "infer", 0},
-                            WordRule{kComm, "comm", 0},
-                            WordRule{kValidate, "validate", 0},
-                            WordRule{kExport, "export", 0},
-                            WordRule{kBuild, "build", 0}};
-
-const WordRule* find_rule(unsigned command) {
-  const auto rule =
-      std::find_if(kRules.begin(), kRules.end(), [&](const auto& r) { return r.command == command; });
-  return rule == kRules.end() ? nullptr : rule;
-}
 
 // The option that names a plan besides the words.
 const RawSetting* named_plan(const FlagSet& flags) {
@@ -67,16 +41,16 @@ std::string after_option(const LooseWord& word) {
   return "";
 }
 
-std::string advice(const LooseWord& word, const WordRule& rule) {
-  if (is_plan(word.text) && rule.most == 0)
+std::string advice(const LooseWord& word, const CommandRow& command) {
+  if (is_plan(word.text) && command.most_words == 0)
     return fmt::format("a plan is run with: paceline run {}", shown_value(word.text));
   if (word.option && takes_list(*word.option) && !word.value.empty()) return after_option(word);
-  const bool has_model = find_flag("--model", rule.command) != nullptr;
+  const bool has_model = find_flag("--model", command.bits) != nullptr;
   if (is_model(word.text) && has_model) return fmt::format("write --model {}", shown_value(word.text));
   if (!word.flag.empty())
     if (auto text = after_option(word); !text.empty()) return text;
   return fmt::format("this command takes {}; see paceline {} --help",
-                     rule.most == 0 ? "options only" : "one plan", rule.name);
+                     command.most_words == 0 ? "options only" : "one plan", command.name);
 }
 
 void report(FlagSet& flags, const LooseWord& word, std::string message) {
@@ -86,9 +60,10 @@ void report(FlagSet& flags, const LooseWord& word, std::string message) {
 }  // namespace
 
 void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
-  const WordRule* rule = find_rule(flags.command);
-  if (!rule || words.size() <= rule->most) {
-    const RawSetting* plan = rule && rule->most == 1 && !words.empty() ? named_plan(flags) : nullptr;
+  const CommandRow* command = find_command_row(flags.command);
+  if (!command || words.size() <= command->most_words) {
+    const RawSetting* plan =
+        command && command->most_words == 1 && !words.empty() ? named_plan(flags) : nullptr;
     if (plan)
       report(flags, words.front(),
              fmt::format("a second plan beside {}; leave one of them out", plan->place.file));
@@ -96,14 +71,14 @@ void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
   }
   // Where one plan is accepted, it is the first word that looks like a plan, else the first word.
   const auto plan = std::find_if(words.begin(), words.end(), [](const auto& w) { return is_plan(w.text); });
-  const auto taken = rule->most == 0 ? words.end() : plan == words.end() ? words.begin() : plan;
+  const auto taken = command->most_words == 0 ? words.end() : plan == words.end() ? words.begin() : plan;
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (word == taken) continue;
     const bool second = taken != words.end() && is_plan(word->text);
     report(flags, *word,
            second
                ? fmt::format("a second plan beside '{}'; run one after the other", shown_value(taken->text))
-               : "no option takes this word; " + advice(*word, *rule));
+               : "no option takes this word; " + advice(*word, *command));
   }
 }
 

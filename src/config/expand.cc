@@ -5,16 +5,15 @@
 #include <map>
 #include <set>
 
-#include "base/collective.h"
 #include "base/lower_case.h"
 #include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/case_rules.h"
 #include "config/engine_of_model.h"
+#include "config/kind_in_plan.h"
 #include "config/plan.h"
 #include "config/plan_reader.h"
 #include "config/precision_table.h"
-#include "config/training/training_rules.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 
@@ -132,49 +131,15 @@ class Expander {
     for (const Option* option : owned_) set_owned_default(item.settings, *option);
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
-    if (item.kind == WorkloadKind::kTraining) item.settings.set("batch", batch_of_a_rank(item));
-    if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;
-    if (item.kind == WorkloadKind::kCollective && repeats_operation(item, at)) return std::nullopt;
+    if (!in_plan(item.kind).complete(item, places_of(at))) return std::nullopt;
     return item;
   }
 
-  // With strong scaling the batch is that of all ranks; training_rules refuses what cannot be divided.
-  static std::int64_t batch_of_a_rank(const Case& item) {
-    const std::int64_t batch = item.settings.integer("batch");
-    const bool strong = item.settings.text("training.scaling") == "strong";
-    return strong ? std::max<std::int64_t>(1, batch / item.settings.integer("ranks")) : batch;
-  }
-
-  // Whether the case repeats another: its DDP options come to the same for its ranks, or nothing uses them.
-  [[nodiscard]] bool repeats_another(const Case& item, const std::vector<std::size_t>& at) const {
-    const std::int64_t ranks = item.settings.integer("ranks");
-    for (std::size_t i = 0; i < axes_.size(); ++i) {
-      const auto& [name, values] = axes_[i];
-      if (name == "ddp.enabled" && repeats_ddp(values, at[i], ranks)) return true;
-      if (name.starts_with("ddp.") && name != "ddp.enabled" && at[i] > 0 && !runs_ddp(item)) return true;
-    }
-    return false;
-  }
-
-  // Whether the case differs from another in something that its operation does not have.
-  [[nodiscard]] bool repeats_operation(const Case& item, const std::vector<std::size_t>& at) const {
-    const auto operation =
-        parse_collective(item.settings.text("collective")).value_or(Collective::kAllReduce);
-    for (std::size_t i = 0; i < axes_.size(); ++i) {
-      if (at[i] == 0) continue;
-      if (axes_[i].name == "reduction" && !row_of(operation).reduces) return true;
-      if (axes_[i].name == "dtype" && operation == Collective::kBarrier) return true;
-    }
-    return false;
-  }
-
-  static bool repeats_ddp(const std::vector<Value>& values, std::size_t at, std::int64_t ranks) {
-    const auto way = [&](std::size_t i) { return ddp_for(value_text(values[i]), ranks); };
-    if (way(at).empty())  // kept with its reason where the plan asks for nothing else
-      return values.size() > 1;
-    for (std::size_t i = 0; i < at; ++i)
-      if (way(i) == way(at)) return true;
-    return false;
+  [[nodiscard]] std::vector<AxisPlace> places_of(const std::vector<std::size_t>& at) const {
+    std::vector<AxisPlace> places;
+    places.reserve(axes_.size());
+    for (std::size_t i = 0; i < axes_.size(); ++i) places.push_back({axes_[i].name, axes_[i].values, at[i]});
+    return places;
   }
 
   static bool has_sequences(const Case& item) {

@@ -39,8 +39,7 @@ bool on_cpu(const Where& w) {
   return w.is("device", "cpu") || (w.is("device", "auto") && is_cpu(w.auto_device));
 }
 bool fixed_steps(const Where& w) {
-  return w.item.settings.has(w.item.kind == WorkloadKind::kTraining ? "benchmark.measure_steps"
-                                                                    : "iterations");
+  return w.item.settings.has("benchmark.measure_steps") || w.item.settings.has("iterations");
 }
 
 // When the options whose rows name it change nothing, and the words for it.
@@ -81,11 +80,10 @@ constexpr std::array kIdleRows{
     IdleRow{Idle::kNoDdp, [](const Where& w) { return !runs_ddp(w.item); }, "the case runs without DDP"},
     IdleRow{Idle::kNoStatistics, [](const Where& w) { return w.model() && w.model()->task != Task::kCnn; },
             "the model has no running statistics"},
-    IdleRow{Idle::kNoGroup,
-            [](const Where& w) {
-              return w.item.kind == WorkloadKind::kTraining && one_rank(w) && !runs_ddp(w.item);
-            },
-            "one rank meets nobody"},
+    IdleRow{
+        Idle::kNoGroup,
+        [](const Where& w) { return w.item.settings.has("ddp.enabled") && one_rank(w) && !runs_ddp(w.item); },
+        "one rank meets nobody"},
     IdleRow{Idle::kNoCheckpoints, [](const Where& w) { return !w.item.settings.has("checkpoint.dir"); },
             "no checkpoint.dir"},
     IdleRow{Idle::kFixedSteps, fixed_steps, "a fixed number is timed"},

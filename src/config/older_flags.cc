@@ -39,16 +39,6 @@ constexpr std::array kValues{
     OlderValue{"dtype", "bf16", "bfloat16"},
 };
 
-struct CommandName {
-  unsigned command;
-  std::string_view name;
-};
-constexpr std::array kCommandNames{CommandName{kInfer, "infer"},   CommandName{kTrain, "train"},
-                                   CommandName{kRun, "run"},       CommandName{kReport, "report"},
-                                   CommandName{kComm, "comm"},     CommandName{kBuild, "build"},
-                                   CommandName{kExport, "export"}, CommandName{kValidate, "validate"},
-                                   CommandName{kSchema, "schema"}, CommandName{kTrain | kProfile, "profile"}};
-
 bool serves(const OlderFlag& row, unsigned command) {
   return (row.command & (command == kRun ? kRunsCases : command)) != 0;
 }
@@ -115,15 +105,14 @@ std::span<const OlderCommand> older_commands() {
 }
 
 std::string_view command_with(std::string_view flag) {
-  const auto found = std::find_if(kCommandNames.begin(), kCommandNames.end(), [&](const CommandName& row) {
-    return find_flag(flag, row.command) != nullptr;
-  });
-  return found == kCommandNames.end() ? std::string_view{} : found->name;
+  for (const auto& row : kFlagCommands)
+    if (find_flag(flag, row.bits)) return row.name;
+  return {};
 }
 
 std::string_view command_name(unsigned command) {
-  for (const auto& row : kCommandNames)
-    if ((row.command & command) != 0) return row.name;
+  for (const auto& row : kFlagCommands)
+    if ((row.bits & command) != 0) return row.name;
   return "";
 }
 

@@ -7,14 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "base/workload_kind.h"
+#include "config/option_places.h"
 
 namespace paceline::config {
-
-using paceline::KindTraits;
-using paceline::kWorkloadKinds;
-using paceline::traits_of;
-using paceline::WorkloadKind;
 
 enum class OptionType {
   kText,
@@ -36,25 +31,6 @@ enum class OptionForm {
   kMap,      // names to single values
   kAxisMap,  // names to values or lists; each name is an axis
 };
-
-// Where an option may stand: bits of Option::kinds.
-constexpr unsigned kind_bit(WorkloadKind kind) {
-  return 1U << static_cast<unsigned>(kind);
-}
-inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7,
-                          kRanked = kTraining | kCollective;
-inline constexpr unsigned kPlanLevel = 16;    // beside `workloads`, once per plan
-inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a flag without a plan key
-
-// Commands that take flags: bits of Option::commands. Plan options are for run and the command of their kind.
-inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kBuild = 64, kTrain = 128, kComm = 256, kAnyCommand = 511,
-                          kRunsCases = kRun | kInfer | kTrain | kComm;
-// Options that profile has beside those of train; its flags are read as kTrain | kProfile.
-inline constexpr unsigned kProfile = 512;
-
-// Left open in a row: as its group has it.
-inline constexpr unsigned kOfGroup = 1U << 31;
 
 struct Choice {
   std::string_view name;

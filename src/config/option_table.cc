@@ -144,10 +144,8 @@ const Option* find_flag(std::string_view flag, unsigned command) {
 
 bool serves(const Option& option, unsigned command) {
   if ((option.commands & command) == 0) return false;
-  const unsigned kinds = command == kInfer         ? kInference
-                         : (command & kTrain) != 0 ? kTraining
-                         : command == kComm        ? kCollective
-                                                   : kAnyKind;
+  const auto* row = find_command_row(command);
+  const unsigned kinds = row && row->kinds != 0 ? row->kinds : kAnyKind;
   return (option.kinds & (kinds | kPlanLevel | kCommandLine)) != 0;
 }
 

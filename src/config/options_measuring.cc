@@ -13,7 +13,7 @@ constexpr std::array<Choice, 2> kTimings{{{"sync"}, {"pipelined"}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
 constexpr unsigned kUnderStopRule = kInference | kTraining;
-constexpr unsigned kTimed = kInference | kCollective;
+constexpr unsigned kTimed = kAnyKind & ~kTraining;  // whose ranks have limits of their own
 
 constexpr std::array kMeasuringRows{
     aside({.name = "repetitions",

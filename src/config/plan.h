@@ -2,13 +2,12 @@
 // A plan with its workloads, and how it is loaded.
 #pragma once
 #include <cstddef>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/tensor.h"
+#include "config/case.h"
 #include "config/extra_names.h"
 #include "config/flag_set.h"
 #include "config/option_table.h"
@@ -33,27 +32,11 @@ struct Plan {
 };
 bool same_plan(const Plan& a, const Plan& b);
 
-// One point in the product of a workload's axes.
-struct Case {
-  std::string id;     // file-system-safe, unique in the plan, stable: "resnet50-eager-fp32-b8"
-  std::string label;  // "resnet50 eager fp32 b8"
-  WorkloadKind kind = WorkloadKind::kInference;
-  std::size_t workload = 0;  // index into Plan::workloads
-  Settings settings;         // singular names for axes (model, engine, precision, batch, threads, layout,
-                             // sequence_length)
-  std::map<std::string, std::string> env;
-  std::string not_available;  // why it must be skipped; empty: it can run
-  std::string where;        // its device on this machine and why, in words; empty: not known, or it has none
-  std::string gpu_refusal;  // why its ranks' plug-in cannot use the GPU here; empty: it can, or was not asked
-  std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
-};
-
 // Reads a plan, applies the overrides of the command line, validates, and fills in defaults. Throws
 // ConfigErrors with every mistake of a text that parses.
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
                     const ExtraNames& extra = {});
-// One workload from flags alone: inference, or training with the flags of kTrain. Throws
-// ConfigErrors(kUsage).
+// One workload from flags alone, of the kind that their command runs. Throws ConfigErrors(kUsage).
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});
 
 // Number of cases, saturating; expand() throws Error(kConfig) above kMaxCases.

@@ -209,16 +209,23 @@ std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>
   if (kind && kind->kind != Kind::kNull) return named_kind(*kind, problems);
   for (const std::string_view key : {"training", "ddp", "gpu_counts", "ranks", "world_sizes", "world_size"})
     if (member(map, key)) return WorkloadKind::kTraining;
-  problems.push_back(diagnostic(
-      map.place,
-      "what kind of workload is this? add 'kind: inference', 'kind: training' or 'kind: collective'"));
+  std::string all;
+  for (const auto& row : kWorkloadKinds)
+    all += fmt::format("{}'kind: {}'",
+                       all.empty()                      ? ""
+                       : &row == &kWorkloadKinds.back() ? " or "
+                                                        : ", ",
+                       row.name);
+  problems.push_back(diagnostic(map.place, "what kind of workload is this? add " + all));
   return std::nullopt;
 }
 
 std::string where_text(std::optional<WorkloadKind> kind) {
   if (!kind) return "in a workload";
-  return fmt::format("in {} {} workload", *kind == WorkloadKind::kInference ? "an" : "a",
-                     traits_of(*kind).name);
+  const auto name = traits_of(*kind).name;
+  return fmt::format("in {} {} workload",
+                     std::string_view("aeiou").find(name.front()) != std::string_view::npos ? "an" : "a",
+                     name);
 }
 
 RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Diagnostic>& problems) {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/pretrained_model.h"
 #include "config/folder_models.h"
-#include "config/settings_builder.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -51,14 +50,10 @@ std::string folder_of_weights(const std::string& model, const std::string& weigh
   return folder;
 }
 
-void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems) {
+void imply_folders(WorkloadDraft& draft) {
+  auto& settings = draft.settings;
   if (!settings.has("models")) return;
   const auto weights = settings.has("weights") ? settings.text("weights") : std::string();
-  const auto written =
-      std::find_if(raw.rbegin(), raw.rend(), [](const RawSetting& s) { return s.name == "models"; });
-  const auto place = written == raw.rend()     ? Place{}
-                     : written->values.empty() ? written->place
-                                               : written->values.front().place;
   std::vector<Value> models;
   for (const auto& model : settings.texts("models")) {
     models.emplace_back(model);
@@ -66,7 +61,7 @@ void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vec
       if (const auto folder = folder_of_weights(model, weights); !folder.empty()) models.back() = folder;
       if (weights.empty()) check_weights_of(model);
     } catch (const Error& error) {
-      problems.push_back(diagnostic(place, error.what()));
+      draft.report("models", error.what());
     }
   }
   settings.set_list("models", std::move(models));

@@ -13,10 +13,9 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "config/engine_of_model.h"
+#include "config/inference/inference_in_plan.h"
 #include "config/inference/input_values.h"
-#include "config/plan.h"
 #include "config/precision_table.h"
-#include "config/settings_builder.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
 
@@ -25,14 +24,8 @@ namespace {
 
 class InputSettler {
  public:
-  InputSettler(Settings& settings, std::span<const RawSetting> raw, Place where, const NameSpace& names,
-               std::vector<Diagnostic>& problems, std::vector<std::string>& remarks)
-      : settings_(settings),
-        raw_(raw),
-        where_(std::move(where)),
-        names_(names),
-        problems_(problems),
-        remarks_(remarks) {}
+  explicit InputSettler(WorkloadDraft& draft)
+      : draft_(draft), settings_(draft.settings), names_(draft.names), remarks_(draft.remarks) {}
 
   void run() {
     std::string first;
@@ -324,26 +317,13 @@ class InputSettler {
     return most;
   }
 
-  [[nodiscard]] const RawSetting* written(std::string_view name) const {
-    const auto found =
-        std::find_if(raw_.rbegin(), raw_.rend(), [&](const RawSetting& r) { return r.name == name; });
-    return found == raw_.rend() ? nullptr : &*found;
-  }
+  [[nodiscard]] bool written(std::string_view name) const { return draft_.written(name) != nullptr; }
+  [[nodiscard]] Place place_of(std::string_view name) const { return draft_.place_of(name); }
+  void report(std::string_view name, const std::string& message) { draft_.report(name, message); }
 
-  [[nodiscard]] Place place_of(std::string_view name) const {
-    const auto* setting = written(name);
-    if (!setting) return where_;
-    return setting->values.empty() ? setting->place : setting->values.front().place;
-  }
-  void report(std::string_view name, std::string message) {
-    problems_.push_back(diagnostic(place_of(name), std::move(message)));
-  }
-
+  WorkloadDraft& draft_;
   Settings& settings_;
-  std::span<const RawSetting> raw_;
-  Place where_;
   const NameSpace& names_;
-  std::vector<Diagnostic>& problems_;
   std::vector<std::string>& remarks_;
   std::vector<DeclaredInput> declared_;  // by the model that was settled last
   std::vector<InputValues> values_;      // of inputs for which nothing is written
@@ -352,10 +332,8 @@ class InputSettler {
 
 }  // namespace
 
-void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
-                   const NameSpace& names, std::vector<Diagnostic>& problems,
-                   std::vector<std::string>& remarks) {
-  if (settings.has("models")) InputSettler(settings, raw, where, names, problems, remarks).run();
+void settle_inputs(WorkloadDraft& draft) {
+  if (draft.settings.has("models")) InputSettler(draft).run();
 }
 
 }  // namespace paceline::config

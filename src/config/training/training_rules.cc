@@ -31,21 +31,16 @@ double largest(const Settings& s, std::string_view name) {
   return values.empty() ? 1 : *std::max_element(values.begin(), values.end());
 }
 
-// Options may be missing because their own value was a mistake.
-bool is(const Settings& s, std::string_view name, std::string_view value) {
-  return s.has(name) && value_text(s.list(name).front()) == value;
-}
-
-void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
+void check_optimizer(WorkloadDraft& d) {
+  const Settings& s = d.settings;
   const auto betas = s.has("training.betas") ? s.numbers("training.betas") : std::vector{0.9, 0.999};
   if (betas.size() != 2 || std::max(betas.front(), betas.back()) >= 1)
-    out.push_back(
-        {"training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
-                                       fmt::join(betas, ", "))});
+    d.report("training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
+                                           fmt::join(betas, ", ")));
   if (s.has("training.momentum") && s.number("training.momentum") >= 1)
-    out.push_back({"training.momentum", "training.momentum is below 1, e.g. 0.9"});
-  if (is(s, "training.nesterov", "true") && is(s, "training.momentum", "0"))
-    out.push_back({"training.nesterov", "training.nesterov needs a momentum", {"training.momentum", "0.9"}});
+    d.report("training.momentum", "training.momentum is below 1, e.g. 0.9");
+  if (d.is("training.nesterov", "true") && d.is("training.momentum", "0"))
+    d.report("training.nesterov", "training.nesterov needs a momentum", {"training.momentum", "0.9"});
 }
 
 // Shortens a path for a message.
@@ -87,98 +82,90 @@ std::string path_problem(const std::string& path, const DataSource& source) {
   return {};
 }
 
-void check_data(const Settings& s, std::vector<Mistake>& out) {
+void check_data(WorkloadDraft& d) {
+  const Settings& s = d.settings;
   if (!s.has("data.source")) return;
   const DataSource& source = source_of(s);
   if (source.path == DataSource::Path::kNone) return;
   if (!s.has("data.path")) {
     if (source.path != DataSource::Path::kEither)
-      out.push_back(
-          {"data.source", fmt::format("data.source: {} needs data.path, the file or folder", source.name)});
+      d.report("data.source",
+               fmt::format("data.source: {} needs data.path, the file or folder", source.name));
     return;
   }
   const auto& path = s.text("data.path");
   if (const auto problem = path_problem(path, source); !problem.empty())
-    out.push_back({"data.path", fmt::format("data.path '{}' {}", shown(path), problem)});
+    d.report("data.path", fmt::format("data.path '{}' {}", shown(path), problem));
 }
 
 // Every step takes whole batches, so an epoch must hold one batch per rank.
-void check_epoch(const Settings& s, std::vector<Mistake>& out) {
-  if (!is(s, "data.source", "synthetic") || !s.has("data.synthetic_samples")) return;
-  const double ranks = is(s, "training.scaling", "strong") ? 1 : largest(s, "gpu_counts");
+void check_epoch(WorkloadDraft& d) {
+  const Settings& s = d.settings;
+  if (!d.is("data.source", "synthetic") || !s.has("data.synthetic_samples")) return;
+  const double ranks = d.is("training.scaling", "strong") ? 1 : largest(s, "gpu_counts");
   const double step = largest(s, "batch_sizes") * ranks * largest(s, "training.accumulation_steps");
   if (step > s.number("data.synthetic_samples"))
-    out.push_back(
-        {"batch_sizes",
-         fmt::format("a step of the largest case takes {:.0f} samples (batch x ranks x accumulation), and an "
-                     "epoch has {:.0f}; raise data.synthetic_samples, or make the batch smaller",
-                     step, s.number("data.synthetic_samples"))});
+    d.report(
+        "batch_sizes",
+        fmt::format("a step of the largest case takes {:.0f} samples (batch x ranks x accumulation), and an "
+                    "epoch has {:.0f}; raise data.synthetic_samples, or make the batch smaller",
+                    step, s.number("data.synthetic_samples")));
 }
 
 // Strong scaling divides every batch among every number of ranks.
-void check_scaling(const Settings& s, std::vector<Mistake>& out) {
-  if (!is(s, "training.scaling", "strong") || !s.has("batch_sizes") || !s.has("gpu_counts")) return;
+void check_scaling(WorkloadDraft& d) {
+  const Settings& s = d.settings;
+  if (!d.is("training.scaling", "strong") || !s.has("batch_sizes") || !s.has("gpu_counts")) return;
   for (const double batch : s.numbers("batch_sizes"))
     for (const double ranks : s.numbers("gpu_counts"))
       if (std::fmod(batch, ranks) != 0) {
-        out.push_back({"training.scaling",
-                       fmt::format("a batch of {:.0f} cannot be divided among {:.0f} ranks; strong scaling "
-                                   "needs batches that are multiples of every number of ranks",
-                                   batch, ranks)});
+        d.report("training.scaling",
+                 fmt::format("a batch of {:.0f} cannot be divided among {:.0f} ranks; strong scaling "
+                             "needs batches that are multiples of every number of ranks",
+                             batch, ranks));
         return;
       }
 }
 
 // nullopt when it depends on measurements, data or a checkpoint. The first step is never timed.
-std::optional<std::int64_t> planned_steps(const Settings& s) {
+std::optional<std::int64_t> planned_steps(const WorkloadDraft& d) {
+  const Settings& s = d.settings;
   const bool fixed = s.has("benchmark.measure_steps") && s.has("benchmark.warmup_steps") &&
-                     !s.has("training.epochs") && !is(s, "checkpoint.resume", "true");
+                     !s.has("training.epochs") && !d.is("checkpoint.resume", "true");
   if (!fixed) return std::nullopt;
   return std::max<std::int64_t>(1, s.integer("benchmark.warmup_steps")) +
          s.integer("benchmark.measure_steps");
 }
 
 // A fault that cannot occur would be a test that cannot fail.
-void check_fault(const Settings& s, std::vector<Mistake>& out) try {
+void check_fault(WorkloadDraft& d) try {
+  const Settings& s = d.settings;
   if (!s.has("inject")) return;
   const auto& text = s.text("inject");
   const Fault fault = parse_fault(text);
   const auto ranks = static_cast<std::int64_t>(largest(s, "gpu_counts"));
   if (s.has("gpu_counts") && fault.rank >= ranks)
-    out.push_back({"inject", fmt::format("inject '{}': there is no rank {}; {}", text, fault.rank,
-                                         ranks == 1 ? std::string("the only one is rank 0")
-                                                    : fmt::format("ranks go from 0 to {}", ranks - 1))});
-  if (const auto steps = planned_steps(s); steps && fault.step >= *steps)
-    out.push_back({"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from "
-                                         "0 to {} (benchmark.warmup_steps, benchmark.measure_steps)",
-                                         text, fault.step, *steps - 1)});
+    d.report("inject", fmt::format("inject '{}': there is no rank {}; {}", text, fault.rank,
+                                   ranks == 1 ? std::string("the only one is rank 0")
+                                              : fmt::format("ranks go from 0 to {}", ranks - 1)));
+  if (const auto steps = planned_steps(d); steps && fault.step >= *steps)
+    d.report("inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from "
+                                   "0 to {} (benchmark.warmup_steps, benchmark.measure_steps)",
+                                   text, fault.step, *steps - 1));
   if (fault.kind == Fault::Kind::kSlowSave && !s.has("checkpoint.dir"))
-    out.push_back(
-        {"inject", fmt::format("inject '{}': no checkpoint is written without checkpoint.dir", text)});
+    d.report("inject", fmt::format("inject '{}': no checkpoint is written without checkpoint.dir", text));
 } catch (const Error& e) {
-  out.push_back({"inject", e.what()});
+  d.report("inject", e.what());
 }
 
 }  // namespace
 
-std::string addition_text(const Place& place, const Addition& addition) {
-  if (addition.option.empty()) return "";
-  if (place.line != 0) return fmt::format("; add {}: {}", addition.option, addition.value);
-  const Option* const row = find_option(addition.option, kAnyKind);
-  std::string flag(row ? singular(*row) : addition.option), value(addition.value);
-  if (flag.find('.') == std::string::npos) std::replace(flag.begin(), flag.end(), '_', '-');
-  std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == ' '; });
-  return fmt::format("; add --{} {}", flag, value);
-}
-
-std::vector<Mistake> training_mistakes(const Settings& settings) {
-  std::vector<Mistake> out;
-  check_optimizer(settings, out);
-  check_data(settings, out);
-  check_epoch(settings, out);
-  check_scaling(settings, out);
-  check_fault(settings, out);
-  return out;
+void check_training(WorkloadDraft& d) {
+  // Without a source the path would have no effect.
+  if (d.written("data.path") && !d.written("data.source"))
+    d.report("data.path", "data.path names data, and data.source is synthetic unless it is written",
+             {"data.source", "image_folder"});
+  for (const auto check : {check_optimizer, check_data, check_epoch, check_scaling, check_fault}) check(d);
 }
 
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks) {

@@ -5,28 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "config/plan.h"
+#include "config/case.h"
+#include "config/workload_draft.h"
 
 // Checks which options of training fit together.
 namespace paceline::config {
 
-// The option and value that would mend a mistake, as a plan has them (a list in brackets).
-struct Addition {
-  std::string_view option;
-  std::string_view value;
-};
-
-// "; add scenario: server", or "; add --scenario server" where the mistake is on the command line; empty
-// without an option.
-std::string addition_text(const Place& place, const Addition& addition);
-
-// A mistake in a training workload: the option, what is wrong, and what to add.
-struct Mistake {
-  std::string option;
-  std::string message;
-  Addition add{};
-};
-std::vector<Mistake> training_mistakes(const Settings& settings);
+// Reports options that contradict each other.
+void check_training(WorkloadDraft& draft);
 
 // What ddp.enabled means for this many ranks: "on", "off", or "apart": several ranks that each train
 // a model of their own, side by side.

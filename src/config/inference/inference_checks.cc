@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Checks which options of an inference workload contradict each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/reading.h"
+#include "config/inference/inference_in_plan.h"
+#include "config/inference/slo.h"
+#include "config/option_table.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+// How long other scenarios measure; a server only uses these to find its saturation.
+constexpr std::array<std::string_view, 2> kNotOfServers{"stop.t_min_s", "stop.t_max_s"};
+
+// Typed together they contradict each other; a stored plan holds both.
+void check_iterations(WorkloadDraft& d) {
+  const auto *fixed = d.written("iterations"), *least = d.written("stop.t_min_s");
+  if (fixed && least && fixed->on_command_line && least->on_command_line)
+    d.report("iterations", fmt::format("'{}' fixes the number of samples, so '{}' would do nothing; keep one",
+                                       fixed->written, least->written));
+}
+
+void check_warmup(WorkloadDraft& d) {
+  if (d.written("warmup.mode") && d.written("warmup_iterations") && d.is("warmup.mode", "auto"))
+    d.report("warmup_iterations",
+             "warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
+}
+
+void check_libraries(WorkloadDraft& d) {
+  for (const auto& path : d.settings.texts("load_libraries"))
+    if (const auto why = no_regular_file(path); !why.empty())
+      d.report("load_libraries", fmt::format("library '{}' {}", shown_path(path), why));
+}
+
+// Generated inputs have no true labels.
+void check_labels(WorkloadDraft& d) {
+  if (!d.settings.has("labels")) return;
+  if (!d.written("load_inputs") && !d.written("image_dir"))
+    d.report("labels",
+             fmt::format("labels belong to inputs of yours; add {} or {}",
+                         d.as_written("labels", "load_inputs"), d.as_written("labels", "image_dir")));
+}
+
+void check_images(WorkloadDraft& d) {
+  for (const char* name : {"image_mean", "image_scale", "image_reverse_channels"}) {
+    const auto* setting = d.written(name);
+    if (setting && !d.written("image_dir") && !d.written("calib_images"))
+      d.report(name, fmt::format("{} prepares images; add {} or {}", name, d.as_written(name, "image_dir"),
+                                 d.as_written(name, "calib_images")));
+    const auto values = setting && d.settings.has(name) ? d.settings.list(name).size() : 1;
+    if (values != 1 && values != 3)
+      d.report(name,
+               fmt::format("{} takes one value, or three (red, green, blue); these are {}", name, values));
+  }
+}
+
+// A reference that is a model file, which an engine name never looks like.
+void check_reference(WorkloadDraft& d) {
+  if (!d.settings.has("accuracy.reference")) return;
+  const auto& file = d.settings.text("accuracy.reference");
+  if (!find_file_type(file)) return;
+  if (const auto why = no_regular_file(file); !why.empty())
+    d.report("accuracy.reference", fmt::format("accuracy.reference '{}' {}", shown_path(file), why));
+}
+
+// Names may hold colons; whether the model has them is known once it is loaded.
+void check_feedback(WorkloadDraft& d) {
+  if (!d.settings.has("feedback")) return;
+  for (const auto& pair : d.settings.texts("feedback")) {
+    const auto colon = pair.find(':', 1);
+    if (colon == std::string::npos || colon + 1 == pair.size())
+      d.report("feedback", fmt::format("feedback '{}' is no OUTPUT:INPUT, e.g. state_out:state_in", pair));
+  }
+}
+
+// A stored plan holds the defaults of these as well, so only the command line counts.
+void check_server_length(WorkloadDraft& d) {
+  for (const auto name : kNotOfServers)
+    if (const auto* setting = d.written(name); setting && setting->on_command_line)
+      d.report(name,
+               fmt::format("'{}' is not how long a server is measured: its schedule is from {} to {} long",
+                           setting->written, d.as_written(name, "server.t_min_s"),
+                           d.as_written(name, "server.t_max_s")));
+}
+
+// A request must not time out while it waits for others to share its batch.
+void check_batching(WorkloadDraft& d) {
+  constexpr const char* kWait = "server.batch_timeout_ms";
+  if (!d.settings.has(kWait) || !d.settings.has("server.max_batch") || !d.settings.has("server.timeout_s"))
+    return;
+  const auto waits = d.settings.numbers(kWait);
+  const double longest = *std::max_element(waits.begin(), waits.end());
+  if (const double limit = d.settings.number("server.timeout_s"); longest >= limit * 1e3)
+    d.report(kWait, fmt::format("server.batch_timeout_ms ({}) must be shorter than server.timeout_s ({})",
+                                longest, limit));
+}
+
+// "closed_loop, server and offline"
+std::string concurrent_scenarios() {
+  std::string names;
+  for (const auto& row : kScenarios)
+    if (!row.one_at_a_time)
+      names += fmt::format("{}{}",
+                           names.empty()                ? ""
+                           : &row == &kScenarios.back() ? " and "
+                                                        : ", ",
+                           row.name);
+  return names;
+}
+
+void check_instances(WorkloadDraft& d, const ScenarioTraits& scenario) {
+  if (scenario.one_at_a_time && d.written("instances"))
+    d.report("instances", "instances are for the scenarios " + concurrent_scenarios(),
+             {"scenario", "closed_loop"});
+  if (d.written("threads_per_instance") && d.differs("threads"))
+    d.report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
+}
+
+void check_scenario(WorkloadDraft& d, const Option& option) {
+  if (!option.scenario.empty() && !d.is("scenario", option.scenario) && d.differs(option.name))
+    d.report(option.name, fmt::format("'{}' is for the scenario {}", option.name, option.scenario),
+             {"scenario", option.scenario});
+}
+
+void check_slo(WorkloadDraft& d) {
+  try {
+    parse_slo(d.settings.text("slo"));
+  } catch (const Error& e) {
+    d.report("slo", e.what());
+  }
+}
+
+void check_load(WorkloadDraft& d) {
+  if (!d.settings.has("scenario")) return;
+  const auto& scenario = traits_of(scenario_of(d.settings));
+  if (scenario.one_at_a_time && d.written("concurrency"))
+    d.report("concurrency", "concurrency is for the scenarios " + concurrent_scenarios(),
+             {"scenario", "closed_loop"});
+  check_instances(d, scenario);
+  for (const Option* option : options_of(kind_bit(d.kind))) check_scenario(d, *option);
+  if (scenario.open_loop && !d.written("arrival_rate_per_s") && !d.written("server.load") &&
+      !d.settings.has("slo"))
+    d.report("scenario",
+             "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), or "
+             "an slo to search the highest rate for");
+  if (d.settings.has("slo")) check_slo(d);
+  if (scenario.open_loop) check_batching(d), check_server_length(d);
+}
+
+// An interval of n pairs misses the median with probability 2 / 2^n.
+void check_cross_check(WorkloadDraft& d) {
+  if (!d.is("cross_check", "true") || !d.settings.has("cross_check_rounds") || !d.settings.has("confidence"))
+    return;
+  if (!traits_of(scenario_of(d.settings)).one_at_a_time)
+    d.report("cross_check",
+             "cross_check compares one inference after the other; keep scenario: sync, or leave it out");
+  const double confidence = d.settings.number("confidence");
+  const auto rounds = d.settings.integer("cross_check_rounds");
+  const auto needed = static_cast<std::int64_t>(std::ceil(1 - std::log2(1 - confidence)));
+  if (rounds < needed)
+    d.report("cross_check_rounds",
+             fmt::format("an interval at confidence {} needs at least {} pairs, and cross_check_rounds is {}",
+                         confidence, needed, rounds));
+}
+
+void check_shapes(WorkloadDraft& d) {
+  const auto models = d.settings.texts("models");
+  const bool file = std::ranges::any_of(models, [](const auto& name) { return !find_model(name); });
+  if (!models.empty() && !file && d.written("shapes"))
+    d.report("shapes",
+             "shapes are for model files; the built-in models have their own: use batch_sizes and "
+             "sequence_lengths");
+}
+
+}  // namespace
+
+void check_inference(WorkloadDraft& d) {
+  for (const auto check : {check_iterations, check_warmup, check_shapes, check_libraries, check_labels,
+                           check_images, check_reference, check_feedback, check_load, check_cross_check})
+    check(d);
+}
+
+}  // namespace paceline::config
