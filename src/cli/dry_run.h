@@ -2,21 +2,17 @@
 // What --dry-run prints: the cases of a plan, and what is known of them before anything runs.
 #pragma once
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/plan.h"
-#include "run/case/plugin_choice.h"
-#include "run/collective/sweep_here.h"
+#include "run/case/kind_rules.h"
 
 namespace paceline::cli {
 
 struct Outlook {
   const config::Case* one = nullptr;
-  std::string too_large = {};                // why it fails for want of memory; empty: it may fit
-  std::string memory = {};                   // of training on devices: what a rank holds at least
-  std::optional<run::SweepOutlook> sweep{};  // of collectives
+  run::Outlook known{};
 };
 // On this machine. `hosts`: of the launch.
 std::vector<Outlook> outlook_of(const std::vector<config::Case>& cases, const run::EngineDirectory& engines,

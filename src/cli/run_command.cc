@@ -30,21 +30,17 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
-#include "config/training/training_rules.h"
 #include "host/environment.h"
 #include "result/reasons.h"
 #include "result/result_json.h"
 #include "result/run_directory.h"
 #include "run/case/case_identity.h"
-#include "run/collective/collective_kind.h"
 #include "run/coordinator.h"
 #include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/follower.h"
-#include "run/inference/case_memory.h"
-#include "run/inference/inference_kind.h"
+#include "run/kinds.h"
 #include "run/ranks/launch.h"
-#include "run/training/train_here.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -55,9 +51,8 @@ constexpr std::size_t kAskAbove = 1000;  // cases
 // The text of the plan: from a file, or from the run to resume; none: infer and train read flags.
 std::optional<config::PlanText> plan_text(const config::FlagSet& flags, const config::Settings& options) {
   if (is_self_test(options)) return self_test_plan();
-  const auto path = (flags.command & (config::kInfer | config::kComm)) != 0 && !options.has("resume")
-                        ? std::nullopt
-                        : plan_path(flags, options);
+  const bool only_flags = config::find_command_row(flags.command)->most_words == 0;
+  const auto path = only_flags && !options.has("resume") ? std::nullopt : plan_path(flags, options);
   if (path && options.has("resume")) check_resumable(flags, options, *path);
   if (path) return config::read_plan_text(*path);
   if (flags.command != config::kRun) return std::nullopt;
@@ -161,19 +156,6 @@ void check_size(const config::Plan& plan, const config::Settings& options) {
         fmt::format("this plan has {} cases; add --yes to run them all, or --dry-run to see them", count));
 }
 
-// Ranks must be separate processes.
-void check_in_process_ranks(const config::Case& c) {
-  if (!config::traits_of(c.kind).by_ranks) return;
-  if (c.kind == config::WorkloadKind::kCollective)
-    throw Error(ErrorCode::kUsage,
-                "--in-process is one process, and ranks of collectives are processes of their own; "
-                "leave it out");
-  if (c.settings.integer("ranks") > 1 || config::runs_ddp(c))
-    throw Error(ErrorCode::kUsage,
-                "--in-process is one process, and ranks under DDP are processes of their own; use --ranks 1 "
-                "without ddp.enabled, or leave --in-process out");
-}
-
 void check_in_process(const config::Plan& plan, const std::vector<config::Case>& cases) {
   if (!plan.settings.flag("in_process")) return;
   const bool one = cases.size() == 1 &&
@@ -182,7 +164,8 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
     throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}",
                                                cases.size() == 1 ? "1 case with several repetitions"
                                                                  : fmt::format("{} cases", cases.size())));
-  check_in_process_ranks(cases[0]);
+  if (const auto why = run::kind_rules(cases[0].kind).not_in_process(cases[0]); !why.empty())
+    throw Error(ErrorCode::kUsage, "--in-process is one process, and " + why);
   if (cases[0].settings.has("cross_check") && cases[0].settings.flag("cross_check"))
     throw Error(ErrorCode::kUsage,
                 "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
@@ -289,9 +272,7 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   ProgressView view(console);
   const auto engines = engine_directory(p.plugins);
   for (const auto& remark : p.plan.remarks) view.warning(remark);
-  run::tell_inference_remarks(p.plan, p.cases, view);
-  run::tell_training_remarks(p.plan, p.cases, engines, 1, view);
-  run::tell_collective_remarks(p.plan, p.cases, view);
+  run::tell_remarks(p.plan, p.cases, engines, hosts, view);
   const auto cases = outlook_of(p.cases, engines, hosts);
   if (console.json)
     console.result(result::json_text(dry_run_json(p.plan.experiment_name, cases)));

@@ -13,6 +13,7 @@
 #include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/kinds.h"
+#include "run/ranks/launch.h"
 #include "run/resume.h"
 #include "run/timed_passes.h"
 
@@ -97,7 +98,8 @@ void Coordinator::tell_begin() {
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions,
                         &run.environment, device_lines(setup_.cases)});
-  for (const auto& [kind, cases] : kinds_.with_cases(cases_)) kind->tell_remarks();
+  tell_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
+               observer_);
   keeper_.write_summary();
 }
 

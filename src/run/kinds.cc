@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "config/idle_options.h"
 #include "run/collective/collective_kind.h"
 #include "run/collective/collective_results.h"
 #include "run/inference/inference_kind.h"
@@ -51,6 +52,23 @@ std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(std:
       if (c.definition.kind == row.kind) groups.back().second.push_back(&c);
   }
   return groups;
+}
+
+void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                  const EngineDirectory& engines, int hosts, RunObserver& observer) {
+  for (const auto& row : kKinds) {
+    const auto& rules = row.rules();
+    for (const auto& words : config::without_effect(plan, cases, row.kind, rules.auto_device(engines)))
+      observer.warning("no effect here: " + words);
+    for (const auto& c : cases) {
+      if (c.kind != row.kind || !c.not_available.empty()) continue;
+      if (const auto words = rules.warning(c, engines, hosts); !words.empty()) observer.warning(words);
+    }
+  }
+}
+
+double estimated_seconds(const config::Case& c, Times times) {
+  return c.not_available.empty() ? kind_rules(c.kind).seconds(c, times) : 0;
 }
 
 }  // namespace paceline::run

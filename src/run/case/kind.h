@@ -37,8 +37,6 @@ class KindInRun {
 
   // Chooses plug-in, device, threads and CPUs of a case; ends a case that cannot run here.
   virtual void open(CaseRun& c) = 0;
-  // Tells the user what should be known before anything runs.
-  virtual void tell_remarks() {}
   // Makes files and checks that come before the timed passes. The case may end.
   virtual void prepare(CaseRun&) {}
   // Takes over the check of an earlier run.

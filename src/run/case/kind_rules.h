@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,21 @@
 #include "pass/records.h"
 #include "result/case_result.h"
 #include "result/samples.h"
+#include "run/case/case_time.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::run {
 
 struct CaseRun;
+
+// What is known of a case on this machine before it runs.
+struct Outlook {
+  std::string fails{};              // why it will fail for want of memory; empty: it may fit
+  std::string refused{};            // why it cannot be measured as asked; empty: it can
+  std::string memory{};             // what it holds at least, in words; empty: not known
+  nlohmann::json memory_figures{};  // the same for programs; null: words have to do
+  std::vector<std::string> remarks{};
+};
 
 // What a kind knows of its cases without running them. It keeps nothing between calls.
 class KindRules {
@@ -37,6 +48,21 @@ class KindRules {
   }
   // Operations of one item, as far as they are known before anything runs.
   [[nodiscard]] virtual result::Flops flops(const config::Case&) const { return {}; }
+
+  // Roughly how long the case takes.
+  [[nodiscard]] virtual double seconds(const config::Case& c, Times times) const = 0;
+  // `hosts`: of the launch.
+  [[nodiscard]] virtual Outlook outlook(const config::Case& c, const EngineDirectory& engines,
+                                        int hosts) const = 0;
+  // A warning before anything runs, though the case may work out; empty: none.
+  [[nodiscard]] virtual std::string warning(const config::Case&, const EngineDirectory&,
+                                            int /*hosts*/) const {
+    return {};
+  }
+  // What device: auto stands for here, where it decides which options have an effect: cpu | cuda.
+  [[nodiscard]] virtual std::string auto_device(const EngineDirectory&) const { return "cpu"; }
+  // Why the case cannot run in the calling process; empty: it can.
+  [[nodiscard]] virtual std::string not_in_process(const config::Case&) const { return {}; }
 
   // Where the ranks of a case run; of a kind that has ranks.
   [[nodiscard]] virtual RankHome rank_home(const config::Case&, const EngineDirectory&) const { return {}; }

@@ -6,6 +6,7 @@
 #include "config/collective/message_sizes.h"
 #include "pass/sweep.h"
 #include "run/case/case_settings.h"
+#include "run/case/case_time.h"
 #include "run/ranks/rank_settings.h"
 
 namespace paceline::run {
@@ -29,6 +30,16 @@ measure::LoopConfig loop_of(const Settings& s) {
   loop.stop.t_max_ns = to_ns(s.number("size_time_s"));
   loop.stop.precisions = {{stats::kPpmP50, s.number("size_halfwidth"), 0}};
   return loop;
+}
+
+// Of a single attempt, and of hosts as if each rank were one.
+double rounds_seconds(const Case& c) {
+  constexpr double kBytesPerS = 1e9, kBarrierS = 1e-4;
+  const auto& s = c.settings;
+  if (!s.has("rounds")) return 0;
+  const auto operations = static_cast<double>(s.integer("iterations") + s.integer("warmup_iterations"));
+  return static_cast<double>(s.integer("ranks")) * operations *
+         (kBarrierS + static_cast<double>(s.integer("round_bytes")) / kBytesPerS);
 }
 
 }  // namespace
@@ -58,6 +69,15 @@ std::int64_t largest_bytes(const Case& c) {
   const auto spec = collective_spec(c.settings);
   return pass::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), spec.sizes.back())
       .bytes;
+}
+
+double sweep_seconds(const Case& c) {
+  constexpr double kBytesPerS = 1e9, kPlaces = 2;
+  double seconds = kWorkerStartS;
+  for (const auto bytes : swept_sizes(c.settings))
+    seconds += kPlaces * (c.settings.number("size_time_s") +
+                          2 * c.settings.number("iterations") * static_cast<double>(bytes) / kBytesPerS);
+  return c.settings.number("repetitions") * (seconds + rounds_seconds(c));
 }
 
 pass::PassSpec collective_pass(const Case& c, const std::string& device, int threads) {

@@ -23,4 +23,8 @@ std::vector<std::int64_t> swept_sizes(const config::Settings& settings);
 // Bytes that an operation of the largest size carries: what is asked for, in whole elements for every rank.
 std::int64_t largest_bytes(const config::Case& c);
 
+// Rough time of all repetitions: each size in both places, those that are large enough as long as their
+// transfer.
+double sweep_seconds(const config::Case& c);
+
 }  // namespace paceline::run

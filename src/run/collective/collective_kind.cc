@@ -2,7 +2,6 @@
 #include "run/collective/collective_kind.h"
 
 #include "base/device.h"
-#include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
@@ -37,10 +36,6 @@ class CollectiveInRun : public KindInRun {
       end_case(c, "config", refusal);
   }
 
-  void tell_remarks() override {
-    tell_collective_remarks(tools_.setup.plan, tools_.setup.cases, tools_.observer);
-  }
-
   [[nodiscard]] std::optional<pass::PassSpec> pass_of_ranks(const config::Case& c,
                                                             bool extra) const override {
     if (extra) return std::nullopt;
@@ -64,12 +59,6 @@ class CollectiveInRun : public KindInRun {
 };
 
 }  // namespace
-
-void tell_collective_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                             RunObserver& observer) {
-  for (const auto& words : config::without_effect(plan, cases, config::WorkloadKind::kCollective, "cpu"))
-    observer.warning("no effect here: " + words);
-}
 
 std::unique_ptr<KindInRun> make_collective(const KindTools& tools) {
   return std::make_unique<CollectiveInRun>(tools);

@@ -141,6 +141,18 @@ class CollectiveRules : public KindRules {
   [[nodiscard]] std::string item(const config::Case& c) const override {
     return largest_bytes(c) > 0 ? "GB" : "barriers";
   }
+  [[nodiscard]] double seconds(const config::Case& c, Times) const override { return sweep_seconds(c); }
+  [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory& engines,
+                                int hosts) const override {
+    const auto sweep = judge_sweep_here(c, rank_home(c, engines).ranks.device, hosts);
+    return {.refused = sweep.refusal,
+            .memory = memory_words(sweep),
+            .memory_figures = memory_json(sweep),
+            .remarks = size_remarks(c)};
+  }
+  [[nodiscard]] std::string not_in_process(const config::Case&) const override {
+    return "ranks of collectives are processes of their own; leave it out";
+  }
   [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
     return find_rank_home(c, engines, plugin::Role::kCommunicator,
                           [](const pass::RankSpec& ranks) { return ranks.backend; });

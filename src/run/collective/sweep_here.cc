@@ -132,6 +132,19 @@ std::string memory_words(const SweepOutlook& outlook) {
   return text;
 }
 
+nlohmann::json memory_json(const SweepOutlook& sweep) {
+  const auto or_null = [](const result::Count& count) {
+    return count ? nlohmann::json(*count) : nlohmann::json(nullptr);
+  };
+  return {{"ranks_here", sweep.place.ranks},
+          {"bytes_per_rank", sweep.need.host_each},
+          {"bytes_of_ranks", sweep.need.host_all},
+          {"available_bytes", or_null(sweep.place.host_bytes)},
+          {"device_bytes_per_rank", sweep.need.device_each},
+          {"device_bytes", or_null(sweep.place.device_bytes)},
+          {"largest_size_that_fits_bytes", sweep.largest_that_fits}};
+}
+
 std::vector<std::string> size_remarks(const Case& c) {
   const auto spec = collective_spec(c.settings);
   const auto least = pass::smallest_bytes(spec, c.settings.integer("ranks"));

@@ -2,6 +2,7 @@
 // What is known of a sweep before it starts: whether its sizes fit into memory, and which it cannot have.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ SweepOutlook judge_sweep_here(const config::Case& c, const std::string& device, 
 
 // "at least 268 MB in each of 2 ranks at 64 MiB, 537 MB of the 14.2 GB available here"
 std::string memory_words(const SweepOutlook& outlook);
+
+// The same in figures.
+nlohmann::json memory_json(const SweepOutlook& outlook);
 
 // Which sizes are measured as others, in words.
 std::vector<std::string> size_remarks(const config::Case& c);

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "host/memory_budget.h"
@@ -86,9 +85,6 @@ class InferenceInRun : public KindInRun {
     if (const auto why = unusable_part(c.base.model.file); !why.empty()) return end_case(c, "data", why);
     if (auto why = memory_of_device(c); !why.empty()) return end_case(c, "oom", why);
     choose_pinning(c);
-  }
-  void tell_remarks() override {
-    tell_inference_remarks(tools_.setup.plan, tools_.setup.cases, tools_.observer);
   }
   void prepare(CaseRun& c) override;
   void restore_check(CaseRun& c, const pass::PassReport& report) override {
@@ -196,12 +192,6 @@ void InferenceInRun::profile(CaseRun& c) {
 
 std::unique_ptr<KindInRun> make_inference(const KindTools& tools) {
   return std::make_unique<InferenceInRun>(tools);
-}
-
-void tell_inference_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                            RunObserver& observer) {
-  for (const auto& words : config::without_effect(plan, cases, config::WorkloadKind::kInference, "cpu"))
-    observer.warning("no effect here: " + words);
 }
 
 }  // namespace paceline::run

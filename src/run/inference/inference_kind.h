@@ -9,8 +9,4 @@ namespace paceline::run {
 
 std::unique_ptr<KindInRun> make_inference(const KindTools& tools);
 
-// Warns, before anything runs, of options of inference without effect.
-void tell_inference_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                            RunObserver& observer);
-
 }  // namespace paceline::run

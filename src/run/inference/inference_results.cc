@@ -13,6 +13,8 @@
 #include "result/layers.h"
 #include "result/reference.h"
 #include "run/case/case_settings.h"
+#include "run/inference/case_memory.h"
+#include "run/inference/inference_time.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak.h"
 #include "run/inference/quantised_files.h"
@@ -71,6 +73,13 @@ class InferenceRules : public KindRules {
     return static_cast<double>(c.settings.integer("batch"));
   }
   [[nodiscard]] double timeout_s(const config::Case& c) const override { return timeout_of(c); }
+  [[nodiscard]] double seconds(const config::Case& c, Times times) const override {
+    return inference_seconds(c, times);
+  }
+  [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory&, int) const override {
+    static const MemoryHere kHere = memory_here();  // of all cases of a --dry-run
+    return {.fails = memory_obstacle(c, kHere)};
+  }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
                                    pass::PassReport& report) const override {
     // The check pass measured them.

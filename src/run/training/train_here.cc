@@ -2,7 +2,6 @@
 #include "run/training/train_here.h"
 
 #include "base/device.h"
-#include "config/idle_options.h"
 #include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "host/memory.h"
@@ -55,19 +54,6 @@ TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cas
     here.unavailable = training_memory(c, here.pass.ranks.device, launch ? launch->hosts() : 1).refusal;
   if (c.settings.flag("pin")) here.pass.pin_cpus = host::choose_cpus(here.pass.settings.threads);
   return here;
-}
-
-void tell_training_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                           const EngineDirectory& engines, int hosts, RunObserver& observer) {
-  const auto device =
-      home_here(engines, plugin::Role::kTrainer, "cuda", "cuda").file.empty() ? "cpu" : "cuda";
-  for (const auto& words : config::without_effect(plan, cases, config::WorkloadKind::kTraining, device))
-    observer.warning("no effect here: " + words);
-  for (const auto& c : cases) {
-    if (c.kind != config::WorkloadKind::kTraining || !c.not_available.empty()) continue;
-    const auto where = training_home(c, engines).ranks.device;
-    if (const auto words = training_memory(c, where, hosts).warning; !words.empty()) observer.warning(words);
-  }
 }
 
 }  // namespace paceline::run

@@ -32,8 +32,4 @@ MemoryVerdict training_memory(const config::Case& c, const std::string& device, 
 // What its ranks hold at least on their devices; empty for the CPU.
 std::string training_memory_words(const config::Case& c, const std::string& device);
 
-// Warns, before anything runs, of options of training without effect here and of memory that will be short.
-void tell_training_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                           const EngineDirectory& engines, int hosts, RunObserver& observer);
-
 }  // namespace paceline::run

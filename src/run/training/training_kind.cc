@@ -25,12 +25,6 @@ class TrainingInRun : public KindInRun {
     if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
   }
 
-  void tell_remarks() override {
-    const auto& setup = tools_.setup;
-    tell_training_remarks(setup.plan, setup.cases, setup.engines, setup.launch ? setup.launch->hosts() : 1,
-                          tools_.observer);
-  }
-
   void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) {
       if (tools_.interrupt) return;

@@ -7,6 +7,7 @@
 
 #include "base/device.h"
 #include "base/file.h"
+#include "config/training/training_rules.h"
 #include "process/kept_records.h"
 #include "result/aligned_steps.h"
 #include "result/summarize_training.h"
@@ -14,6 +15,7 @@
 #include "run/case/case_run.h"
 #include "run/training/train_factory.h"
 #include "run/training/train_here.h"
+#include "run/training/training_time.h"
 
 namespace paceline::run {
 namespace {
@@ -111,6 +113,26 @@ class TrainingRules : public KindRules {
   }
   [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
     return training_home(c, engines);
+  }
+  [[nodiscard]] double seconds(const config::Case& c, Times times) const override {
+    return training_seconds(c, times);
+  }
+  [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory& engines,
+                                int hosts) const override {
+    const auto device = training_home(c, engines).ranks.device;
+    return {.fails = training_memory(c, device, hosts).refusal, .memory = training_memory_words(c, device)};
+  }
+  [[nodiscard]] std::string warning(const config::Case& c, const EngineDirectory& engines,
+                                    int hosts) const override {
+    return training_memory(c, training_home(c, engines).ranks.device, hosts).warning;
+  }
+  [[nodiscard]] std::string auto_device(const EngineDirectory& engines) const override {
+    return home_here(engines, plugin::Role::kTrainer, "cuda", "cuda").file.empty() ? "cpu" : "cuda";
+  }
+  [[nodiscard]] std::string not_in_process(const config::Case& c) const override {
+    if (c.settings.integer("ranks") == 1 && !config::runs_ddp(c)) return {};
+    return "ranks under DDP are processes of their own; use --ranks 1 without ddp.enabled, or leave "
+           "--in-process out";
   }
   [[nodiscard]] result::Flops flops(const config::Case& c) const override { return training_flops(c); }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,

@@ -1,48 +1,52 @@
 // SPDX-License-Identifier: MIT
 // How the estimate of --dry-run follows the plan. The machine's speed is whatever it is, so that only
 // relations count.
-#include "cli/estimate.h"
-
 #include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/scratch_folder.h"
+#include "config/plan.h"
+#include "result/run_directory.h"
+#include "run/kinds.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 config::Case case_of(const std::string& lines) {
   return config::expand(config::load_plan_text(lines, "p.yaml")).at(0);
 }
-config::Case inference(const std::string& lines) {
+config::Case inference_lines(const std::string& lines) {
   return case_of("kind: inference\nmodels: [resnet50]\n" + lines);
 }
 
 TEST(Estimate, FixedIterationsCostWhatTheyAre) {
-  const double few = estimated_seconds(inference("iterations: 100\nwarmup_iterations: 0\n"));
-  const double many = estimated_seconds(inference("iterations: 300\nwarmup_iterations: 0\n"));
-  const double most = estimated_seconds(inference("iterations: 500\nwarmup_iterations: 0\n"));
+  const double few = estimated_seconds(inference_lines("iterations: 100\nwarmup_iterations: 0\n"));
+  const double many = estimated_seconds(inference_lines("iterations: 300\nwarmup_iterations: 0\n"));
+  const double most = estimated_seconds(inference_lines("iterations: 500\nwarmup_iterations: 0\n"));
   EXPECT_GT(many, few);
   EXPECT_NEAR(most - many, many - few, 1e-6 * most);
 }
 
 TEST(Estimate, RepetitionsCountButTheCheckIsRunOnce) {
   const std::string lines = "iterations: 50\nwarmup_iterations: 0\n";
-  const double one = estimated_seconds(inference(lines + "repetitions: 1\n"));
-  const double three = estimated_seconds(inference(lines + "repetitions: 3\n"));
+  const double one = estimated_seconds(inference_lines(lines + "repetitions: 1\n"));
+  const double three = estimated_seconds(inference_lines(lines + "repetitions: 3\n"));
   EXPECT_GT(three, one);
   EXPECT_LT(three, 3 * one);
 }
 
 TEST(Estimate, AnUnsteadyMachineTakesTheTimeLimit) {
-  const auto c = inference("stop:\n  t_max_s: 500\n");
+  const auto c = inference_lines("stop:\n  t_max_s: 500\n");
   EXPECT_GE(estimated_seconds(c, Times::kUnsteady), 500);
   EXPECT_LE(estimated_seconds(c), estimated_seconds(c, Times::kUnsteady));
 }
 
 TEST(Estimate, WithoutACheckThereIsLessToRun) {
-  EXPECT_LT(estimated_seconds(inference("iterations: 1\naccuracy:\n  check: off\n")),
-            estimated_seconds(inference("iterations: 1\n")));
+  EXPECT_LT(estimated_seconds(inference_lines("iterations: 1\naccuracy:\n  check: off\n")),
+            estimated_seconds(inference_lines("iterations: 1\n")));
 }
 
 TEST(Estimate, TrainingCountsItsStepsAndRanks) {
@@ -60,20 +64,44 @@ TEST(Estimate, ASweepCountsItsSizes) {
   EXPECT_GT(large, small + 10);  // ten sizes more, a second each
 }
 
+double second_of_day(const std::string& utc) {
+  int hours = 0, minutes = 0, seconds = 0;
+  EXPECT_EQ(std::sscanf(utc.c_str() + utc.find('T'), "T%d:%d:%dZ", &hours, &minutes, &seconds), 3);
+  return hours * 3600 + minutes * 60 + seconds;
+}
+
+// Runs of few steps and of small messages, which take as long as their processes need to start.
+TEST(Estimate, StoredRunsTookAboutThat) {
+  for (const auto* name : {"comm", "train", "profile"}) {
+    const auto folder = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5" / name;
+    const auto run = result::read_run(folder).run;
+    double estimated = 0;
+    for (const auto& c :
+         config::expand(config::load_plan_text(read_file(folder / "plan.yaml"), "plan.yaml"))) {
+      EXPECT_EQ(c.not_available, "");
+      estimated += estimated_seconds(c);
+    }
+    EXPECT_NEAR(estimated, second_of_day(run.finished_utc) - second_of_day(run.started_utc),
+                2 * kWorkerStartS)
+        << name;
+    EXPECT_GE(estimated, kWorkerStartS);
+  }
+}
+
 TEST(Estimate, AModelFileIsAssumed) {
   const auto scratch = ScratchFolder::below_temp("paceline-estimate");
   const auto file = scratch.path() / "m.xml";
   write_file_atomic(file, "");
   const auto read = case_of("kind: inference\nmodels: [" + file.string() + "]\nshapes: \"x:{batch}x3\"\n");
   EXPECT_GT(assumed_sample_s(read).value_or(0), 0);
-  EXPECT_FALSE(assumed_sample_s(inference("")));
+  EXPECT_FALSE(assumed_sample_s(inference_lines("")));
 }
 
 TEST(Estimate, WhatCannotRunTakesNoTime) {
-  auto c = inference("");
+  auto c = inference_lines("");
   c.not_available = "there is no such engine";
   EXPECT_EQ(estimated_seconds(c), 0);
 }
 
 }  // namespace
-}  // namespace paceline::cli
+}  // namespace paceline::run

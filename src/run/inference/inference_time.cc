@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/inference_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/inference/slo.h"
+#include "pass/capacity.h"
+#include "run/case/case_settings.h"
+#include "stats/queueing.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // server: before the run, and after its warm-up
+
+double warmup_seconds(const config::Settings& s, double iteration) {
+  if (s.has("warmup_iterations")) return static_cast<double>(s.integer("warmup_iterations")) * iteration;
+  const double floor = warmup_floor_s(s);
+  return std::clamp(20 * iteration, floor, std::max(floor, s.number("warmup.max_time_s")));
+}
+
+// Rates follow from the assumed speed; the run reports the real length once it has measured saturation.
+double server_seconds(const config::Settings& s, double iteration) {
+  const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
+  const double instances = s.has("instances") ? static_cast<double>(s.integer("instances")) : 1;
+  const bool fixed_threads = s.integer("threads") > 0 || s.has("threads_per_instance");
+  const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
+  if (!s.has("arrival_rate_per_s") && !s.has("server.load"))
+    return kSaturationS +
+           pass::expected_seconds({saturation, config::parse_slo(s.text("slo")).p,
+                                   s.integer("server.max_requests"), s.number("server.t_max_s")});
+  const double rate =
+      s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s") : s.number("server.load") * saturation;
+  if (s.has("iterations")) return kSaturationS + static_cast<double>(s.integer("iterations")) / rate;
+  const auto needed = stats::required_requests(stats::kPpmP99, rate / saturation);
+  const double wanted = needed ? static_cast<double>(*needed) / kCountedShare / rate : 0;
+  return kSaturationS + std::clamp(wanted, s.number("server.t_min_s"), s.number("server.t_max_s"));
+}
+
+double measure_seconds(const config::Settings& s, double iteration, Times times) {
+  if (traits_of(config::scenario_of(s)).open_loop) return server_seconds(s, iteration);
+  if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
+  return seconds_by_the_rule(s, iteration, times);
+}
+
+// The inputs run for the check and for the reference, then in most cases four times more with changed inputs
+// or weights (methodology: cost of the check). Cases that share a reference count it each.
+double check_seconds(const config::Settings& s, double iteration) {
+  constexpr double kFurtherRuns = 4, kMostOfOneS = 10;
+  const double batch = static_cast<double>(s.integer("batch"));
+  const double batches = std::ceil(static_cast<double>(asked_samples(s)) / batch);
+  const double once = (s.has("accuracy.samples") ? batches : std::max(2.0, batches)) * iteration;
+  if (s.text("accuracy.check") == "off") return once;
+  return 2 * once + kFurtherRuns * std::min(once, kMostOfOneS);
+}
+
+// Both sides; the engine's tool is assumed to take as long as our process.
+double cross_check_seconds(const config::Settings& s, double pass) {
+  if (!s.has("cross_check") || !s.flag("cross_check")) return 0;
+  return 2 * static_cast<double>(s.integer("cross_check_rounds")) * pass;
+}
+
+double profile_seconds(const config::Settings& s, double iteration) {
+  if (!s.has("layer_profile") || !s.flag("layer_profile")) return 0;
+  return kWorkerStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
+}
+
+}  // namespace
+
+double inference_seconds(const config::Case& c, Times times) {
+  const double iteration = iteration_seconds(c);
+  const double pass =
+      kWorkerStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, times);
+  return kWorkerStartS + check_seconds(c.settings, iteration) + c.settings.number("repetitions") * pass +
+         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
+}
+
+}  // namespace paceline::run

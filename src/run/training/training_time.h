@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "run/case/case_time.h"
+
+namespace paceline::run {
+
+// Rough time of all repetitions of a training case, and of its profile.
+double training_seconds(const config::Case& c, Times times);
+
+}  // namespace paceline::run
