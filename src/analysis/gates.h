@@ -36,13 +36,6 @@ result::GateResult decide_gate(const Gate& gate, const result::CaseResult& one);
 // One result per case with a latency objective (`slo`): its verdict.
 std::vector<result::GateResult> objective_gates(const result::RunResult& run);
 
-// One result per size of `min_busbw` and collective case, decided on the interval of the bus bandwidth of
-// operations one by one. `nccl_min`: nccl-tests' NCCL_TESTS_MIN_BW as it stands in the environment, which
-// holds for the largest size, less 10 % as there; empty: none. Both throw Error(kUsage) for a value that is
-// no number.
-double least_of_nccl_tests(const std::string& nccl_min);
-std::vector<result::GateResult> bandwidth_gates(const result::RunResult& run, const std::string& nccl_min);
-
 // One result per gate and matching case. Throws Error(kUsage) where no case matches.
 std::vector<result::GateResult> decide_gates(const std::vector<std::string>& expressions,
                                              const result::RunResult& run);

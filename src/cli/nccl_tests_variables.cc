@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "analysis/gates.h"
+#include "analysis/bandwidth_gates.h"
 #include "base/error.h"
 #include "base/text.h"
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "analysis/bandwidth_gates.h"
 #include "analysis/bottlenecks.h"
 #include "analysis/case_query.h"
 #include "analysis/finding_table.h"

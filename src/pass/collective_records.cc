@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Records of a sweep of collectives.
+#include "pass/collective_records.h"
+
 #include "pass/record_type.h"
-#include "pass/records.h"
+#include "pass/report.h"
 #include "result/case_fields.h"
 
 namespace paceline::pass {

@@ -3,6 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -27,6 +28,7 @@ struct RecordType {
 std::span<const RecordType> inference_records();
 std::span<const RecordType> training_records();
 std::span<const RecordType> collective_records();
+inline constexpr std::array kRecordsOfKinds{inference_records, training_records, collective_records};
 
 inline Json record(const char* type, const char* key, Json value) {
   return {{"type", type}, {key, std::move(value)}};

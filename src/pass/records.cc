@@ -111,9 +111,10 @@ constexpr std::array kCommonTypes{
 
 // Null for an unknown one.
 const RecordType* find_type(std::string_view name) {
-  for (const auto types : {std::span<const RecordType>(kCommonTypes), inference_records(), training_records(),
-                           collective_records()})
-    for (const auto& type : types)
+  for (const auto& type : kCommonTypes)
+    if (type.name == name) return &type;
+  for (const auto records : kRecordsOfKinds)
+    for (const auto& type : records())
       if (type.name == name) return &type;
   return nullptr;
 }

@@ -97,12 +97,4 @@ nlohmann::json trained_record(const std::string& why);
 // Stands after the record of the repetition it belongs to.
 nlohmann::json restarts_record(const std::vector<result::RestartFigures>& restarts);
 
-// Before the first size: operation, backend, ranks. Then, from every rank, what it measures next, in words.
-nlohmann::json collective_record(const result::CollectiveResult& known);
-nlohmann::json at_record(const std::string& words);
-// The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
-std::string collective_times_text(const result::CollectiveTimes& of_one_rank);
-nlohmann::json collective_times_record(const std::vector<std::string>& of_ranks);
-nlohmann::json round_times_record(const std::vector<result::RoundTimes>& of_round);
-
 }  // namespace paceline::pass

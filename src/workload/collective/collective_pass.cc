@@ -14,6 +14,8 @@
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
 #include "host/system_files.h"
+#include "pass/collective_records.h"
+#include "pass/records.h"
 #include "pass/sweep.h"
 #include "result/case_fields.h"
 #include "result/summarize_rounds.h"

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "pass/collective_records.h"
+#include "pass/records.h"
 #include "result/summarize_rounds.h"
 #include "stats/quantile.h"
 #include "workload/collective/collective_data.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "pass/collective_records.h"
 
 namespace paceline::pass {
 namespace {
