@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/chart/plot.h"
+#include "report/plot.h"
 #include "report/report_run.h"
 
 // What a report says as values: a subject makes its sections once, and each form (terminal, Markdown, page)

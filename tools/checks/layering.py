@@ -147,7 +147,7 @@ def plugin_violations(root, order):
 
 
 def room_graph(root):
-    """A room is a header and its sources. {room: {room that it includes, …}}"""
+    """A room is a header and its sources, or a folder inside a layer. {smallest room: {room that it includes, …}}"""
     graph = {}
     for place in (root / "src", root / "plugins"):
         for path in files_below(place):
@@ -185,9 +185,26 @@ def rings(graph):
     return [ring for ring in found if len(ring) > 1]
 
 
+def in_folders(graph, depth):
+    """The graph in which all rooms of a folder of a layer at this depth are one."""
+    whole = {}
+    for room, used in graph.items():
+        if room.parts[0] == "src":
+            outside = {pathlib.Path(*other.parts[:depth]) for other in used}
+            whole.setdefault(pathlib.Path(*room.parts[:depth]), set()).update(outside)
+    return {room: used - {room} for room, used in whole.items()}
+
+
 def ring_violations(root):
-    for ring in rings(room_graph(root)):
-        yield f"{', '.join(map(str, ring))}: these include each other in a ring (a header and its source are one)"
+    graph = room_graph(root)
+    depths = range(max(map(len, (room.parts for room in graph)), default=0), 2, -1)  # down to src/LAYER/ROOM
+    for rooms in (graph, *(in_folders(graph, depth) for depth in depths)):
+        found = rings(rooms)
+        for ring in found:
+            yield (f"{', '.join(map(str, ring))}: these include each other in a ring (a header and its source are one, and so "
+                   "are the files of a folder inside a layer)")
+        if found:
+            return
 
 
 def binary_violations(binary):

@@ -70,6 +70,14 @@ class LayeringTest(made_up_tree.TreeTest):
         self.clean = dict(CLEAN, **{"src/base/a.h": "", "src/base/a.cc": '#include "base/text.h"\n'})
         self.expect("src/base/a, src/base/text: these include each other", "src/base/text.cc", '#include "base/a.h"\n')
 
+    def test_a_folder_inside_a_layer_is_one_room(self):
+        self.clean = dict(CLEAN, **{"src/base/kind/a.h": "", "src/base/kind/b.cc": '#include "base/text.h"\n'})
+        self.expect("src/base/kind, src/base/text: these include each other", "src/base/text.cc", '#include "base/kind/a.h"\n')
+
+    def test_a_folder_inside_a_room_is_one_room(self):
+        self.clean = dict(CLEAN, **{"src/base/kind/data/a.h": "", "src/base/kind/data/b.cc": '#include "base/kind/c.h"\n'})
+        self.expect("src/base/kind/c, src/base/kind/data: these", "src/base/kind/c.h", '#include "base/kind/data/a.h"\n')
+
     def test_binary_without_vendor_libraries(self):
         self.assertEqual(list(layering.binary_violations("/bin/sh")), [])
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "report/chart/plot.h"
+#include "report/plot.h"
 
 // Draws a plot as SVG text. Equal plots give equal bytes.
 namespace paceline::report {

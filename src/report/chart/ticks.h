@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/chart/plot.h"
+#include "report/plot.h"
 
 // Where the numbers of an axis stand, and how they read.
 namespace paceline::report {
