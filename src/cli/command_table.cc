@@ -23,16 +23,16 @@ namespace {
 constexpr std::array kCommands{
     Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]",
             "run every case of a plan (inference, training), write results and a report", config::kRun,
-            run_command},
+            run_cases},
     Command{"infer", "", "--model NAME [options]",
             "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer,
-            infer_command},
+            run_cases},
     Command{"train", "", "[--model NAME] [options] | -c PLAN.yaml",
             "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
-            config::kTrain, train_command},
+            config::kTrain, run_cases},
     Command{"comm", "", "[--collective NAME,…] [options]",
             "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
-            config::kComm, comm_command},
+            config::kComm, run_cases},
     Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml",
             "train for a while, a few steps of it under a profiler, and name what keeps a step from being "
             "shorter",
@@ -209,7 +209,8 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
   if (!command || !command->summary.empty()) use_plugin_options(DescribedPlugins{});
   if (!command && is_option(name)) option_before_command(arguments);
   if (!command) unknown_command(name);
-  Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " ")};
+  Context context{
+      name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " "), command->flags};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
     use_plugin_options(config::parse_flags(context.arguments, command->flags));
     print(stdout, command_help(*command));

@@ -32,10 +32,7 @@ std::vector<std::string> schema_topics();  // topics of the command schema
 std::vector<std::string> completion_shells();
 
 // One file each.
-ExitCode run_command(const Context& context);  // run, benchmark
-ExitCode infer_command(const Context& context);
-ExitCode train_command(const Context& context);
-ExitCode comm_command(const Context& context);
+ExitCode run_cases(const Context& context);  // run, infer, train, comm
 ExitCode profile_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);

@@ -14,6 +14,7 @@ struct Context {
   std::string name;                    // as typed: run, benchmark, …
   std::vector<std::string> arguments;  // what follows it
   std::string command_line;            // the whole line, for the result
+  unsigned command = 0;                // its bits of config::Option::commands
 };
 
 // Writes and flushes. A closed pipe does not stop the run; main() checks the stream at the end.

@@ -12,9 +12,9 @@
 namespace paceline::cli {
 
 ExitCode profile_command(const Context& context) {
-  const auto flags = config::parse_flags(context.arguments, config::kTrain | config::kProfile);
+  const auto flags = config::parse_flags(context.arguments, context.command);
   const auto options = config::command_settings(flags);
-  if (!options.has("from") || is_self_test(options)) return profile_run(context);
+  if (!options.has("from") || is_self_test(options)) return run_cases(context);
   if (!flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
   check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),

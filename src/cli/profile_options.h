@@ -21,7 +21,4 @@ config::PlanText self_test_plan();
 // --self-test that would change what it trains.
 config::FlagSet with_profile(config::FlagSet flags);
 
-// Runs the training; in run_command.cc, as for the other commands that measure.
-ExitCode profile_run(const Context& context);
-
 }  // namespace paceline::cli

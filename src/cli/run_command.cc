@@ -18,7 +18,6 @@
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/live_file.h"
-#include "cli/nccl_tests_variables.h"
 #include "cli/next_command.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
@@ -119,11 +118,6 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   return gates;
 }
 
-bool any_collective(const std::vector<config::Case>& cases) {
-  return std::any_of(cases.begin(), cases.end(),
-                     [](const auto& c) { return c.kind == config::WorkloadKind::kCollective; });
-}
-
 fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
   if (options.has("resume")) return options.text("resume");
   if (plan.settings.text("output_dir") == "-")
@@ -178,7 +172,6 @@ struct Planned {
   config::Plan plan;
   std::vector<config::Case> cases;
   std::vector<std::string> gates;
-  std::string nccl_min;
   std::set<std::string> only;
   result::StoredRun previous{};  // to resume; without a folder: none
 };
@@ -195,7 +188,7 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   const auto with_world = [&] { return start ? with_world_of(start->place(), flags) : flags; };
   const auto text = plan_text(with_world(), options);
   const auto timeout_s = early_timeout_s(flags, text);
-  Planned p{options, describe_plugins(plugin_files(flags, text), text, timeout_s), {}, {}, {}, {}, {}};
+  Planned p{options, describe_plugins(plugin_files(flags, text), text, timeout_s), {}, {}, {}, {}};
   use_plugin_options(p.plugins);
   flags = typed_flags(context, flags.command);
   p.plan = read_plan(with_world(), text, extra_names(p.plugins, timeout_s));
@@ -203,7 +196,8 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   p.cases = config::expand(p.plan);
   run::settle_devices(p.cases, engine_directory(p.plugins), run::gpus_here(InterruptGuard::flag()));
   p.gates = expectations(p.plan, p.cases, text);
-  if (any_collective(p.cases)) p.nccl_min = nccl_tests_minimum(own_environment());
+  for (const auto& workload : p.plan.workloads)
+    run::kind_rules(workload.kind).check_environment(own_environment());
   check_in_process(p.plan, p.cases);
   check_dump_folder(p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
@@ -247,9 +241,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   return finish_run(
       result, directory, console, view,
       {p.gates,
-       p.options.has("junit") ? p.options.text("junit") : "",
-       p.options.has("nccl_json") ? p.options.text("nccl_json") : "",
-       p.nccl_min,
+       p.options,
        p.options.has("target") && !is_self_test(p.options) ? p.options.text("target") : "",
        is_self_test(p.options),
        std::move(next),
@@ -351,8 +343,10 @@ ExitCode execute(const Context& context, config::FlagSet flags, const config::Se
                         : execute_here(planned, context, flags, console);
 }
 
-ExitCode execute(const Context& context, unsigned command) {
-  const auto flags = typed_flags(context, command);
+}  // namespace
+
+ExitCode run_cases(const Context& context) {
+  const auto flags = typed_flags(context, context.command);
   const auto options = config::command_settings(flags);
   const InterruptGuard guard;
   const auto standing = find_standing(flags, options);
@@ -365,24 +359,6 @@ ExitCode execute(const Context& context, unsigned command) {
     start.end(e);
     return code;
   }
-}
-
-}  // namespace
-
-ExitCode profile_run(const Context& context) {
-  return execute(context, config::kTrain | config::kProfile);
-}
-ExitCode run_command(const Context& context) {
-  return execute(context, config::kRun);
-}
-ExitCode infer_command(const Context& context) {
-  return execute(context, config::kInfer);
-}
-ExitCode train_command(const Context& context) {
-  return execute(context, config::kTrain);
-}
-ExitCode comm_command(const Context& context) {
-  return execute(context, config::kComm);
 }
 
 }  // namespace paceline::cli

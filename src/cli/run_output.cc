@@ -17,6 +17,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/own_environment.h"
 #include "cli/exit_rules.h"
 #include "cli/overwriting.h"
 #include "cli/report_source.h"
@@ -24,18 +25,34 @@
 #include "report/format_table.h"
 #include "report/junit.h"
 #include "result/result_json.h"
+#include "run/collective/nccl_tests_variables.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
+// A document about the run, in the file that an option names.
+struct FurtherFile {
+  std::string_view option;
+  std::string (*make)(const result::RunResult&, const ExitOptions&);
+};
+constexpr std::array kFurtherFiles{
+    FurtherFile{"junit",
+                [](const result::RunResult& run, const ExitOptions& exit) {
+                  return report::junit_xml(run, {exit.allow_noisy, exit.strict});
+                }},
+    FurtherFile{"nccl_json", [](const result::RunResult& run, const ExitOptions&) {
+                  const report::ReportRun input{run, {}};
+                  return report::find_format("nccl-json").render({&input, 1}, {});
+                }}};
+
 // A gate on a case that Ctrl-C left unmeasured must not cost the report.
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
   run.gates = analysis::accuracy_gates(run);
   try {
-    for (const auto& gates :
-         {analysis::objective_gates(run), analysis::bandwidth_gates(run, options.nccl_min),
-          analysis::decide_gates(options.gates, run)})
+    for (const auto& gates : {analysis::objective_gates(run),
+                              analysis::bandwidth_gates(run, run::nccl_tests_minimum(own_environment())),
+                              analysis::decide_gates(options.gates, run)})
       run.gates.insert(run.gates.end(), gates.begin(), gates.end());
   } catch (const Error& e) {
     if (!options.exit.interrupted) throw;
@@ -129,16 +146,10 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   WriteAttempts files;
   files.attempt([&] { directory.write_summary(run); });
   files.attempt([&] { write_report(run, directory); });
-  if (!options.junit.empty())
-    files.attempt([&] {
-      write_file_atomic(options.junit,
-                        report::junit_xml(run, {options.exit.allow_noisy, options.exit.strict}));
-    });
-  if (!options.nccl_json.empty())
-    files.attempt([&] {
-      const report::ReportRun input{run, {}};
-      write_file_atomic(options.nccl_json, report::find_format("nccl-json").render({&input, 1}, {}));
-    });
+  for (const auto& further : kFurtherFiles)
+    if (options.settings.has(further.option))
+      files.attempt(
+          [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
   const auto table = view.rest_of_sweeps(run) + "\n" + report::terminal_table(run, terminal) +
@@ -158,7 +169,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
 
 void check_output_files(const config::FlagSet& flags) {
   for (const auto& setting : flags.settings) {
-    if (setting.name != "junit" && setting.name != "nccl_json") continue;
+    if (std::ranges::find(kFurtherFiles, setting.name, &FurtherFile::option) == kFurtherFiles.end()) continue;
     const auto& name = setting.values.front().text;
     if (const auto why = obstacle_to(name); !why.empty())
       throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, shown_path(name), why));

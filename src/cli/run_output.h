@@ -15,10 +15,8 @@ namespace paceline::cli {
 
 struct FinishOptions {
   std::vector<std::string> gates;
-  std::string junit;        // file; empty: none
-  std::string nccl_json;    // likewise
-  std::string nccl_min;     // NCCL_TESTS_MIN_BW; empty: none
-  std::string bottlenecks;  // target of profile; empty: they are not printed
+  const config::Settings& settings;  // of the command: files that are written besides
+  std::string bottlenecks;           // target of profile; empty: they are not printed
   bool self_test = false;
   // A command that compares more; empty: none.
   std::function<std::string(const result::RunResult&)> next{};
@@ -29,7 +27,7 @@ struct FinishOptions {
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
                     ProgressView& view, const FinishOptions& options);
 
-// Error(kUsage) for files of --junit and --nccl-json that could not be written at the end; makes their
+// Error(kUsage) for files such as that of --junit that could not be written at the end; makes their
 // folders.
 void check_output_files(const config::FlagSet& flags);
 

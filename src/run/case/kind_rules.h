@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_environment.h"
 #include "config/plan.h"
 #include "config/vocabulary.h"
 #include "pass/records.h"
@@ -61,6 +62,8 @@ class KindRules {
   }
   // What device: auto stands for here, where it decides which options have an effect: cpu | cuda.
   [[nodiscard]] virtual std::string auto_device(const EngineDirectory&) const { return "cpu"; }
+  // Throws Error(kUsage) for a variable of a tool that measures this kind which would have no effect here.
+  virtual void check_environment(const Environment&) const {}
   // Why the case cannot run in the calling process; empty: it can.
   [[nodiscard]] virtual std::string not_in_process(const config::Case&) const { return {}; }
 

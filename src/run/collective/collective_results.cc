@@ -20,6 +20,7 @@
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/collective/collective_factory.h"
+#include "run/collective/nccl_tests_variables.h"
 #include "run/collective/sweep_here.h"
 #include "run/ranks/rank_home.h"
 
@@ -149,6 +150,9 @@ class CollectiveRules : public KindRules {
             .memory = memory_words(sweep),
             .memory_figures = memory_json(sweep),
             .remarks = size_remarks(c)};
+  }
+  void check_environment(const Environment& environment) const override {
+    check_nccl_tests_variables(environment);
   }
   [[nodiscard]] std::string not_in_process(const config::Case&) const override {
     return "ranks of collectives are processes of their own; leave it out";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/nccl_tests_variables.h"
+#include "run/collective/nccl_tests_variables.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,10 @@
 #include <array>
 #include <string_view>
 
-#include "analysis/bandwidth_gates.h"
 #include "base/error.h"
 #include "base/text.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 constexpr std::string_view kMinimum = "NCCL_TESTS_MIN_BW";
@@ -31,21 +30,26 @@ constexpr std::array<RefusedVariable, 3> kRefused{{
      "ranks take the devices that they see in order; unset it and set CUDA_VISIBLE_DEVICES"},
 }};
 
+std::string value_of(const Environment& environment, std::string_view name) {
+  const auto found = environment.find(std::string(name));
+  return found == environment.end() ? std::string() : found->second;
+}
+
 }  // namespace
 
 std::string nccl_tests_minimum(const Environment& environment) {
-  const auto value_of = [&](std::string_view name) {
-    const auto found = environment.find(std::string(name));
-    return found == environment.end() ? std::string() : found->second;
-  };
+  return value_of(environment, kMinimum);
+}
+
+void check_nccl_tests_variables(const Environment& environment) {
   for (const auto& row : kRefused) {
-    const auto value = value_of(row.name);
+    const auto value = value_of(environment, row.name);
     if (!value.empty() && std::find(row.idle.begin(), row.idle.end(), trim(value)) == row.idle.end())
       throw Error(ErrorCode::kUsage, fmt::format("{}={}: {}", row.name, value, row.advice));
   }
-  const auto minimum = value_of(kMinimum);
-  if (!minimum.empty()) analysis::least_of_nccl_tests(minimum);
-  return minimum;
+  const auto minimum = value_of(environment, kMinimum);
+  if (!minimum.empty() && !parse_double(minimum))
+    throw Error(ErrorCode::kUsage, fmt::format("{}={}: it is not a number of GB/s", kMinimum, minimum));
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

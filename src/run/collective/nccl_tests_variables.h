@@ -5,10 +5,13 @@
 
 #include "base/own_environment.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 
-// The value of NCCL_TESTS_MIN_BW; empty: none. Throws Error(kUsage) where it is no number, and for a variable
-// of nccl-tests that would change what is measured there and has no effect here.
+// The value of NCCL_TESTS_MIN_BW; empty: none.
 std::string nccl_tests_minimum(const Environment& environment);
 
-}  // namespace paceline::cli
+// Throws Error(kUsage) where that is no number, and for a variable of nccl-tests that would change what is
+// measured there and has no effect here.
+void check_nccl_tests_variables(const Environment& environment);
+
+}  // namespace paceline::run
