@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <span>
 
 #include "config/older_flag.h"
@@ -14,5 +15,9 @@ inline constexpr std::string_view kAlwaysThere =
 std::span<const OlderFlag> flags_of_inference_tools();
 std::span<const OlderFlag> flags_of_trtexec();
 std::span<const OlderFlag> flags_of_training_tools();
+std::span<const OlderFlag> flags_of_nccl_tests();
+
+inline constexpr std::array kFlagsOfTools{flags_of_inference_tools, flags_of_trtexec, flags_of_training_tools,
+                                          flags_of_nccl_tests};
 
 }  // namespace paceline::config

@@ -94,8 +94,7 @@ std::string in_table(std::string_view text) {
 std::span<const OlderFlag> older_flags() {
   static const std::vector<OlderFlag> kAll = [] {
     std::vector<OlderFlag> all;
-    for (const auto rows : {flags_of_inference_tools(), flags_of_trtexec(), flags_of_training_tools()})
-      all.insert(all.end(), rows.begin(), rows.end());
+    for (const auto flags : kFlagsOfTools) all.insert(all.end(), flags().begin(), flags().end());
     return all;
   }();
   return kAll;

@@ -371,7 +371,7 @@ constexpr std::array kTrainingRows{
     aside({.name = "profiling.enabled",
            .type = kBoolean,
            .fallback = "false",
-           .kinds = kCollective,
+           .kinds = kAnyKind & ~(kInference | kTraining),
            .commands = kRun,
            .available = false,
            .help = "A pass under a profiler."}),
