@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 52> kRules{{
+constexpr std::array<FindingRule, 54> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -24,6 +24,7 @@ constexpr std::array<FindingRule, 52> kRules{{
     {"process_spread", "warning", find_process_spread},
     {"build_spread", "warning", find_build_spread},
     {"above_peak", "warning", find_above_peak},
+    {"slow_device", "warning", find_slow_devices},
     {"device_slowdown", "warning", find_device_slowdown},
     {"straggler", "warning", find_stragglers},
     {"poor_scaling", "warning", find_poor_scaling},
@@ -58,6 +59,7 @@ constexpr std::array<FindingRule, 52> kRules{{
     {"objective_met", "insight", find_met_objectives},
     {"knee", "insight", find_knee},
     {"layout", "insight", find_layouts},
+    {"gpu_scaling", "insight", find_gpu_scaling},
     {"builds_alike", "insight", find_builds_alike},
     {"scaling", "insight", find_good_scaling},
     {"ddp_cost", "insight", find_ddp_cost},

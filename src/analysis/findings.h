@@ -62,6 +62,10 @@ Findings find_contiguous_convolutions(const RunResult& run);
 Findings find_cudnn_by_rule(const RunResult& run);
 Findings find_gain_by_model(const RunResult& run);
 
+// Several GPUs (findings_gpus.cc)
+Findings find_gpu_scaling(const RunResult& run);
+Findings find_slow_devices(const RunResult& run);
+
 // Training over ranks (findings_training.cc)
 Findings find_stragglers(const RunResult& run);  // findings_stragglers.cc
 Findings find_exposed_communication(const RunResult& run);

@@ -18,6 +18,7 @@
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/live_file.h"
+#include "cli/missing_gpus.h"
 #include "cli/next_command.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
@@ -194,7 +195,9 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   p.plan = read_plan(with_world(), text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
-  run::settle_devices(p.cases, engine_directory(p.plugins), run::gpus_here(InterruptGuard::flag()));
+  const auto gpus = run::gpus_here(InterruptGuard::flag());
+  check_gpus(p.plan, p.cases, flags, gpus);
+  run::settle_devices(p.cases, engine_directory(p.plugins), gpus);
   p.gates = expectations(p.plan, p.cases, text);
   for (const auto& workload : p.plan.workloads)
     run::kind_rules(workload.kind).check_environment(own_environment());

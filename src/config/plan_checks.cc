@@ -34,10 +34,15 @@ void check_exclusive(WorkloadDraft& d, const Option& option) {
              fmt::format("'{}' and '{}' exclude each other; keep one", one->written, other->written));
 }
 
+// Processes on devices are instances.
+bool implied_by_gpus(const WorkloadDraft& d, std::string_view needed) {
+  return needed == "instances" && d.settings.has("gpus");
+}
+
 void check_needs(WorkloadDraft& d, const Option& option) {
   if (!option.scenario.empty() && !d.is("scenario", option.scenario)) return;
   for (const auto& [needed, example, value] : option.needs)
-    if (!needed.empty() && !d.written(needed) &&
+    if (!needed.empty() && !d.written(needed) && !implied_by_gpus(d, needed) &&
         (value.empty() ? d.differs(option.name) : d.is(option.name, value)))
       d.report(option.name,
                fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, needed),

@@ -14,8 +14,7 @@ PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
   const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
   mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
   if (spec.load.instances_per_device > 0)
-    mine.settings.options["device"] =
-        device_name({DeviceKind::kCuda, static_cast<int>(index / spec.load.instances_per_device)});
+    mine.settings.options["device"] = device_name({DeviceKind::kCuda, spec.load.device_of(index)});
   return mine;
 }
 

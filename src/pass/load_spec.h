@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/scenario.h"
 
@@ -14,8 +15,9 @@ struct LoadSpec {
   std::int64_t concurrency = 1;  // lanes, one engine each
   std::int64_t instances = 1;    // processes that share one queue, `concurrency` lanes each
   std::int64_t instance = -1;    // in one of them: which
-  std::int64_t instances_per_device =
-      0;                  // instance i is on device i / this; 0: all on the one named, or the CPU
+  // Instance i is on device i / this, or on that one of `devices`; 0: all on the one named, or the CPU.
+  std::int64_t instances_per_device = 0;
+  std::vector<int> devices;
   double rate_per_s = 0;  // requests; 0: `share` of the saturation rate, which is measured first
   double share = 0;
   std::string arrival = "poisson";
@@ -26,6 +28,11 @@ struct LoadSpec {
   std::int64_t max_batch = 1;          // requests in one inference; above 1 engines are loaded for so many
   double batch_timeout_s = 0;          // how long a request may wait for others
   double slo_p = 0, slo_bound_s = 0;   // 0: no objective
+  // The number of the device that an instance is on, where they are on devices of their own.
+  [[nodiscard]] int device_of(std::int64_t index) const {
+    const auto place = index / instances_per_device;
+    return devices.empty() ? static_cast<int>(place) : devices.at(static_cast<std::size_t>(place));
+  }
   [[nodiscard]] std::int64_t lanes() const { return instances * concurrency; }
   // An objective without a rate asks for the highest rate that holds it.
   [[nodiscard]] bool searches() const { return slo_p > 0 && rate_per_s <= 0 && share <= 0; }

@@ -102,8 +102,8 @@ PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_dec
                 engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
-                arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch, batch_timeout_s,
-                slo_p, slo_bound_s);
+                devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,
+                batch_timeout_s, slo_p, slo_bound_s);
 PACELINE_FIELDS(QuantiseTo, file, precision, activations, method, percentile, exclude, reduce_range,
                 cache_file, data, sensitivity_file);
 PACELINE_FIELDS(BuildTo, file, log_file, profiles);

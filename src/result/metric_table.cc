@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "result/device_figures.h"
 #include "result/peak_memory.h"
+#include "result/shared_work.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
 #include "stats/interval.h"
@@ -154,8 +155,13 @@ MetricValue train_accuracy(const CaseResult& c) {
   return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
 }
 MetricValue efficiency(const CaseResult& c) {
-  if (!c.training) return {{}, {}, {}, kNoTraining};
-  if (!c.scaling) return {{}, {}, {}, "no case of fewer ranks with the same work a rank"};
+  if (!c.training && !sharers_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
+  if (!c.scaling)
+    return {{},
+            {},
+            {},
+            c.training ? "no case of fewer ranks with the same work a rank"
+                       : "no case of fewer GPUs or instances with the same work for each"};
   const std::string doubt = scaling_doubt(c);
   return doubt.empty() ? estimate(efficiency_of(c)) : MetricValue{{}, {}, {}, doubt};
 }
@@ -359,7 +365,9 @@ constexpr std::array kMetrics{
            "training-throughput", tokens_per_s},
     Metric{
         "efficiency", "efficiency", "1", kHigh,
-        "Training: median step time of the smallest world over that of this one, with the same work a rank.",
+        "Training: median step time of the smallest world over that of this one, with the same work per "
+        "rank. "
+        "Inference on several GPUs or instances: throughput per GPU or instance over that with the fewest.",
         "scaling-efficiency", efficiency},
     Metric{"exposed_share", "exposed", "1", kLow,
            "Training with DDP: share of the time of the steps that waits for communication which the "

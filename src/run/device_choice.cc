@@ -12,6 +12,7 @@
 #include "config/case_rules.h"
 #include "config/device.h"
 #include "host/accelerators.h"
+#include "host/cpu_choice.h"
 #include "run/case/case_settings.h"
 #include "run/case/kind_rules.h"
 #include "run/case/sampler_choice.h"
@@ -43,14 +44,15 @@ std::string refusal_of_plugin(const fs::path& file, const std::atomic<bool>& int
 
 // Instances are on devices of their own.
 std::string too_many_instances(const Case& c, const GpusHere& here) {
-  if (!c.settings.has("instances") || here.count == 0) return {};
+  const auto instances = instances_of(c.settings);
+  if (instances == 0 || here.count == 0) return {};
   const auto each = c.settings.has("instances_per_device") ? c.settings.integer("instances_per_device") : 1;
-  const auto needed = (c.settings.integer("instances") + each - 1) / each;
+  const auto needed = (instances + each - 1) / each;
   if (needed <= here.count) return {};
   return fmt::format(
       "{} instances need {} devices, and {} visible; instances_per_device or device: cuda:0 "
       "shares them",
-      c.settings.integer("instances"), needed, here.count == 1 ? "1 is" : fmt::format("{} are", here.count));
+      instances, needed, here.count == 1 ? "1 is" : fmt::format("{} are", here.count));
 }
 
 // Whether cases can use the GPU here.
@@ -134,6 +136,21 @@ std::string settle_ranks(Case& c, const EngineDirectory& engines, Chooser& choos
   return home.ranks.device;
 }
 
+// What is left of the CPUs for each lane where a workload has the most processes, so that one device has no
+// more threads than each of several.
+void share_threads(std::vector<Case>& cases, int cpus) {
+  std::map<std::size_t, std::int64_t> most;  // processes, by workload
+  for (const auto& c : cases) most[c.workload] = std::max(most[c.workload], instances_of(c.settings));
+  for (auto& c : cases) {
+    if (!c.settings.has("gpus") || c.settings.has("threads_per_instance") ||
+        c.settings.integer("threads") > 0)
+      continue;
+    const auto lanes =
+        most[c.workload] * (c.settings.has("concurrency") ? c.settings.integer("concurrency") : 1);
+    c.settings.set("threads_per_instance", std::max<std::int64_t>(1, cpus / lanes));
+  }
+}
+
 // Within a workload only auto brings different devices together.
 void part_baselines(std::vector<Case>& cases) {
   std::map<std::string, std::string> devices;  // by id
@@ -160,12 +177,14 @@ GpusHere gpus_here(const host::SystemFiles& files, const std::function<host::Gpu
 
 GpusHere gpus_here(const std::atomic<bool>& interrupt) {
   auto here = gpus_here(host::SystemFiles(), host::gpu_places);
+  here.cpus = static_cast<int>(host::allowed_cpus().size());
   here.refusal = [&interrupt](const fs::path& file) { return refusal_of_plugin(file, interrupt); };
   return here;
 }
 
 void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, const GpusHere& here) {
   Chooser chooser(engines, here);
+  if (here.cpus > 0) share_threads(cases, here.cpus);
   for (auto& c : cases) {
     std::string device;
     if (c.kind == WorkloadKind::kInference)
@@ -175,6 +194,18 @@ void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, co
     if (is_cuda(device)) watch_gpus(c, engines);
   }
   part_baselines(cases);
+}
+
+std::string missing_devices(const Case& c, const GpusHere& here) {
+  if (!here.absent.empty() || here.count == 0 || !c.settings.has("gpus")) return {};
+  const auto there =
+      fmt::format("{} {} visible here", plural(here.count, "device"), here.count == 1 ? "is" : "are");
+  for (const int number : device_numbers(c.settings))
+    if (number >= here.count) return fmt::format("there is no device {}; {}, from 0 on", number, there);
+  const auto asked = c.settings.integer("gpus");
+  return asked > here.count && device_numbers(c.settings).empty()
+             ? fmt::format("{} are asked for, and {}", plural(asked, "device"), there)
+             : std::string();
 }
 
 std::vector<std::string> device_lines(const std::vector<Case>& cases) {

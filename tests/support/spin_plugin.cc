@@ -25,12 +25,11 @@
 //   spin   waits, asleep but for the last 0.2 ms; the true distribution is uniform on
 //          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
-//          SPIN_US. SPIN_FIXED_BATCH=1: it takes no
-//          batch but the one it was loaded for
-//          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
-//          after that, since nothing is fetched between timed ones
-//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
-//          several before one synchronize take the sum of their times
+//          SPIN_US. SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long. SPIN_FIXED_BATCH=1: it
+//          takes no batch but the one it was loaded for option io: none: synchronize returns nothing,
+//          fetch_outputs the outputs; it refuses an inference after that, since nothing is fetched between
+//          timed ones SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns
+//          and i; several before one synchronize take the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the
@@ -118,6 +117,10 @@ class SpinEngine : public SumEngine {
     SumEngine::load(model, settings);
     const auto pace = settings.options.find("pace");
     steady_ = pace != settings.options.end() && pace->second == "steady";
+    const auto device = settings.options.find("device");
+    const auto slow = variable("SPIN_SLOW", "");
+    if (device != settings.options.end() && slow.starts_with(device->second + "="))
+      mean_ns_ *= std::stod(slow.substr(slow.find('=') + 1));
   }
   [[nodiscard]] EngineInfo info() const override {
     auto info = SumEngine::info();

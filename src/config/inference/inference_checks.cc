@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 
+#include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/reading.h"
+#include "base/units.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/slo.h"
 #include "config/option_table.h"
@@ -124,6 +126,25 @@ void check_instances(WorkloadDraft& d, const ScenarioTraits& scenario) {
     d.report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
 }
 
+void check_gpus(WorkloadDraft& d, const ScenarioTraits& scenario) {
+  const auto *counts = d.written("gpus"), *which = d.written("devices");
+  const auto* asked = counts ? counts : which;
+  if (!asked) return;
+  if (scenario.one_at_a_time)
+    d.report(asked->name, fmt::format("'{}' is for the scenarios {}", asked->written, concurrent_scenarios()),
+             {"scenario", "closed_loop"});
+  if (const auto& device = d.settings.text("device"); device != kind_name(DeviceKind::kCuda))
+    d.report(asked->name,
+             fmt::format("'{}' is for several CUDA devices, and {} is '{}'; leave one of the two out",
+                         asked->written, d.as_written(asked->name, "device"), device));
+  if (!counts || !which || !d.settings.has("gpus") || !d.settings.has("devices")) return;
+  const auto numbers = d.settings.numbers("gpus");
+  const auto most = static_cast<std::ptrdiff_t>(*std::max_element(numbers.begin(), numbers.end()));
+  if (const auto named = std::ssize(d.settings.list("devices")); named != most)
+    d.report("devices", fmt::format("'{}' names {}, and '{}' asks for {}; name as many as the largest number",
+                                    which->written, plural(named, "device"), counts->written, most));
+}
+
 void check_scenario(WorkloadDraft& d, const Option& option) {
   if (!option.scenario.empty() && !d.is("scenario", option.scenario) && d.differs(option.name))
     d.report(option.name, fmt::format("'{}' is for the scenario {}", option.name, option.scenario),
@@ -145,6 +166,7 @@ void check_load(WorkloadDraft& d) {
     d.report("concurrency", "concurrency is for the scenarios " + concurrent_scenarios(),
              {"scenario", "closed_loop"});
   check_instances(d, scenario);
+  check_gpus(d, scenario);
   for (const Option* option : options_of(kind_bit(d.kind))) check_scenario(d, *option);
   if (scenario.open_loop && !d.written("arrival_rate_per_s") && !d.written("server.load") &&
       !d.settings.has("slo"))

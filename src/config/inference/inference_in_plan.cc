@@ -18,7 +18,11 @@ void settle_warmup(WorkloadDraft& d) {
 }  // namespace
 
 constexpr KindInPlan kInferenceInPlan{.complete_flags = with_first_look,
-                                      .imply = imply_folders,
+                                      .imply =
+                                          [](WorkloadDraft& draft) {
+                                            imply_gpus(draft);
+                                            imply_folders(draft);
+                                          },
                                       .check = check_inference,
                                       .settle =
                                           [](WorkloadDraft& draft) {

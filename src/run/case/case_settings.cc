@@ -24,7 +24,10 @@ std::string optional_text(const config::Settings& s, std::string_view name) {
 
 Device device_of(const config::Settings& s) {
   const auto text = optional_text(s, "device");
-  return text.empty() || text == config::kAutoDevice ? Device{} : device_named(text);
+  if (text.empty() || text == config::kAutoDevice) return {};
+  auto device = device_named(text);
+  if (const auto numbers = device_numbers(s); !numbers.empty()) device.index = numbers.front();
+  return device;
 }
 
 std::string asked_precision(const config::Settings& s) {
@@ -42,8 +45,22 @@ double warmup_floor_s(const config::Settings& s) {
   return std::min(usual, s.number("warmup.max_time_s"));
 }
 
+std::int64_t instances_of(const config::Settings& s) {
+  if (s.has("instances")) return s.integer("instances");
+  if (!s.has("gpus")) return 0;
+  return s.integer("gpus") * (s.has("instances_per_device") ? s.integer("instances_per_device") : 1);
+}
+
+std::vector<int> device_numbers(const config::Settings& s) {
+  std::vector<int> numbers;
+  if (!s.has("gpus")) return numbers;
+  for (const double number : s.numbers("devices")) numbers.push_back(static_cast<int>(number));
+  numbers.resize(std::min(numbers.size(), static_cast<std::size_t>(s.integer("gpus"))));
+  return numbers;
+}
+
 std::int64_t instances_per_device(const config::Settings& s) {
-  if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
+  if (instances_of(s) == 0 || s.text("device").find(':') != std::string::npos ||
       config::runs_on_cpu(s.text("engine"), device_of(s)))
     return 0;
   return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;

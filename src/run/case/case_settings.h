@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/device.h"
 #include "config/settings.h"
@@ -14,11 +15,17 @@ namespace paceline::run {
 // Empty when it is not set.
 std::string optional_text(const config::Settings& s, std::string_view name);
 
-// The device; the CPU as long as nobody has settled what auto stands for.
+// The device, of several the first; the CPU as long as nobody has settled what auto stands for.
 Device device_of(const config::Settings& s);
 
 // The precision that the engine is asked for: fp32 where a model file has its own.
 std::string asked_precision(const config::Settings& s);
+
+// The processes that share a queue, as instances or gpus ask for them; 0: neither is asked for.
+std::int64_t instances_of(const config::Settings& s);
+
+// The numbers of the devices that they are on, in order; empty: the first ones.
+std::vector<int> device_numbers(const config::Settings& s);
 
 // Instances are on devices of their own where the device is called cuda: a number names one for all of them.
 // 0: they are not spread over devices.

@@ -9,6 +9,7 @@
 #include "host/gpu_locality.h"
 #include "host/memory_budget.h"
 #include "pass/derived_spec.h"
+#include "result/shared_work.h"
 #include "run/case/case_settings.h"
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
@@ -19,6 +20,7 @@
 #include "run/inference/check_files.h"
 #include "run/inference/cross_check.h"
 #include "run/inference/inference_results.h"
+#include "run/inference/instance_cpus.h"
 #include "run/inference/pass_factory.h"
 
 namespace paceline::run {
@@ -38,26 +40,14 @@ bool lacks_dump(const CaseRun& c) {
   return asks_dump(c) && !std::filesystem::exists(dump_folder(c), unknown);
 }
 
-// One list of CPUs for all, or one for each instance, from the devices that they are on.
-std::vector<std::vector<int>> near_devices(const pass::PassSpec& base) {
-  std::vector<std::vector<int>> near(static_cast<std::size_t>(base.load.instances));
-  const auto device = base.settings.options.find("device");
-  if (device == base.settings.options.end() || is_cpu(device->second)) return near;
-  const auto places = host::gpu_places();
-  for (std::int64_t i = 0; i < base.load.instances; ++i) {
-    const auto mine = pass::spec_of_instance(base, i).settings.options.at("device");
-    near[static_cast<std::size_t>(i)] = host::cpus_near_device(places, device_named(mine).index);
-  }
-  return near;
-}
-
 // Instances have cores of their own, or there is nothing to compare.
 void choose_pinning(CaseRun& c) {
   const auto& settings = c.definition.settings;
-  const bool instances = settings.has("instances");
+  const bool instances = instances_of(settings) > 0;
   if (!settings.flag("pin") && !instances) return;
   const auto wanted = c.base.settings.threads * static_cast<int>(c.base.load.lanes());
-  c.base.pin_cpus = host::choose_cpus_near(near_devices(c.base), wanted / c.base.load.instances);
+  c.base.pin_cpus =
+      host::choose_cpus_near(cpus_near_instances(c.base, host::gpu_places), wanted / c.base.load.instances);
   if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
   end_case(
       c, "unavailable",
@@ -95,6 +85,12 @@ class InferenceInRun : public KindInRun {
     for (auto* c : cases) cross_check_case(*c);
     for (auto* c : cases) profile(*c);
     peaks_.conclude(cases);
+  }
+  void compare(const std::vector<CaseRun*>& cases, const std::vector<std::string>& resumed_utc) override {
+    std::vector<result::CaseResult*> results;
+    for (auto* c : cases)
+      if (!c->result.repetitions.empty()) results.push_back(&c->result);
+    result::compare_sharers(results, resumed_utc);
   }
 
  private:

@@ -23,7 +23,7 @@ double warmup_seconds(const config::Settings& s, double iteration) {
 // Rates follow from the assumed speed; the run reports the real length once it has measured saturation.
 double server_seconds(const config::Settings& s, double iteration) {
   const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
-  const double instances = s.has("instances") ? static_cast<double>(s.integer("instances")) : 1;
+  const double instances = std::max(1.0, static_cast<double>(instances_of(s)));
   const bool fixed_threads = s.integer("threads") > 0 || s.has("threads_per_instance");
   const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
   if (!s.has("arrival_rate_per_s") && !s.has("server.load"))

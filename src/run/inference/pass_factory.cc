@@ -58,8 +58,9 @@ pass::LoadSpec load_spec(const Settings& s) {
   pass::LoadSpec load;
   load.scenario = config::scenario_of(s);
   if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
-  if (s.has("instances")) load.instances = s.integer("instances");
+  load.instances = std::max<std::int64_t>(1, instances_of(s));
   load.instances_per_device = instances_per_device(s);
+  load.devices = device_numbers(s);
   if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
   if (s.has("server.load")) load.share = s.number("server.load");
   load.arrival = s.text("server.arrival");

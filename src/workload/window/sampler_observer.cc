@@ -137,14 +137,14 @@ std::vector<std::string> watched_devices(const pass::PassSpec& spec, std::size_t
                                   : asked == spec.settings.options.end() ? "cpu"
                                                                          : asked->second);
   if (first.kind == DeviceKind::kCpu) return {device_name(first)};
-  const auto& load = spec.load;
-  const std::int64_t count =
-      by_ranks ? static_cast<std::int64_t>(ranks_of_host)
-      : load.instances_per_device > 0
-          ? (load.instances + load.instances_per_device - 1) / load.instances_per_device
-          : 1;
   std::vector<std::string> devices;
-  for (int i = 0; i < std::max<std::int64_t>(1, count); ++i)
+  const auto& load = spec.load;
+  if (load.instances_per_device > 0)
+    for (std::int64_t i = 0; i < load.instances; i += load.instances_per_device)
+      devices.push_back(device_name({first.kind, load.device_of(i)}));
+  if (!devices.empty()) return devices;
+  const auto ranks = by_ranks ? std::max<std::size_t>(1, ranks_of_host) : 1;
+  for (int i = 0; i < static_cast<int>(ranks); ++i)
     devices.push_back(device_name({first.kind, first.index + i}));
   return devices;
 }

@@ -159,6 +159,23 @@ TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
   EXPECT_EQ(rates[1].id, "resnet50-eager-fp32-b1-server-rate20.5");
 }
 
+TEST(Gpus, AreAnAxisOfProcessesOnOneQueue) {
+  const auto cases = cases_of("model: resnet50\ngpus: [1, 4]\n");
+  EXPECT_EQ(labels_of(cases), (std::vector<std::string>{"resnet50 eager fp32 b1 cuda closed_loop g1",
+                                                        "resnet50 eager fp32 b1 cuda closed_loop g4"}));
+  const auto named = cases_of("model: resnet50\ndevices: [0, 2]\ndevice: auto\nscenario: offline\n");
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_EQ(named[0].label, "resnet50 eager fp32 b1 cuda offline g2");
+  EXPECT_EQ(named[0].settings.texts("devices"), (std::vector<std::string>{"0", "2"}));
+}
+
+TEST(Gpus, AStoredPlanIsTheSamePlan) {
+  for (const auto* lines : {"gpus: [1, 4]\n", "devices: [0, 2]\n", "gpus: [1, 2]\ndevices: [3, 1]\n"}) {
+    const auto plan = plan_of(std::string("kind: inference\nmodel: resnet50\n") + lines);
+    EXPECT_TRUE(same_plan(plan, plan_of(effective_yaml(plan)))) << effective_yaml(plan);
+  }
+}
+
 TEST(NotAvailable, SaysWhatIsMissing) {
   const auto reason = [](const std::string& lines) {
     const std::string device = ("\n" + lines).find("\ndevice: ") == lines.npos ? "device: cpu\n" : "";

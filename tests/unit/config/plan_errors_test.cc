@@ -95,6 +95,27 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"experiment_name: a/b",
               "p.yaml:3:18: experiment_name 'a/b' names a folder: letters, digits, '_', '-' and '.' only"}));
 
+TEST(PlanErrors, GpusThatContradictEachOther) {
+  EXPECT_EQ(mistake_of(with_line("gpus: [0]")), "p.yaml:3:8: gpus '0' is out of range: from 1 to 256");
+  EXPECT_EQ(mistake_of(with_line("devices: [1, 1]")), "p.yaml:3:14: '1' stands twice in 'devices'");
+  EXPECT_EQ(mistake_of(with_line("gpus: 2\ndevice: cpu")),
+            "p.yaml:3:7: 'gpus' is for several CUDA devices, and device is 'cpu'; leave one of the two out");
+  EXPECT_EQ(
+      mistake_of(with_line("devices: [1]\ndevice: cuda:1")),
+      "p.yaml:3:11: 'devices' is for several CUDA devices, and device is 'cuda:1'; leave one of the two out");
+  EXPECT_EQ(
+      mistake_of(with_line("gpus: [1, 2]\ndevices: [0, 2, 3]")),
+      "p.yaml:4:11: 'devices' names 3 devices, and 'gpus' asks for 2; name as many as the largest number");
+  EXPECT_EQ(mistake_of(with_line("gpus: 2\nscenario: closed_loop\ninstances: 2")),
+            "p.yaml:3:7: 'gpus' and 'instances' exclude each other; keep one");
+  EXPECT_EQ(
+      mistake_of(with_line("gpus: 2\nscenario: sync")),
+      "p.yaml:3:7: 'gpus' is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+  EXPECT_EQ(mistakes_of(with_line("gpus: [1, 2]\ndevices: [3, 1]\ninstances_per_device: 2\n"
+                                  "threads_per_instance: 2")),
+            std::vector<std::string>());
+}
+
 TEST(PlanErrors, TwoWaysToSetOneOption) {
   EXPECT_EQ(mistake_of(with_line("batch: 1\nbatch_sizes: [8]")),
             "p.yaml:4:1: 'batch_sizes' and 'batch' (line 3) set the same option; keep one");

@@ -43,7 +43,7 @@ class FakeTree {
  private:
   static std::filesystem::path unique_folder() {
     static std::atomic<int> next{0};
-    return std::filesystem::path(testing::TempDir()) /
+    return std::filesystem::path(::testing::TempDir()) /
            ("paceline_host_" + std::to_string(::getpid()) + "_" + std::to_string(next++));
   }
   std::filesystem::path root_;

@@ -59,6 +59,9 @@ TEST(SpecOfInstance, AndADeviceWhereNoneIsNamedForAll) {
   EXPECT_EQ(devices_of(four_instances(1)), (Devices{"cuda:0", "cuda:1", "cuda:2", "cuda:3"}));
   EXPECT_EQ(devices_of(four_instances(2)), (Devices{"cuda:0", "cuda:0", "cuda:1", "cuda:1"}));
   EXPECT_EQ(devices_of(four_instances(0)), Devices(4, "cuda:0"));
+  auto named = four_instances(2);
+  named.load.devices = {3, 1};
+  EXPECT_EQ(devices_of(pass_from_json(to_json(named))), (Devices{"cuda:3", "cuda:3", "cuda:1", "cuda:1"}));
 }
 
 }  // namespace

@@ -131,6 +131,38 @@ TEST(DeviceChoice, InstancesNeedADeviceEach) {
   EXPECT_EQ(settled(two, {"", "", 0, {}}).at(0).settings.text("device"), "cuda");  // how many is not known
 }
 
+TEST(DeviceChoice, DevicesThatAreNotHereAreNamed) {
+  const auto missing = [](const std::string& lines, int count) {
+    const auto plan = config::load_plan_text("kind: inference\nmodel: resnet50\n" + lines, "test.yaml");
+    return missing_devices(config::expand(plan).at(0), {"", "", count, {}});
+  };
+  EXPECT_EQ(missing("gpus: 4\n", 4), "");
+  EXPECT_EQ(missing("gpus: 4\n", 0), "");  // how many is not known
+  EXPECT_EQ(missing("gpus: 8\n", 4), "8 devices are asked for, and 4 devices are visible here");
+  EXPECT_EQ(missing("gpus: 2\n", 1), "2 devices are asked for, and 1 device is visible here");
+  EXPECT_EQ(missing("devices: [0, 3]\n", 4), "");
+  EXPECT_EQ(missing("devices: [0, 4]\n", 4), "there is no device 4; 4 devices are visible here, from 0 on");
+  EXPECT_EQ(missing("scenario: closed_loop\ninstances: 8\ndevice: cuda\n", 4), "");  // ends its own case
+}
+
+TEST(DeviceChoice, EachProcessOnADeviceHasAsManyThreads) {
+  auto here = one_gpu();
+  here.cpus = 16;
+  const auto threads = [&](const std::string& lines) {
+    std::vector<std::string> all;
+    for (const auto& c : settled(lines, here))
+      all.push_back(c.settings.has("threads_per_instance") ? c.settings.texts("threads_per_instance").at(0)
+                                                           : "-");
+    return all;
+  };
+  EXPECT_EQ(threads("gpus: [1, 2, 4]\n"), (Lines{"4", "4", "4"}));
+  EXPECT_EQ(threads("gpus: [1, 2]\nconcurrency: [1, 2]\n"), (Lines{"8", "8", "4", "4"}));
+  EXPECT_EQ(threads("gpus: [1, 32]\n"), (Lines{"1", "1"}));
+  EXPECT_EQ(threads("gpus: [1, 2]\nthreads: 3\n"), (Lines{"-", "-"}));
+  EXPECT_EQ(threads("gpus: [1, 2]\nthreads_per_instance: 2\n"), (Lines{"2", "2"}));
+  EXPECT_EQ(threads("device: cuda\n"), (Lines{"-"}));
+}
+
 TEST(DeviceChoice, EachDifferentAnswerIsALineWithItsCases) {
   EXPECT_EQ(
       device_lines(settled("engines: [eager, openvino]\nbatch_sizes: [1, 2]\n", one_gpu())),

@@ -83,6 +83,22 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   EXPECT_EQ(device("device: cuda:1\n"), "cuda:1");
 }
 
+TEST(PassFactory, GpusAreProcessesOnTheirDevices) {
+  const auto cases = inference_cases("gpus: [1, 2]\ndevices: [3, 1]\ninstances_per_device: 2\n");
+  const auto one = base_pass(cases.at(0), 4), two = base_pass(cases.at(1), 4);
+  EXPECT_EQ(one.load.instances, 2);
+  EXPECT_EQ(one.load.devices, std::vector<int>{3});
+  EXPECT_EQ(one.settings.options.at("device"), "cuda:3");
+  EXPECT_EQ(two.load.instances, 4);
+  EXPECT_EQ(two.load.instances_per_device, 2);
+  EXPECT_EQ(two.load.devices, (std::vector<int>{3, 1}));
+  const auto params = new_case_result(cases.at(1), "run").benchmark.params;
+  EXPECT_EQ(params.at("device"), "cuda");
+  EXPECT_EQ(params.at("gpus"), "2");
+  EXPECT_EQ(params.at("devices"), "3,1");
+  EXPECT_TRUE(base_pass(inference_cases("gpus: 2\n").at(0), 4).load.devices.empty());
+}
+
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   const plugin::Manifest ort{"onnxruntime", "a.so", {{plugin::Role::kEngine, "onnxruntime"}}, {}, "", ""};
   const plugin::Manifest vino{"openvino", "b.so", {{plugin::Role::kEngine, "openvino"}}, {}, "", ""};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Shows how throughput scales over GPUs or processes that share one queue, and what each of them did.
+#include "result/shared_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/case_query.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/html_parts.h"
+#include "report/subjects.h"
+#include "result/training_scaling.h"
+
+namespace paceline::report {
+namespace {
+
+using result::WorkPart;
+
+constexpr std::string_view kWorkCaveat =
+    "Each takes the next request of one queue when it has completed its last, so its part of the throughput "
+    "is "
+    "its speed. Efficiency is the throughput per GPU or process over that with the fewest.";
+
+Cell efficiency_cell(const CaseResult& one) {
+  if (!one.scaling) return {kNone, "missing"};
+  const auto doubt = result::scaling_doubt(one);
+  if (doubt.empty()) return with_interval(result::efficiency_of(one));
+  Cell cell("no claim");
+  cell.note = "no claim: " + doubt;
+  return cell;
+}
+
+// "255, 257", of many "248–257".
+std::string each_text(const CaseResult& one) {
+  constexpr std::size_t kListed = 4;
+  std::vector<double> rates;
+  std::vector<std::string> texts;
+  for (const auto& part : result::work_parts(one)) {
+    rates.push_back(part.per_s.value().value_or(0));
+    texts.push_back(or_none(part.per_s, format_rate));
+  }
+  if (texts.empty()) return or_none(one.throughput.per_s.value, format_rate);
+  if (texts.size() <= kListed) return join(texts, ", ");
+  const auto [low, high] = std::ranges::minmax(rates);
+  return fmt::format("{}–{}", format_rate(low), format_rate(high));
+}
+
+Sections work_of_runs(std::span<const ReportRun> runs, Form) {
+  const auto cases = cases_with(runs, [](const CaseResult& one) {
+    return analysis::is_ok(one) && result::sharers_of(one.benchmark).has_value();
+  });
+  if (cases.empty()) return {};
+  Table table{.heads = {"case", "on", throughput_head(cases), "of each", "speed-up", "efficiency"},
+              .labels = 36};
+  for (const auto& entry : cases) {
+    const CaseResult& one = *entry.one;
+    const auto sharers = *result::sharers_of(one.benchmark);
+    const bool claimed = one.scaling && result::scaling_doubt(one).empty();
+    table.add(linked(name_of(entry), case_anchor(entry)), result::sharers_text(sharers.count, sharers.gpus),
+              with_interval(one.throughput.per_s, 1), each_text(one),
+              claimed ? fmt::format("{:.2f}", *one.scaling->speedup) : kNone, efficiency_cell(one));
+  }
+  share_labels(table);
+  return {{.table = std::move(table), .metric = "efficiency", .notes = {std::string(kWorkCaveat)}}};
+}
+
+Sections work_of_case(const ReportCase& entry) {
+  const auto parts = result::work_parts(*entry.one);
+  if (parts.empty()) return {};
+  double all = 0;
+  for (const auto& part : parts) all += static_cast<double>(part.completed);
+  Table table{.heads = {"on", "CPUs", entry.one->throughput.item + "/s", "share", "requests"},
+              .numbers_from = 2};
+  for (const auto& part : parts)
+    table.add(part.name, part.cpus, or_none(part.per_s, format_rate),
+              all > 0 ? format_percent(static_cast<double>(part.completed) / all) : kNone,
+              fmt::format("{}", part.completed));
+  return {{.title = "Work of each", .table = std::move(table), .notes = {std::string(kWorkCaveat)}}};
+}
+
+}  // namespace
+
+constexpr Subject kSharedWork{.id = "shared-work",
+                              .heading = "GPUs and processes that share a queue",
+                              .of_runs = work_of_runs,
+                              .of_case = work_of_case};
+
+}  // namespace paceline::report

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+
+#include "analysis/findings.h"
+#include "result/shared_work.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A closed loop on as many devices as there are numbers, each of which completes so many requests in six
+// repetitions.
+CaseResult on_gpus(const std::vector<std::int64_t>& completed, double per_s) {
+  auto one = ::paceline::testing::case_of({"resnet50", "eager", "fp32", 1, 50, 300});
+  const auto gpus = std::to_string(completed.size());
+  one.case_id += "-g" + gpus;
+  one.label += " g" + gpus;
+  one.benchmark.scenario = Scenario::kClosedLoop;
+  one.benchmark.params = {{"device", "cuda"}, {"gpus", gpus}};
+  one.throughput.per_s = {per_s, per_s * 0.99, per_s * 1.01, 0.95, "batch_means"};
+  result::Load load;
+  for (const auto count : completed)
+    if (completed.size() > 1)
+      load.instances.push_back({std::ssize(load.instances), "0", count, count, 0, 0, 0, ""});
+  one.load = load;
+  for (auto& r : one.repetitions) r.load = load;
+  return one;
+}
+
+RunResult compared(std::vector<CaseResult> cases) {
+  RunResult run;
+  run.cases = std::move(cases);
+  std::vector<CaseResult*> all;
+  for (auto& one : run.cases) all.push_back(&one);
+  result::compare_sharers(all);
+  return run;
+}
+
+result::DeviceState clock(const std::string& device, double mhz) {
+  result::DeviceState state;
+  state.device = device;
+  state.sm_clock_mean_mhz = mhz;
+  return state;
+}
+
+TEST(GpuScaling, EveryNumberHasItsEfficiency) {
+  auto run = compared({on_gpus({9, 9, 9, 9}, 320), on_gpus({9}, 100), on_gpus({9, 9}, 190)});
+  const auto found = find_gpu_scaling(run);
+  ASSERT_EQ(found.size(), 1U);
+  const auto& text = found[0].text;
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "100 images/s (99.0–101) on 1 GPU; 2 GPUs do 1.90x the work, an efficiency of 95.0 % (95.0–"));
+  EXPECT_THAT(text, HasSubstr("; 4 GPUs do 3.20x the work, an efficiency of 80.0 % (80.0–"));
+  EXPECT_THAT(text, Not(HasSubstr("no claim")));
+  EXPECT_EQ(found[0].case_ids.front(), run.cases[1].case_id);
+  run.cases[2].repetitions.resize(5);
+  run = compared(run.cases);
+  EXPECT_THAT(find_gpu_scaling(run).at(0).text,
+              HasSubstr("95.0 % (no claim: fewer than six pairs of processes)"));
+}
+
+TEST(GpuScaling, NeedsASweep) {
+  EXPECT_TRUE(find_gpu_scaling(compared({on_gpus({9, 9}, 190)})).empty());
+}
+
+TEST(SlowDevice, IsNamedWithItsShareAndItsClock) {
+  auto one = on_gpus({100, 70, 101}, 271);
+  one.devices = {clock("cuda:0", 1980), clock("cuda:1", 1410), clock("cuda:2", 1975)};
+  const auto found = find_slow_devices(compared({one}));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(
+      found[0].text,
+      HasSubstr("g3: cuda:1 did 69.7 % of the work of the median of the others (69.7–69.7 %), 70.0 images/s; "
+                "its mean clock is 1410 MHz, the highest of the others 1980 MHz."));
+  EXPECT_THAT(found[0].advice, HasSubstr("--devices 1"));
+  one.repetitions.resize(3);
+  EXPECT_THAT(find_slow_devices(compared({one})).at(0).text,
+              HasSubstr("(no claim: 3 of 6 processes that a claim needs)"));
+}
+
+TEST(SlowDevice, AlikeOnesAreNot) {
+  EXPECT_TRUE(find_slow_devices(compared({on_gpus({100, 99, 101}, 300)})).empty());
+  auto few = on_gpus({100, 95}, 195);
+  few.repetitions.resize(3);
+  EXPECT_TRUE(find_slow_devices(compared({few})).empty());
+}
+
+TEST(SlowDevice, AProcessOnTheCpuIsNamedByItsCpus) {
+  auto one = on_gpus({100, 70}, 170);
+  one.benchmark.params = {{"instances", "2"}};
+  const auto found = find_slow_devices(compared({one}));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].text, HasSubstr("process 2 did 70.0 % of the work of the other"));
+  EXPECT_THAT(found[0].advice, HasSubstr("its CPUs (0)"));
+}
+
+}  // namespace
+}  // namespace paceline::analysis
