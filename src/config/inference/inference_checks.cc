@@ -177,6 +177,35 @@ void check_load(WorkloadDraft& d) {
   if (scenario.open_loop) check_batching(d), check_server_length(d);
 }
 
+void report_timing(WorkloadDraft& d, std::string_view name, std::string_view needed) {
+  const auto* timing = d.written("timing");
+  const auto word = d.as_written(name, "timing");
+  const auto instead = timing ? fmt::format("not with {} {}", word, d.settings.texts("timing").front())
+                              : fmt::format("add {} {}", word, needed);
+  d.report(name, fmt::format("'{}' is for {} {}, {}", d.written(name)->written, word, needed, instead));
+}
+
+// Of a list of timings the other ones are measured; where none is left, nobody meant that.
+void check_timing(WorkloadDraft& d) {
+  if (!d.settings.has("timing")) return;
+  const auto timings = d.settings.texts("timing");
+  if (timings.size() != 1) return;
+  const bool blocks = timings.front() == "pipelined";
+  if (!blocks && d.is("overlap", "true")) report_timing(d, "overlap", "pipelined");
+  if (blocks && d.is("cache_mode", "cold")) report_timing(d, "cache_mode", "sync");
+  if (blocks && d.written("feedback")) report_timing(d, "feedback", "sync");
+}
+
+// The engine would only say so once it is loaded.
+void check_provider(WorkloadDraft& d) {
+  constexpr std::string_view kProvider = "onnxruntime.provider";
+  const auto* asked = d.written(kProvider);
+  if (!asked || !d.settings.has(kProvider) || d.is(kProvider, "cpu") || is_cuda(d.settings.text("device")))
+    return;
+  d.report(kProvider, fmt::format("'{} {}' runs on a GPU", asked->written, d.settings.text(kProvider)),
+           {"device", "cuda"});
+}
+
 // An interval of n pairs misses the median with probability 2 / 2^n.
 void check_cross_check(WorkloadDraft& d) {
   if (!d.is("cross_check", "true") || !d.settings.has("cross_check_rounds") || !d.settings.has("confidence"))
@@ -205,8 +234,9 @@ void check_shapes(WorkloadDraft& d) {
 }  // namespace
 
 void check_inference(WorkloadDraft& d) {
-  for (const auto check : {check_iterations, check_warmup, check_shapes, check_libraries, check_labels,
-                           check_images, check_reference, check_feedback, check_load, check_cross_check})
+  for (const auto check :
+       {check_iterations, check_warmup, check_shapes, check_libraries, check_labels, check_images,
+        check_reference, check_feedback, check_load, check_timing, check_provider, check_cross_check})
     check(d);
 }
 

@@ -197,7 +197,7 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("io: pinned\noverlap: true\ntiming: pipelined\n"),
             "'io: pinned' is for device: cuda; 'overlap: true' is for device: cuda");
   const std::string overlap = "device: cuda\noverlap: true\n";
-  EXPECT_EQ(reason(overlap), "'overlap: true' is for timing: pipelined");
+  EXPECT_EQ(reason(overlap + "timing: [sync, pipelined]\n"), "'overlap: true' is for timing: pipelined");
   EXPECT_EQ(reason(overlap + "timing: pipelined\n"), "");
   EXPECT_EQ(reason(overlap + "timing: pipelined\nio: none\n"),
             "'io: none' copies nothing that could overlap; use io: pinned");
@@ -215,9 +215,9 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\nscenario: offline\n"),
             "'cache_mode: cold' is for scenario: sync");
   EXPECT_EQ(reason("timing: pipelined\n"), "");
-  EXPECT_EQ(reason("timing: pipelined\ndevice: cuda\ncache_mode: cold\n"),
-            "'cache_mode: cold' is for timing: sync");
-  EXPECT_EQ(reason("timing: pipelined\nfeedback: [y:x]\n"), "'feedback' is for timing: sync");
+  const std::string both = "timing: [pipelined, sync]\n";
+  EXPECT_EQ(reason(both + "device: cuda\ncache_mode: cold\n"), "'cache_mode: cold' is for timing: sync");
+  EXPECT_EQ(reason(both + "feedback: [y:x]\n"), "'feedback' is for timing: sync");
   EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
   EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");

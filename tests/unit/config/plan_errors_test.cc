@@ -5,6 +5,7 @@
 
 #include "config/plan_text.h"
 #include "plan_helpers.h"
+#include "support/declared_options.h"
 
 // Every class of mistake a plan can hold, with its place and its words.
 namespace paceline::config {
@@ -114,6 +115,29 @@ TEST(PlanErrors, GpusThatContradictEachOther) {
   EXPECT_EQ(mistakes_of(with_line("gpus: [1, 2]\ndevices: [3, 1]\ninstances_per_device: 2\n"
                                   "threads_per_instance: 2")),
             std::vector<std::string>());
+}
+
+TEST(PlanErrors, WhatBlocksOfInferencesCannotDo) {
+  EXPECT_EQ(mistake_of(with_line("overlap: true")),
+            "p.yaml:3:10: 'overlap' is for timing pipelined, add timing pipelined");
+  EXPECT_EQ(mistake_of(with_line("timing: sync\noverlap: true")),
+            "p.yaml:4:10: 'overlap' is for timing pipelined, not with timing sync");
+  EXPECT_EQ(mistake_of(with_line("timing: pipelined\ncache_mode: cold")),
+            "p.yaml:4:13: 'cache_mode' is for timing sync, not with timing pipelined");
+  EXPECT_EQ(mistake_of(with_line("timing: pipelined\nfeedback: [y:x]")),
+            "p.yaml:4:12: 'feedback' is for timing sync, not with timing pipelined");
+  EXPECT_EQ(mistake_of(with_line(""), run_flags({"--cache-mode", "cold", "--timing", "pipelined"})),
+            "--cache-mode cold: '--cache-mode' is for --timing sync, not with --timing pipelined");
+  EXPECT_EQ(mistakes_of(with_line("timing: [sync, pipelined]\ncache_mode: cold\noverlap: true")),
+            std::vector<std::string>());
+}
+
+TEST(PlanErrors, AProviderOfAGpuNeedsOne) {
+  ::paceline::test::use_options_of_this_build();
+  const std::string line = "engine: onnxruntime\nonnxruntime: {provider: cuda}\n";
+  EXPECT_EQ(mistake_of(with_line(line)),
+            "p.yaml:4:25: 'onnxruntime.provider cuda' runs on a GPU; add device: cuda");
+  EXPECT_EQ(mistakes_of(with_line(line + "device: cuda")), std::vector<std::string>());
 }
 
 TEST(PlanErrors, TwoWaysToSetOneOption) {
