@@ -46,6 +46,7 @@ class TableLayout {
     const auto labels = first_cells();
     if (table.labels > 0) shorten(labels, table.labels);
     fit();
+    if (columns_.size() < heads_.size()) number_again();
     if (table.labels > 0) use_free_columns(labels);
     if (table.last_stays) shorten_last();
   }
@@ -81,15 +82,17 @@ class TableLayout {
   // The mark of a note below the table, where each stands once.
   std::string mark(const std::string& note) { return mark_of(place_of(note, notes_) + 1); }
 
+  // What a cell with a note shows.
+  std::string noted(const Cell& cell) {
+    return (cell.brief.empty() ? std::string(kNone) : cell.brief) + mark(on_one_line(cell.note));
+  }
+
   Texts texts_of(const Row& row) {
     Texts texts;
     for (const Cell& cell : row.cells) {
       const auto most = texts.size() < table_.most.size() ? table_.most[texts.size()] : 0;
       const auto text = on_one_line(cell.text);
-      const auto figure = cell.brief.empty() ? std::string(kNone) : cell.brief;
-      texts.push_back(!cell.note.empty() ? figure + mark(on_one_line(cell.note))
-                      : most > 0         ? truncate_middle(text, most)
-                                         : text);
+      texts.push_back(!cell.note.empty() ? noted(cell) : most > 0 ? truncate_middle(text, most) : text);
     }
     return texts;
   }
@@ -123,6 +126,15 @@ class TableLayout {
         if (at < row.size()) widths_[at] = std::max(widths_[at], display_width(shown(row[at], options_)));
     }
     while (columns_.size() > table_.columns_kept && total() > options_.width) columns_.erase(least());
+  }
+
+  // The notes of columns that were left out go with them.
+  void number_again() {
+    notes_.clear();
+    for (std::size_t at = 0; at < texts_.size(); ++at)
+      for (const auto column : columns_)
+        if (column < texts_[at].size() && !table_.rows[at].cells[column].note.empty())
+          texts_[at][column] = noted(table_.rows[at].cells[column]);
   }
 
   // The rightmost column but those that stay as long as there are others.

@@ -37,6 +37,21 @@ TEST(Tables, WhatHasNoFigureSaysWhyBelow) {
   expect_words(html_of(table), {"<td>c</td><td class=\"outcome\" colspan=\"1\">failed</td>"});
 }
 
+TEST(Tables, NotesOfColumnsThatAreLeftOutGoWithThem) {
+  Table table{.heads = {"name", "ms", "memory"}};
+  Cell none(kNone), unknown(kNone);
+  none.note = "no p99", unknown.note = "unknown";
+  table.add({"a", unknown, none});
+  table.add({"b", "1", unknown});
+  table.add({"c", none, "2"});
+  EXPECT_EQ(terminal_of(table, {}, 0),
+            "name  ms  memory\na     –¹      –²\nb      1      –¹\nc     –²       2\n"
+            "¹ unknown\n² no p99\n");
+  table.rows.pop_back();
+  EXPECT_EQ(terminal_of(table, {10}, 0), "name  ms\na     –¹\nb      1\n¹ unknown\n");
+  EXPECT_EQ(terminal_of(table, {5}, 0), "name\na\nb\n");
+}
+
 TEST(Tables, ALastColumnThatStaysIsShortenedAndItsRestBecomesANote) {
   Table table{.heads = {"name", "memory", "grade"}, .numbers_to = 2, .last_stays = true};
   Cell grade("B  two reasons");
