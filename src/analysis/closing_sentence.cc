@@ -89,10 +89,16 @@ std::string faster_text(const std::string& name, const std::string& than, double
                      times(high));
 }
 
-// " (use --repetitions 6)" where only processes are missing.
-std::string enough_text(const result::SpeedUp& s) {
-  const auto needed = pairs_for_claim(s.ratio.confidence);
-  return s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (use --repetitions {})", needed) : "";
+// " (use --repetitions 6)" where fewer processes were asked for than a claim needs.
+std::string enough_text(const CaseResult& one, double confidence) {
+  const auto needed = pairs_for_claim(confidence);
+  return one.repetitions_planned < needed ? fmt::format(" (use --repetitions {})", needed) : "";
+}
+
+// The same where nothing but processes is missing.
+std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
+  const bool few = s.pairs_apart == 0 && s.pairs < pairs_for_claim(s.ratio.confidence);
+  return few ? enough_text(one, s.ratio.confidence) : "";
 }
 
 // `one` against `base`, with the pairs in its speed-up.
@@ -104,7 +110,7 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
   const auto answers = answers_of(one, base, names, false);
   if (const auto reason = no_claim_reason(one); !reason.empty())
     return fmt::format("Which of {} and {} is faster is not claimed: {}{}{}.", first, second, reason,
-                       enough_text(s), answers);
+                       enough_text(s, one), answers);
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
   if (s.verdict == result::kFaster)
     return faster_text(first, second, value, low, high) + answers_of(one, base, names, true) + ".";
@@ -259,13 +265,13 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
 
 std::string unclaimed_text(const Field& field, const CaseResult& winner, const std::string& reason,
                            const std::string& subject) {
-  const auto needed = pairs_for_claim(winner.headline.p50_ns.confidence);
-  const bool more = std::ssize(winner.repetitions) < needed;
+  const double confidence = winner.headline.p50_ns.confidence;
+  const bool few = std::ssize(winner.repetitions) < pairs_for_claim(confidence);
   return fmt::format("Which of {} cases{} {} is not claimed: {}{}. By the figures alone it is {}{}.",
                      field.cases.size(), subject,
                      field.by_time() ? "is the fastest" : fmt::format("does the most {}", field.unit()),
-                     reason, more ? fmt::format(" (use --repetitions {})", needed) : "",
-                     name_in(field, winner), answers_text(winner, name_in(field, winner), true));
+                     reason, few ? enough_text(winner, confidence) : "", name_in(field, winner),
+                     answers_text(winner, name_in(field, winner), true));
 }
 
 bool one_item(const Field& field) {

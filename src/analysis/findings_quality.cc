@@ -194,14 +194,17 @@ Findings find_not_converged(const RunResult& run) {
     for (const auto& repetition : one->repetitions)
       for (const std::string& condition : repetition.unmet)
         if (std::find(unmet.begin(), unmet.end(), condition) == unmet.end()) unmet.push_back(condition);
+  const bool six_asked = std::ranges::all_of(
+      cases, [](const CaseResult* one) { return one->repetitions_planned >= kPairsForClaim; });
   return {
       finding_about(cases,
                     fmt::format("{} stopped before the interval was as narrow as asked: {}.",
                                 plural(std::ssize(cases), "case"), list_labels(cases)),
                     "unmet: " + join(unmet, "; "),
-                    fmt::format("Six processes give an interval of their own: {} --repetitions 6. Or measure "
-                                "anew with a longer stop.t_max_s.",
-                                rerun_with_baselines(run, ids_of(cases))))};
+                    fmt::format("Six processes give an interval of their own: {}. Or measure again with a "
+                                "longer stop.t_max_s.",
+                                six_asked ? resume_command(run)
+                                          : rerun_with_baselines(run, ids_of(cases)) + " --repetitions 6"))};
 }
 
 Findings find_process_spread(const RunResult& run) {

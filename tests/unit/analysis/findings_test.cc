@@ -457,6 +457,11 @@ TEST(Findings, NotConverged) {
   const auto found = of_kind(run, "not_converged");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].evidence, "unmet: p50 half-width 2.4 % > 2 %");
+  EXPECT_EQ(found[0].advice.find("--repetitions"), std::string::npos)
+      << found[0].advice;  // six were asked for
+  EXPECT_NE(found[0].advice.find("paceline run --resume"), std::string::npos) << found[0].advice;
+  for (auto& one : run.cases) one.repetitions_planned = 3;
+  EXPECT_NE(of_kind(run, "not_converged")[0].advice.find(" --repetitions 6."), std::string::npos);
 }
 
 TEST(Findings, FixedIterationCountsAreNotUnconverged) {

@@ -128,9 +128,23 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup = {};
               run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+              run.cases[1].repetitions_planned = 3;
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
             "processes (use --repetitions 6); torchscript int8 passes the check of its outputs.");
+}
+
+// An interrupted run has fewer than were asked for.
+TEST(ClosingSentence, MoreRepetitionsAreNotAdvisedWhereTheyWereAskedFor) {
+  const auto text = [](std::int64_t planned) {
+    return sentence([&](auto& run) {
+      run.cases[1].speedup = {};
+      run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+      run.cases[1].repetitions_planned = planned;
+    });
+  };
+  EXPECT_NE(text(3).find("(use --repetitions 6)"), std::string::npos);
+  for (const auto planned : {6, 8}) EXPECT_EQ(text(planned).find("--repetitions"), std::string::npos);
 }
 
 // 99 % needs eight pairs.
@@ -213,7 +227,7 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
       "(2.3–2.3); it keeps 31 of 32 answers. The times themselves are of grade C.");
   EXPECT_TRUE(
       answer([&](auto& run) {
-        for (auto& one : run.cases) one.repetitions.resize(1);
+        for (auto& one : run.cases) one.repetitions.resize(1), one.repetitions_planned = 1;
       })
           .starts_with("Which of 3 cases is the fastest is not claimed: fewer than six pairs of processes "
                        "(use --repetitions 6). By the figures alone it is torchscript fp32; "));
