@@ -27,9 +27,9 @@ std::int64_t now_ns() {
 
 std::string interval_text(const pass::ProgressRecord& r) {
   if (!r.p50_ns) return {};
-  const auto value = format_duration_ns(*r.p50_ns);
-  if (!r.ci_low_ns || !r.ci_high_ns || r.steps) return "p50 " + value;
-  return fmt::format("p50 {} ({}–{})", value, format_ms(*r.ci_low_ns), format_ms(*r.ci_high_ns));
+  const auto value = fmt::format("{} {}", r.blocks ? "back to back" : "p50", format_duration_ns(*r.p50_ns));
+  if (!r.ci_low_ns || !r.ci_high_ns || r.steps) return value;
+  return fmt::format("{} ({}–{})", value, format_ms(*r.ci_low_ns), format_ms(*r.ci_high_ns));
 }
 
 // Every part of a step that is worth a word while training runs.
@@ -43,6 +43,10 @@ constexpr std::array kShownParts{
     ShownPart{"opt", &result::StepShares::optimizer}};
 
 }  // namespace
+
+std::string figures_of(const pass::ProgressRecord& r) {
+  return r.n > 0 ? fmt::format("{}={} {}", r.blocks ? "blocks" : "n", r.n, interval_text(r)) : "";
+}
 
 std::string words_of(const pass::LiveSteps& steps) {
   std::string text = fmt::format("{} samples/s", format_rate(steps.samples_per_s));
@@ -131,8 +135,7 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::scoped_lock lock(mutex_);
   const std::string left =
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
-  const std::string figures = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
-  const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures, left);
+  const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures_of(r), left);
   if (!r.steps) return draw(line);
   draw(line + "   " + words_of(*r.steps), console_.width);
 }

@@ -13,6 +13,9 @@
 
 namespace paceline::cli {
 
+// "n=40 p50 2.00 ms (1.98–2.03)", "blocks=12 back to back 0.41 ms"; empty before the first sample.
+std::string figures_of(const pass::ProgressRecord& record);
+
 // "128 samples/s  loss 2.35  slowest: rank 1 (+1.8 %)  data 0.0 %  fwd 40.0 %  …"
 std::string words_of(const pass::LiveSteps& steps);
 

@@ -56,6 +56,7 @@ struct ProgressRecord {
   std::int64_t fault_ns = 0;         // it announces a fault on purpose, then, on the clock of its machine
   result::Count step{};              // training: the last step that was done, counted as in rank<k>.jsonl
   std::optional<LiveSteps> steps{};  // training, from rank 0
+  bool blocks = false;               // n counts blocks of inferences, and times are per inference in them
   const PassReport* part{};          // not stored: the report so far, where a part of its results is new
 };
 

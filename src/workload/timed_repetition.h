@@ -38,10 +38,13 @@ class TimedRepetition {
   measure::LoopResult run_loop(Body&& body, const std::atomic<bool>& interrupt,
                                std::function<void(std::int64_t)> before_sample = {}) {
     observe();
-    const measure::LoopHooks hooks{
-        std::move(before_sample),
-        [this](const measure::Progress& p) { sink_.emit(pass::progress_record(to_progress(p))); },
-        [this] { window.open(); }, [this] { window.close(); }, &interrupt};
+    const measure::LoopHooks hooks{std::move(before_sample),
+                                   [this](const measure::Progress& p) {
+                                     auto progress = to_progress(p);
+                                     progress.blocks = spec_.loop.pipelined;
+                                     sink_.emit(pass::progress_record(progress));
+                                   },
+                                   [this] { window.open(); }, [this] { window.close(); }, &interrupt};
     measure::AloneDecider decider(spec_.loop.warmup, spec_.loop.stop, spec_.loop.iterations);
     return measure::run_timed_loop(SteadyClock{}, std::forward<Body>(body), spec_.loop, timer(), decider,
                                    hooks);

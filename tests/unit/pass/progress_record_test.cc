@@ -19,7 +19,7 @@ TEST(ProgressRecord, FiguresArriveAsNumbers) {
   sent.phase = "measure", sent.n = 40, sent.elapsed_s = 1.5;
   sent.p50_ns = 2e6;
   sent.ci_low_ns = result::Number::missing("insufficient_samples");
-  sent.step = 39;
+  sent.step = 39, sent.blocks = true;
   auto& steps = sent.steps.emplace();
   steps.samples_per_s = 128, steps.loss = 2.345, steps.slowest = SlowestRank{3, 0.018};
   steps.shares.forward = 0.4;
@@ -31,6 +31,7 @@ TEST(ProgressRecord, FiguresArriveAsNumbers) {
   EXPECT_EQ(got->p50_ns, 2e6);
   EXPECT_EQ(got->ci_low_ns.reason(), "insufficient_samples");
   EXPECT_EQ(got->step, 39);
+  EXPECT_TRUE(got->blocks);
   ASSERT_TRUE(got->steps);
   EXPECT_EQ(got->steps->samples_per_s, 128);
   EXPECT_EQ(got->steps->loss, 2.345);
