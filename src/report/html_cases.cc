@@ -106,10 +106,11 @@ Section figures_section(const CaseResult& one) {
 }
 
 Section processes_section(const CaseResult& one) {
-  Table table{
-      .heads = {"process", "samples", "p50 ms", "first ms", "foreign CPU", "warm-up iterations", "stopped"},
-      .numbers_from = kNoNumbers,
-      .css = "processes"};
+  const bool blocks = one.back_to_back_ns.value.value().has_value();
+  Table table{.heads = {"process", blocks ? "blocks" : "samples", blocks ? "back to back ms" : "p50 ms",
+                        "first ms", "foreign CPU", "warm-up iterations", "stopped"},
+              .numbers_from = kNoNumbers,
+              .css = "processes"};
   for (const auto& r : one.repetitions)
     table.add(std::to_string(r.index + 1), std::to_string(r.n), or_none(r.p50_ns, format_ms),
               or_none(r.first_iteration_ns, format_ms), percent_or_none(r.foreign_cpu_frac),

@@ -41,6 +41,20 @@ TEST(Html, NoPlaceholderIsLeftAndNothingIsFetched) {
   EXPECT_EQ(page.find("src="), std::string::npos);
 }
 
+TEST(Html, ProcessesThatTimedBlocksHaveNoMedianLatency) {
+  auto run = sample_report();
+  run.result.cases.resize(1);
+  const auto processes = [&] {
+    const auto page = markup({run});
+    const auto at = page.find("class=\"processes\"");
+    return page.substr(at, page.find("</thead>", at) - at);
+  };
+  EXPECT_NE(processes().find("p50 ms"), std::string::npos) << processes();
+  run.result.cases[0].back_to_back_ns = ::paceline::testing::around(4e5, 0.01, "binomial_processes");
+  EXPECT_EQ(processes().find("p50 ms"), std::string::npos) << processes();
+  EXPECT_NE(processes().find("back to back ms"), std::string::npos) << processes();
+}
+
 TEST(Html, TheTitleOfACommandLineIsWhatWasMeasured) {
   auto run = sample_report();
   run.result.experiment_name = "infer";
