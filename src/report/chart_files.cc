@@ -27,7 +27,7 @@ constexpr const char* kNoRanks = "no training case may be compared with one of f
 constexpr const char* kNoServer = "no measured case is a server";
 constexpr const char* kNoSteps = "no case has stored steps of several ranks";
 constexpr std::array kChartReasons{
-    WhyNot{"latency_comparison", "no case was measured"},
+    WhyNot{"latency_comparison", "no measured case has a latency"},
     WhyNot{"throughput_comparison", "no measured case has a throughput"},
     WhyNot{"scaling_efficiency", kNoRanks},
     WhyNot{"scaling_curve", kNoRanks},
@@ -41,7 +41,7 @@ constexpr std::array kChartReasons{
     WhyNot{"collective_bandwidth", "no case is a sweep of collectives"},
     WhyNot{"requests", kNoServer},
     WhyNot{"stages", kNoServer},
-    WhyNot{"pareto", "no model has two measured inference cases"},
+    WhyNot{"pareto", "no model has two inference cases with a latency"},
     WhyNot{"speedup", "no case may be compared with a baseline"},
     WhyNot{"memory", "no memory was measured"},
     WhyNot{"peak", "no share of the machine's peak was measured"},

@@ -234,6 +234,14 @@ TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
   EXPECT_TRUE(chart_files({}, {}).files.empty());
 }
 
+TEST(ChartFiles, CasesThatTimedBlocksWereMeasured) {
+  auto runs = sampled();
+  for (auto& one : runs[0].result.cases) one.headline.p50_ns.value = result::Number::missing("pipelined");
+  const auto files = chart_files(runs, {});
+  EXPECT_TRUE(std::ranges::count(files.files, "memory", &ChartFile::name));
+  EXPECT_TRUE(std::ranges::count(files.left_out, "latency_comparison: no measured case has a latency"));
+}
+
 TEST(ChartFiles, ARunThatOnlyFailedHasNone) {
   auto runs = sampled();
   for (auto& one : runs[0].result.cases) one.outcome = result::Outcome::kFailed;
