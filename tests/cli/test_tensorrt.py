@@ -169,6 +169,21 @@ class OnTheDouble(cli.CliTest):
         self.assert_code(self.run_plan("--shapes", "x:2x4"), 0)
         self.assertEqual(self.summary()["cases"][0]["benchmark"]["batch_per_rank"], 2)
 
+    def test_two_devices_share_a_queue(self):
+        """The double of the driver has two, and refuses what belongs to the other one's context."""
+        def run(*arguments, below, codes=(0,)):
+            out = self.on_a_shown_gpu("infer", "--engine", "m.plan", "--plugin", self.plugin, "--iterations", 40, "--repetitions", 1, *arguments, *cli.QUICK,
+                                      "--output-dir", below, codes=codes)
+            return self.summary(self.only_run(below))["cases"], out
+
+        if len(os.sched_getaffinity(0)) > 1:
+            (one, two), _ = run("--gpus", "1,2", "--devices", "1,0", below="two")
+            self.assertEqual([c["outcome"] for c in (one, two)], ["ok", "ok"], two["reason"])
+            self.assertEqual(one["load"][0]["instances"], [])
+            self.assertEqual(sum(i["completed"] for i in two["load"][0]["instances"]), 40)
+        (lost,), _ = run("--devices", "5", below="lost", codes=(77,))
+        self.assertEqual(lost["reason"], "there is no device cuda:5; the driver shows 2")
+
     def test_a_file_that_is_no_plan(self):
         self.write("m.plan", "no plan\n" * 9)
         done = self.run_plan()
