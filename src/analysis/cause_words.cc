@@ -7,7 +7,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<CauseWords, 9> kCauses{
+constexpr std::array<CauseWords, 10> kCauses{
     {{result::late_cause::kForeignProcess, "another process on its CPUs",
       "End that process or move it to other CPUs, or give the rank CPUs of its own (pin, threads)."},
      {result::late_cause::kCpuWait, "too few CPUs for its threads",
@@ -28,7 +28,10 @@ constexpr std::array<CauseWords, 9> kCauses{
       "Memory is short there, or mapped data lie on a slow disk: free memory, or copy the data to a faster "
       "one."},
      {result::late_cause::kLoader, "its data loader",
-      "Raise data.workers or data.prefetch, or look at the disk or network that this rank reads from."}}};
+      "Raise data.workers or data.prefetch, or look at the disk or network that this rank reads from."},
+     {kLargerInputs, "larger inputs",
+      "Give all ranks batches of one size (drop_last, a sampler that sorts by length, the same "
+      "padding)."}}};
 
 }  // namespace
 

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "analysis/cause_words.h"
-#include "analysis/late_words.h"
 #include "analysis/trained_cases.h"
 #include "base/units.h"
 #include "result/late_rank.h"
+#include "result/training.h"
 
 // Findings about ranks that the others wait for (methodology: multi-rank aggregation).
 namespace paceline::analysis {
@@ -16,6 +18,38 @@ namespace {
 using result::kMuchWaiting;
 using result::kUnevenSync;
 using result::kWorthSync;
+
+constexpr double kAll = 0.995;  // of the waiting
+
+// With gradient accumulation, ranks wait for each other only in steps that exchange gradients.
+const char* unit(const result::LateRank& late) {
+  return late.steps > late.exchanges ? "exchange" : "step";
+}
+
+// "came last in 9 of 10 steps and caused all of the waiting"
+std::string came_last_words(const result::LateRank& late) {
+  const bool always = late.late_exchanges == late.exchanges;
+  const auto times =
+      always ? std::llround(*late.last_share * static_cast<double>(late.exchanges)) : late.late_exchanges;
+  std::string text = fmt::format("{} in {} of {}", always ? "came last" : "was late", times,
+                                 plural(late.exchanges, unit(late)));
+  if (late.waiting_share)
+    text += fmt::format(" and caused {} of the waiting",
+                        *late.waiting_share >= kAll ? "all" : format_percent(*late.waiting_share, 0));
+  return text;
+}
+
+// ", since step 10", ", every 4 steps"; empty where it is late throughout.
+std::string when_late_words(const result::LateRank& late) {
+  const bool begins = late.since_step > late.first_step, ends = late.until_step < late.last_step;
+  if (late.every > 0) return fmt::format(", every {} {}s", late.every, unit(late));
+  if (begins && ends) return fmt::format(", from step {} to step {}", late.since_step, late.until_step);
+  if (begins) return fmt::format(", since step {}", late.since_step);
+  if (ends) return fmt::format(", until step {}", late.until_step);
+  if (late.late_exchanges < late.exchanges)
+    return fmt::format(", in {} of {}", late.late_exchanges, plural(late.exchanges, unit(late)));
+  return {};
+}
 
 // Empty for results of versions that did not tell a late rank from communication.
 const result::LateRank* late_of(const Training& t) {
@@ -33,7 +67,7 @@ std::string lateness_text(const CaseResult& one, const result::RankFigures& rank
   if (late == nullptr)
     return fmt::format("it was the last in {} of {} timed steps of a process", rank.slowest_steps,
                        one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
-  std::string text = fmt::format("it was the last in {} of the steps of a process (by chance: {:.2g})",
+  std::string text = fmt::format("it was the last in {} of the timed steps (by chance: {:.2g})",
                                  format_percent(*late->last_share), std::max(*late->chance, 1e-6));
   if (late->waiting_share)
     text += fmt::format(" and caused {} of the waiting", format_percent(*late->waiting_share, 0));
@@ -51,17 +85,20 @@ std::string cause_words(const result::LateRank* late) {
   return fmt::format("; cause: {}", words_of_cause(late->causes.front().name).words);
 }
 
-std::string late_advice(const result::LateRank* late) {
+std::string late_advice(const CaseResult& one) {
+  const auto* late = late_of(training_of(one));
   if (late == nullptr || late->causes.empty())
-    return "See what else runs on its cores or heats its device (paceline validate); until then leave it "
-           "out.";
+    return is_traced(one) ? "See what only this rank does (hooks, logging, checkpoints), and compare its "
+                            "cores, clocks and neighbours with those of the others."
+                          : "See what else runs on its cores or heats its device (paceline validate); until "
+                            "then leave it out.";
   return std::string(words_of_cause(late->causes.front().name).advice);
 }
 
 // Why the rank is late, as far as evidence goes.
 std::string cause_text(const Training& t, const result::RankFigures& rank) {
   const auto* late = late_of(t);
-  if (late == nullptr || !rank.evidence.cpu_ns) return {};
+  if (late == nullptr || (late->causes.empty() && !rank.evidence.cpu_ns)) return {};
   if (late->causes.empty())
     return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
            "repetition";
@@ -86,6 +123,18 @@ std::string straggler_cost(const Training& t) {
   return fmt::format("that is {} of a mean step", format_percent(*result::cost_share(t, t.late.front())));
 }
 
+// Where a rank ran, as far as that is known.
+std::string place_of(const result::RankFigures& rank) {
+  if (rank.host.empty()) return {};
+  return rank.cpus.empty() ? fmt::format(" (host {})", rank.host)
+                           : fmt::format(" (host {}, CPUs {})", rank.host, rank.cpus);
+}
+
+// Where the reader finds each step.
+const char* steps_words(const CaseResult& one) {
+  return is_traced(one) ? "." : "; rank<k>.jsonl has every step.";
+}
+
 Finding straggler_of(const CaseResult& one) {
   const Training& t = training_of(one);
   const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
@@ -94,9 +143,8 @@ Finding straggler_of(const CaseResult& one) {
   return about_training(
       one,
       fmt::format("{}: the others wait for rank {}{}: {}{}.", one.label, *t.straggler_rank,
-                  known ? fmt::format(" (host {}, CPUs {})", late->host, late->cpus) : std::string(),
-                  straggler_cost(t), cause_words(late_of(t))),
-      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(late_of(t)));
+                  known ? place_of(*late) : std::string(), straggler_cost(t), cause_words(late_of(t))),
+      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(one));
 }
 
 // Whom the waiting is due to, as far as the steps tell.
@@ -122,8 +170,9 @@ Finding uneven_ranks_of(const CaseResult& one) {
           ? fmt::format("communication itself is {} of a step", format_percent(*t.communication_share))
           : "",
       t.suspected.empty()
-          ? "Look for noise on the hosts, and for batches of uneven size; rank<k>.jsonl has every step."
-          : "Time more steps (benchmark.measure_steps), and see what only this rank does.");
+          ? std::string("Look for noise on the hosts, and for batches of uneven size") + steps_words(one)
+          : std::string("Time more steps") + (is_traced(one) ? "" : " (benchmark.measure_steps)") +
+                ", and see what only this rank does.");
 }
 
 }  // namespace
@@ -148,7 +197,7 @@ Findings find_uneven_sync(const RunResult& run) {
         fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
                     *t.sync_variation),
         fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
-        "Look for noise on the network and for other work on the hosts; rank<k>.jsonl has every step."));
+        std::string("Look for noise on the network and for other work on the hosts") + steps_words(*one)));
   }
   return found;
 }

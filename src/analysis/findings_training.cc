@@ -43,6 +43,9 @@ std::string step_times(const RunResult& run, const CaseResult& one) {
 
 // Workers that could deliver far more than training takes wait for a CPU, not for files.
 std::string data_advice(const CaseResult& one) {
+  if (is_traced(one))
+    return "Raise num_workers, use persistent_workers and pin_memory, or store the data in the form that the "
+           "model takes.";
   const auto& rate = training_of(one).loader_samples_per_s;
   const auto& taken = one.throughput.per_s.value;
   if (rate && taken && *rate > kFastLoader * *taken)
@@ -73,6 +76,24 @@ std::string budget_text(const CaseResult& one) {
                         words->second, *part.cost_ns.value * 1e-6, *part.share * 100);
   }
   return text;
+}
+
+// How a step communicates in the open, after its share.
+const char* exposed_words(const CaseResult& one) {
+  return one.benchmark.params.contains(kPipeline)
+             ? "sends and receives, and computes nothing meanwhile: the stages of the pipeline wait for each "
+               "other"
+             : "waits for communication that the backward pass does not hide";
+}
+
+const char* exposed_advice(const CaseResult& one) {
+  if (one.benchmark.params.contains(kPipeline))
+    return "Use more micro-batches per step, stages of equal work, or a schedule with fewer bubbles (1F1B, "
+           "interleaved).";
+  return is_traced(one) ? "Try a larger batch or gradient accumulation, a compression hook "
+                          "(fp16_compress_hook), or another bucket_cap_mb."
+                        : "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, "
+                          "or another ddp.bucket_cap_mb.";
 }
 
 // The parts of a step other than forward, backward and optimizer, in words.
@@ -163,12 +184,8 @@ Findings find_exposed_communication(const RunResult& run) {
                           plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors)
             : "";
     found.push_back(about_training(
-        *one,
-        fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
-                    one->label, format_percent(share)),
-        evidence,
-        "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
-        "ddp.bucket_cap_mb."));
+        *one, fmt::format("{}: {} of a step {}.", one->label, format_percent(share), exposed_words(*one)),
+        evidence, exposed_advice(*one)));
   }
   return found;
 }
@@ -202,7 +219,10 @@ Findings find_host_bound(const RunResult& run) {
                     format_percent(*c.host_ns.value / *c.step_ns.value)),
         fmt::format("{} of {} a step on the typical rank", format_duration_ns(*c.host_ns.value),
                     format_duration_ns(*c.step_ns.value)),
-        "Leave the threads of a rank cores of their own (threads, pin), and see what else runs there."));
+        is_traced(*one) ? "Try a larger batch, CUDA graphs or torch.compile, and fewer .item() calls and "
+                          "prints in a step."
+                        : "Leave the threads of a rank cores of their own (threads, pin), and see what else "
+                          "runs there."));
   }
   return found;
 }

@@ -28,6 +28,14 @@ inline Finding about_training(const CaseResult& one, std::string text, std::stri
   return finding_about({&one}, std::move(text), std::move(evidence), std::move(advice));
 }
 
+// Benchmark::params of a case that traces of another program are (traces/trace_study.h): it has no plan whose
+// options could be changed.
+inline constexpr const char* kTraces = "traces";
+inline constexpr const char* kPipeline = "pipeline";  // its ranks exchange mostly in pairs
+inline bool is_traced(const CaseResult& one) {
+  return one.benchmark.params.contains(kTraces);
+}
+
 // Cases whose figure is at least the limit, the largest first.
 inline std::vector<const CaseResult*> above(const RunResult& run, result::Number Training::*figure,
                                             double limit) {

@@ -7,6 +7,7 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
+#include "report/traces.h"
 #include "result/result_json.h"
 
 namespace paceline::cli {
@@ -20,8 +21,8 @@ ExitCode profile_command(const Context& context) {
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
   const auto study = analysis::traces::read_traces(options.text("from"));
-  if (console.json) console.result(result::json_text(analysis::traces::to_json(study)));
-  print(console.text(), for_terminal(analysis::traces::text_of(study)));
+  if (console.json) console.result(result::json_text(report::to_json(study)));
+  print(console.text(), for_terminal(report::text_of(study)));
   return ExitCode::kOk;
 }
 

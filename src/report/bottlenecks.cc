@@ -22,11 +22,6 @@ std::string cost_text(const Bottleneck& b) {
   return format_ms(*b.cost_ns.value) + range;
 }
 
-// The findings about a case begin with its name.
-std::string without_label(const std::string& text, const CaseResult& one) {
-  return text.starts_with(one.label + ": ") ? text.substr(one.label.size() + 2) : text;
-}
-
 Table bottleneck_table(const CaseResult& one, const std::vector<Bottleneck>& found) {
   Table table{.heads = {"", "bottleneck", "ms a step", "of the step", "evidence", "try"}, .numbers_from = 2};
   table.numbers_to = 4;
@@ -73,21 +68,30 @@ std::string shape_text(const CaseResult& one) {
                             percent_or_none(s.input_wait_share), percent_or_none(s.host_share));
 }
 
+std::string without_label(const std::string& text, const CaseResult& one) {
+  return text.starts_with(one.label + ": ") ? text.substr(one.label.size() + 2) : text;
+}
+
+std::string bottleneck_list(const CaseResult& one, const std::vector<Bottleneck>& found) {
+  std::string text;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto& b = found[i];
+    text += fmt::format("{}  {}\n   costs {} ms of a step{}\n", i + 1, without_label(b.finding.text, one),
+                        cost_text(b), b.share ? fmt::format(", {}", format_percent(*b.share)) : "");
+    if (!b.finding.evidence.empty()) text += fmt::format("   evidence: {}\n", b.finding.evidence);
+    if (!b.finding.advice.empty()) text += fmt::format("   try: {}\n", b.finding.advice);
+  }
+  return text.empty() ? "no bottleneck found\n" : text;
+}
+
 std::string bottlenecks_text(const result::RunResult& run, std::string_view target) {
   std::string text;
   for (const CaseResult& one : run.cases) {
     if (!is_trained(one)) continue;
     text += fmt::format("\nbottlenecks of {}\n{}\n", one.label, shape_text(one));
     const auto found = analysis::bottlenecks_of(one, run.findings, target);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto& b = found[i];
-      text += fmt::format("{}  {}\n   costs {} ms of a step{}\n", i + 1, without_label(b.finding.text, one),
-                          cost_text(b), b.share ? fmt::format(", {}", format_percent(*b.share)) : "");
-      if (!b.finding.evidence.empty()) text += fmt::format("   evidence: {}\n", b.finding.evidence);
-      if (!b.finding.advice.empty()) text += fmt::format("   try: {}\n", b.finding.advice);
-    }
-    if (found.empty())
-      text += fmt::format("no bottleneck found{}\n", target == "all" ? "" : fmt::format(" of {}", target));
+    text += found.empty() && target != "all" ? fmt::format("no bottleneck found of {}\n", target)
+                                             : bottleneck_list(one, found);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/bottlenecks.h"
 #include "analysis/self_test.h"
 #include "result/run_result.h"
 
@@ -14,6 +15,12 @@ std::string shape_text(const result::CaseResult& one);
 
 // The numbered bottlenecks of each training case, for a terminal; `target` as in analysis/bottlenecks.h.
 std::string bottlenecks_text(const result::RunResult& run, std::string_view target);
+
+// They are numbered; "no bottleneck found" where there are none.
+std::string bottleneck_list(const result::CaseResult& one, const std::vector<analysis::Bottleneck>& found);
+
+// The findings about a case begin with its name.
+std::string without_label(const std::string& text, const result::CaseResult& one);
 
 // A line for each case of a self-test, and how many were right.
 std::string self_test_text(const std::vector<analysis::SelfTestRow>& rows);

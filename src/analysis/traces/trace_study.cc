@@ -4,20 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <map>
 #include <numeric>
 
-#include "analysis/late_words.h"
+#include "analysis/cause_words.h"
+#include "analysis/finding_table.h"
 #include "analysis/traces/trace_checks.h"
 #include "analysis/traces/trace_folder.h"
-#include "analysis/traces/trace_rows.h"
+#include "analysis/trained_cases.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "result/late_rank.h"
 #include "result/rank_steps.h"
 #include "result/step_account.h"
+#include "result/summarize_training.h"
 #include "stats/quantile.h"
 
 namespace paceline::analysis::traces {
@@ -25,8 +25,6 @@ namespace {
 
 using result::Number;
 
-constexpr double kMuchWaiting = 0.05, kMuchExposed = 0.10, kMuchDataWait = 0.05,
-                 kMuchIdle = 0.10;  // of a step
 constexpr double kMoreWork = 1.05;  // elements of a rank's inputs over those of the others
 
 // The tables that the rest of Paceline takes accounts from. One bucket says how much of the exposed
@@ -36,6 +34,7 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
   for (const auto& one : ranks) {
     result::RankSteps& table = tables.emplace_back();
     table.rank.rank = *one.rank;
+    table.rank.host = one.host;
     for (const auto& step : one.steps) {
       result::StepRow row;
       row.step = step.number;
@@ -101,39 +100,42 @@ result::Estimate with_waiting(const result::StepCosts& costs) {
   return both;
 }
 
-// Costs and shares, with what is not in the traces taken out again.
-void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
+// The job as a case that has trained, without what is not in the traces.
+void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   const auto tables = tables_of(ranks);
   const auto accounts = result::accounts_of(result::aligned(tables));
-  auto& costs = study.costs = result::costs_of(accounts);
   for (const auto& account : accounts) study.steps += account.steps;
-  study.step_ns = costs.step_ns.value;
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
+  study.job.benchmark.kind = WorkloadKind::kTraining;
+  study.job.benchmark.params = {{kTraces, "true"}};
+  if (sends_and_receives(ranks)) study.job.benchmark.params[kPipeline] = "true";
+  auto& t = study.job.training.emplace();
+  t.ddp = untimed == ranks.end() && ranks.size() > 1 && exchanges(ranks);
+  result::summarize_training(t, tables, 0);
+  if (!t.ddp) t.sync_variation = Number::missing(kNoExchange);
+  auto& costs = t.costs;
+  study.step_ns = costs.step_ns.value;
   if (untimed != ranks.end() && study.world != 1)
     make_missing(costs.communication_ns, why_untimed(*untimed)),
         make_missing(costs.straggler_wait_ns, why_untimed(*untimed));
-  study.pipeline = sends_and_receives(ranks);
-  if (ranks.size() > 1 && !exchanges(ranks)) {
+  if (ranks.size() == 1) {
+    make_missing(costs.straggler_wait_ns, "the trace of one rank does not say who is late");
+  } else if (!exchanges(ranks)) {
     costs.communication_ns = with_waiting(costs);
     make_missing(costs.straggler_wait_ns, kNoExchange);
   }
-  const Number both = share_of(costs.communication_ns, study.step_ns);
-  if (ranks.size() == 1)
-    make_missing(costs.straggler_wait_ns, "the trace of one rank does not say who is late");
-  study.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
-  study.communication_share = both;
-  study.sync_stall_share = both && study.straggler_wait_share
-                               ? Number(*both + *study.straggler_wait_share)
-                               : (untimed == ranks.end() ? both : study.straggler_wait_share);
   if (std::ranges::none_of(ranks, &RankTrace::has_loader))
     make_missing(costs.data_wait_ns, "no data loader in the traces");
-  study.data_wait_share = share_of(costs.data_wait_ns, study.step_ns);
-  if (untimed != ranks.end() || !exchanges(ranks)) return;
-  std::vector<result::RankFigures> figures;
-  for (const auto& table : tables) figures.push_back(table.rank);
-  for (auto& late : result::late_rank_of(accounts, figures))
-    (late.certain ? study.late : study.suspected).push_back(std::move(late));
-  set_last_shares(study, accounts);
+  t.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
+  t.communication_share = share_of(costs.communication_ns, study.step_ns);
+  t.data_wait_share = share_of(costs.data_wait_ns, study.step_ns);
+  t.exposed_share = shape_of(study.job).stall_share;
+  study.costs = costs;
+  // What a device has to do tells better than gaps between operators whether the host keeps it waiting.
+  const Number& idle = study.ranks[result::typical_rank(accounts)].idle_share;
+  make_missing(costs.host_ns, "the traces have no events of a device");
+  if (idle && study.step_ns) costs.host_ns.value = *idle * *study.step_ns;
+  if (t.ddp) set_last_shares(study, accounts);
 }
 
 // Steps of one rank that lack the same are one sentence.
@@ -158,12 +160,13 @@ std::string among_these(const TraceStudy& study) {
 
 void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
+  const auto& late = study.job.training->late;
   if (ranks.size() == 1 && study.world != 1)
     tell(
         fmt::format("which rank is late: this is the trace of rank {} alone{}; its communication includes "
                     "waiting for the others",
                     *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
-  if (ranks.size() > 1 && study.late.empty() && study.steps < result::kFewestLate)
+  if (ranks.size() > 1 && late.empty() && study.steps < result::kFewestLate)
     tell(
         fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
                     "(torch.profiler.schedule(active={}))",
@@ -183,35 +186,15 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   lacking(&RankTrace::device,
           "whether the host holds up a device: there are no events of one "
           "(ProfilerActivity.CUDA)");
+  if (!late.empty() && !study.ranks.front().input_elements)
+    tell(fmt::format("whether rank {} computes more than the others: {}", late.front().rank,
+                     study.ranks.front().input_elements.reason()));
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
   if (untimed == ranks.end() && ranks.size() > 1 && !exchanges(ranks))
     tell(fmt::format("which rank is late: {}", kNoExchange));
   if (untimed != ranks.end() && study.world != 1)
     tell(fmt::format("how long communication takes: {} (rank {})", why_untimed(*untimed), *untimed->rank));
 }
-
-std::string percent_of(double share) {
-  return format_percent(share, share < 0.1 ? 1 : 0);
-}
-
-struct LatePart {
-  std::string_view part, advice, with_shapes;  // with_shapes: where the traces show that inputs are alike
-};
-constexpr std::array<LatePart, 6> kLateAdvice{
-    {{"data", "give that rank's DataLoader more workers, and compare its storage with that of the others",
-      ""},
-     {"forward",
-      "compare what it computes with the others (batch shape, padding, hooks, logging on one rank), then "
-      "its cores, clocks and neighbours",
-      "look for hooks and logging on that rank only, then compare its cores, clocks and neighbours"},
-     {"backward", "compare its batch shapes with the others, then its cores, clocks and neighbours",
-      "compare its cores, clocks and neighbours with those of the others"},
-     {"the optimizer", "look for work that only one rank does after the step: checkpoints, metrics, logging",
-      ""},
-     {"between steps",
-      "look for work that only one rank does between steps: checkpoints, evaluation, logging", ""},
-     {"host", "look for Python code between the operators of that rank: logging, .item(), garbage collection",
-      ""}}};
 
 // What the late rank computes on, beside the median of the others.
 struct Shapes {
@@ -235,121 +218,29 @@ std::optional<Shapes> shapes_of(const TraceStudy& study, std::int64_t rank) {
                 *row->input_elements / *others};
 }
 
-bool computes_more(const std::optional<Shapes>& shapes) {
-  return shapes && shapes->work >= kMoreWork;
+std::string shape_words(const Shapes& shapes) {
+  if (shapes.batch && shapes.others_batch && *shapes.batch > *shapes.others_batch)
+    return fmt::format("its batches are larger: {:.4g} samples, the others have {:.4g}", *shapes.batch,
+                       *shapes.others_batch);
+  return fmt::format("its inputs are larger: {} more elements than the others have",
+                     format_percent(shapes.work - 1));
 }
 
-std::string shape_words(const std::optional<Shapes>& shapes) {
-  if (!shapes) return {};
-  if (!computes_more(shapes)) return "; its inputs are as large as those of the others";
-  if (shapes->batch && shapes->others_batch && *shapes->batch > *shapes->others_batch)
-    return fmt::format("; its batches are larger: {:.4g} samples, the others have {:.4g}", *shapes->batch,
-                       *shapes->others_batch);
-  return fmt::format("; its inputs are larger: {} more elements than the others have",
-                     percent_of(shapes->work - 1));
-}
-
-// A rank that computes more is late for that; shapes are worth a look only where the trace lacks them.
-std::string late_advice(const result::LateRank& late, const std::optional<Shapes>& shapes) {
-  if (computes_more(shapes))
-    return "give all ranks batches of one size (drop_last, a sampler that sorts by length, the same padding)";
-  const auto row = std::ranges::find(kLateAdvice, late.late_in, &LatePart::part);
-  if (row == kLateAdvice.end()) return "compare its machine with that of the others";
-  return std::string(shapes && !row->with_shapes.empty() ? row->with_shapes : row->advice);
-}
-
-void add_late(TraceStudy& study) {
-  for (const auto& late : study.late) {
-    const auto shapes = shapes_of(study, late.rank);
-    study.bottlenecks.push_back(
-        {.title = fmt::format("rank {} is late{}; the others wait for it", late.rank,
-                              late.late_in.empty() ? "" : " in " + late.late_in),
-         .evidence = fmt::format(
-             "it {} (p {}); its own part of a step takes {} longer than that of the others{}{}",
-             came_last_words(late), *late.chance < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *late.chance),
-             format_duration_ns(*late.late_ns), when_late_words(late), shape_words(shapes)),
-         .advice = late_advice(late, shapes),
-         .cost_ns = *late.cost_ns});
-  }
-  for (const auto& late : study.suspected) {
-    const auto shapes = shapes_of(study, late.rank);
-    study.bottlenecks.push_back(
-        {.title = fmt::format("rank {} {}; too few steps to be certain: record at least {}", late.rank,
-                              came_last_words(late), result::steps_for_certainty(late)),
-         .evidence =
-             fmt::format("its own part of a step{} takes {} longer than that of the others{}{}",
-                         late.late_in.empty() ? "" : ", most of it in " + late.late_in + ",",
-                         format_duration_ns(*late.late_ns), when_late_words(late), shape_words(shapes)),
-         .advice = late_advice(late, shapes),
-         .cost_ns = *late.cost_ns});
+// A rank that computes more is late for that.
+void add_causes(TraceStudy& study) {
+  for (auto& late : study.job.training->late) {
+    if (const auto shapes = shapes_of(study, late.rank); shapes && shapes->work >= kMoreWork)
+      late.causes.push_back({kLargerInputs, {}, shape_words(*shapes)});
+    else if (late.late_in == result::kOwnPartNames[static_cast<std::size_t>(result::OwnPart::kDataWait)])
+      late.causes.push_back(
+          {result::late_cause::kLoader, {}, "its DataLoader takes longer than those of the others"});
   }
 }
 
-// Which rank came last most often, where none is to blame.
-std::string last_words(const TraceStudy& study) {
-  const auto most = std::ranges::max_element(
-      study.ranks, {}, [](const RankRow& row) { return row.last_share ? *row.last_share : 0; });
-  if (!most->last_share) return most->last_share.reason();
-  return fmt::format("no rank came last more often than rank {}, in {} of them", most->rank,
-                     percent_of(*most->last_share));
-}
-
-// Something whose share of the step is above its limit.
-struct Suspect {
-  const Number& share;
-  double limit;
-  std::string title, evidence, advice;
-};
-
-std::vector<Suspect> suspects_of(const TraceStudy& study, const Number& waiting) {
-  const auto overlap = study.overlap_ratio ? fmt::format("computing hides {} of the communication",
-                                                         percent_of(*study.overlap_ratio))
-                                           : study.overlap_ratio.reason();
-  const auto among = [&](const char* rest) {
-    return fmt::format("{}, {}", plural(study.steps, "step"), rest);
-  };
-  return {
-      {waiting, kMuchWaiting, "ranks wait for each other, and no single rank is to blame",
-       among(last_words(study).c_str()),
-       "look for what varies from step to step: batch shapes, the loader, neighbours on the machine"},
-      study.pipeline
-          ? Suspect{study.communication_share, kMuchExposed,
-                    "stages of the pipeline wait for each other: ranks send and receive, and compute nothing "
-                    "meanwhile",
-                    overlap,
-                    "more micro-batches per step, stages of equal work (move layers from the busiest rank), "
-                    "a "
-                    "schedule with fewer bubbles (1F1B, interleaved)"}
-          : Suspect{study.communication_share, kMuchExposed,
-                    study.ranks.size() > 1
-                        ? "communication is exposed: nothing is computed beside it"
-                        : "communication is exposed, or waits for other ranks: nothing is computed beside it",
-                    overlap,
-                    "larger batches or gradient accumulation, smaller buckets (bucket_cap_mb), a compression "
-                    "hook (fp16_compress), a faster link"},
-      {study.data_wait_share, kMuchDataWait, "training waits for its input",
-       among("the time is in the DataLoader's __next__"),
-       "more num_workers, persistent_workers, pin_memory; cheaper decoding, or data that are prepared "
-       "beforehand"},
-      {study.host_bound_share, kMuchIdle, "the device idles while the host works",
-       "no kernel and no copy runs in that time",
-       "larger batches, CUDA graphs or torch.compile, fewer .item() and prints in the step"}};
-}
-
-void add_bottlenecks(TraceStudy& study) {
-  const double step = study.step_ns ? *study.step_ns : 0;
-  add_late(study);
-  Number waiting = study.straggler_wait_share;
-  for (const auto* blamed : {&study.late, &study.suspected})
-    if (waiting && !blamed->empty() && step > 0) waiting = *waiting - *blamed->front().cost_ns / step;
-  for (auto& suspect : suspects_of(study, waiting))
-    if (suspect.share && *suspect.share >= suspect.limit)
-      study.bottlenecks.push_back({.title = std::move(suspect.title),
-                                   .evidence = std::move(suspect.evidence),
-                                   .advice = std::move(suspect.advice),
-                                   .cost_ns = *suspect.share * step});
-  for (auto& one : study.bottlenecks) one.share = step > 0 ? one.cost_ns / step : 0;
-  std::ranges::stable_sort(study.bottlenecks, std::greater{}, &Bottleneck::cost_ns);
+std::vector<Bottleneck> bottlenecks_in(const result::CaseResult& job) {
+  result::RunResult run;
+  run.cases = {job};
+  return bottlenecks_of(job, find_all(run));
 }
 
 }  // namespace
@@ -361,22 +252,17 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   study.first_step = ranks.front().steps.front().number;
   study.last_step = ranks.front().steps.back().number;
   std::vector<const RankTrace*> all;
-  std::vector<double> idle;
   for (const auto& one : ranks) {
     all.push_back(&one);
     study.ranks.push_back(row_of(one));
-    if (const auto& share = study.ranks.back().idle_share) idle.push_back(*share);
   }
-  study.overlap_ratio = overlap_of(all);
-  study.host_bound_share =
-      idle.empty()
-          ? Number::missing("the traces have no events of a device")
-          : Number(std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size()));
   study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
   study.operators = operators_of(ranks, study.operators_on_device);
   add_left_out(study, ranks);
-  set_costs(study, ranks);
-  add_bottlenecks(study);
+  set_job(study, ranks);
+  study.job.training->overlap_ratio = overlap_of(all);
+  add_causes(study);
+  study.bottlenecks = bottlenecks_in(study.job);
   add_untold(study, ranks);
   return study;
 }

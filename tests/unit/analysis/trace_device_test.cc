@@ -72,7 +72,7 @@ TEST_F(DeviceTraces, AStepLastsUntilItsKernelsHaveEnded) {
   EXPECT_NEAR(*rank.optimizer_ns, 5e6, 1e3);
   EXPECT_NEAR(*rank.rest_ns, 0, 1e3);
   EXPECT_NEAR(sum_of_parts(rank), *rank.step_ns, 10);
-  EXPECT_NEAR(*study.host_bound_share, 0, 1e-6);
+  EXPECT_NEAR(*shape_of(study.job).host_share, 0, 1e-6);
   EXPECT_TRUE(study.left_out.empty());
 }
 
@@ -81,9 +81,9 @@ TEST_F(DeviceTraces, WhereTheHostIsSlowerAStepIsTheHosts) {
   EXPECT_NEAR(*study.step_ns, 140e6, 1e3);
   EXPECT_NEAR(*study.ranks.at(0).rest_ns, 40e6, 1e3);
   EXPECT_NEAR(sum_of_parts(study.ranks.at(0)), 140e6, 10);
-  EXPECT_NEAR(*study.host_bound_share, 40.0 / 140, 1e-3);
+  EXPECT_NEAR(*shape_of(study.job).host_share, 40.0 / 140, 1e-3);
   ASSERT_EQ(study.bottlenecks.size(), 1U);
-  EXPECT_NEAR(study.bottlenecks[0].cost_ns, 40e6, 1e5);
+  EXPECT_NEAR(*study.bottlenecks[0].cost_ns.value, 40e6, 1e5);
 }
 
 TEST_F(DeviceTraces, AStepThatIsCutOffOnTheDeviceIsLeftOutAndSaid) {
@@ -119,9 +119,6 @@ TEST_F(DeviceTraces, OperatorsHaveTimesOfTheDeviceAndOfTheHost) {
   EXPECT_NEAR(study.operators[1].host_ns, 1e6, 1e3);
   EXPECT_NEAR(study.operators[1].share, 0.3, 0.01);
   EXPECT_EQ(study.operators[1].calls, 1);
-  const auto text = text_of(study);
-  EXPECT_NE(text.find("operator (rank 0)"), std::string::npos) << text;
-  EXPECT_NE(text.find("device ms  host self ms"), std::string::npos) << text;
 }
 
 // Of our own trace of ResNet-50 on one H200, the events and fields that are read. The host hands over a step
@@ -132,7 +129,7 @@ TEST_F(DeviceTraces, TheStepsOfARealDeviceHoldTheirKernels) {
   EXPECT_EQ(study.steps, 2);
   EXPECT_NEAR(*study.step_ns, (123.04e6 + 87.09e6) / 2, 0.05e6);
   EXPECT_NEAR(sum_of_parts(study.ranks[0]), *study.ranks[0].step_ns, 10);
-  EXPECT_LT(*study.host_bound_share, 0.02);
+  EXPECT_LT(*shape_of(study.job).host_share, 0.02);
 }
 
 // Python code between operators is the host's and not the forward pass.

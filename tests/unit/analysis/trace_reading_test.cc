@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/scratch_folder.h"
+#include "base/text.h"
 
 namespace paceline::analysis::traces {
 namespace {
@@ -109,7 +110,6 @@ TEST_F(TraceReadingTest, ReadsOnPastNamesThatAreNoJson) {
               raw_event("kernel_info", "x", "1", "1", R"(,"args":{"GB/s":NaN,"b":-Infinity})")));
   const auto study = read();
   EXPECT_EQ(study.steps, 9);
-  EXPECT_NO_THROW((void)to_json(study).dump());
 }
 
 TEST_F(TraceReadingTest, TimesThatAreNoneAreRefusedWithTheirValue) {
@@ -146,8 +146,8 @@ TEST_F(TraceReadingTest, EventsWithoutTimesAreLeftOutAndSaid) {
   const auto study = read();
   EXPECT_NEAR(*study.step_ns, 100e6, 1);
   EXPECT_NEAR(*study.ranks[0].step_ns, 100e6, 1);
-  const auto text = text_of(study);
-  EXPECT_NE(text.find("left out: steps 10, 11, 12, 13, 14, 15, 16, 17 and 2 more (rank 0): it has no time"),
+  const auto text = join(study.left_out, "\n");
+  EXPECT_NE(text.find("steps 10, 11, 12, 13, 14, 15, 16, 17 and 2 more (rank 0): it has no time"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("20 of 40 events of trace_rank0.json have no time"), std::string::npos) << text;
@@ -193,11 +193,12 @@ TEST_F(TraceReadingTest, NamesSufficeForATraceOfACpuWithoutCategories) {
   const auto named = read();
   EXPECT_EQ(known.steps, 9);  // from the end of one exchange to the end of the next
   EXPECT_EQ(named.steps, known.steps);
-  EXPECT_GT(*known.data_wait_share, 0);
-  EXPECT_GT(*known.communication_share, 0);
-  for (const auto figure : {&TraceStudy::step_ns, &TraceStudy::data_wait_share,
-                            &TraceStudy::communication_share, &TraceStudy::overlap_ratio})
-    EXPECT_EQ(*(named.*figure), *(known.*figure));
+  const auto shape = shape_of(known.job), same = shape_of(named.job);
+  EXPECT_GT(*shape.input_wait_share, 0);
+  EXPECT_GT(*shape.communication_share, 0);
+  for (const auto figure : {&StepShape::step_ns, &StepShape::input_wait_share,
+                            &StepShape::communication_share, &StepShape::overlap_ratio})
+    EXPECT_EQ(*(same.*figure), *(shape.*figure));
   EXPECT_EQ(*named.costs.backward_ns.value, *known.costs.backward_ns.value);
   EXPECT_EQ(named.operators.size(), known.operators.size());
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "report/traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.h"
+#include "report/bottlenecks.h"
+#include "report/case_cells.h"
+#include "result/archive.h"
+#include "result/case_fields.h"
+
+namespace paceline::analysis::traces {
+PACELINE_FIELDS(RankRow, rank, file, host, step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns,
+                communication_ns, exposed_ns, rest_ns, overlap_ratio, idle_share, input_elements, batch,
+                last_share);
+}
+
+// How a study of traces looks on the terminal and in a file.
+namespace paceline::report {
+namespace {
+
+using analysis::traces::TraceStudy;
+using Json = nlohmann::json;
+using result::Number;
+
+constexpr std::size_t kShownOperators = 8, kNameWidth = 48;
+
+std::string heading(const TraceStudy& s) {
+  return fmt::format("traces of {} of {}, steps {} to {} ({} in the figures)\n{}\n", s.ranks.size(),
+                     s.world ? plural(*s.world, "rank") : "an unknown number of ranks", s.first_step,
+                     s.last_step, s.steps, shape_text(s.job));
+}
+
+Table rank_table(const TraceStudy& s) {
+  Table table{.heads = {"rank", "step ms", "data wait", "forward", "backward", "exposed", "optimizer", "rest",
+                        "comm.", "came last"}};
+  for (const auto& r : s.ranks)
+    table.add(std::to_string(r.rank), or_none(r.step_ns, format_ms), or_none(r.data_wait_ns, format_ms),
+              or_none(r.forward_ns, format_ms), or_none(r.backward_ns, format_ms),
+              or_none(r.exposed_ns, format_ms), or_none(r.optimizer_ns, format_ms),
+              or_none(r.rest_ns, format_ms), or_none(r.communication_ns, format_ms),
+              or_none(r.last_share, [](double share) { return format_percent(share, 0); }));
+  return table;
+}
+
+std::string rank_reading(const TraceStudy& s) {
+  return std::string(
+             s.operators_on_device
+                 ? "times of the device, mean per step; rest: it copies or idles while the host works. "
+                 : "mean per step; rest: the host between operators. ") +
+         "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks\n";
+}
+
+// Per step, and where there are several ranks the mean over them, as the heading says.
+Table operator_rows(const TraceStudy& s) {
+  Table table{.heads = {s.ranks.size() > 1 ? fmt::format("operator (mean of {} ranks)", s.ranks.size())
+                                           : fmt::format("operator (rank {})", s.ranks.front().rank),
+                        "calls per step"},
+              .most = {kNameWidth}};
+  if (s.operators_on_device) table.heads.emplace_back("device ms");
+  table.heads.insert(table.heads.end(), {"host self ms", "share"});
+  for (std::size_t i = 0; i < std::min(kShownOperators, s.operators.size()); ++i) {
+    const auto& op = s.operators[i];
+    table.add(op.name, format_count(op.calls));
+    auto& cells = table.rows.back().cells;
+    if (s.operators_on_device) cells.emplace_back(format_ms(op.device_ns));
+    cells.emplace_back(format_ms(op.host_ns));
+    cells.emplace_back(format_percent(op.share));
+  }
+  return table;
+}
+
+// null with a reason where it is missing.
+void put(Json& out, const std::string& name, const Number& number) {
+  out[name] = number ? Json(*number) : Json(nullptr);
+  if (!number) out[name + "_reason"] = number.reason();
+}
+
+void put(Json& out, const std::string& name, const result::Estimate& e) {
+  put(out, name, e.value);
+  if (e.ci_low && e.ci_high) out[name + "_ci"] = {*e.ci_low, *e.ci_high};
+}
+
+template <typename Rows, typename Of>
+Json list_of(const Rows& rows, Of of) {
+  Json all = Json::array();
+  for (const auto& row : rows) all.push_back(of(row));
+  return all;
+}
+
+Json costs_json(const result::StepCosts& c) {
+  Json out = Json::object();
+  for (const auto& [name, e] : {std::pair{"step_ns", &c.step_ns},
+                                {"data_wait_ns", &c.data_wait_ns},
+                                {"forward_ns", &c.forward_ns},
+                                {"backward_ns", &c.backward_ns},
+                                {"optimizer_ns", &c.optimizer_ns},
+                                {"host_ns", &c.host_ns},
+                                {"pause_ns", &c.pause_ns},
+                                {"straggler_wait_ns", &c.straggler_wait_ns},
+                                {"communication_ns", &c.communication_ns}})
+    put(out, name, *e);
+  return out;
+}
+
+}  // namespace
+
+std::string text_of(const TraceStudy& study) {
+  std::string text = heading(study) + "\n" + terminal_of(rank_table(study), {}, 0) + rank_reading(study) +
+                     "\n" + terminal_of(operator_rows(study), {}, 0) + "\n" +
+                     bottleneck_list(study.job, study.bottlenecks);
+  for (const auto& what : study.left_out) text += "left out: " + what + "\n";
+  for (const auto& what : study.untold) text += "not in the traces: " + what + "\n";
+  return text;
+}
+
+Json to_json(const TraceStudy& s) {
+  const auto& t = *s.job.training;
+  const auto shape = analysis::shape_of(s.job);
+  Json out{{"first_step", s.first_step}, {"last_step", s.last_step}, {"steps", s.steps}};
+  for (const auto& [name, number] : {std::pair{"step_ns", &shape.step_ns},
+                                     {"sync_stall_share", &shape.stall_share},
+                                     {"straggler_wait_share", &shape.straggler_wait_share},
+                                     {"communication_share", &shape.communication_share},
+                                     {"data_wait_share", &shape.input_wait_share},
+                                     {"overlap_ratio", &shape.overlap_ratio},
+                                     {"host_bound_share", &shape.host_share}})
+    put(out, name, *number);
+  put(out, "world",
+      s.world ? Number(static_cast<double>(*s.world)) : Number::missing("the trace does not say"));
+  out["costs"] = costs_json(s.costs);
+  out["ranks"] = result::Writer::write(s.ranks);
+  out["late"] = result::Writer::write(t.late);
+  out["suspected"] = result::Writer::write(t.suspected);
+  out["operators_on_device"] = s.operators_on_device;
+  out["operators"] = list_of(s.operators, [](const auto& op) {
+    return Json{{"name", op.name},
+                {"calls_per_step", op.calls},
+                {"host_self_ns_per_step", op.host_ns},
+                {"device_ns_per_step", op.device_ns},
+                {"share", op.share}};
+  });
+  out["bottlenecks"] = list_of(s.bottlenecks, [&](const auto& b) {
+    Json row{{"title", without_label(b.finding.text, s.job)},
+             {"evidence", b.finding.evidence},
+             {"advice", b.finding.advice}};
+    put(row, "cost_ns", b.cost_ns.value);
+    put(row, "share", b.share);
+    return row;
+  });
+  out["left_out"] = s.left_out;
+  out["untold"] = s.untold;
+  return out;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Words what the traces of another program say.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/traces/trace_study.h"
+
+namespace paceline::report {
+
+std::string text_of(const analysis::traces::TraceStudy& study);
+nlohmann::json to_json(const analysis::traces::TraceStudy& study);
+
+}  // namespace paceline::report
