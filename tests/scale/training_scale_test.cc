@@ -26,7 +26,7 @@
 #include "support/fake_executor.h"
 #include "support/fake_store.h"
 #include "support/simulated_training.h"
-#include "workload/training/step_collection.h"
+#include "workload/training/rank_report.h"
 
 namespace paceline::run {
 namespace {

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: MIT
 // Runs engines side by side, each on its own thread.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "measure/lane_crew.h"
-#include "workload/inference/batch_input.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
+
+// Joins the inputs of up to max_requests requests to the input of one inference. A single request is handed
+// over where it lies; several are copied side by side, as every server that forms batches must.
+class BatchInput {
+ public:
+  // Request i brings batch i of `source`, modulo `batches`.
+  BatchInput(Inputs& source, std::int64_t batches, std::int64_t max_requests);
+  // The inputs of `requests` requests. `filled_up`: a whole batch, whose other rows stay as they were.
+  std::span<const TensorView> gather(std::int64_t requests, bool filled_up);
+
+ private:
+  std::vector<std::vector<TensorView>> requests_;  // what each request brings
+  std::vector<Tensor> together_;                   // empty: one request at a time
+  std::vector<std::vector<TensorView>> views_;     // of `together_`, by the number of requests
+};
 
 // What a request costs beside the inference.
 struct Copies {

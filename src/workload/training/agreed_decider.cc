@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "workload/training/agreed_decider.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace paceline::workload {
 namespace {
+
+constexpr double kAskEveryNs = 0.5e9;
 
 // Returns rank 0's value on every rank.
 template <class T>
@@ -12,6 +18,19 @@ T of_rank0(plugin::RankGroup& group, T value) {
 }
 
 }  // namespace
+
+void AgreedEnd::ask(std::int64_t step, std::int64_t last_step_ns) {
+  if (!group_) {
+    end_ = interrupt_.load();
+    return;
+  }
+  if (step < next_) return;
+  std::array<double, 2> words{interrupt_ ? 1.0 : 0.0,
+                              static_cast<double>(std::max<std::int64_t>(1, last_step_ns))};
+  group_->reduce_max(words);
+  next_ = step + std::max<std::int64_t>(1, std::llround(kAskEveryNs / words[1]));
+  if (words[0] > 0) end_ = true;
+}
 
 stats::WarmupDecision AgreedDecider::warmup(std::span<const double> durations_ns, std::int64_t elapsed_ns) {
   std::vector<double> slowest(durations_ns.begin(), durations_ns.end());

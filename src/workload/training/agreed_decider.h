@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lets all ranks end warm-up and measurement at the same step.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,25 @@
 #include "plugin/rank_group.h"
 
 namespace paceline::workload {
+
+// Lets ranks stop together before the work is done: an interrupt of one is an interrupt of all, at the same
+// step.
+class AgreedEnd {
+ public:
+  // `group` is null for a single rank. Both outlive this.
+  AgreedEnd(const std::atomic<bool>& interrupt, plugin::RankGroup* group)
+      : interrupt_(interrupt), group_(group) {}
+
+  // To be called between two steps, in the same way on every rank; about twice a second it is a collective.
+  void ask(std::int64_t step, std::int64_t last_step_ns);
+  [[nodiscard]] const std::atomic<bool>& flag() const { return end_; }
+
+ private:
+  const std::atomic<bool>& interrupt_;
+  plugin::RankGroup* group_;
+  std::int64_t next_ = 0;
+  std::atomic<bool> end_{false};
+};
 
 // Ranks that run the same loop ask at the same counts and get the same answer: rank 0's, based on the largest
 // step time over the ranks (methodology: multi-rank aggregation). Each question is a collective, outside the

@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "plugin/rank_group.h"
 #include "result/rank_steps.h"
+#include "result/step_file.h"
 #include "result/training.h"
 #include "workload/training/training_rank.h"
 
 // Writes what a rank tells at the end of a pass.
 namespace paceline::workload {
+
+// What the steps are of.
+struct StepOrigin {
+  std::int64_t repetition = 0;
+  bool interrupted = false;
+};
+
+// Tables travel in pieces of a bounded size, whatever their length and the number of ranks. A collective of
+// `group`, which may be null. Rank 0 returns the mark of the finished file, the others nothing.
+std::optional<result::StepFileMark> collect_steps(plugin::RankGroup* group, const result::RankSteps& mine,
+                                                  const StepOrigin& origin,
+                                                  const std::filesystem::path& file);
 
 // Where this rank ran, what its loader could deliver, and its steps.
 result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows);

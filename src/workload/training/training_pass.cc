@@ -15,7 +15,6 @@
 #include "measure/timed_loop.h"
 #include "workload/pass_records.h"
 #include "workload/training/agreed_decider.h"
-#include "workload/training/agreed_end.h"
 #include "workload/training/checkpoint_keeper.h"
 #include "workload/training/evaluation.h"
 #include "workload/training/live_watch.h"

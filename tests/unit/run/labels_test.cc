@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/labels.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/scratch_folder.h"
+#include "run/inference/check_files.h"
 
 namespace paceline::run {
 namespace {

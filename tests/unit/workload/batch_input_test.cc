@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/batch_input.h"
-
 #include <gtest/gtest.h>
 
 #include "base/npy.h"
 #include "unit/workload/scratch_folder.h"
+#include "workload/inference/lanes.h"
 
 namespace paceline::workload {
 namespace {

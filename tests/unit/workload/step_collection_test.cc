@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "workload/training/step_collection.h"
-
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.h"
 #include "support/simulated_training.h"
 #include "support/thread_group.h"
+#include "workload/training/rank_report.h"
 
 namespace paceline::workload {
 namespace {

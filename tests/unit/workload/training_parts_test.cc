@@ -7,7 +7,6 @@
 
 #include "support/thread_group.h"
 #include "workload/training/agreed_decider.h"
-#include "workload/training/agreed_end.h"
 #include "workload/training/fault.h"
 #include "workload/training/learning_rate.h"
 #include "workload/training/step_clock.h"
