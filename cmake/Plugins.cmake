@@ -2,7 +2,8 @@
 # paceline_plugin_manifest(torch FILE libpaceline_torch.so BRINGS "engine eager" "trainer cpu" BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
 # BRINGS: role, name and, where it is not DEVICE, the device of each capability (src/plugin/capability.h). DEVICE: cpu unless given,
-# cuda, or any (they answer for themselves). The options of its engines and samplers are in options.json beside the CMakeLists.txt (docs/engine-plugins.md).
+# cuda, or any (they answer for themselves). Beside the CMakeLists.txt, options.json has the options of its engines and samplers,
+# and engines.json the files of its engines (docs/engine-plugins.md).
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)
 function(paceline_plugin_manifest name)
   cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "BRINGS;BUILT_FOR")
@@ -17,13 +18,15 @@ function(paceline_plugin_manifest name)
     list(APPEND versions "\"${v}\"")
   endforeach()
   list(JOIN versions ", " versions)
-  set(options "[]")
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/options.json)
-    file(READ ${CMAKE_CURRENT_SOURCE_DIR}/options.json options)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS options.json)
-  endif()
+  foreach(declared options engines)
+    set(${declared} "[]")
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${declared}.json)
+      file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${declared}.json ${declared})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${declared}.json)
+    endif()
+  endforeach()
   file(CONFIGURE OUTPUT ${PACELINE_PLUGIN_DIR}/${name}.json @ONLY CONTENT
-"{\"name\": \"${name}\", \"file\": \"${m_FILE}\", \"capabilities\": [${capabilities}], \"device\": \"${m_DEVICE}\", \"built_for\": {${versions}}, \"not_built_because\": \"${m_REASON}\", \"fix\": \"${m_FIX}\", \"options\": ${options}}
+"{\"name\": \"${name}\", \"file\": \"${m_FILE}\", \"capabilities\": [${capabilities}], \"device\": \"${m_DEVICE}\", \"built_for\": {${versions}}, \"not_built_because\": \"${m_REASON}\", \"fix\": \"${m_FIX}\", \"options\": ${options}, \"about_engines\": ${engines}}
 ")
   set_property(GLOBAL APPEND PROPERTY PACELINE_MANIFESTS ${PACELINE_PLUGIN_DIR}/${name}.json)
 endfunction()

@@ -40,12 +40,6 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct EngineFile {
-  std::string_view engine, suffix;
-};
-// The first suffix of an engine is the one in examples.
-constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"},
-                                  EngineFile{"tensorrt", ".engine"}, EngineFile{run::kPackageEngine, ".pt2"}};
 // Options of this command that go to the engine unchanged.
 constexpr std::array kEngineOptions{"workspace", "dla", "freezing"};
 constexpr const char* kTimingCache = "timing_cache";  // likewise, but a file
@@ -67,16 +61,13 @@ fs::path work_of(const fs::path& output) {
   return fmt::format("{}.{}", output.string(), ::getpid());
 }
 
-std::vector<std::string> suffixes_of(const std::string& engine) {
-  std::vector<std::string> suffixes;
-  for (const auto& row : kEngineFiles)
-    if (row.engine == engine) suffixes.emplace_back(row.suffix);
-  return suffixes;
-}
-
 fs::path output_of(const config::Settings& options) {
   const auto& engine = options.text("engine");
-  const auto suffixes = suffixes_of(engine);
+  const auto* declared = config::find_declared_engine(engine);
+  if (!declared || declared->builds.empty())
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("no plug-in here declares which files are built for {}", engine));
+  const auto& suffixes = declared->builds;  // the first one is that in examples
   const auto example = fmt::format("--output model{}", suffixes.front());
   const fs::path file = fs::absolute(required(options, "output", example.c_str()));
   if (std::find(suffixes.begin(), suffixes.end(), file.extension()) == suffixes.end())
@@ -146,6 +137,7 @@ std::vector<ShapeProfile> package_profiles(const config::Settings& options, std:
 }
 
 void check_model(config::Settings& options) {
+  (void)required(options, "engine", "--engine NAME");
   (void)required(options, "model", "--model resnet50.onnx");
   settle_model(options);
   const auto& name = options.text("model");

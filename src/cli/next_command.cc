@@ -38,9 +38,8 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   const auto& settings = cases.front().settings;
   const std::string device = settings.has("device") ? settings.text("device") : "cpu";
   std::vector<std::string> readers;
-  for (const auto reader : file->readers)
-    if (!refused(run, reader) &&
-        !engines.find(plugin::Role::kEngine, std::string(reader), device).file.empty())
+  for (const auto& reader : file->readers)
+    if (!refused(run, reader) && !engines.find(plugin::Role::kEngine, reader, device).file.empty())
       readers.emplace_back(reader);
   if (readers.empty()) return {};
   std::string command = "paceline infer";

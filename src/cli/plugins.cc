@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "config/declared_options.h"
+#include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/index_limits.h"
 #include "run/inference/file_inputs.h"
@@ -91,23 +92,35 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optio
 run::EngineDirectory engine_directory(const DescribedPlugins& plugins) {
   auto all = plugin::read_manifests(plugin::plugin_dir());
   for (const auto& [file, description] : plugins)
-    all.insert(all.begin(),
-               {file.stem().string(), file, description.capabilities, {}, {}, {}, description.options});
+    all.insert(all.begin(), {file.stem().string(),
+                             file,
+                             description.capabilities,
+                             {},
+                             {},
+                             {},
+                             description.options,
+                             plugin::engines_beside(file, description.capabilities)});
   return run::EngineDirectory(std::move(all));
 }
 
 void use_plugin_options(const DescribedPlugins& plugins) {
   std::vector<DeclaredOption> declared;
   std::vector<std::string> samplers;
+  std::vector<DeclaredEngine> about_engines;
   const auto engines = engine_directory(plugins);
   for (const auto& plugin : engines.plugins()) {
     for (auto& name : plugin::names_of(plugin.capabilities, plugin::Role::kSampler))
       if (std::ranges::find(samplers, name) == samplers.end()) samplers.push_back(std::move(name));
+    about_engines.insert(about_engines.end(), plugin.engines.begin(), plugin.engines.end());
     const std::vector<DeclaredOption> before = declared;  // they win: a section is of one plug-in
     for (const auto& option : plugin.options)
       if (std::ranges::find(before, option.section(), &DeclaredOption::section) == before.end())
         declared.push_back(option);
   }
+  std::ranges::stable_partition(about_engines, [](const DeclaredEngine& engine) {
+    return config::find_engine(engine.name) != nullptr;  // ours stay what reads and makes a file by default
+  });
+  config::use_declared_engines(std::move(about_engines));
   config::use_declared_options(std::move(declared), samplers);
 }
 

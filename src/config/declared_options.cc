@@ -11,6 +11,7 @@
 #include "config/option_rows.h"
 #include "config/option_table.h"
 #include "config/value.h"
+#include "config/vocabulary.h"
 
 namespace paceline::config {
 namespace {
@@ -20,6 +21,7 @@ struct Declared {
   std::vector<DeclaredOption> options;
   std::vector<std::string> samplers;
   std::vector<std::vector<Choice>> choices;
+  std::vector<Choice> builders;  // engines whose files paceline build makes
 };
 
 std::vector<Choice> choices_named(const std::vector<std::string>& names) {
@@ -94,7 +96,7 @@ void refuse_own_section(const std::string& section) {
 void use_declared_options(std::vector<DeclaredOption> declared, const std::vector<std::string>& samplers) {
   static Declared kept;
   set_declared_rows({});
-  kept = {std::move(declared), samplers, {}};
+  kept = {std::move(declared), samplers, {}, {}};
   std::ranges::stable_sort(kept.options, {}, &DeclaredOption::section);  // plans are written by section
   for (const auto& one : kept.options) refuse_own_section(one.section());
   kept.choices.resize(kept.options.size() + 1);
@@ -108,6 +110,9 @@ void use_declared_options(std::vector<DeclaredOption> declared, const std::vecto
     check_default(rows.emplace_back(declared_row(kept.options[i], kept.choices[i])));
   }
   set_declared_rows(rows);
+  for (const auto& engine : declared_engines())
+    if (!engine.builds.empty()) kept.builders.push_back({engine.name});
+  set_choices("engine", kBuild, kept.builders);
 }
 
 void set_sampler(Settings& settings, WorkloadKind kind, const std::string& name) {

@@ -10,7 +10,8 @@
 
 namespace paceline::config {
 
-// They take the place of those declared before. `samplers`: the names that option sampler chooses from.
+// They take the place of those declared before, and the engines that build files are
+// those of declared_engines(). `samplers`: the names that option sampler chooses from.
 // Throws Error(kUsage) where the table has the section already, or a default is no value of its option.
 void use_declared_options(std::vector<DeclaredOption> declared,
                           const std::vector<std::string>& samplers = {});

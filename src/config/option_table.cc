@@ -123,6 +123,15 @@ void set_declared_rows(std::span<const Option> rows) {
   *std::ranges::find(table(), kDeclaredTitle, &OptionGroup::title) = group(kDeclaredTitle, rows, kInference);
 }
 
+void set_choices(std::string_view option, unsigned command, std::span<const Choice> choices) {
+  for (auto& group : table())
+    for (auto& row : group.options)
+      if (row.name == option && row.commands == command) {
+        row.choices = choices;
+        row.fallback = choices.empty() ? "" : choices.front().name;
+      }
+}
+
 std::vector<const Option*> options_of(unsigned kinds) {
   std::vector<const Option*> found;
   for (const auto& group : option_groups())

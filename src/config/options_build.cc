@@ -7,14 +7,10 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Choice, 3> kBuildEngines{{{"openvino"}, {"tensorrt"}, {"aotinductor"}}};
-
 constexpr std::array kBuildRows{
     Option{
         .name = "engine",
         .type = kChoice,
-        .fallback = "openvino",
-        .choices = kBuildEngines,
         .help =
             "The engine that loads the file: openvino (.blob), tensorrt (.plan), aotinductor (.pt2; needs a "
             "Python with PyTorch: PACELINE_PYTHON, else python3)."},

@@ -109,24 +109,22 @@ constexpr std::array kEngines{
     Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)"},
 };
 
-constexpr std::array<std::string_view, 2> kScriptReaders{"eager", "torchscript"};
-constexpr std::array<std::string_view, 1> kPackageReaders{"aotinductor"};
-constexpr std::array<std::string_view, 2> kOnnxReaders{"onnxruntime", "openvino"};
-constexpr std::array<std::string_view, 1> kIrReaders{"openvino"};
-constexpr std::array<std::string_view, 1> kPlanReaders{"tensorrt"};
-
-constexpr std::array kFileTypes{
-    FileType{".pt", "", kScriptReaders},
-    FileType{".ts", "", kScriptReaders},
-    FileType{".jit", "", kScriptReaders},
-    FileType{".pth", "", kScriptReaders},
-    FileType{".pt2", "aotinductor", kPackageReaders},
-    FileType{".onnx", "onnxruntime", kOnnxReaders},
-    FileType{".xml", "openvino", kIrReaders},
-    FileType{".blob", "openvino", kIrReaders},
-    FileType{".plan", "tensorrt", kPlanReaders},
-    FileType{".engine", "tensorrt", kPlanReaders},
+// What plug-ins declare of engines, and the file types that follow from it.
+struct OfPlugins {
+  std::vector<DeclaredEngine> engines;
+  std::vector<FileType> file_types;
 };
+
+OfPlugins& of_plugins() {
+  static OfPlugins kept;
+  return kept;
+}
+
+FileType& file_type_of(const std::string& suffix) {
+  auto& types = of_plugins().file_types;
+  const auto found = std::ranges::find(types, suffix, &FileType::suffix);
+  return found == types.end() ? types.emplace_back(FileType{suffix, {}, {}}) : *found;
+}
 
 template <typename Rows>
 auto find_row(const Rows& rows, std::string_view name) -> decltype(rows.data()) {
@@ -146,7 +144,19 @@ std::span<const Precision> precisions() {
   return kPrecisions;
 }
 std::span<const FileType> file_types() {
-  return kFileTypes;
+  return of_plugins().file_types;
+}
+std::span<const DeclaredEngine> declared_engines() {
+  return of_plugins().engines;
+}
+
+void use_declared_engines(std::vector<DeclaredEngine> engines) {
+  of_plugins() = {std::move(engines), {}};
+  for (const auto& engine : of_plugins().engines) {
+    for (const auto& suffix : engine.reads) file_type_of(suffix).readers.push_back(engine.name);
+    for (const auto& suffix : engine.selected_by)
+      if (auto& type = file_type_of(suffix); type.engine.empty()) type.engine = engine.name;
+  }
 }
 
 const Model* find_model(std::string_view name) {
@@ -161,6 +171,9 @@ std::string item_of_model(std::string_view name) {
 const Engine* find_engine(std::string_view name) {
   return find_row(kEngines, name);
 }
+const DeclaredEngine* find_declared_engine(std::string_view name) {
+  return find_row(declared_engines(), name);
+}
 const Precision* find_precision(std::string_view name) {
   return find_row(kPrecisions, name);
 }
@@ -169,8 +182,8 @@ const FileType* find_file_type(std::string_view path) {
   const auto ends = [&](const FileType& type) {
     return path.size() > type.suffix.size() && path.ends_with(type.suffix);
   };
-  const auto row = std::find_if(kFileTypes.begin(), kFileTypes.end(), ends);
-  return row == kFileTypes.end() ? nullptr : &*row;
+  const auto row = std::ranges::find_if(file_types(), ends);
+  return row == file_types().end() ? nullptr : &*row;
 }
 
 std::vector<TensorSpec> model_inputs(const Model& model, std::int64_t batch, std::int64_t sequence_length) {

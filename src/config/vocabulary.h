@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/declared_engine.h"
 #include "base/tensor.h"
 #include "config/model.h"
 #include "config/precision.h"
@@ -24,14 +25,17 @@ struct Engine {
 
 // A suffix that makes a model or engine name a file.
 struct FileType {
-  std::string_view suffix;
-  std::string_view engine;                    // the engine it implies; empty: none
-  std::span<const std::string_view> readers;  // engines of ours that read it
+  std::string suffix;
+  std::string engine;                // the engine it implies; empty: none
+  std::vector<std::string> readers;  // engines that read it
 };
 
 std::span<const Model> models();
 std::span<const Engine> engines();
 std::span<const Precision> precisions();
+// Of what plug-ins declare, which takes the place of what they declared before.
+void use_declared_engines(std::vector<DeclaredEngine> engines);
+std::span<const DeclaredEngine> declared_engines();
 std::span<const FileType> file_types();
 
 // A built-in model, or a folder that read_folder_model (folder_models.h) has read under this name.
@@ -39,6 +43,7 @@ const Model* find_model(std::string_view name);
 // What one item of an iteration of the model is called: images, sequences; "items" for a model file.
 std::string item_of_model(std::string_view model);
 const Engine* find_engine(std::string_view name);
+const DeclaredEngine* find_declared_engine(std::string_view name);
 const Precision* find_precision(std::string_view name);
 const FileType* find_file_type(std::string_view path);
 

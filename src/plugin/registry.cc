@@ -54,6 +54,25 @@ std::vector<Capability> capabilities_in(const nlohmann::json& manifest) {
   return found;
 }
 
+std::vector<DeclaredEngine> engines_in(const nlohmann::json& declared,
+                                       const std::vector<Capability>& brings) {
+  std::vector<DeclaredEngine> engines;
+  const auto names = names_of(brings, Role::kEngine);
+  for (const auto& json : declared) {
+    const auto suffixes = [&](const char* key) { return json.value(key, std::vector<std::string>{}); };
+    engines.push_back({json.at("name"), suffixes("reads"), suffixes("selected_by"), suffixes("builds"),
+                       json.value("cross_check", ""), json.value("no_cross_check", "")});
+    const auto& one = engines.back();
+    if (std::ranges::find(names, one.name) == names.end())
+      throw Error(ErrorCode::kData, fmt::format("the plug-in brings no engine '{}'", one.name));
+    for (const auto& suffix : one.selected_by)
+      if (std::ranges::find(one.reads, suffix) == one.reads.end())
+        throw Error(ErrorCode::kData,
+                    fmt::format("engine '{}' is selected by '{}', which it does not read", one.name, suffix));
+  }
+  return engines;
+}
+
 Manifest parse_manifest(const fs::path& path) {
   Manifest m;
   m.name = path.stem().string();
@@ -62,6 +81,7 @@ Manifest parse_manifest(const fs::path& path) {
     m.name = json.at("name");
     m.capabilities = capabilities_in(json);
     m.options = parse_options(json.value("options", nlohmann::json::array()).dump(), m.capabilities);
+    m.engines = engines_in(json.value("about_engines", nlohmann::json::array()), m.capabilities);
     for (const auto& [library, version] : json.at("built_for").items())
       m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");
@@ -131,6 +151,16 @@ std::vector<Manifest> read_manifests(const fs::path& folder) {
     if (entry.path().extension() == ".json") manifests.push_back(parse_manifest(entry.path()));
   std::sort(manifests.begin(), manifests.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return manifests;
+}
+
+std::vector<DeclaredEngine> engines_beside(const fs::path& plugin, const std::vector<Capability>& brings) {
+  auto file = plugin;
+  if (!fs::exists(file.replace_extension(".engines.json"))) return {};
+  try {
+    return engines_in(nlohmann::json::parse(read_file(file)), brings);
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::kData, fmt::format("'{}' cannot be read: {}", file.string(), plain_reason(e)));
+  }
 }
 
 LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/declared_engine.h"
 #include "base/declared_option.h"
 #include "plugin/capability.h"
 #include "plugin/plugin.h"
@@ -22,6 +23,7 @@ struct Manifest {
   std::string not_built_because;  // empty when built
   std::string fix;                // how to get it
   std::vector<DeclaredOption> options{};
+  std::vector<DeclaredEngine> engines{};
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.
@@ -29,6 +31,11 @@ std::filesystem::path plugin_dir();
 
 // Every manifest of a folder, sorted by name. For one that cannot be read, the reason is in its entry.
 std::vector<Manifest> read_manifests(const std::filesystem::path& folder);
+
+// What FILE.engines.json says beside a plug-in FILE.so that has no manifest. Throws Error(kData) naming the
+// file.
+std::vector<DeclaredEngine> engines_beside(const std::filesystem::path& plugin,
+                                           const std::vector<Capability>& brings);
 
 // A loaded shared object. It is never unloaded, because vendor libraries do not survive that.
 class LoadedPlugin {

@@ -96,6 +96,35 @@ class DeclaredInManifests(cli.CliTest):
         (self.plugins / "openvino.json").unlink()
         self.assert_error(self.run_here("infer", "--model", "tiny_cnn", "--openvino.num_streams", "1"), 2, "unknown option")
 
+    def test_without_any_manifest_commands_still_answer(self):
+        for manifest in self.plugins.glob("*.json"):
+            manifest.unlink()
+        self.assert_code(self.run_here("infer", "--help"), 0)
+        self.assert_error(self.run_here("build", "--model", "tiny_cnn", "--output", "m.blob"), 2, "--engine")
+
+
+class FilesOfAnEngine(cli.CliTest):
+    """A plug-in outside the repository says beside its shared object which files its engine reads."""
+
+    def plan_of(self, declared):
+        shutil.copy(cli.SPIN, self.folder / "spin.so")
+        if declared is not None:
+            (self.folder / "spin.engines.json").write_text(json.dumps(declared), encoding="utf-8")
+        (self.folder / "model.spin").write_text("", encoding="utf-8")
+        return self.run_cli("infer", "--plugin", "spin.so", "--model", "model.spin", "--shapes", "x:1x3", "--dry-run")
+
+    def test_a_suffix_selects_the_engine(self):
+        done = self.plan_of([{"name": "spin", "reads": [".spin"], "selected_by": [".spin"]}])
+        self.assert_code(done, 0)
+        self.assertIn("model.spin-spin-", done.out)
+
+    def test_without_a_declaration_the_engine_has_to_be_named(self):
+        self.assertIn("model.spin-eager-", self.plan_of(None).out)
+
+    def test_a_declaration_that_is_none_names_its_file(self):
+        self.assert_error(self.plan_of([{"name": "other"}]), 2, "spin.engines.json", "no engine 'other'")
+        self.assert_error(self.plan_of([{"name": "spin", "selected_by": [".spin"]}]), 2, "does not read")
+
 
 if __name__ == "__main__":
     unittest.main()

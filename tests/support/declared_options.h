@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options that the plug-ins of this build declare, as the tool has them in its table.
+// What the plug-ins of this build declare of their engines, as the tool has it in its tables.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -7,14 +7,19 @@
 #include <vector>
 
 #include "config/declared_options.h"
+#include "config/vocabulary.h"
 #include "plugin/registry.h"
 
 namespace paceline::test {
 
 inline void use_options_of_this_build() {
   std::vector<DeclaredOption> declared;
-  for (const auto& manifest : plugin::read_manifests(plugin::plugin_dir()))
+  std::vector<DeclaredEngine> engines;
+  for (const auto& manifest : plugin::read_manifests(plugin::plugin_dir())) {
     declared.insert(declared.end(), manifest.options.begin(), manifest.options.end());
+    engines.insert(engines.end(), manifest.engines.begin(), manifest.engines.end());
+  }
+  config::use_declared_engines(std::move(engines));
   config::use_declared_options(std::move(declared));
 }
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "config/vocabulary.h"
 #include "process/tool_process.h"
 #include "run/inference/python_programs.h"
 #include "stats/quantile.h"
@@ -183,42 +184,29 @@ ToolFigures read_loop(const ToolOrder& order, const std::string&) {
 }
 
 constexpr std::array kTools{
-    EngineTool{"openvino", "benchmark_app",
+    EngineTool{"benchmark_app",
                "it comes with the Python package: pip install openvino, and name that Python with "
                "--cross-check-python VENV/bin/python",
                "version.OpenVINO", find_benchmark_app, nothing_to_ask, benchmark_app_arguments,
                read_benchmark_app},
     EngineTool{
-        "onnxruntime", "ONNX Runtime's Python",
+        "ONNX Runtime's Python",
         "pip install onnxruntime numpy, and name that Python with --cross-check-python VENV/bin/python",
         "version.ONNX Runtime", find_python, ask_onnxruntime, loop_arguments, read_loop},
-};
-
-struct NoTool {
-  std::string_view engine, reason;
-};
-constexpr std::string_view kLibTorch =
-    "LibTorch has no tool of its own to time a model; tools/compare_pytorch.py in Paceline's sources "
-    "compares with Python PyTorch";
-constexpr std::array kNoTools{
-    NoTool{"eager", kLibTorch},
-    NoTool{"torchscript", kLibTorch},
-    NoTool{"aotinductor", kLibTorch},
-    NoTool{"tensorrt", "this version does not call trtexec; run it by hand on the same plan"},
 };
 
 }  // namespace
 
 const EngineTool* find_engine_tool(std::string_view engine) {
-  const auto row = std::find_if(kTools.begin(), kTools.end(),
-                                [&](const EngineTool& tool) { return tool.engine == engine; });
+  const auto* declared = config::find_declared_engine(engine);
+  const auto row =
+      declared ? std::ranges::find(kTools, declared->cross_check, &EngineTool::name) : kTools.end();
   return row == kTools.end() ? nullptr : &*row;
 }
 
 std::string no_tool_reason(std::string_view engine) {
-  const auto row =
-      std::find_if(kNoTools.begin(), kNoTools.end(), [&](const NoTool& n) { return n.engine == engine; });
-  if (row != kNoTools.end()) return std::string(row->reason);
+  const auto* declared = config::find_declared_engine(engine);
+  if (declared && !declared->no_cross_check.empty()) return declared->no_cross_check;
   return fmt::format("no tool of engine '{}' is known here", engine);
 }
 

@@ -29,7 +29,7 @@ struct ToolFigures {
 };
 
 struct EngineTool {
-  std::string_view engine, name;
+  std::string_view name;     // as engines declare it
   std::string_view install;  // what to do where it is not found
   std::string_view library;  // key of the engine's own version in effective_settings
   // The program to start; empty: not here. `python` is one that was found, or empty.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -29,7 +28,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kSeed = 1;  // as input_seed's default
-constexpr std::array<const char*, 2> kCalibrators{"onnxruntime", "openvino"};
 
 bool has_half_weights(const onnx::proto::ModelProto& model) {
   const auto& tensors = model.graph().initializer();
@@ -47,7 +45,8 @@ std::string data_words(const config::Settings& s) {
 
 void choose_calibrator(pass::PassSpec& pass, const EngineDirectory& engines) {
   std::string reasons;
-  for (const char* engine : kCalibrators) {
+  const auto* type = config::find_file_type("model.onnx");
+  for (const auto& engine : type ? type->readers : std::vector<std::string>{}) {
     const auto home = engines.find(engine);
     pass.use(plugin::Role::kEngine, engine, home.file.string());
     if (!home.file.empty()) return;

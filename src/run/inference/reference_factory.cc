@@ -47,10 +47,9 @@ std::string other_reader(const EngineDirectory& engines, const std::string& file
   const auto* type = config::find_file_type(file);
   const auto* mine = config::find_engine(engine);
   if (!type || !mine) return {};
-  for (const auto reader : type->readers) {
+  for (const auto& reader : type->readers) {
     const auto* other = config::find_engine(reader);
-    if (other && other->plugin != mine->plugin && !engines.find(std::string(reader)).file.empty())
-      return std::string(reader);
+    if (other && other->plugin != mine->plugin && !engines.find(reader).file.empty()) return reader;
   }
   return {};
 }
@@ -58,10 +57,10 @@ std::string other_reader(const EngineDirectory& engines, const std::string& file
 std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {
   const auto* type = config::find_file_type(file);
   if (!type) return "eager";
-  for (const auto reader : type->readers) {
+  for (const auto& reader : type->readers) {
     const auto* engine = config::find_engine(reader);
     const bool takes_precision = engine && !engine->reads.empty();
-    if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
+    if (takes_precision && !engines.find(reader).file.empty()) return reader;
   }
   return "eager";
 }
@@ -84,9 +83,9 @@ std::string reader_of(const EngineDirectory& engines, const std::string& model) 
   const auto* type = config::find_file_type(model);
   if (config::find_model(model)) return "eager";
   if (!type || type->readers.empty()) return {};
-  for (const auto reader : type->readers)
-    if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);
-  return std::string(type->readers.front());
+  for (const auto& reader : type->readers)
+    if (!engines.find(reader).file.empty()) return reader;
+  return type->readers.front();
 }
 
 std::string reference_key(const pass::PassSpec& reference) {

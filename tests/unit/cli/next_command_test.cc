@@ -6,9 +6,13 @@
 #include "base/file.h"
 #include "base/scratch_folder.h"
 #include "config/flags.h"
+#include "support/declared_options.h"
 
 namespace paceline::cli {
 namespace {
+
+// File types are told by what manifests declare.
+const auto* const kThisBuild = ::testing::AddGlobalTestEnvironment(new ::paceline::test::OptionsOfThisBuild);
 
 run::EngineDirectory engines(std::vector<std::string> names) {
   std::vector<plugin::Manifest> plugins;

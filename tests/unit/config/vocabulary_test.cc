@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "config/shapes.h"
+#include "support/declared_options.h"
 
 namespace paceline::config {
 namespace {
@@ -87,6 +88,15 @@ TEST(Vocabulary, ToleratesMoreWithFewerBits) {
   EXPECT_DOUBLE_EQ(limit("amp_fp16", Task::kCnn).centred_cosine, 0.999);
   EXPECT_DOUBLE_EQ(limit("bf16", Task::kTransformer).centred_cosine, 0.98);
   EXPECT_LT(limit("fp16", Task::kCnn).max_rel_err, limit("bf16", Task::kCnn).max_rel_err);
+}
+
+TEST(Vocabulary, APlugInDeclaresWhichFilesItsEngineReads) {
+  use_declared_engines({{"one", {".x", ".y"}, {".x"}, {}, {}, {}}, {"two", {".x"}, {".x"}, {}, {}, {}}});
+  EXPECT_EQ(find_file_type("m.x")->engine, "one");
+  EXPECT_EQ(find_file_type("m.x")->readers, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(find_file_type("m.y")->engine, "");
+  EXPECT_EQ(find_file_type("m.onnx"), nullptr);
+  ::paceline::test::use_options_of_this_build();
 }
 
 TEST(Vocabulary, FileTypesAreToldByTheirSuffix) {
