@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "result/aligned_steps.h"
 #include "result/late_rank.h"
-#include "result/overlap.h"
 #include "result/step_account.h"
 #include "result/training_course.h"
 #include "stats/order_statistics.h"
@@ -15,6 +16,19 @@
 
 namespace paceline::result {
 namespace {
+
+using Span = std::pair<std::int64_t, std::int64_t>;
+
+// How much of the time before `end` the spans cover together; the spans are sorted by start.
+std::int64_t covered_before(const std::vector<Span>& spans, std::int64_t end) {
+  std::int64_t covered = 0, until = 0;
+  for (const auto& [from, to] : spans) {
+    const auto start = std::max(from, until), stop = std::min(to, end);
+    covered += std::max<std::int64_t>(0, stop - start);
+    until = std::max(until, stop);
+  }
+  return covered;
+}
 
 struct Part {
   std::int64_t StepRow::*row;
@@ -274,6 +288,35 @@ void keep_common_causes(std::vector<LateCause>& causes, const std::vector<const 
 }
 
 }  // namespace
+
+Number overlap_ratio(const StepRow& row) {
+  std::vector<Span> spans;
+  std::int64_t last_launch = 0, last_end = 0;
+  for (const auto& bucket : row.buckets) {
+    if (!bucket.finish_ns) return Number::missing(kEndUnheard);
+    spans.emplace_back(bucket.launch_ns, *bucket.finish_ns);
+    last_launch = std::max(last_launch, bucket.launch_ns);
+    last_end = std::max(last_end, *bucket.finish_ns);
+  }
+  std::sort(spans.begin(), spans.end());
+  const auto all = covered_before(spans, last_end);
+  if (all <= 0) return Number::missing("no gradients were exchanged");
+  return static_cast<double>(covered_before(spans, last_launch)) / static_cast<double>(all);
+}
+
+Number overlap_ratio(const std::vector<StepAcross>& timed) {
+  std::vector<double> means;
+  for (const auto& step : timed) {
+    double sum = 0;
+    for (const StepRow* row : step) {
+      const auto one = overlap_ratio(*row);
+      if (!one) return one;
+      sum += *one;
+    }
+    means.push_back(sum / static_cast<double>(step.size()));
+  }
+  return median_or_missing(means);
+}
 
 void summarize_training(Training& training, const std::vector<RankSteps>& tables,
                         std::int64_t samples_per_step) {

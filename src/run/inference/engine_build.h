@@ -1,12 +1,42 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/shape_range.h"
+#include "base/tensor.h"
+#include "pass/records.h"
 #include "run/case/plugin_choice.h"
-#include "run/inference/build_order.h"
 
 // Models compiled ahead of time for one engine.
 namespace paceline::run {
+
+inline constexpr std::string_view kPackageEngine = "aotinductor";  // whose files PyTorch's Python compiles
+
+// What `paceline build` asks for.
+struct BuildOrder {
+  std::string engine;
+  std::string precision;
+  int threads = 1;
+  double timeout_s = 7200;
+  std::string model;                   // as the user named it, for messages
+  std::filesystem::path source, file;  // an ONNX file; for aotinductor a TorchScript file
+  std::filesystem::path log;           // of the library and of the worker, written anew
+  std::vector<ShapeProfile> profiles;
+  std::vector<TensorSpec> inputs{};            // of a TorchScript file, which does not declare them all
+  std::map<std::string, std::string> options;  // the engine's own
+};
+
+struct BuiltFile {
+  pass::PreparedFile file;
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::map<std::string, std::string> settings;
+};
 
 // In a process of its own. Throws Error naming the reason and the log, kUnavailable when the engine is not
 // here; a file that was there before stays as it was then.

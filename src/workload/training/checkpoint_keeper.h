@@ -2,21 +2,34 @@
 // Keeps the checkpoints of a rank while it trains.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/handle.h"
 #include "cluster/patient_barrier.h"
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
 #include "result/training.h"
 #include "workload/pass_records.h"
-#include "workload/training/checkpoint_lock.h"
 #include "workload/training/checkpoint_writer.h"
 #include "workload/training/data/loader.h"
 
 namespace paceline::workload {
+
+// Locks a checkpoint folder: while it lives no other run writes checkpoints into the folder. Best effort:
+// some shared file systems know no locks, or none between hosts; nobody is refused there.
+class CheckpointLock {
+ public:
+  // Creates the folder. Waits for a process that is about to end. Throws Error(kConfig) naming who holds the
+  // lock, Error(kIo) for a folder that cannot be written.
+  explicit CheckpointLock(const std::filesystem::path& dir, double patience_s = 2);
+
+ private:
+  FileDescriptor file_;
+};
 
 // What the keeper works with. All of it outlives the keeper.
 struct KeeperParts {
