@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "result/rank_evidence.h"
+
 namespace paceline::analysis {
 namespace {
 
