@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 
 #include "analysis/finding_table.h"
@@ -26,6 +27,18 @@ void add_steps(report::ReportRun& run, const result::StoredRun& stored, const re
   }
 }
 
+// Likewise a damaged file of readings.
+void add_sampled(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
+  const auto file = result::folder_of_case(stored, one.case_id) / "sampled.csv";
+  if (one.sampled.empty() || !std::filesystem::exists(file)) return;
+  try {
+    run.sampled[one.case_id] = result::read_sampled_csv(file);
+  } catch (const Error& error) {
+    run.result.warnings.push_back(
+        fmt::format("{}: what its samplers read cannot be drawn: {}", one.label, error.what()));
+  }
+}
+
 // A run of an earlier version is judged by what this one knows to judge; its findings are then found again.
 void complete_grades(result::RunResult& run) {
   bool added = false;
@@ -44,7 +57,7 @@ report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
     auto read = result::read_case_samples(stored, one);
     run.samples[one.case_id] = std::move(read.samples);
     if (!read.lacking.empty()) ++lacking[read.lacking];
-    if (pictures) add_steps(run, stored, one);
+    if (pictures) add_steps(run, stored, one), add_sampled(run, stored, one);
   }
   for (const auto& [what, cases] : lacking)
     run.result.warnings.push_back(fmt::format("{} with {}: the table stands, single samples cannot be drawn",

@@ -46,6 +46,7 @@ constexpr std::array kChartReasons{
     WhyNot{"memory", "no memory was measured"},
     WhyNot{"peak", "no share of the machine's peak was measured"},
     WhyNot{"samples", "no samples are stored"},
+    WhyNot{"device", "no sampler read the clock or the power of a GPU"},
 };
 
 std::string file_name(std::string text) {

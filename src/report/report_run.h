@@ -20,8 +20,9 @@ using result::RunResult;
 struct ReportRun {
   RunResult result;
   std::map<std::string, std::vector<result::Sample>> samples{};
-  std::vector<analysis::Change> changes{};  // asked for with --what-if
-  std::map<std::string, StepView> steps{};  // of training cases, by case id
+  std::vector<analysis::Change> changes{};                              // asked for with --what-if
+  std::map<std::string, StepView> steps{};                              // of training cases, by case id
+  std::map<std::string, std::vector<result::SampledWindow>> sampled{};  // readings of samplers, by case id
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).

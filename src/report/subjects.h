@@ -26,11 +26,11 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kDeviceParts, kSampled, kDevices, kSharedWork;
+    kDeviceParts, kSampled, kDevices, kDeviceCourse, kSharedWork;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kDevices, &kSharedWork,  &kTraining,  &kBottlenecks,
-                                      &kWhatIf,  &kCollectives, &kOperators, &kCrossCheck,
-                                      &kLayers,  &kDeviceParts, &kSampled};
+inline constexpr std::array kSubjects{&kDevices,     &kDeviceCourse, &kSharedWork,  &kTraining,
+                                      &kBottlenecks, &kWhatIf,       &kCollectives, &kOperators,
+                                      &kCrossCheck,  &kLayers,       &kDeviceParts, &kSampled};
 
 }  // namespace paceline::report

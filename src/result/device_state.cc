@@ -28,13 +28,6 @@ const SampledSeries* series_of(const SampledWindow& window, const std::string& d
   return found == window.series.end() ? nullptr : &*found;
 }
 
-// Without those at both ends of a window, where no inference runs, unless there are no others.
-template <class Reading>
-std::span<const Reading> while_it_ran(const std::vector<Reading>& readings) {
-  const std::span<const Reading> all(readings);
-  return all.size() > 2 ? all.subspan(1, all.size() - 2) : all;
-}
-
 enum class Ends : std::uint8_t { kCounted, kLeftOut };
 
 std::vector<double> readings_of(const Windows& windows, const std::string& device, std::string_view metric,

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/error.h"
+#include "base/reading.h"
+#include "base/text.h"
 #include "result/csv_cell.h"
 
 namespace paceline::result {
@@ -58,6 +61,56 @@ void add(Sampled& sampled, const SampledWindow& window) {
   }
 }
 
+constexpr std::string_view kSampledHeader = "repetition,rank,sampler,device,metric,unit,time_s,value";
+constexpr std::size_t kSampledColumns = 8;
+
+// The cells of the row at the front of `rest`, which is removed. Quoted cells may have commas, quotes and
+// ends of lines.
+std::vector<std::string> take_cells(std::string_view& rest) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  std::size_t at = 0;
+  for (; at < rest.size() && (quoted || rest[at] != '\n'); ++at) {
+    const char c = rest[at];
+    if (c == '"' && quoted && rest.substr(at + 1).starts_with('"'))
+      cells.back() += rest[++at];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return cells;
+}
+
+void add_reading(std::vector<SampledWindow>& windows, const std::vector<std::string>& cells,
+                 const std::string& place) {
+  const auto wrong = [&] {
+    return Error(ErrorCode::kData, fmt::format("{}: not a row of readings ({})", place, kSampledHeader));
+  };
+  if (cells.size() != kSampledColumns) throw wrong();
+  const auto repetition = parse_int(cells[0]), rank = parse_int(cells[1]);
+  const auto time_s = parse_double(cells[6]);
+  if (!repetition || !rank || !time_s) throw wrong();
+  auto& window = found_or_added(windows, [&](const SampledWindow& one) {
+    return one.repetition == *repetition && one.rank == *rank && one.sampler == cells[2];
+  });
+  window.repetition = *repetition, window.rank = *rank, window.sampler = cells[2];
+  auto& series = found_or_added(window.series, [&](const SampledSeries& one) {
+    return one.device == cells[3] && one.metric == cells[4] && one.unit == cells[5];
+  });
+  series.device = cells[3], series.metric = cells[4], series.unit = cells[5];
+  const auto value = parse_double(cells[7]);
+  if (!value && !series.numbers.empty()) throw wrong();
+  if (value && series.words.empty())
+    series.numbers.push_back(*value);
+  else
+    series.words.push_back(cells[7]);
+  series.times_s.push_back(*time_s);
+}
+
 }  // namespace
 
 std::vector<Sampled> summarize_sampled(const std::vector<SampledWindow>& windows) {
@@ -70,7 +123,7 @@ std::vector<Sampled> summarize_sampled(const std::vector<SampledWindow>& windows
 std::string sampled_csv(const std::vector<SampledWindow>& windows) {
   fmt::memory_buffer buffer;
   const auto out = std::back_inserter(buffer);
-  fmt::format_to(out, "repetition,rank,sampler,device,metric,unit,time_s,value\n");
+  fmt::format_to(out, "{}\n", kSampledHeader);
   for (const auto& window : windows)
     for (const auto& series : window.series)
       for (std::size_t i = 0; i < series.times_s.size(); ++i)
@@ -79,6 +132,18 @@ std::string sampled_csv(const std::vector<SampledWindow>& windows) {
             csv_cell(series.device), csv_cell(series.metric), csv_cell(series.unit), series.times_s[i],
             series.words.empty() ? fmt::format("{}", series.numbers.at(i)) : csv_cell(series.words.at(i)));
   return fmt::to_string(buffer);
+}
+
+std::vector<SampledWindow> read_sampled_csv(const std::filesystem::path& path) {
+  const std::string text = read_regular_file(path);
+  std::string_view rest = text;
+  if (join(take_cells(rest), ",") != kSampledHeader)
+    throw Error(ErrorCode::kData, fmt::format("'{}' is not a file of readings: its first line should be {}",
+                                              path.string(), kSampledHeader));
+  std::vector<SampledWindow> windows;
+  for (std::size_t row = 2; !rest.empty(); ++row)
+    add_reading(windows, take_cells(rest), fmt::format("{}, row {}", path.string(), row));
+  return windows;
 }
 
 }  // namespace paceline::result

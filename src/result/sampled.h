@@ -2,6 +2,8 @@
 // What samplers of plug-ins read beside the timed samples: the readings of a window, and their summary.
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,5 +57,14 @@ std::vector<Sampled> summarize_sampled(const std::vector<SampledWindow>& windows
 
 // One row per reading: repetition, rank, sampler, device, metric, unit, time_s, value.
 std::string sampled_csv(const std::vector<SampledWindow>& windows);
+// Its windows again, with their series only. Throws Error(kData) naming file and line.
+std::vector<SampledWindow> read_sampled_csv(const std::filesystem::path& path);
+
+// Without the readings at both ends of a window, where no inference runs, unless there are no others.
+template <class Reading>
+std::span<const Reading> while_it_ran(const std::vector<Reading>& readings) {
+  const std::span<const Reading> all(readings);
+  return all.size() > 2 ? all.subspan(1, all.size() - 2) : all;
+}
 
 }  // namespace paceline::result

@@ -62,7 +62,12 @@ class Watched(cli.CliTest):
         self.assertLess(sampled["cpu_share"], 0.05)
         self.assertRegex(out, r"cuda:0: \d+ MHz\s+\(lowest 1410\),\s+7\d\d W")
         self.assertNotIn("beside the timed samples", out)  # the line has its gist
-        self.assertRegex((self.only_run() / "report.html").read_text(), r"nvml: read \d+ times in 1 window")
+        page = (self.only_run() / "report.html").read_text()
+        self.assertRegex(page, r"nvml: read \d+ times in 1 window")
+        self.assertRegex(page, r"(?s)Clock and power of the GPU.*limit, 700 W.*power cap in \d[\d.]* % of the samples")
+        self.assert_code(self.run_cli("report", "-s", self.only_run(), "-f", "svg", "-o", "charts"), 0)
+        self.assertEqual(sorted(f.name for f in (self.folder / "charts").glob("device-*")),
+                         [f"device-{case['case_id']}-{name}.svg" for name in ("clock", "power")])
 
     def test_training_and_collectives_are_watched_on_all_devices_of_the_host(self):
         for command, device in ((TRAIN, "cuda"), (COMM, "auto")):

@@ -28,6 +28,9 @@ Plots request_plots(std::span<const ReportRun> runs);
 // Distribution and course over time, of at most so many points.
 Plots sample_plots(const ReportCase& entry, std::size_t max_points);
 
+// device_plots.cc: clock and power of the GPUs in the timed windows, by the sampler nvml
+Plots device_plots(const ReportCase& entry);
+
 // training_plots.cc
 Plots scaling_plots(const Cases& cases);     // throughput over ranks: ideal, measured, predicted
 Plots efficiency_plots(const Cases& cases);  // likewise

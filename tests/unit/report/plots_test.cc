@@ -10,6 +10,7 @@
 #include "report/chart/plot_parts.h"
 #include "report/chart/svg.h"
 #include "report/chart_files.h"
+#include "result/device_state.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
 #include "support/words.h"
@@ -211,6 +212,70 @@ TEST(Plots, StepsThatDoNotFitAreRefused) {
   tables[1].rows.pop_back();
   EXPECT_THROW(step_view(tables), Error);
   EXPECT_TRUE(step_view({}).empty());
+}
+
+// A window of the sampler nvml; its first and last readings are at the ends, where nothing runs.
+result::SampledWindow watched(std::int64_t repetition, const std::vector<double>& clock,
+                              const std::vector<double>& power, std::vector<std::string> slowdown) {
+  result::SampledWindow window;
+  window.sampler = result::kDeviceSampler, window.repetition = repetition;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < clock.size(); ++i) times.push_back(0.1 * static_cast<double>(i));
+  window.series = {{"cuda:0", "sm_clock", "MHz", times, clock, {}},
+                   {"cuda:0", "power", "W", times, power, {}},
+                   {"cuda:0", "slowdown", "", times, {}, std::move(slowdown)}};
+  return window;
+}
+
+std::vector<ReportRun> watched_run() {
+  auto runs = sampled();
+  auto& one = runs[0].result.cases[0];
+  one.devices.emplace_back().device = "cuda:0";
+  runs[0].result.environment["nvidia"]["gpus"] = {{{"power_limit_w", 700}}};
+  runs[0].sampled[one.case_id] = {
+      watched(0, {345, 1980, 1755, 1980, 345}, {80, 600, 698, 640, 80},
+              {"none", "none", "power cap", "none", "none"}),
+      watched(1, {345, 1965, 1950, 345}, {80, 610, 611, 80}, {"none", "none", "none", "none"})};
+  return runs;
+}
+
+TEST(Plots, ADeviceHasItsClockAndPowerOverItsWindows) {
+  const auto runs = watched_run();
+  const auto plots = device_plots(side_by_side(runs).at(0));
+  ASSERT_EQ(plots.size(), 2U);
+  const auto& clock = plots[0].lines.at(0);
+  std::vector<double> drawn;
+  for (const Point& p : clock.points)
+    if (!std::isnan(p.y)) drawn.push_back(p.y);
+  EXPECT_EQ(drawn, (std::vector<double>{1980, 1755, 1980, 1965, 1950}));
+  EXPECT_NEAR(clock.points.back().x, 0.6, 1e-9) << "the second window follows the first";
+  EXPECT_TRUE(std::isnan(clock.points.at(3).x)) << "nothing is drawn between windows";
+  ASSERT_EQ(plots[0].rectangles.size(), 1U);
+  EXPECT_NEAR(plots[0].rectangles[0].x_from, 0.2, 1e-9);
+  EXPECT_NEAR(plots[0].rectangles[0].x_to, 0.3, 1e-9);
+  EXPECT_EQ(plots[0].rectangles[0].hint, "cuda:0: power cap");
+  ASSERT_EQ(plots[1].lines.size(), 2U);
+  EXPECT_EQ(plots[1].lines[1].name, "limit, 700 W");
+  EXPECT_EQ(plots[1].lines[1].points.at(0).y, 700);
+  const auto files = chart_files(runs, {});
+  EXPECT_TRUE(std::ranges::count(files.files, "device-resnet50-eager-fp32-b1-clock", &ChartFile::name));
+  EXPECT_TRUE(std::ranges::count(files.files, "device-resnet50-eager-fp32-b1-power", &ChartFile::name));
+}
+
+TEST(Plots, ManyReadingsAreThinnedAndOtherSamplersAreNotDrawn) {
+  auto runs = watched_run();
+  auto& windows = runs[0].sampled.begin()->second;
+  std::vector<double> clock(20'000, 1980), power(20'000, 500);
+  clock[12'345] = 210;
+  windows = {watched(0, clock, power, std::vector<std::string>(20'000, "none"))};
+  const auto entry = side_by_side(runs).at(0);
+  const auto plots = device_plots(entry);
+  EXPECT_LE(plots[0].lines[0].points.size(), 401U);
+  EXPECT_EQ(std::ranges::min(plots[0].lines[0].points, {}, &Point::y).y, 210);
+  windows[0].sampler = "meter";
+  EXPECT_TRUE(device_plots(entry).empty());
+  runs[0].sampled.clear();
+  EXPECT_TRUE(device_plots(entry).empty());
 }
 
 TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {

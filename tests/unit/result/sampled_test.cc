@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
 #include "result/result_json.h"
 
 namespace paceline::result {
@@ -91,6 +95,39 @@ TEST(Sampled, TheFileHasARowPerReading) {
             "1,4,meter,cuda:0,power,W,0.000000,10.25\n"
             "1,4,meter,cuda:0,power,W,0.500000,20\n"
             "1,4,meter,cuda:0,state,,0.500000,\"hot, \"\"red\"\"\"\n");
+}
+
+TEST(Sampled, TheFileIsReadAgain) {
+  auto window = meter(1, {10.25, 20});
+  window.rank = 4;
+  window.series.push_back({"cuda:0", "state", "", {0.5, 1}, {}, {"hot, \"red\"", "two\nlines"}});
+  const auto file = std::filesystem::path(::testing::TempDir()) / "sampled.csv";
+  write_file_atomic(file, sampled_csv({window, meter(2, {30})}));
+  const auto back = read_sampled_csv(file);
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].rank, 4);
+  ASSERT_EQ(back[0].series.size(), 2U);
+  EXPECT_EQ(back[0].series[0].numbers, (std::vector<double>{10.25, 20}));
+  EXPECT_EQ(back[0].series[0].times_s, (std::vector<double>{0, 0.5}));
+  EXPECT_EQ(back[0].series[1].words, (std::vector<std::string>{"hot, \"red\"", "two\nlines"}));
+  EXPECT_EQ(back[1].repetition, 2);
+  EXPECT_EQ(sampled_csv(back), sampled_csv({window, meter(2, {30})}));
+}
+
+TEST(Sampled, AFileThatIsDamagedIsRefusedWithItsRow) {
+  const auto file = std::filesystem::path(::testing::TempDir()) / "damaged.csv";
+  for (const std::string row : {"1,4,meter,cuda:0,power,W,0.5", "x,4,meter,cuda:0,power,W,0.5,1",
+                                "1,4,meter,cuda:0,power,W,soon,1"}) {
+    write_file_atomic(file, sampled_csv({meter(0, {1})}) + row + "\n");
+    try {
+      (void)read_sampled_csv(file);
+      FAIL() << row;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("row 3"), std::string::npos) << e.what();
+    }
+  }
+  write_file_atomic(file, "time,value\n");
+  EXPECT_THROW((void)read_sampled_csv(file), Error);
 }
 
 TEST(Sampled, IsStoredWithItsCase) {
