@@ -55,7 +55,7 @@ copy() {
   cp -R "$build/prefix/bin" "$stage/"
   cp -R "$build/prefix/lib/paceline/plugins" "$stage/lib/paceline/"
   mkdir -p "$stage/share/paceline"
-  cp share/topologies.yaml "$stage/share/paceline/"
+  cp share/topologies.yaml share/device_peaks.csv "$stage/share/paceline/"
   for plugin in gpu_cuda gpu_cuda_training; do
     if is_built cuda; then strip -o "$stage/tests/$plugin" "$build/tests/$plugin"; fi
   done

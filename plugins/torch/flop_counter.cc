@@ -62,6 +62,7 @@ struct Running : at::ObserverContext {
   std::string precision;
   double fixed = 0;
   double per_output = 0;
+  double bytes = 0;  // of its operands
 };
 
 // Only one counter is alive at a time, because LibTorch's callbacks are plain functions.
@@ -103,9 +104,15 @@ bool is_transposed(c10::ArrayRef<c10::IValue> inputs) {
   return inputs.size() > kTransposed && inputs[kTransposed].isBool() && inputs[kTransposed].toBool();
 }
 
+double bytes_of(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined()) return 0;
+  return static_cast<double>(value.toTensor().numel()) * static_cast<double>(value.toTensor().element_size());
+}
+
 void describe(Running& running, const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> inputs) {
   const auto& operand = inputs.at(running.row->operand).toTensor();
   running.precision = precision_of_call(*running.row, operand, schema, inputs);
+  for (const auto& input : inputs) running.bytes += bytes_of(input);
   if (running.row->kind == Kind::kProduct) {
     running.per_output = 2.0 * static_cast<double>(operand.size(-1));
   } else if (running.row->kind == Kind::kConvolution) {
@@ -134,9 +141,10 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function
   return running;
 }
 
-void add(WorkByPrecision& work, const std::string& precision, double flops) {
+void add(WorkByPrecision& work, const std::string& precision, double flops, double bytes) {
   auto& entry = work[precision];
   entry.flops += flops;
+  entry.bytes += bytes;
   ++entry.operators;
 }
 
@@ -147,11 +155,13 @@ void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   if (innermost) innermost->holds_counted = true;
   if (running->holds_counted) return;
   const auto returns = function.operator_schema()->returns().size();
-  const auto& result = own_values(function.outputs(), returns).at(0).toTensor();
-  const double flops = running->fixed + running->per_output * static_cast<double>(result.numel());
+  const auto& value = own_values(function.outputs(), returns).at(0);
+  const double flops = running->fixed + running->per_output * static_cast<double>(value.toTensor().numel());
+  const double bytes = running->bytes + bytes_of(value);
   const std::lock_guard lock(totals().mutex);
-  add(totals().all, running->precision, flops);
-  if (running->row->name == kOnednnConvolution) add(totals().onednn_convolutions, running->precision, flops);
+  add(totals().all, running->precision, flops, bytes);
+  if (running->row->name == kOnednnConvolution)
+    add(totals().onednn_convolutions, running->precision, flops, bytes);
 }
 
 }  // namespace
@@ -185,6 +195,11 @@ FlopCounter::~FlopCounter() {
 
 WorkByPrecision FlopCounter::total() const {
   return totals().all;
+}
+double FlopCounter::bytes() const {
+  double sum = 0;
+  for (const auto& [precision, work] : totals().all) sum += work.bytes;
+  return sum;
 }
 WorkByPrecision FlopCounter::onednn_convolutions() const {
   return totals().onednn_convolutions;

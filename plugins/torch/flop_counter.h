@@ -13,6 +13,7 @@ namespace paceline::torch_plugin {
 struct Work {
   double flops = 0;
   int operators = 0;
+  double bytes = 0;  // of operands and results, each once
 };
 using WorkByPrecision = std::map<std::string, Work>;
 
@@ -29,6 +30,7 @@ class FlopCounter {
   FlopCounter& operator=(const FlopCounter&) = delete;
 
   [[nodiscard]] WorkByPrecision total() const;
+  [[nodiscard]] double bytes() const;
   // The part in aten::mkldnn_convolution, which is also in oneDNN's own log.
   [[nodiscard]] WorkByPrecision onednn_convolutions() const;
 

@@ -147,7 +147,10 @@ plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
   auto result = as_read_back(combine(counter, log.take()));
   result.source = "LibTorch's dispatcher (RecordFunction) and oneDNN's execution log";
   result.peak_tensor_bytes = meter_.peak_bytes();
-  if (!program_->countable()) result.flops.reset();
+  if (program_->countable())
+    result.bytes = counter.bytes();
+  else
+    result.flops.reset();
   result.note = program_->arithmetic_note();
   return result;
 }

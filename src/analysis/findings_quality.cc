@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/peak_memory.h"
 #include "result/reasons.h"
 #include "result/summarize.h"
 
@@ -230,8 +231,12 @@ Findings find_above_peak(const RunResult& run) {
       fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
                   plural(std::ssize(cases), "case"), list_labels(cases)),
       "peak: " + cases.front()->flops.peak_source,
-      "Believe the latency: the peak was measured again, and the algorithm needs fewer operations "
-      "than are counted.")};
+      result::on_device(cases.front()->benchmark)
+          ? "Believe the latency: the algorithm needs fewer operations than are counted, or the GPU was "
+            "slower "
+            "when its peak was measured; to measure it again, delete its entry in peaks.json."
+          : "Believe the latency: the peak was measured again, and the algorithm needs fewer operations "
+            "than are counted.")};
 }
 
 Findings find_skipped_cases(const RunResult& run) {

@@ -182,11 +182,13 @@ constexpr std::array kMeasuringRows{
            .type = kBoolean,
            .fallback = "false",
            .help = "Pins the worker to as many cores as it has threads."}),
-    aside(
-        {.name = "measure_peak",
-         .type = kBoolean,
-         .fallback = "true",
-         .help = "Measures this machine's peak once, after the cases, and keeps it, for the share of peak."}),
+    aside({.name = "measure_peak",
+           .type = kBoolean,
+           .fallback = "true",
+           .kinds = kInference | kTraining,
+           .help =
+               "Measures once, after the cases, what this machine's CPU or GPU does at best, and keeps it, "
+               "for the share of peak."}),
     aside({.name = "idle_wait_s",
            .type = kNumber,
            .fallback = "3",

@@ -54,6 +54,8 @@ void take_check(PassReport& report, const Json& json) {
   read_count(json, "tensor_peak_bytes", check.tensor_peak_bytes);
   read_count(json, "reserved_peak_bytes", check.reserved_peak_bytes);
   if (!json.at("flops_per_item").is_null()) check.flops_per_item = json.at("flops_per_item").get<double>();
+  if (json.contains("flops_per_byte") && !json.at("flops_per_byte").is_null())
+    check.flops_per_byte = json.at("flops_per_byte").get<double>();
 }
 
 void take_layers(PassReport& report, const Json& json) {
@@ -72,6 +74,7 @@ constexpr std::array kInferenceTypes{
     RecordType{"prepared", [](PassReport& r, const Json& j) { read(j, "prepared", r.fill<PreparedFile>()); }},
     RecordType{"check", take_check},
     RecordType{"layers", take_layers},
+    RecordType{"peaks", [](PassReport& r, const Json& j) { read(j, "peaks", r.fill<PeaksReport>().peaks); }},
 };
 
 template <typename T>
@@ -121,7 +124,11 @@ Json check_record(const result::Correctness& correctness, const CheckReport& che
           {"precision", Writer::write(check.precision)},
           {"tensor_peak_bytes", or_null(check.tensor_peak_bytes)},
           {"reserved_peak_bytes", or_null(check.reserved_peak_bytes)},
-          {"flops_per_item", or_null(check.flops_per_item)}};
+          {"flops_per_item", or_null(check.flops_per_item)},
+          {"flops_per_byte", or_null(check.flops_per_byte)}};
+}
+Json peaks_record(const PeaksReport& report) {
+  return record("peaks", "peaks", Writer::write(report.peaks));
 }
 Json layers_record(const LayerReport& layers) {
   return {{"type", "layers"},

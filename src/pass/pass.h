@@ -39,6 +39,7 @@ enum class PassKind {
   kTrain,         // one rank of a training run: its steps, timed
   kTrainProfile,  // the same, a few steps; rank 0 under the profiler
   kCollective,    // one rank of a sweep of collectives, timed
+  kPeaks,         // measure what the device does at best
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
@@ -52,7 +53,7 @@ struct PassTraits {
   bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
-inline constexpr std::array<PassTraits, 15> kPassKinds{{
+inline constexpr std::array<PassTraits, 16> kPassKinds{{
     {PassKind::kDescribe, "describe"},
     {PassKind::kInspect, "inspect"},
     {PassKind::kInputs, "inputs"},
@@ -67,6 +68,7 @@ inline constexpr std::array<PassTraits, 15> kPassKinds{{
     {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
     {PassKind::kTrainProfile, "train_profile", false, true},
     {PassKind::kCollective, "collective", true, true},
+    {PassKind::kPeaks, "peaks"},
     // A scheduler signals every process of a job; the store is needed until the last has ended.
     {PassKind::kStore, "store", false, false, false, OnTermination::kStays},
 }};

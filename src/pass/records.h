@@ -87,6 +87,7 @@ nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
 nlohmann::json inputs_record(std::int64_t samples_given);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json check_record(const result::Correctness& correctness, const CheckReport& check);
+nlohmann::json peaks_record(const PeaksReport& report);
 nlohmann::json layers_record(const LayerReport& layers);
 
 // The steps of all ranks are in the pass's table file.

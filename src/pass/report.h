@@ -56,12 +56,17 @@ struct CheckReport {
   result::Count tensor_peak_bytes;
   result::Count reserved_peak_bytes = result::Count::missing("the engine tells of no memory it reserves");
   result::Number flops_per_item;  // counted by the engine
+  result::Number flops_per_byte = result::Number::missing("this engine cannot tell");
 };
 
 struct LayerReport {
   std::vector<result::LayerRow> layers;
   std::string source;
   std::int64_t inferences = 0;
+};
+
+struct PeaksReport {
+  std::vector<result::DevicePeak> peaks;
 };
 
 struct TrainingReport {
@@ -81,8 +86,9 @@ struct SweepReport {
 };
 
 // What only passes of one kind report.
-using Payload = std::variant<std::monostate, PluginReport, FileInputs, InputsReport, PreparedFile,
-                             CheckReport, LayerReport, TrainingReport, result::ProfiledSteps, SweepReport>;
+using Payload =
+    std::variant<std::monostate, PluginReport, FileInputs, InputsReport, PreparedFile, CheckReport,
+                 LayerReport, TrainingReport, result::ProfiledSteps, SweepReport, PeaksReport>;
 
 // Everything one pass reported, put together from its records.
 struct PassReport {

@@ -7,12 +7,12 @@
 namespace paceline::plugin {
 
 // A new role is an entry here, one in plugin.h and a row in registry.cc.
-enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend, kCommunicator, kSampler };
+enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend, kCommunicator, kSampler, kProbe };
 
 struct Capability {
   Role role = Role::kEngine;
   // Of an engine, a backend or a sampler its own name; an exporter's format; the engine that a builder builds
-  // for; the kind of device that a trainer trains on.
+  // for; the kind of device that a trainer trains on, or that a probe measures.
   std::string name;
   std::string device = "any";  // cpu | cuda | any: the plug-in answers for itself
 

@@ -77,6 +77,8 @@ struct ReadBack {
   // The most device memory that a caching allocator held then: tensors and what it keeps for later.
   std::optional<std::int64_t> peak_reserved_bytes{};
   std::string note{};  // what may explain that outputs differ from the reference; empty: nothing is known
+  // Operands and results of the operators whose FLOPs are counted, each once: what they move at least.
+  std::optional<double> bytes{};
 };
 
 // How long the parts of an inference took on the device's clock: its inputs to the device, the model, its

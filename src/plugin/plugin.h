@@ -9,6 +9,7 @@
 
 #include "plugin/builder.h"
 #include "plugin/communicator.h"
+#include "plugin/device_probe.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 #include "plugin/rank_group.h"
@@ -20,7 +21,7 @@ namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
 // or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 16;
+inline constexpr std::uint32_t kAbiVersion = 17;
 
 struct EngineEntry {
   const char* name;
@@ -63,6 +64,12 @@ struct SamplerEntry {
   std::unique_ptr<Sampler> (*make)();
 };
 
+// What measures how much a kind of device does at best.
+struct ProbeEntry {
+  const char* device;  // cuda
+  std::unique_ptr<DeviceProbe> (*make)();
+};
+
 struct Plugin {
   std::uint32_t abi_version;  // first member in every version, checked before anything else is read
   const char* name;
@@ -78,6 +85,7 @@ struct Plugin {
   // Options of its engines and samplers, declared as in a manifest: a JSON array (docs/engine-plugins.md). A
   // plug-in that is found by its manifest has them there.
   const char* options = "[]";
+  std::span<const ProbeEntry> probes = {};
 };
 
 }  // namespace paceline::plugin

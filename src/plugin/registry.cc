@@ -37,6 +37,7 @@ constexpr std::array kRoles{
     RoleRow{"backend", names_in<&Plugin::backends, &BackendEntry::name>},
     RoleRow{"communicator", names_in<&Plugin::communicators, &CommunicatorEntry::backend>},
     RoleRow{"sampler", names_in<&Plugin::samplers, &SamplerEntry::name>},
+    RoleRow{"probe", names_in<&Plugin::probes, &ProbeEntry::device>},
 };
 
 const RoleRow& row_of(Role role) {

@@ -67,6 +67,9 @@ class LoadedPlugin {
   [[nodiscard]] std::unique_ptr<Sampler> make_sampler(const std::string& name) const {
     return plugin_->samplers[index_of(Role::kSampler, name)].make();
   }
+  [[nodiscard]] std::unique_ptr<DeviceProbe> make_probe(const std::string& device) const {
+    return plugin_->probes[index_of(Role::kProbe, device)].make();
+  }
 
  private:
   [[nodiscard]] std::size_t index_of(Role role, const std::string& name) const;

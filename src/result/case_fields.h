@@ -65,7 +65,8 @@ PACELINE_FIELDS(ModelFile, format, size_bytes, prepare_ns, quantisation);
 PACELINE_FIELDS(Memory, rss_before_load_bytes, rss_peak_bytes, rss_peak_above_load_bytes, tensor_peak_bytes,
                 reserved_peak_bytes);
 PACELINE_FIELDS(Flops, model_flops_per_item, convention, achieved_flops_per_s, peak_measured_flops_per_s,
-                peak_source, peak_spread, share_of_measured_peak);
+                peak_source, peak_spread, share_of_measured_peak, peak_datasheet_flops_per_s,
+                share_of_datasheet_peak, flops_per_byte);
 PACELINE_FIELDS(DevicePart, name, n, min_ns, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns, harness_cost_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
@@ -145,6 +146,8 @@ PACELINE_FIELDS(DeviceState, rank, device, readings, sm_clock_mean_mhz, sm_clock
                 memory_clock_mean_mhz, power_mean_w, power_max_w, temperature_max_c, utilization_mean,
                 memory_used_max_bytes, other_processes, slowdown_read, slowdowns, energy_j, energy_window_s,
                 energy_per_item_j, energy_scope);
+PACELINE_FIELDS(DevicePeak, operation, variant, per_s, spread, n, detail, datasheet_per_s);
+PACELINE_FIELDS(DevicePeaks, device, driver, power_limit_w, measured_utc, peaks);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
@@ -163,8 +166,8 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
                 headline, stats, throughput, load, training, scaling, collective, device_p50_ns, device_parts,
                 back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead,
-                noise, sampled, devices, outliers, cross_check, layer_profile, operator_profile, repetitions,
-                samples, effective_settings, config_effective);
+                noise, sampled, devices, device_peaks, outliers, cross_check, layer_profile, operator_profile,
+                repetitions, samples, effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

@@ -10,6 +10,7 @@
 #include "base/scenario.h"
 #include "base/workload_kind.h"
 #include "result/collective.h"
+#include "result/device_peaks.h"
 #include "result/device_state.h"
 #include "result/estimate.h"
 #include "result/layers.h"
@@ -24,7 +25,8 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.9";  // minor: fields added; major: fields changed or removed
+// Minor: fields added; major: fields changed or removed.
+inline constexpr const char* kSchemaVersion = "1.10";
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -250,6 +252,11 @@ struct Flops {
   std::string peak_source;  // "peak_conv fp32, 2 threads, measured 2026-11-21T…"
   Number peak_spread;       // of the best probe's repetitions: their interquartile range over the median
   Number share_of_measured_peak;
+  // By the datasheet of the GPUs that the case ran on: dense, in its precision.
+  Number peak_datasheet_flops_per_s = Number::missing("the case ran on no GPU");
+  Number share_of_datasheet_peak = peak_datasheet_flops_per_s;
+  // Of convolutions and matrix products: FLOPs over bytes of operands and results, each counted once.
+  Number flops_per_byte = Number::missing("this engine cannot tell");
 };
 
 // How long one part of an inference on a device took, over all samples.
@@ -377,10 +384,11 @@ struct CaseResult {
   ModelFile model_file;
   Memory memory;  // largest over repetitions
   Flops flops;
-  Overhead overhead;                 // worst over repetitions
-  Noise noise;                       // worst over repetitions; samples-based parts over all samples
-  std::vector<Sampled> sampled;      // by samplers of plug-ins, over all repetitions
-  std::vector<DeviceState> devices;  // made of the same readings
+  Overhead overhead;                        // worst over repetitions
+  Noise noise;                              // worst over repetitions; samples-based parts over all samples
+  std::vector<Sampled> sampled;             // by samplers of plug-ins, over all repetitions
+  std::vector<DeviceState> devices;         // made of the same readings
+  std::optional<DevicePeaks> device_peaks;  // of the GPU that it ran on
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;

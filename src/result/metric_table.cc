@@ -327,6 +327,10 @@ constexpr std::array kMetrics{
     Metric{"share_of_peak", "of peak", "1", kHigh,
            "Achieved FLOP/s over the best matrix product or convolution measured on this machine.",
            "flops-and-peak", [](const CaseResult& c) { return plain(c.flops.share_of_measured_peak); }},
+
+    Metric{"share_of_datasheet_peak", "of datasheet peak", "1", kHigh,
+           "Achieved FLOPs over what the GPU's datasheet says of dense products in this precision.",
+           "flops-and-peak", [](const CaseResult& c) { return plain(c.flops.share_of_datasheet_peak); }},
     Metric{"saturation_per_s", "saturation", "1/s", kHigh,
            "Server: requests a second with every lane always in use, measured before the schedule; the "
            "lowest of the processes.",

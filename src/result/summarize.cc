@@ -298,15 +298,21 @@ Number share_of_peak(const Flops& f) {
                   share * 100));
 }
 
+Number share_of_datasheet(const Flops& f) {
+  const auto& peak = f.peak_datasheet_flops_per_s;
+  return peak ? Number(*f.achieved_flops_per_s / *peak) : peak;
+}
+
 void fill_flops(Flops& f, const Number& items_per_s) {
   if (!f.model_flops_per_item || !items_per_s) {
     f.achieved_flops_per_s =
         Number::missing(f.model_flops_per_item ? items_per_s.reason() : "model FLOPs unknown");
-    f.share_of_measured_peak = f.achieved_flops_per_s;
+    f.share_of_measured_peak = f.share_of_datasheet_peak = f.achieved_flops_per_s;
     return;
   }
   f.achieved_flops_per_s = *f.model_flops_per_item * *items_per_s;
   f.share_of_measured_peak = share_of_peak(f);
+  f.share_of_datasheet_peak = share_of_datasheet(f);
 }
 
 // A block's time over its inferences is no latency, so the case has none.

@@ -72,6 +72,7 @@ constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
     {PassKind::kTrain, run_training_pass},
     {PassKind::kTrainProfile, run_training_profile},
     {PassKind::kCollective, run_collective_pass},
+    {PassKind::kPeaks, brief<measure_peaks>},
     {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
 }};
 static_assert([] {

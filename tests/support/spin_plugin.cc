@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "plugin/plugin.h"
 #include "spin_communicator.h"
+#include "spin_probe.h"
 #include "spin_ranks.h"
 #include "spin_trainer.h"
 
@@ -26,10 +27,12 @@
 //          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
 //          SPIN_US. SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long. SPIN_FIXED_BATCH=1: it
-//          takes no batch but the one it was loaded for option io: none: synchronize returns nothing,
-//          fetch_outputs the outputs; it refuses an inference after that, since nothing is fetched between
-//          timed ones SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns
-//          and i; several before one synchronize take the sum of their times
+//          takes no batch but the one it was loaded for
+//          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
+//          after that, since nothing is fetched between timed ones
+//          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes
+//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
+//          several before one synchronize take the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the
@@ -94,7 +97,12 @@ class SumEngine : public Engine {
     view_ = output_.view();
     return {&view_, 1};
   }
-  ReadBack read_back(Slot) override { return {{{"fp32", 1.0, 1}}, "by construction", 64, {}}; }
+  ReadBack read_back(Slot) override {
+    ReadBack read{{{"fp32", 1.0, 1}}, "by construction", 64, {}};
+    if (const double flops = std::stod(variable("SPIN_FLOPS", "0")); flops > 0)
+      read.flops = flops, read.bytes = flops / 4;
+    return read;
+  }
   LayerTimes profile(Slot slot, int inferences) override {
     if (!variable("SPIN_NO_LAYERS", "").empty()) return Engine::profile(slot, inferences);
     return {{{"sum", "Add", "fp32", 3e5, {}, "body, first"},
@@ -338,6 +346,7 @@ constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}, {"cuda",
 constexpr BackendEntry kBackends[] = {{"gloo", test::connect_spin_store, test::join_spin_group}};
 constexpr CommunicatorEntry kCommunicators[] = {{"gloo", test::make_spin_communicator},
                                                 {"nccl", test::make_spin_communicator}};
+constexpr ProbeEntry kProbes[] = {{"cuda", test::make_spin_probe}};
 const Plugin kPlugin{kAbiVersion,
                      "spin",
                      versions,
@@ -348,7 +357,8 @@ const Plugin kPlugin{kAbiVersion,
                      kBackends,
                      {kCommunicators, kDevices},
                      {},
-                     kOptions};
+                     kOptions,
+                     {kProbes, kDevices - 1}};
 
 }  // namespace
 

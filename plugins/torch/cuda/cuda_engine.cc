@@ -213,7 +213,10 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
     program_->run(state.last().copies.inputs(), outputs);
     stream_->synchronize();
     auto result = as_read_back(counter.total(), memory_peak(device_));
-    if (!program_->countable()) result.flops.reset();
+    if (program_->countable())
+      result.bytes = counter.bytes();
+    else
+      result.flops.reset();
     result.note = program_->arithmetic_note();
     return result;
   });

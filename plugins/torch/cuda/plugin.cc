@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A plug-in of its own: engines `eager`, `torchscript` and `aotinductor`, the trainer and `nccl` for
-// `--device cuda`.
+// A plug-in of its own: engines `eager`, `torchscript` and `aotinductor`, the trainer, `nccl` and
+// the probe for `--device cuda`.
 #include "plugin/plugin.h"
 
 #include "torch/cuda/cuda_engine.h"
 #include "torch/cuda/cuda_training.h"
 #include "torch/cuda/cuda_versions.h"
+#include "torch/cuda/peak_probe.h"
 #include "torch/training/make.h"
 
 namespace paceline::cuda_plugin {
@@ -33,8 +34,15 @@ constexpr plugin::BackendEntry kBackends[] = {
 };
 constexpr plugin::CommunicatorEntry kCommunicators[] = {{"nccl", torch_plugin::make_communicator},
                                                         {"gloo", torch_plugin::make_communicator}};
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda",    library_versions, kEngines, {}, {},
-                                kTrainers,           kBackends, kCommunicators};
+constexpr plugin::ProbeEntry kProbes[] = {{"cuda", make_peak_probe}};
+const plugin::Plugin kPlugin{.abi_version = plugin::kAbiVersion,
+                             .name = "cuda",
+                             .versions = library_versions,
+                             .engines = kEngines,
+                             .trainers = kTrainers,
+                             .backends = kBackends,
+                             .communicators = kCommunicators,
+                             .probes = kProbes};
 
 }  // namespace
 }  // namespace paceline::cuda_plugin

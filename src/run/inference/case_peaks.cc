@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/vocabulary.h"
+#include "result/peak_memory.h"
 #include "result/summarize.h"
 #include "run/inference/peak_probes.h"
 
@@ -48,16 +49,15 @@ CasePeaks::CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir
       interrupt_(interrupt) {}
 
 bool CasePeaks::wants_peak(const CaseRun& c) const {
-  return measures_ && c.result.flops.model_flops_per_item && !c.result.benchmark.params.contains("device");
+  return measures_ && c.result.flops.model_flops_per_item && !result::on_device(c.result.benchmark);
 }
 
 void CasePeaks::fill(CaseRun& c) const {
   auto& flops = c.result.flops;
   flops.model_flops_per_item = model_flops(c.definition.settings);
   if (!flops.model_flops_per_item) return;
-  if (c.result.benchmark.params.contains("device"))
-    flops.peak_measured_flops_per_s = result::Number::missing("the peak is measured on the CPU only");
-  else if (!measures_)
+  if (result::on_device(c.result.benchmark)) return;
+  if (!measures_)
     flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
   else
     show(c, table_.known(c.result.benchmark.precision, c.base.settings.threads));

@@ -11,7 +11,7 @@
 
 namespace paceline::run {
 
-// The FLOPs of cases, and the most that this machine does of their kind.
+// The FLOPs of cases, and for those on the CPU the most that it does of their kind (GPUs: case/gpu_peaks.h).
 class CasePeaks {
  public:
   CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir, RunObserver& observer,

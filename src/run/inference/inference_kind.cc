@@ -11,6 +11,7 @@
 #include "pass/derived_spec.h"
 #include "result/shared_work.h"
 #include "run/case/case_settings.h"
+#include "run/case/gpu_peaks.h"
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
 #include "run/inference/artefacts.h"
@@ -61,7 +62,8 @@ class InferenceInRun : public KindInRun {
       : tools_(tools),
         artefacts_(tools.scratch),
         preparation_(tools, artefacts_),
-        peaks_(tools.setup, tools.run_dir, tools.observer, tools.interrupt) {}
+        peaks_(tools.setup, tools.run_dir, tools.observer, tools.interrupt),
+        gpu_peaks_(tools) {}
 
   void open(CaseRun& c) override {
     c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
@@ -78,13 +80,14 @@ class InferenceInRun : public KindInRun {
   }
   void prepare(CaseRun& c) override;
   void restore_check(CaseRun& c, const pass::PassReport& report) override {
-    peaks_.fill(c);
+    fill_peaks(c);
     apply_check(c, report);
   }
   void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) cross_check_case(*c);
     for (auto* c : cases) profile(*c);
     peaks_.conclude(cases);
+    gpu_peaks_.conclude(cases);
   }
   void compare(const std::vector<CaseRun*>& cases, const std::vector<std::string>& resumed_utc) override {
     std::vector<result::CaseResult*> results;
@@ -99,6 +102,10 @@ class InferenceInRun : public KindInRun {
     return device_of(c.definition.settings).kind == DeviceKind::kCpu ? ""
                                                                      : memory_obstacle(c.definition, memory_);
   }
+  void fill_peaks(CaseRun& c) {
+    peaks_.fill(c);
+    gpu_peaks_.fill(c);
+  }
   bool make_files(CaseRun& c, pass::PassSpec& pass);
   void check(CaseRun& c, pass::PassSpec pass);
   void cross_check_case(CaseRun& c);
@@ -108,11 +115,12 @@ class InferenceInRun : public KindInRun {
   Artefacts artefacts_;
   CasePreparation preparation_;
   CasePeaks peaks_;
+  GpuPeaks gpu_peaks_;
   MemoryHere memory_ = memory_here();
 };
 
 void InferenceInRun::prepare(CaseRun& c) {
-  peaks_.fill(c);
+  fill_peaks(c);
   auto pass = check_pass(c.base);
   if (!make_files(c, pass)) return;
   const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored

@@ -47,6 +47,7 @@ void take_readings(CaseRun& run, const pass::PassReport& report) {
     run.result.flops.convention =
         "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
+  run.result.flops.flops_per_byte = check.flops_per_byte;
   run.result.effective_settings.clear();
   take_description(run, report);
 }

@@ -6,9 +6,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
+#include "run/case/peak_cache.h"
 
 namespace paceline::run {
 namespace {
@@ -17,24 +16,10 @@ constexpr const char* kProbes = "probes 2";  // of the keys: peaks of other prob
 // A case above the peak by more than this does fewer operations than are counted.
 constexpr double kPlausible = 2;
 
-nlohmann::json read_cache() {
-  std::error_code error;
-  if (!std::filesystem::exists(PeakTable::file(), error)) return nlohmann::json::object();
-  const auto json = nlohmann::json::parse(read_file(PeakTable::file()), nullptr, false);
-  return json.is_object() ? json : nlohmann::json::object();
-}
-
-// A cache is a convenience: a read-only home must not end a run.
 void write_cache(const std::string& key, const Peak& peak) {
-  try {
-    auto json = read_cache();
-    json[key] = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
-    if (peak.spread) json[key]["spread"] = *peak.spread;
-    make_directories(cache_dir());
-    write_file_atomic(PeakTable::file(), json.dump(1) + "\n");
-  } catch (const Error&) {
-    return;
-  }
+  nlohmann::json entry = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
+  if (peak.spread) entry["spread"] = *peak.spread;
+  keep_in_peak_cache(key, std::move(entry));
 }
 
 Peak to_peak(const nlohmann::json& entry) {
@@ -50,22 +35,18 @@ std::string gflops(double flops_per_s) {
 
 }  // namespace
 
-std::string arithmetic_of(const std::string& precision) {
-  return precision.starts_with("amp_") ? precision.substr(4) : precision;
-}
-
 Peak better_of(Peak best, const Peak& other) {
   const bool higher = other.flops_per_s && (!best.flops_per_s || *other.flops_per_s > *best.flops_per_s);
   return higher ? other : best;
 }
 
 std::filesystem::path PeakTable::file() {
-  return cache_dir() / "peaks.json";
+  return peak_cache_file();
 }
 
 PeakTable::PeakTable(std::string machine, MeasurePeak measure)
     : machine_(std::move(machine)), measure_(std::move(measure)) {
-  const auto cache = read_cache();
+  const auto cache = read_peak_cache();
   for (const auto& [key, entry] : cache.items())
     if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") &&
         entry["source"].is_string())

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "result/device_peaks.h"
 #include "result/maybe.h"
 
 namespace paceline::run {
@@ -17,8 +18,7 @@ struct Peak {
   std::string source;     // which probe, how many threads, when
 };
 
-// What is computed in: "bf16" of amp_bf16.
-std::string arithmetic_of(const std::string& precision);
+using result::arithmetic_of;
 
 // The higher one. One without a number never replaces another that has one, and the first reason stays.
 Peak better_of(Peak best, const Peak& other);

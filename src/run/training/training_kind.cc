@@ -5,6 +5,7 @@
 
 #include "result/training_scaling.h"
 #include "run/case/case_identity.h"
+#include "run/case/gpu_peaks.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_here.h"
 #include "run/training/training_profiles.h"
@@ -15,14 +16,15 @@ namespace {
 
 class TrainingInRun : public KindInRun {
  public:
-  explicit TrainingInRun(const KindTools& tools) : tools_(tools) {}
+  explicit TrainingInRun(const KindTools& tools) : tools_(tools), gpu_peaks_(tools) {}
 
   void open(CaseRun& c) override {
     const Launch* launch = tools_.setup.launch;
     const auto here = train_here(c.definition, tools_.setup.cases, tools_.setup.engines, launch);
     c.base = here.pass;
     identify_device(c.result.benchmark, c.base.ranks.device);
-    if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
+    if (!here.unavailable.empty()) return end_case(c, "unavailable", here.unavailable);
+    gpu_peaks_.fill(c);
   }
 
   void finish(const std::vector<CaseRun*>& cases) override {
@@ -32,6 +34,7 @@ class TrainingInRun : public KindInRun {
       profile(*c);
       tools_.keep(*c);
     }
+    gpu_peaks_.conclude(cases);
   }
 
   void compare(const std::vector<CaseRun*>& cases, const std::vector<std::string>& resumed_utc) override {
@@ -62,6 +65,7 @@ class TrainingInRun : public KindInRun {
   }
 
   KindTools tools_;
+  GpuPeaks gpu_peaks_;
 };
 
 }  // namespace

@@ -324,6 +324,8 @@ void require_plausible(const plugin::ReadBack& read) {
   require(sum <= 1 + kShareSlack, fmt::format("shares of precisions that add up to {:g}", sum));
   require(!read.flops || (std::isfinite(*read.flops) && *read.flops >= 0),
           fmt::format("{:g} FLOPs of an inference", read.flops.value_or(0)));
+  require(!read.bytes || (std::isfinite(*read.bytes) && *read.bytes >= 0),
+          fmt::format("{:g} bytes of operands", read.bytes.value_or(0)));
   require(read.peak_tensor_bytes.value_or(0) >= 0,
           fmt::format("{} bytes of tensors", read.peak_tensor_bytes.value_or(0)));
   require(read.peak_reserved_bytes.value_or(0) >= 0,

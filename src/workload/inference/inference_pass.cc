@@ -191,8 +191,11 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
                                            : result::Count::missing("this engine cannot tell");
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
                                 : result::Number::missing("this engine cannot tell");
+  const auto intensity = read.flops && read.bytes.value_or(0) > 0
+                             ? result::Number(*read.flops / *read.bytes)
+                             : result::Number::missing("this engine cannot tell");
   const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
-  sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops}));
+  sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops, intensity}));
   sink.phase(kUnload);
 }
 

@@ -12,7 +12,7 @@
 
 namespace paceline::plugin {
 
-inline constexpr std::uint32_t kAbiVersion = 15;
+inline constexpr std::uint32_t kAbiVersion = 16;
 
 class Engine {
  public:
@@ -31,7 +31,7 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*make)();
 };
 
-// As in number 16, whose engines have one method more.
+// Number 17 has probes behind these.
 struct Plugin {
   std::uint32_t abi_version;
   const char* name;

@@ -495,6 +495,10 @@ TEST(Findings, AboveTheMeasuredPeak) {
             "1 case above the measured peak of this machine, so no share of it is shown: resnet50 eager fp32 "
             "b1.");
   EXPECT_EQ(found[0].evidence, "peak: convolution fp32, 2 threads");
+  EXPECT_NE(found[0].advice.find("the peak was measured again"), std::string::npos);
+  run.cases[0].benchmark.params["device"] = "cuda:0";  // whose peak is not measured again by itself
+  EXPECT_NE(of_kind(run, "above_peak").at(0).advice.find("delete its entry in peaks.json"),
+            std::string::npos);
 }
 
 TEST(Findings, PrecisionFallback) {

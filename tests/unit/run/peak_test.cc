@@ -46,11 +46,6 @@ class PeakTableTest : public ::testing::Test {
   int measured_ = 0;
 };
 
-TEST(Arithmetic, IsThatOfThePrecisionWithoutItsCasts) {
-  EXPECT_EQ(arithmetic_of("amp_bf16"), "bf16");
-  EXPECT_EQ(arithmetic_of("bf16"), "bf16");
-}
-
 TEST_F(PeakTableTest, IsMeasuredOnceAndKeptWithItsSpread) {
   auto first = table();
   EXPECT_FALSE(first.known("fp32", 2).flops_per_s);

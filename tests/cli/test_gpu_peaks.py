@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Peaks of a GPU that is only shown: the probe of the spin plug-in says what it is told (tests/support/spin_probe.h)."""
+
+import json
+import unittest
+from pathlib import Path
+
+import paceline_cli as cli
+
+PEAKS = ",".join(["product:fp32:52e12", "product:tf32:380e12", "product:bf16:700e12", "product:fp8:no hardware for it", "convolution:fp32:40e12",
+                  "copy:within_device:4.2e12", "copy:pinned_to_device:53e9", "copy:pageable_to_device:11e9"])
+INFER = ("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "20", "--repetitions", "1",
+         "--warmup", "1", "--idle-wait-s", "0", "--allow-noisy", "--device", "cuda", "-v")
+TRAIN = ("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", "--batch", "4", "--steps", "8", "--ranks", "2", "--backend", "gloo", "--idle-wait-s", "0",
+         "--allow-noisy", "--device", "cuda")
+
+
+@unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+class Peaks(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        self.env.update(SPIN_US="1000", SPIN_CUDA="1", SPIN_PEAKS=PEAKS, SPIN_FLOPS="1e9", FAKE_NVML=str(self.write("nvml.txt", "* PowerManagementLimit 600000\n")))
+
+    def measure(self, *arguments, below="results"):
+        """The only case and the output."""
+        out = self.on_a_shown_gpu(*arguments, "--output-dir", below, nvml=True)
+        case, = self.summary(self.only_run(below))["cases"]
+        return case, out
+
+    def kept(self):
+        return json.loads((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").read_text(encoding="utf-8"))
+
+    def test_are_measured_once_and_kept_by_device_driver_and_limit(self):
+        case, out = self.measure(*INFER)
+        self.assertEqual(out.count(" peak"), 1, out)
+        peaks, = case["device_peaks"]
+        self.assertEqual((peaks["device"], peaks["driver"], peaks["power_limit_w"]), ("NVIDIA H200", "580.65.06", 600))
+        figures = {(p["operation"], p["variant"]): p for p in peaks["peaks"]}
+        fp32 = figures["product", "fp32"]
+        self.assertAlmostEqual(fp32["per_s"], 52e12, delta=1e6)  # the faster of two sizes
+        self.assertEqual((fp32["detail"], fp32["n"], fp32["datasheet_per_s"]), ("large", 10, 67e12))
+        self.assertAlmostEqual(fp32["spread"], 0.0005, delta=1e-4)
+        self.assertEqual((figures["product", "fp8"]["per_s"], figures["product", "fp8"]["per_s_reason"]), (None, "no hardware for it"))
+        self.assertEqual(figures["copy", "within_device"]["datasheet_per_s"], 4.8e12)
+        self.assertEqual(figures["product", "int8"]["per_s"], None)  # the datasheet has it, the probe has not
+        key, = self.kept()
+        self.assertRegex(key, "^NVIDIA H200; driver 580.65.06; 600 W; ")
+        self.env["SPIN_PEAKS"] = "product:fp32:1e12"
+        again, out = self.measure(*INFER, below="again")
+        self.assertNotIn(" peak", out)
+        self.assertEqual(again["device_peaks"], case["device_peaks"])
+        self.env["FAKE_NVML"] = str(self.write("nvml.txt", "* PowerManagementLimit 700000\n"))
+        other, _ = self.measure(*INFER, below="other")
+        self.assertAlmostEqual(other["flops"]["peak_measured_flops_per_s"], 1e12, delta=1e4)
+
+    def test_a_case_has_its_share_of_both_peaks(self):
+        case, _ = self.measure(*INFER, "--precision", "fp32")
+        flops = case["flops"]
+        self.assertAlmostEqual(flops["peak_measured_flops_per_s"], 52e12, delta=1e6)
+        self.assertEqual(flops["peak_datasheet_flops_per_s"], 67e12)
+        self.assertRegex(flops["peak_source"], r"^product fp32 \(large\) on NVIDIA H200 \(driver 580.65.06, 600 W\), median of 10, measured 20")
+        self.assertAlmostEqual(flops["share_of_measured_peak"], flops["achieved_flops_per_s"] / 52e12, delta=1e-9)
+        self.assertAlmostEqual(flops["share_of_datasheet_peak"], flops["achieved_flops_per_s"] / 67e12, delta=1e-9)
+        self.assertEqual(flops["flops_per_byte"], 4)
+        page = (self.only_run() / "report.html").read_text(encoding="utf-8")
+        self.assertIn("What the GPU does at best", page)
+        self.assertIn("NVIDIA H200 (driver 580.65.06, power limit 600 W), measured 20", page)
+
+    def test_training_has_the_sum_over_its_gpus(self):
+        case, _ = self.measure(*TRAIN)
+        self.assertAlmostEqual(case["flops"]["peak_measured_flops_per_s"], 2 * 52e12, delta=1e7)
+        self.assertGreater(case["flops"]["share_of_measured_peak"], 0)
+
+    def test_a_probe_that_fails_costs_the_measured_share_alone(self):
+        self.env["SPIN_PEAKS"] = "lost"
+        case, _ = self.measure(*INFER)
+        self.assertEqual(case["outcome"], "ok")
+        self.assertEqual(case["flops"]["share_of_measured_peak"], None)
+        self.assertIn("cuda:0 is lost", case["flops"]["share_of_measured_peak_reason"])
+        self.assertGreater(case["flops"]["share_of_datasheet_peak"], 0)
+        self.assertFalse((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists())
+
+    def test_measure_peak_false_measures_nothing(self):
+        case, out = self.measure(*INFER, "--no-measure-peak")
+        self.assertNotIn(" peak", out)
+        self.assertEqual(case["flops"]["peak_measured_flops_per_s_reason"], "not asked for (measure_peak: false)")
+        self.assertEqual(case["flops"]["peak_datasheet_flops_per_s"], 67e12)
+
+
+
+if __name__ == "__main__":
+    cli.main()

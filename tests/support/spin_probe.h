@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The probe of the spin plug-in, for tests only. SPIN_PEAKS: what it finds, as OPERATION:VARIANT:FIGURE parts
+// with commas, "product:bf16:640e12,copy:within_device:4.3e12"; a figure that is words is why there is none.
+// "lost": the device cannot be used. Each figure has ten repetitions around it, and half the speed of it
+// comes first.
+#pragma once
+#include <memory>
+
+#include "plugin/device_probe.h"
+
+namespace paceline::test {
+
+std::unique_ptr<plugin::DeviceProbe> make_spin_probe();
+
+}  // namespace paceline::test
