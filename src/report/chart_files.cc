@@ -45,6 +45,7 @@ constexpr std::array kChartReasons{
     WhyNot{"speedup", "no case may be compared with a baseline"},
     WhyNot{"memory", "no memory was measured"},
     WhyNot{"peak", "no share of the machine's peak was measured"},
+    WhyNot{"roofline", "no case on a GPU has its peaks, its FLOPs and its bytes"},
     WhyNot{"samples", "no samples are stored"},
     WhyNot{"device", "no sampler read the clock or the power of a GPU"},
 };

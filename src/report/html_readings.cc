@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/chart/plots.h"
 #include "report/html_parts.h"
+#include "report/roofline.h"
 #include "result/peak_memory.h"
 
 namespace paceline::report {
@@ -126,6 +127,22 @@ std::string peak_reading(std::span<const ReportRun> runs) {
         "overhead.",
         name_of(best), format_percent(*share(*best.one), 0));
   });
+}
+
+std::string roofline_reading(std::span<const ReportRun> runs) {
+  if (having(runs, has_roofline_point).empty()) return {};
+  const auto share = [](const CaseResult& c) {
+    const auto roof = roof_over(c);
+    return roof ? result::Number(roof->share) : result::Number();
+  };
+  return of_highest(runs, share,
+                    [&](const ReportCase& best) {
+                      return fmt::format("{} comes closest to its roof: {} of the {} roof. ", name_of(best),
+                                         format_percent(*share(*best.one), 0), roof_over(*best.one)->limit);
+                    }) +
+         "On the slope memory is the limit, on the flat part arithmetic. Bytes are those of operands and "
+         "results of "
+         "convolutions and matrix products, each once, so that no point can be further right.";
 }
 
 // How many cases of a model another one certainly beats, and for how many off the front that is open.
@@ -252,7 +269,8 @@ Sections more_charts(std::span<const ReportRun> runs) {
                      speedup_plots(runs)}},
           {.chart = {"memory", "Memory", memory_reading(runs), "memory_mb", memory_plots(runs)}},
           {.chart = {"peak", "Share of the measured peak", peak_reading(runs), "share_of_peak",
-                     peak_plots(runs)}}};
+                     peak_plots(runs)}},
+          {.chart = {"roofline", "Roofline", roofline_reading(runs), "share_of_peak", roofline_plots(runs)}}};
 }
 
 Chart samples_chart(const ReportCase& entry, const RenderOptions& options) {

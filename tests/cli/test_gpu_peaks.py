@@ -65,6 +65,7 @@ class Peaks(cli.CliTest):
         page = (self.only_run() / "report.html").read_text(encoding="utf-8")
         self.assertIn("What the GPU does at best", page)
         self.assertIn("NVIDIA H200 (driver 580.65.06, power limit 600 W), measured 20", page)
+        self.assertRegex(page, "fp32: 52.0 TFLOP/s measured")
 
     def test_training_has_the_sum_over_its_gpus(self):
         case, _ = self.measure(*TRAIN)

@@ -31,6 +31,9 @@ Plots sample_plots(const ReportCase& entry, std::size_t max_points);
 // device_plots.cc: clock and power of the GPUs in the timed windows, by the sampler nvml
 Plots device_plots(const ReportCase& entry);
 
+// roofline_plots.cc: of each kind of GPU, the cases whose FLOPs and bytes are known
+Plots roofline_plots(std::span<const ReportRun> runs);
+
 // training_plots.cc
 Plots scaling_plots(const Cases& cases);     // throughput over ranks: ideal, measured, predicted
 Plots efficiency_plots(const Cases& cases);  // likewise

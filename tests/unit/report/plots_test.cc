@@ -10,6 +10,7 @@
 #include "report/chart/plot_parts.h"
 #include "report/chart/svg.h"
 #include "report/chart_files.h"
+#include "report/roofline.h"
 #include "result/device_state.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
@@ -276,6 +277,55 @@ TEST(Plots, ManyReadingsAreThinnedAndOtherSamplersAreNotDrawn) {
   EXPECT_TRUE(device_plots(entry).empty());
   runs[0].sampled.clear();
   EXPECT_TRUE(device_plots(entry).empty());
+}
+
+ReportRun with_peaks() {
+  ReportRun run{testing::sample_run()};
+  auto& one = run.result.cases[0];
+  auto& peaks = one.device_peaks.emplace();
+  peaks.device = "NVIDIA H200";
+  peaks.measured_utc = std::string("2026-11-27T12:00:00Z");
+  peaks.peaks = {{"product", "fp32", 52e12, 0.01, 40, "8192", 67e12},
+                 {"copy", "within_device", 4e12, 0.01, 40, "1 GiB", 4.8e12}};
+  one.flops.flops_per_byte = 26.0;
+  one.flops.achieved_flops_per_s = 26e12;
+  one.flops.peak_measured_flops_per_s = 52e12;
+  run.result.cases.resize(1);
+  return run;
+}
+
+TEST(Plots, ARooflineHasTheRoofsOfTheDeviceAndACasePerPoint) {
+  const auto run = with_peaks();
+  const auto plots = roofline_plots(std::span(&run, 1));
+  ASSERT_EQ(plots.size(), 1U);
+  EXPECT_EQ(plots[0].title, "NVIDIA H200");
+  ASSERT_EQ(plots[0].lines.size(), 3U);
+  const auto& measured = plots[0].lines[0];
+  EXPECT_EQ(measured.name, "fp32: 52.0 TFLOP/s measured");
+  EXPECT_DOUBLE_EQ(measured.points.at(1).x, 13) << "the ridge: 52e12 over 4e12";
+  EXPECT_DOUBLE_EQ(measured.points.at(1).y, 52);
+  EXPECT_DOUBLE_EQ(measured.points.at(0).y / measured.points.at(0).x, 4)
+      << "on the slope bytes are the limit";
+  EXPECT_EQ(plots[0].lines[1].stroke, Line::Stroke::kDotted);
+  EXPECT_EQ(plots[0].lines[1].name, "fp32: 67.0 TFLOP/s by its datasheet");
+  const auto& point = plots[0].lines[2].points.at(0);
+  EXPECT_DOUBLE_EQ(point.x, 26);
+  EXPECT_DOUBLE_EQ(point.y, 26);
+  expect_words(point.hint, {"50 % of the compute roof"});
+  const auto files = chart_files(std::span(&run, 1), {});
+  EXPECT_TRUE(std::ranges::count(files.files, "roofline", &ChartFile::name));
+}
+
+TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
+  auto run = with_peaks();
+  auto& one = run.result.cases[0];
+  one.flops.flops_per_byte = 6.5;
+  EXPECT_EQ(roof_over(one)->limit, "memory");
+  EXPECT_DOUBLE_EQ(roof_over(one)->share, 1) << "26e12 of 6.5 FLOP per byte times 4e12";
+  one.flops.peak_measured_flops_per_s = 104e12;
+  EXPECT_DOUBLE_EQ(flops_per_gpu(one), 13e12);
+  one.flops.flops_per_byte = result::Number();
+  EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
 }
 
 TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {

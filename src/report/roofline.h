@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Where a case stands below the roofs of its GPU: memory traffic on the left, arithmetic on the right.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "result/case_result.h"
+
+namespace paceline::report {
+
+// Whether its FLOPs, its bytes and a roof are known.
+bool has_roofline_point(const result::CaseResult& one);
+double flops_per_gpu(const result::CaseResult& one);
+
+struct RoofOver {
+  std::string_view limit;  // memory | compute
+  double share = 0;        // of the roof over the point
+};
+// By the measured roofs; none where one of them is not known.
+std::optional<RoofOver> roof_over(const result::CaseResult& one);
+
+}  // namespace paceline::report
