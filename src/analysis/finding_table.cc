@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 54> kRules{{
+constexpr std::array<FindingRule, 57> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -37,6 +37,9 @@ constexpr std::array<FindingRule, 54> kRules{{
     {"fault_missed", "warning", find_missed_faults},
     {"capacity_open", "warning", find_open_capacities},
     {"idle_tensor_cores", "advice", find_idle_tensor_cores},
+    {"unused_tensor_cores", "advice", find_unused_tensor_cores},
+    {"pageable_copies", "advice", find_pageable_copies},
+    {"serial_copies", "advice", find_serial_copies},
     {"slow_launches", "advice", find_slow_launches},
     {"contiguous_convolutions", "advice", find_contiguous_convolutions},
     {"cudnn_by_rule", "advice", find_cudnn_by_rule},

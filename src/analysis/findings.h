@@ -57,6 +57,9 @@ Findings find_open_objectives(const RunResult& run);
 // GPUs (findings_device.cc)
 Findings find_device_slowdown(const RunResult& run);
 Findings find_idle_tensor_cores(const RunResult& run);
+Findings find_unused_tensor_cores(const RunResult& run);  // these three: findings_peaks.cc
+Findings find_pageable_copies(const RunResult& run);
+Findings find_serial_copies(const RunResult& run);
 Findings find_slow_launches(const RunResult& run);
 Findings find_contiguous_convolutions(const RunResult& run);
 Findings find_cudnn_by_rule(const RunResult& run);

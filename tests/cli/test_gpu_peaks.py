@@ -87,6 +87,12 @@ class Peaks(cli.CliTest):
         self.assertEqual(case["flops"]["peak_measured_flops_per_s_reason"], "not asked for (measure_peak: false)")
         self.assertEqual(case["flops"]["peak_datasheet_flops_per_s"], 67e12)
 
+    def test_unused_tensor_cores_are_told_from_the_peaks(self):
+        case, _ = self.measure(*INFER, "--precision", "fp32")
+        findings = [f for f in self.summary(self.only_run())["findings"] if f["id"] == "unused_tensor_cores"]
+        self.assertEqual([f["text"] for f in findings],
+                         ["1 case in fp32 leaves the tensor cores of the NVIDIA H200 idle: tf32 products up to 7.3 times, bf16 products up to 13.5 times as "
+                          f"fast there ({case['label']})."])
 
 
 if __name__ == "__main__":

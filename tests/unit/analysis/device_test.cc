@@ -175,6 +175,89 @@ TEST(Device, SaysFromWhichBatchThroughputIsFlat) {
   EXPECT_TRUE(of_kind(run, "flat_batch").empty());
 }
 
+// The H200's fp32 cases alone, with peaks as a probe would have found them there.
+result::RunResult with_peaks(const std::string& name) {
+  auto run = h200(name);
+  std::erase_if(run.cases, [](const auto& one) { return one.benchmark.precision != "fp32"; });
+  for (auto& one : run.cases) {
+    auto& peaks = one.device_peaks.emplace();
+    peaks.device = "NVIDIA H200";
+    peaks.peaks = {{"product", "fp32", 52e12, 0.01, 40, "", 67e12},
+                   {"product", "tf32", 380e12, 0.01, 40, "", 494.7e12},
+                   {"product", "fp16", 676e12, 0.01, 40, "", 989.5e12},
+                   {"copy", "pinned_to_device", 53e9, 0.01, 40, ""},
+                   {"copy", "pageable_to_device", 10.6e9, 0.01, 40, ""}};
+  }
+  return run;
+}
+
+TEST(Device, PeaksSayHowMuchFasterTensorCoresAre) {
+  auto run = with_peaks("precisions_b32");
+  const auto found = of_kind(run, "unused_tensor_cores");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].text,
+      "2 cases in fp32 leave the tensor cores of the NVIDIA H200 idle: tf32 products up to 7.3 times, "
+      "fp16 products up to 13.0 times as fast there (resnet50 eager fp32 b32 cuda, resnet50 torchscript "
+      "fp32 b32 cuda).");
+  EXPECT_EQ(found[0].evidence, "products measured on it: fp32 52, tf32 380, fp16 676 TFLOP/s");
+  EXPECT_EQ(found[0].advice, "Try --precision tf32,amp_fp16.");
+  for (auto& one : run.cases)
+    for (auto& peak : one.device_peaks->peaks) peak.per_s = result::Number::missing("not asked for");
+  EXPECT_THAT(of_kind(run, "unused_tensor_cores").at(0).evidence,
+              HasSubstr("its datasheet: fp32 67, tf32 495"));
+  run.cases[0].device_peaks->peaks.clear();
+  EXPECT_TRUE(of_kind(run, "unused_tensor_cores").empty());
+  EXPECT_TRUE(of_kind(h200("precisions_b32"), "unused_tensor_cores").empty())
+      << "a run that has tf32 says more";
+}
+
+void add_parts(CaseResult& one, double h2d, double model, double d2h) {
+  const double wall = *one.headline.p50_ns.value;
+  for (const auto& [name, share] : {std::pair{"h2d", h2d}, {"compute", model}, {"d2h", d2h}}) {
+    auto& part = one.device_parts.emplace_back();
+    part.name = name, part.p50_ns = share * wall;
+  }
+}
+
+TEST(Device, PageableCopiesHaveTheirShareAndWhatPinnedMemoryWouldGive) {
+  auto run = with_peaks("precisions_b32");
+  run.cases.resize(1);
+  auto& one = run.cases[0];
+  one.effective_settings["io"] = "inputs and outputs copied from and to pageable memory";
+  add_parts(one, 0.3, 0.6, 0.02);
+  const auto found = of_kind(run, "pageable_copies");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "resnet50 eager fp32 b32 cuda: copies from and to pageable memory take 32 % of the wall time; "
+            "pinned memory is copied up to 5.0 times as fast there (53.0 against 10.6 GB/s).");
+  EXPECT_EQ(found[0].advice, "Try --io pinned.");
+  EXPECT_TRUE(of_kind(run, "serial_copies").empty());
+  one.device_parts.clear();
+  add_parts(one, 0.02, 0.9, 0.01);
+  EXPECT_TRUE(of_kind(run, "pageable_copies").empty());
+}
+
+TEST(Device, SerialCopiesSayWhatOverlapWouldGive) {
+  auto run = with_peaks("precisions_b32");
+  run.cases.resize(1);
+  auto& one = run.cases[0];
+  one.effective_settings["io"] = "inputs and outputs copied from and to pinned memory";
+  add_parts(one, 0.25, 0.5, 0.15);
+  const auto found = of_kind(run, "serial_copies");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].text,
+      "resnet50 eager fp32 b32 cuda: copies take 40 % of the wall time and wait for the model, as it does "
+      "for them: beside each other they would give up to 1.80 times the throughput.");
+  EXPECT_EQ(found[0].advice, "Try --timing pipelined --overlap.");
+  one.effective_settings["overlap"] = "on";
+  EXPECT_TRUE(of_kind(run, "serial_copies").empty());
+  one.effective_settings["overlap"] = "off";
+  one.benchmark.params.clear();
+  EXPECT_TRUE(of_kind(run, "serial_copies").empty()) << "on the CPU";
+}
+
 TEST(Device, CasesOnTheCpuHaveNoneOfThem) {
   auto run = h200("study");
   for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = result::Number();
