@@ -150,6 +150,32 @@ TEST_F(OnDevice, EmptyingTheCacheChangesNoOutput) {
   EXPECT_EQ(torch_test::run(*engine), before);
 }
 
+// The fastest size of an operation, per second; 0: there is none.
+double rate_of(const std::vector<plugin::ProbedOperation>& found, std::string_view operation,
+               std::string_view variant) {
+  double best = 0;
+  for (const auto& one : found)
+    if (one.operation == operation && one.variant == variant)
+      for (const double ns : one.times_ns) best = std::max(best, one.amount / ns * 1e9);
+  return best;
+}
+
+TEST_F(OnDevice, TheProbeFindsPlausiblePeaks) {
+  const auto found = cuda_plugin().make_probe("cuda")->measure("cuda:0");
+  for (const auto& one : found)
+    EXPECT_TRUE(!one.times_ns.empty() || !one.detail.empty()) << one.operation << " " << one.variant;
+  const double fp32 = rate_of(found, "product", "fp32");
+  EXPECT_GT(fp32, 1e12);
+  EXPECT_GT(rate_of(found, "convolution", "fp32"), 0);
+  EXPECT_GT(rate_of(found, "product", "fp16"), fp32);
+  EXPECT_LT(rate_of(found, "product", "fp16"), 1e16) << "no device does so much: it was not waited for";
+  const double within = rate_of(found, "copy", "within_device");
+  EXPECT_GT(within, rate_of(found, "copy", "pinned_to_device"));
+  EXPECT_LT(within, 5e13);
+  EXPECT_GT(rate_of(found, "copy", "pageable_to_host"), 0);
+  EXPECT_GE(rate_of(found, "copy", "pinned_to_device"), rate_of(found, "copy", "pageable_to_device"));
+}
+
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
   const auto [code, message] = error_of([] {
     load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});

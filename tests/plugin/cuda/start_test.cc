@@ -8,6 +8,7 @@
 #include "plugin/torch/driver.h"
 #include "torch/cuda/cuda_training.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/peak_probe.h"
 #include "torch/errors.h"
 
 // What LibTorch's part for CUDA says before it has a device: the parts of the plug-in, with the toolkit's
@@ -46,6 +47,13 @@ TEST(Start, ATrainerWithoutADeviceSaysSo) {
     model.inputs = torch_test::inputs_of("tiny_cnn", 2);
     make_cuda_trainer()->load(model, {}, nullptr);
   });
+  EXPECT_EQ(code, ErrorCode::kUnavailable);
+  EXPECT_EQ(message.find("no CUDA device: "), 0U) << message;
+}
+
+TEST(Start, AProbeWithoutADeviceSaysSo) {
+  if (at::detail::getCUDAHooks().deviceCount() > 0) GTEST_SKIP() << "this machine has a device";
+  const auto [code, message] = error_of([] { (void)make_peak_probe()->measure("cuda:0"); });
   EXPECT_EQ(code, ErrorCode::kUnavailable);
   EXPECT_EQ(message.find("no CUDA device: "), 0U) << message;
 }

@@ -29,6 +29,7 @@ TEST_P(TorchScriptFile, RunsUnderBothEnginesAndPrecisions) {
   EXPECT_LE(relative_error(run(*optimised), expected), 1e-5);
   EXPECT_EQ(optimised->read_back(0).flops, plain->read_back(0).flops);
   EXPECT_EQ(plain->read_back(0).flops, 2.0 * 2 * 4 * 36 * 27);
+  EXPECT_EQ(plain->read_back(0).bytes, 4.0 * (2 * 3 * 64 + 4 * 27 + 2 * 4 * 36)) << "input, weights, output";
 }
 
 TEST_P(TorchScriptFile, RunsInBf16) {
