@@ -9,6 +9,7 @@ find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 # paceline_static_library(TARGET NAME HEADER LIBRARIES…): linked into the binaries, so that a bundle needs no package for it, and none of
 # the packages that the shared one needs.
@@ -19,3 +20,5 @@ function(paceline_static_library target name header)
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${${name}_FILE} INTERFACE_INCLUDE_DIRECTORIES ${${name}_INCLUDE} INTERFACE_LINK_LIBRARIES "${ARGN}")
 endfunction()
 paceline_static_library(LibArchive::LibArchive archive archive.h ZLIB::ZLIB)
+paceline_static_library(Curses::Tinfo tinfo term.h)
+paceline_static_library(Curses::Static ncursesw curses.h Curses::Tinfo)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Reads GPUs through the sampler that also runs beside measurements.
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/clock.h"
+#include "base/display_text.h"
+#include "base/error.h"
+#include "host/nvml.h"
+#include "monitor/source.h"
+#include "plugin/registry.h"
+
+namespace paceline::monitor {
+namespace {
+
+constexpr const char* kSampler = "nvml";
+
+// How a sampler's units are written in names of metrics, which have base units.
+struct Unit {
+  std::string_view unit, suffix;
+  double factor = 1;
+};
+constexpr std::array kUnits{Unit{"MHz", "_hertz", 1e6},
+                            Unit{"W", "_watts"},
+                            Unit{"J", "_joules"},
+                            Unit{"°C", "_celsius"},
+                            Unit{"%", "_ratio", 0.01},
+                            Unit{"B", "_bytes"},
+                            Unit{"B/s", "_bytes_per_second"},
+                            Unit{"1", ""}};
+// Those that count since the driver was loaded.
+constexpr std::array<std::string_view, 3> kCounters{"energy", "nvlink_tx", "nvlink_rx"};
+
+class NoGpu : public Source {
+ public:
+  explicit NoGpu(std::string reason) : reason_(std::move(reason)) {}
+  void read(Snapshot& into) override { into.absent.push_back("GPUs: " + reason_); }
+
+ private:
+  std::string reason_;
+};
+
+class GpuSource : public Source {
+ public:
+  GpuSource(std::unique_ptr<plugin::Sampler> sampler, std::map<std::string, Labels> labels)
+      : sampler_(std::move(sampler)), labels_(std::move(labels)) {}
+
+  void read(Snapshot& into) override {
+    if (!sampler_) return into.absent.push_back(why_);
+    try {
+      for (const auto& reading : sampler_->read(plugin::Moment::kWithin)) keep(reading);
+    } catch (const std::exception& e) {
+      sampler_.reset();
+      why_ = "GPUs: " + on_one_line(plain_reason(e));
+      return into.absent.push_back(why_);
+    }
+    for (const auto& [key, reading] : last_) add(reading, into);
+  }
+
+ private:
+  // Some are read every few times alone; until then the last reading stands.
+  void keep(const plugin::Reading& reading) { last_[reading.device + "/" + reading.metric] = reading; }
+
+  void add(const plugin::Reading& reading, Snapshot& into) const {
+    const auto labels = labels_.find(reading.device);
+    if (labels == labels_.end()) return;
+    if (const auto* words = std::get_if<std::string>(&reading.value))
+      return add_words(reading, *words, labels->second, into);
+    const auto unit = std::ranges::find(kUnits, reading.unit, &Unit::unit);
+    if (unit == kUnits.end()) return;
+    const bool counter = std::ranges::find(kCounters, reading.metric) != kCounters.end();
+    into.add(fmt::format("paceline_gpu_{}{}{}", reading.metric, unit->suffix, counter ? "_total" : ""),
+             fmt::format("Of a GPU, by its driver: {}.", reading.metric), labels->second,
+             std::get<double>(reading.value) * unit->factor);
+  }
+
+  static void add_words(const plugin::Reading& reading, const std::string& words, Labels labels,
+                        Snapshot& into) {
+    if (reading.metric == "left_out")
+      return into.absent.push_back(fmt::format("GPU {}: {}", label_of({labels, 0}, "gpu"), words));
+    labels.emplace_back("state", words);
+    into.add("paceline_gpu_" + reading.metric, fmt::format("1 for the state of {}.", reading.metric),
+             std::move(labels), 1);
+  }
+
+  std::unique_ptr<plugin::Sampler> sampler_;
+  std::map<std::string, Labels> labels_;  // by the device's name: "cuda:0"
+  std::map<std::string, plugin::Reading> last_;
+  std::string why_;
+};
+
+plugin::Manifest manifest_of_sampler(const std::filesystem::path& plugin_dir) {
+  for (const auto& one : plugin::read_manifests(plugin_dir)) {
+    const auto names = plugin::names_of(one.capabilities, plugin::Role::kSampler);
+    if (std::ranges::find(names, kSampler) != names.end()) return one;
+  }
+  throw Error(ErrorCode::kUnavailable, "the plug-in nvml is not installed");
+}
+
+std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir) {
+  const auto driver = host::read_nvidia_driver();
+  if (driver.gpus.empty())
+    throw Error(ErrorCode::kUnavailable, driver.version ? "the driver lists none" : driver.version.reason());
+  const auto manifest = manifest_of_sampler(plugin_dir);
+  plugin::SamplerSettings settings;
+  std::map<std::string, Labels> labels;
+  for (std::size_t i = 0; i < driver.gpus.size(); ++i) {
+    settings.devices.push_back(fmt::format("cuda:{}", i));
+    labels[settings.devices.back()] = {{"gpu", std::to_string(i)},
+                                       {"UUID", driver.gpus[i].uuid.value().value_or("")},
+                                       {"modelName", driver.gpus[i].name.value().value_or("")}};
+  }
+  for (const auto& option : manifest.options)
+    if (option.sampler == kSampler)
+      settings.options[option.name.substr(option.section().size() + 1)] = option.fallback;
+  auto sampler = plugin::LoadedPlugin(manifest.file).make_sampler(kSampler);
+  sampler->open(settings);
+  return std::make_unique<GpuSource>(std::move(sampler), std::move(labels));
+}
+
+class OwnCost : public Source {
+ public:
+  void read(Snapshot& into) override {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    into.add("paceline_monitor_cpu_seconds_total", "CPU time of the monitor itself.", {},
+             static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir) {
+  try {
+    return open_gpus(plugin_dir);
+  } catch (const std::exception& e) {
+    return std::make_unique<NoGpu>(on_one_line(plain_reason(e)));
+  }
+}
+
+std::unique_ptr<Source> own_cost_source() {
+  return std::make_unique<OwnCost>();
+}
+
+Sources all_sources(const host::SystemFiles& files, const std::filesystem::path& plugin_dir) {
+  auto all = machine_sources(files);
+  all.push_back(gpu_source(plugin_dir));
+  all.push_back(run_source(files));
+  all.push_back(own_cost_source());
+  return all;
+}
+
+Snapshot take_snapshot(const Sources& sources) {
+  Snapshot taken;
+  taken.utc_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                     std::chrono::system_clock::now().time_since_epoch())
+                     .count();
+  taken.steady_ns = SteadyClock{}.now_ns();
+  for (const auto& source : sources) source->read(taken);
+  return taken;
+}
+
+}  // namespace paceline::monitor

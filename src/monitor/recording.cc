@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "monitor/recording.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace paceline::monitor {
+namespace {
+
+using Json = nlohmann::json;
+constexpr const char* kMark = "paceline_monitor";
+constexpr int kVersion = 1;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+[[noreturn]] void not_a_recording(const std::filesystem::path& file, const std::string& why) {
+  throw Error(ErrorCode::kData,
+              fmt::format("{}: not a recording of paceline monitor: {}", shown_path(file.string()), why));
+}
+
+Snapshot snapshot_in(const std::filesystem::path& file, const std::string& line, std::size_t number) {
+  const auto json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) not_a_recording(file, fmt::format("line {} is no JSON", number));
+  try {
+    return snapshot_of(json);
+  } catch (const Error& e) {
+    not_a_recording(file, fmt::format("line {}: {}", number, e.what()));
+  }
+}
+
+}  // namespace
+
+Recorder::Recorder(const std::filesystem::path& file) : path_(file) {
+  if (std::filesystem::exists(file))
+    throw Error(ErrorCode::kUsage, fmt::format("{} exists; name another file", shown_path(file.string())));
+  file_.open(file, std::ios::binary);
+  file_ << text_of({{kMark, kVersion}, {"host", host_name()}}) << std::flush;
+  if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write {}", shown_path(file.string())));
+}
+
+void Recorder::add(const Snapshot& snapshot) {
+  file_ << text_of(to_json(snapshot)) << std::flush;
+  if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write {}", shown_path(path_.string())));
+}
+
+Recording read_recording(const std::filesystem::path& file) {
+  const auto text = read_file(file);
+  auto lines = split(text, '\n');
+  Recording recording;
+  if (!lines.empty() && lines.back().empty())
+    lines.pop_back();
+  else
+    recording.cut = true;
+  const auto head = lines.empty() ? Json() : Json::parse(lines[0], nullptr, false);
+  if (!head.is_object() || !head.contains(kMark)) not_a_recording(file, "its first line does not say so");
+  if (head.at(kMark) != kVersion)
+    not_a_recording(file, fmt::format("version {}; this paceline reads {}", head.at(kMark).dump(), kVersion));
+  recording.host = head.value("host", "");
+  const auto whole = lines.size() - (recording.cut ? 1 : 0);
+  for (std::size_t i = 1; i < whole; ++i) recording.snapshots.push_back(snapshot_in(file, lines[i], i + 1));
+  return recording;
+}
+
+}  // namespace paceline::monitor

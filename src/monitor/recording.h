@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Snapshots in a file, one JSON object a line behind a line about the machine.
+#pragma once
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "monitor/snapshot.h"
+
+namespace paceline::monitor {
+
+class Recorder {
+ public:
+  // Begins a new file. Throws Error(kUsage) where one stands there already, Error(kIo) where none can be
+  // made.
+  explicit Recorder(const std::filesystem::path& file);
+  // Whole lines reach the system at once, so that a reader finds no half ones. Throws Error(kIo).
+  void add(const Snapshot& snapshot);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+struct Recording {
+  std::string host;
+  std::vector<Snapshot> snapshots;
+  bool cut = false;  // its last line was not whole
+};
+// Throws Error(kData) for another kind of file, with the line that is wrong.
+Recording read_recording(const std::filesystem::path& file);
+
+}  // namespace paceline::monitor
