@@ -33,7 +33,7 @@ static_assert(kAnyKind < kPlanLevel);
 
 // Bits of Option::commands: commands that take flags. Plan options are for run and the command of their kind.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kBuild = 64, kTrain = 128, kComm = 256;
+                          kBuild = 64, kTrain = 128, kComm = 256, kMonitor = 1024;
 // Options that profile has beside those of train; its flags are read as kTrain | kProfile.
 inline constexpr unsigned kProfile = 512;
 
@@ -54,6 +54,7 @@ inline constexpr std::array kFlagCommands{CommandRow{kInfer, "infer", kInference
                                           CommandRow{kBuild, "build"},
                                           CommandRow{kExport, "export"},
                                           CommandRow{kValidate, "validate"},
+                                          CommandRow{kMonitor, "monitor"},
                                           CommandRow{kSchema, "schema", 0, kAnyNumber},
                                           CommandRow{kTrain | kProfile, "profile", kTraining, 1}};
 

@@ -123,10 +123,34 @@ constexpr std::array kCommandRows{
            .help =
                "What a step of training would take with link=2x, bucket_cap_mb=50, comm_hook=fp16_compress, "
                "batch=64, stragglers=none, loader=fast: one of them, or several with commas."},
+    Option{.name = "interval_s",
+           .type = kNumber,
+           .fallback = "1",
+           .unit = "s",
+           .range = {0.1, 3600},
+           .commands = kMonitor,
+           .help = "Time between two readings."},
+    Option{.name = "count",
+           .type = kInteger,
+           .fallback = "0",
+           .range = {0},
+           .commands = kMonitor,
+           .help = "Number of readings; 0: until it is interrupted, or q is typed."},
+    Option{.name = "serve",
+           .commands = kMonitor,
+           .help =
+               "Serves a page with charts, and /metrics for Prometheus, at HOST:PORT. An address that other "
+               "machines can reach needs a token in the variable PACELINE_MONITOR_TOKEN."},
+    Option{.name = "record", .commands = kMonitor, .help = "Also writes every reading to this new file."},
+    Option{.name = "replay",
+           .commands = kMonitor,
+           .help =
+               "Shows such a file instead of this machine: in its own time on a terminal or a page, at once "
+               "as lines."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",
-           .commands = kRuns | kValidate | kSchema | kExport | kBuild,
+           .commands = kRuns | kValidate | kSchema | kExport | kBuild | kMonitor,
            .help = "Machine-readable output on stdout, text on stderr."},
     Option{.name = "quiet",
            .flags = "-q",
