@@ -34,7 +34,7 @@ for argument in "$@"; do
 done
 
 packages=(g++ cmake ninja-build ccache pkg-config libfmt-dev nlohmann-json3-dev libyaml-cpp-dev
-  libboost-dev libncurses-dev prometheus-cpp-dev libzip-dev zlib1g-dev libarchive-dev libssl-dev libstb-dev libonnx-dev xz-utils
+  libboost-dev libncurses-dev prometheus-cpp-dev libsqlite3-dev libzip-dev zlib1g-dev libarchive-dev libssl-dev libstb-dev libonnx-dev xz-utils
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev)
 check_packages=(clang-format clang-tidy-19 clang-14 libclang-rt-14-dev chromium python3-jsonschema libopencv-dnn-dev
   openmpi-bin slurm-wlm munge iproute2 prometheus)

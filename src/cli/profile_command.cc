@@ -3,6 +3,7 @@
 #include "analysis/traces/trace_study.h"
 #include "base/display_text.h"
 #include "cli/command_table.h"
+#include "cli/nsight_profile.h"
 #include "cli/profile_options.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -20,6 +21,7 @@ ExitCode profile_command(const Context& context) {
   check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
+  if (profile_of_nsight(options.text("from"), console)) return ExitCode::kOk;
   const auto study = analysis::traces::read_traces(options.text("from"));
   if (console.json) console.result(result::json_text(report::to_json(study)));
   print(console.text(), for_terminal(report::text_of(study)));

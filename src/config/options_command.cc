@@ -104,11 +104,12 @@ constexpr std::array kCommandRows{
            .commands = kProfile,
            .help = "Which bottlenecks are listed: waiting of ranks for each other, for data, for the host, "
                    "memory and operators, or all."},
-    Option{.name = "from",
-           .commands = kProfile,
-           .help = "Runs nothing and reads this folder of traces instead, one per rank, as PyTorch's "
-                   "profiler exports "
-                   "them."},
+    Option{
+        .name = "from",
+        .commands = kProfile,
+        .help =
+            "Runs nothing and reads this instead: a folder of traces of PyTorch's profiler, one per rank; a "
+            ".csv or .ncu-rep of Nsight Compute; a .sqlite or .nsys-rep of Nsight Systems."},
     Option{
         .name = "self_test",
         .type = kBoolean,

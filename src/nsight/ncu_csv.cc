@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "nsight/ncu_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::nsight {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// RFC 4180: quoted fields may hold commas, line ends and doubled quotes. `whole`: false for a last row that
+// ends inside quotes.
+struct Table {
+  std::vector<Row> rows;
+  bool whole = true;
+};
+
+class CsvReader {
+ public:
+  Table read(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) take(text[i], i + 1 < text.size() ? text[i + 1] : '\0', i);
+    table_.whole = !quoted_;
+    if (!field_.empty() || !row_.empty()) end_row();
+    return std::move(table_);
+  }
+
+ private:
+  void take(char c, char next, std::size_t& at) {
+    if (c == '"' && quoted_ && next == '"') {
+      field_ += c;
+      ++at;
+    } else if (c == '"') {
+      quoted_ = !quoted_;
+    } else if (c == ',' && !quoted_) {
+      end_field();
+    } else if (c == '\n' && !quoted_) {
+      end_row();
+    } else if (c != '\r' || quoted_) {
+      field_ += c;
+    }
+  }
+  void end_field() {
+    row_.push_back(std::move(field_));
+    field_.clear();
+  }
+  void end_row() {
+    end_field();
+    if (row_.size() > 1 || !row_[0].empty()) table_.rows.push_back(std::move(row_));
+    row_.clear();
+  }
+
+  Table table_;
+  Row row_;
+  std::string field_;
+  bool quoted_ = false;
+};
+
+// From the header of the table on; what the profiler and the program print comes before it.
+std::string_view from_header(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    if (line.find("\"Kernel Name\"") != std::string_view::npos) return text.substr(begin);
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Without lines of the profiler that stand between rows.
+std::string without_notes(std::string_view text) {
+  std::string kept;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    if (!line.starts_with("==")) kept.append(line).push_back('\n');
+    begin = end + 1;
+  }
+  return kept;
+}
+
+// What separates groups of digits in one file: "1,234.5", "1.234,5", "1 234,5".
+struct Separators {
+  char group = ',', decimal = '.';
+};
+
+bool is_numeric(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,' +-eE") == std::string_view::npos &&
+         text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+// Of one number, where it can only mean one thing: both marks, one mark twice, or digits behind a mark that
+// are no group of three.
+std::optional<Separators> separators_in(std::string_view number) {
+  const auto point = number.rfind('.'), comma = number.rfind(',');
+  constexpr auto kNone = std::string_view::npos;
+  if (point != kNone && comma != kNone) return point > comma ? Separators{',', '.'} : Separators{'.', ','};
+  if (point == kNone && comma == kNone) return std::nullopt;
+  const char mark = point != kNone ? '.' : ',', other = mark == '.' ? ',' : '.';
+  const auto at = point != kNone ? point : comma;
+  if (number.find(mark) != at) return Separators{mark, other};
+  constexpr std::size_t kGroup = 3;
+  const bool grouped = number.size() - at - 1 == kGroup && at >= 1 && at <= kGroup && number[0] != '0';
+  return grouped ? std::nullopt : std::optional(Separators{other, mark});
+}
+
+// Of all numbers in these columns.
+Separators separators_of(std::span<const Row> rows, const std::vector<std::size_t>& columns,
+                         const std::string& file) {
+  std::optional<Separators> known;
+  for (const auto& row : rows)
+    for (const auto column : columns) {
+      const auto found =
+          column < row.size() && is_numeric(row[column]) ? separators_in(row[column]) : std::nullopt;
+      if (found && known && found->decimal != known->decimal)
+        throw Error(
+            ErrorCode::kData,
+            fmt::format("{}: '.' and ',' have two meanings in its numbers; write it again with LC_ALL=C",
+                        shown_path(file)));
+      if (found) known = found;
+    }
+  return known.value_or(Separators{});
+}
+
+std::optional<double> number_in(std::string text, Separators marks) {
+  std::erase_if(text, [&](char c) { return c == marks.group || c == ' ' || c == '\''; });
+  std::ranges::replace(text, marks.decimal, '.');
+  return is_numeric(text) ? parse_double(text) : std::nullopt;
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+// Spellings of several releases; percent stays percent.
+constexpr std::array kUnits{Unit{"ns", 1},
+                            Unit{"nsecond", 1},
+                            Unit{"us", 1e3},
+                            Unit{"usecond", 1e3},
+                            Unit{"ms", 1e6},
+                            Unit{"msecond", 1e6},
+                            Unit{"s", 1e9},
+                            Unit{"second", 1e9},
+                            Unit{"byte", 1},
+                            Unit{"Kbyte", 1e3},
+                            Unit{"Mbyte", 1e6},
+                            Unit{"Gbyte", 1e9},
+                            Unit{"byte/second", 1},
+                            Unit{"Kbyte/second", 1e3},
+                            Unit{"Mbyte/second", 1e6},
+                            Unit{"Gbyte/second", 1e9},
+                            Unit{"Tbyte/second", 1e12},
+                            Unit{"byte/s", 1},
+                            Unit{"Kbyte/s", 1e3},
+                            Unit{"Mbyte/s", 1e6},
+                            Unit{"Gbyte/s", 1e9},
+                            Unit{"Tbyte/s", 1e12},
+                            Unit{"hz", 1},
+                            Unit{"Khz", 1e3},
+                            Unit{"Mhz", 1e6},
+                            Unit{"Ghz", 1e9},
+                            Unit{"cycle/nsecond", 1e9}};
+
+double factor_of(std::string_view unit) {
+  const auto found = std::ranges::find(kUnits, unit, &Unit::name);
+  return found == kUnits.end() ? 1 : found->factor;
+}
+
+constexpr std::array<std::string_view, 11> kDescribing{
+    "ID",     "Process ID", "Process Name", "Host Name", "Kernel Name", "Context",
+    "Stream", "Block Size", "Grid Size",    "Device",    "CC"};
+
+class Reader {
+ public:
+  Reader(Table table, const std::string& name) : table_(std::move(table)), name_(name) {
+    for (std::size_t i = 0; i < header().size(); ++i) columns_.try_emplace(header()[i], i);
+    drop_cut_row();
+  }
+
+  NcuFile read() {
+    marks_ = separators_of(std::span(table_.rows).subspan(1), value_columns(), name_);
+    if (columns_.contains("Metric Name"))
+      read_details();
+    else
+      read_raw();
+    if (file_.launches.empty())
+      throw Error(ErrorCode::kData,
+                  fmt::format("{}: it has the heading of Nsight Compute, and no kernel", shown_path(name_)));
+    return std::move(file_);
+  }
+
+ private:
+  [[nodiscard]] const Row& header() const { return table_.rows.front(); }
+
+  [[nodiscard]] std::vector<std::size_t> value_columns() const {
+    const auto value = columns_.find("Metric Value");
+    if (value != columns_.end()) return {value->second};
+    std::vector<std::size_t> columns;
+    for (const auto& [name, at] : columns_)
+      if (std::ranges::find(kDescribing, name) == kDescribing.end()) columns.push_back(at);
+    return columns;
+  }
+
+  // A file that was cut ends inside a row.
+  void drop_cut_row() {
+    if (table_.rows.size() < 2 || (table_.whole && table_.rows.back().size() == header().size())) return;
+    table_.rows.pop_back();
+    file_.remarks.emplace_back("the file ends inside a row, which is left out");
+  }
+
+  [[nodiscard]] std::string cell(const Row& row, std::string_view column) const {
+    const auto at = columns_.find(column);
+    return at == columns_.end() || at->second >= row.size() ? "" : row[at->second];
+  }
+
+  KernelLaunch& launch_of(const Row& row) {
+    const auto id = cell(row, "Process ID") + "/" + cell(row, "ID");
+    const auto [at, is_new] = places_.try_emplace(id, file_.launches.size());
+    if (is_new)
+      file_.launches.push_back(
+          {cell(row, "ID"), cell(row, "Kernel Name"), cell(row, "Device"), cell(row, "Stream"), {}});
+    return file_.launches[at->second];
+  }
+
+  void add(KernelLaunch& launch, const std::string& metric, const std::string& unit,
+           const std::string& text) {
+    if (const auto value = number_in(text, marks_))
+      launch.metrics.try_emplace(metric, *value * factor_of(unit));
+  }
+
+  // "Memory Throughput" is a share in one section, and bytes per second in another.
+  void read_details() {
+    for (std::size_t i = 1; i < table_.rows.size(); ++i) {
+      const auto& row = table_.rows[i];
+      const auto unit = cell(row, "Metric Unit"), metric = cell(row, "Metric Name");
+      auto& launch = launch_of(row);
+      if (!metric.empty())
+        add(launch, unit.ends_with("/second") || unit.ends_with("/s") ? metric + " per second" : metric, unit,
+            cell(row, "Metric Value"));
+    }
+  }
+
+  // The row below the header has the units.
+  void read_raw() {
+    if (table_.rows.size() < 2) return;
+    const auto units = table_.rows[1];
+    const bool has_units = cell(units, "ID").empty();
+    for (std::size_t i = has_units ? 2 : 1; i < table_.rows.size(); ++i) {
+      const auto& row = table_.rows[i];
+      auto& launch = launch_of(row);
+      for (const auto& [name, at] : columns_)
+        if (std::ranges::find(kDescribing, name) == kDescribing.end())
+          add(launch, name, has_units ? units[at] : "", row[at]);
+    }
+  }
+
+  Table table_;
+  const std::string& name_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
+  std::map<std::string, std::size_t> places_;
+  Separators marks_;
+  NcuFile file_;
+};
+
+}  // namespace
+
+NcuFile parse_ncu_csv(std::string_view text, const std::string& name) {
+  const auto table = from_header(text);
+  if (table.empty())
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{}: no table of Nsight Compute: no column \"Kernel Name\"; write one with: ncu --import "
+                    "REPORT.ncu-rep --csv --page raw",
+                    shown_path(name)));
+  return Reader(CsvReader().read(without_notes(table)), name).read();
+}
+
+}  // namespace paceline::nsight

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "nsight/nsys_file.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/display_text.h"
+#include "base/error.h"
+
+namespace paceline::nsight {
+namespace {
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { ::sqlite3_close(database); }
+};
+struct EndStatement {
+  void operator()(sqlite3_stmt* statement) const { ::sqlite3_finalize(statement); }
+};
+
+// A row of a query while it is visited.
+class Found {
+ public:
+  explicit Found(sqlite3_stmt* statement) : statement_(statement) {}
+  [[nodiscard]] std::int64_t number(int column) const { return ::sqlite3_column_int64(statement_, column); }
+  [[nodiscard]] std::optional<std::int64_t> maybe(int column) const {
+    return ::sqlite3_column_type(statement_, column) == SQLITE_NULL ? std::nullopt
+                                                                    : std::optional(number(column));
+  }
+  [[nodiscard]] std::string text(int column) const {
+    const auto* const found = ::sqlite3_column_text(statement_, column);
+    return found ? reinterpret_cast<const char*>(found) : "";
+  }
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+class Database {
+ public:
+  explicit Database(const std::filesystem::path& file) : path_(file) {
+    if (!std::filesystem::exists(file))
+      throw Error(ErrorCode::kIo, fmt::format("cannot read {}: it is not there", shown_path(file.string())));
+    sqlite3* opened = nullptr;
+    const int code = ::sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
+    database_.reset(opened);
+    if (code != SQLITE_OK) fail();
+  }
+
+  [[nodiscard]] bool has(const std::string& table) const {
+    bool found = false;
+    visit("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '" + table + "'",
+          [&](const Found&) { found = true; });
+    return found;
+  }
+
+  template <class Visit>
+  void visit(const std::string& query, Visit each) const {
+    sqlite3_stmt* prepared = nullptr;
+    if (::sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK) fail();
+    const std::unique_ptr<sqlite3_stmt, EndStatement> statement(prepared);
+    int code = SQLITE_ROW;
+    while ((code = ::sqlite3_step(prepared)) == SQLITE_ROW) each(Found(prepared));
+    if (code != SQLITE_DONE) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ErrorCode::kData, fmt::format("{}: not a readable export of Nsight Systems: {}",
+                                              shown_path(path_.string()), ::sqlite3_errmsg(database_.get())));
+  }
+
+  std::filesystem::path path_;
+  std::unique_ptr<sqlite3, CloseDatabase> database_;
+};
+
+constexpr const char *kKernels = "CUPTI_ACTIVITY_KIND_KERNEL", *kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY",
+                     *kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME", *kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+
+// Columns start, end, deviceId, streamId of an activity, and the end of the call that asked for it.
+std::string activities(const Database& file, const std::string& table, const std::string& more) {
+  const bool calls = file.has(kCalls);
+  return fmt::format(
+      "SELECT a.start, a.end, a.deviceId, a.streamId, {}{} FROM {} a {} ORDER BY a.start",
+      calls ? "(SELECT max(c.end) FROM calls c WHERE c.correlationId = a.correlationId)" : "NULL", more,
+      table, "");
+}
+
+void read_activity(const Found& row, Activity& into) {
+  into.start = row.number(0), into.end = row.number(1), into.device = row.number(2),
+  into.stream = row.number(3);
+  into.asked = row.maybe(4);
+}
+
+CopyKind copy_kind(std::int64_t code) {  // of CUpti_ActivityMemcpyKind
+  constexpr std::int64_t kIn = 1, kOut = 2, kWithin = 8;
+  return code == kIn       ? CopyKind::kHostToDevice
+         : code == kOut    ? CopyKind::kDeviceToHost
+         : code == kWithin ? CopyKind::kDeviceToDevice
+                           : CopyKind::kOther;
+}
+
+}  // namespace
+
+NsysFile read_nsys_file(const std::filesystem::path& path) {
+  const Database file(path);
+  if (!file.has("StringIds"))
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{}: no export of Nsight Systems: it has no table StringIds; write one with: nsys "
+                    "export --type sqlite REPORT.nsys-rep",
+                    shown_path(path.string())));
+  NsysFile read;
+  if (file.has(kCalls))
+    file.visit(fmt::format("CREATE TEMP TABLE calls AS SELECT correlationId, end FROM {}", kCalls),
+               [](const Found&) {});
+  if (file.has(kCalls))
+    file.visit("CREATE INDEX temp.by_correlation ON calls(correlationId)", [](const Found&) {});
+  if (file.has(kKernels))
+    file.visit(activities(file, kKernels, ", (SELECT value FROM StringIds WHERE id = a.demangledName)"),
+               [&](const Found& row) {
+                 read_activity(row, read.kernels.emplace_back());
+                 read.kernels.back().name = row.text(5);
+               });
+  if (file.has(kCopies))
+    file.visit(activities(file, kCopies, ", a.copyKind, a.bytes, a.srcKind, a.dstKind"),
+               [&](const Found& row) {
+                 auto& copy = read.copies.emplace_back();
+                 read_activity(row, copy);
+                 copy.kind = copy_kind(row.number(5)), copy.bytes = row.number(6);
+                 constexpr std::int64_t kPageable = 0;  // of CUpti_ActivityMemoryKind as nsys stores it
+                 copy.pageable = (copy.kind == CopyKind::kHostToDevice && row.number(7) == kPageable) ||
+                                 (copy.kind == CopyKind::kDeviceToHost && row.number(8) == kPageable);
+               });
+  if (file.has(kGraphs))
+    file.visit(activities(file, kGraphs, ""),
+               [&](const Found& row) { read_activity(row, read.graphs.emplace_back()); });
+  if (read.kernels.empty() && read.copies.empty() && read.graphs.empty())
+    throw Error(ErrorCode::kData,
+                fmt::format("{}: it has no activity of a GPU; was the program traced with -t cuda?",
+                            shown_path(path.string())));
+  if (!read.graphs.empty())
+    read.remarks.emplace_back(
+        "CUDA graphs were traced as a whole; nsys profile --cuda-graph-trace=node shows their kernels");
+  return read;
+}
+
+}  // namespace paceline::nsight

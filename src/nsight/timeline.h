@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a device did over time: busy, idle and for whom it waited, copies and what of them was hidden.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "nsight/kernel_figures.h"
+#include "nsight/nsys_file.h"
+
+namespace paceline::nsight {
+
+struct CopyFigures {
+  std::string direction;  // "host to device"
+  std::size_t copies = 0;
+  double bytes = 0, time_ns = 0;
+  double pageable_bytes = 0;  // from or to memory that is not pinned
+  double hidden_ns = 0;       // of the time, beside kernels of the same device
+};
+
+// From the first activity of a device to its last one.
+struct DeviceTimeline {
+  std::int64_t device = 0;
+  double span_ns = 0, busy_ns = 0;  // busy: at least one kernel, copy or graph
+  double kernels_ns = 0;            // at least one kernel or graph
+  double late_host_ns = 0;  // idle, and the call for what came next had not ended when it began to idle
+  std::size_t nccl_kernels = 0;
+  double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: beside other kernels
+};
+
+struct TimelineStudy {
+  std::string source;
+  std::vector<DeviceTimeline> devices;
+  std::vector<CopyFigures> copies;
+  std::vector<KernelFigures> kernels;  // the longest first; times and calls alone
+  std::vector<KernelFinding> findings;
+  std::vector<std::string> remarks;
+};
+
+TimelineStudy study_timeline(const NsysFile& file, const std::string& source);
+
+nlohmann::json to_json(const TimelineStudy& study);
+std::string text_of(const TimelineStudy& study, std::size_t columns);
+
+}  // namespace paceline::nsight

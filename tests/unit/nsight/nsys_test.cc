@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Exports of Nsight Systems, made with its tables, and what is said about the time between kernels.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/scratch_folder.h"
+#include "nsight/timeline.h"
+
+namespace paceline::nsight {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Nsys : public ::testing::Test {
+ protected:
+  void run(const std::string& sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(::sqlite3_open(file_.c_str(), &database), SQLITE_OK);
+    char* problem = nullptr;
+    ::sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &problem);
+    ASSERT_EQ(problem, nullptr) << problem;
+    ::sqlite3_close(database);
+  }
+  void kernels(const std::string& rows) {
+    run("CREATE TABLE IF NOT EXISTS StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, "
+        "'gemm'), "
+        "(2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL');"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (demangledName INTEGER, start INTEGER, end INTEGER, "
+        "deviceId INTEGER, "
+        "streamId INTEGER, correlationId INTEGER, gridX INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL "
+        "VALUES " +
+        rows);
+  }
+  void copies(const std::string& rows) {
+    run("CREATE TABLE IF NOT EXISTS StringIds (id INTEGER, value TEXT);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
+        "INTEGER, correlationId "
+        "INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER); INSERT INTO "
+        "CUPTI_ACTIVITY_KIND_MEMCPY VALUES " +
+        rows);
+  }
+  void calls(const std::string& rows) {
+    run("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, correlationId INTEGER, nameId "
+        "INTEGER); "
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES " +
+        rows);
+  }
+  [[nodiscard]] TimelineStudy study() const { return study_timeline(read_nsys_file(file_), "t.sqlite"); }
+  [[nodiscard]] std::vector<std::string> sentences() const {
+    std::vector<std::string> texts;
+    for (const auto& f : study().findings) texts.push_back(f.text);
+    return texts;
+  }
+
+  ScratchFolder folder_ = ScratchFolder::below_temp("nsys-test");
+  std::filesystem::path file_ = folder_.path() / "t.sqlite";
+};
+
+TEST_F(Nsys, BusyTimeCountsOverlappingWorkOnce) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 50000, 150000, 0, 8, 2, 1), (1, 300000, 400000, 0, 7, 3, 1)");
+  const auto found = study();
+  ASSERT_EQ(found.devices.size(), 1U);
+  EXPECT_DOUBLE_EQ(found.devices[0].span_ns, 400000);
+  EXPECT_DOUBLE_EQ(found.devices[0].busy_ns, 250000);
+  EXPECT_DOUBLE_EQ(found.devices[0].late_host_ns, 0);  // no calls were traced: nobody is blamed
+  EXPECT_EQ(found.kernels[0].launches, 3U);
+}
+
+TEST_F(Nsys, IdleTimeIsTheHostsUntilItsCallHasReturned) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 200000, 300000, 0, 7, 2, 1), (1, 400000, 500000, 0, 7, 3, 1)");
+  calls("(0, 10, 1, 0), (150000, 180000, 2, 0), (20, 30, 3, 0)");
+  EXPECT_DOUBLE_EQ(study().devices[0].late_host_ns, 80000);  // not the second gap: that call was early
+  EXPECT_THAT(sentences(), ElementsAre("device 0 waits for the host in 16 % of the time"));
+}
+
+TEST_F(Nsys, CopiesFromPageableMemoryAreNamed) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1)");
+  copies("(100000, 200000, 0, 7, 2, 1000000, 1, 0, 2), (200000, 210000, 0, 7, 3, 1000, 2, 2, 1)");
+  const auto found = study();
+  ASSERT_EQ(found.copies.size(), 2U);
+  EXPECT_DOUBLE_EQ(found.copies[0].pageable_bytes, 1000000);
+  EXPECT_DOUBLE_EQ(found.copies[1].pageable_bytes, 0);
+  EXPECT_THAT(sentences(), ElementsAre("copies host to device use memory that is not pinned"));
+}
+
+TEST_F(Nsys, PinnedCopiesAreNamedOnlyWhereNoKernelHidesThem) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 200000, 300000, 0, 7, 4, 1)");
+  copies("(100000, 200000, 0, 8, 2, 1000000, 1, 1, 2)");
+  EXPECT_THAT(sentences(), ElementsAre("copies host to device are not hidden behind kernels"));
+  run("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 300000");
+  EXPECT_DOUBLE_EQ(study().copies[0].hidden_ns, 100000);
+  EXPECT_THAT(sentences(), IsEmpty());
+}
+
+TEST_F(Nsys, CommunicationThatNothingHidesIsNamed) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1), (2, 50000, 200000, 0, 9, 2, 1)");
+  const auto found = study();
+  EXPECT_EQ(found.devices[0].nccl_kernels, 1U);
+  EXPECT_DOUBLE_EQ(found.devices[0].nccl_hidden_ns, 50000);
+  EXPECT_THAT(sentences(), ElementsAre("device 0: 50 % of the time is communication that no kernel hides"));
+}
+
+TEST_F(Nsys, GraphsTracedAsAWholeAreWorkAndAreRemarkedUpon) {
+  run("CREATE TABLE StringIds (id INTEGER, value TEXT); CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start "
+      "INTEGER, end INTEGER, "
+      "deviceId INTEGER, streamId INTEGER, correlationId INTEGER); INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (0, 90, 0, 7, 1)");
+  EXPECT_DOUBLE_EQ(study().devices[0].kernels_ns, 90);
+  EXPECT_THAT(study().remarks, Contains(HasSubstr("--cuda-graph-trace=node")));
+}
+
+TEST_F(Nsys, OtherAndDamagedFilesAreRefused) {
+  EXPECT_THROW(study(), Error);  // absent
+  run("CREATE TABLE other (a INTEGER)");
+  EXPECT_THROW(study(), Error);
+  run("CREATE TABLE StringIds (id INTEGER, value TEXT)");
+  EXPECT_THROW(study(), Error);  // nothing of a GPU
+  kernels("(1, 0, 100000, 0, 7, 1, 1)");
+  EXPECT_EQ(study().devices.size(), 1U);
+  std::filesystem::resize_file(file_, 5000);
+  EXPECT_THROW(study(), Error);
+  std::ofstream(file_) << "no database at all, but text that is long enough";
+  EXPECT_THROW(study(), Error);
+}
+
+TEST_F(Nsys, AnExportWithoutAColumnSaysWhichIsMissing) {
+  run("CREATE TABLE StringIds (id INTEGER, value TEXT); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start "
+      "INTEGER, end INTEGER)");
+  try {
+    (void)study();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("deviceId"));
+  }
+}
+
+}  // namespace
+}  // namespace paceline::nsight
