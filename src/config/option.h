@@ -105,8 +105,6 @@ struct Option {
   unsigned commands = kOfGroup;
   // false: accepted, never offered, and a case that sets it is skipped as "not available yet"
   bool available = true;
-  std::string_view train_flags{};  // additional spellings for the train command alone: --seed
-  std::string_view comm_flags{};   // those for the comm command alone; there, others have no single letters
   NamePart name_part{};
   // Whether it is part of what a case measures, so that cases with different values are never taken for one.
   bool identity = true;

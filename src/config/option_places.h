@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "base/workload_kind.h"
@@ -39,16 +40,24 @@ inline constexpr unsigned kProfile = 512;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;
 
+// Spellings of an option, comma-separated, that one command has besides.
+struct OwnFlags {
+  std::string_view option, flags;
+};
+std::span<const OwnFlags> own_flags_of_train(), own_flags_of_comm();
+
 struct CommandRow {
   unsigned bits;
   std::string_view name;
   unsigned kinds = 0;          // of the cases that it runs; 0: it runs none
   std::size_t most_words = 0;  // that it accepts without a flag; with one it is a plan
+  std::span<const OwnFlags> (*own_flags)() = [] { return std::span<const OwnFlags>(); };
+  bool own_letters = false;  // its single letters are its own flags, and those of every command
 };
 // The first one is suggested where several take a flag.
 inline constexpr std::array kFlagCommands{CommandRow{kInfer, "infer", kInference},
-                                          CommandRow{kTrain, "train", kTraining, 1},
-                                          CommandRow{kComm, "comm", kCollective},
+                                          CommandRow{kTrain, "train", kTraining, 1, own_flags_of_train},
+                                          CommandRow{kComm, "comm", kCollective, 0, own_flags_of_comm, true},
                                           CommandRow{kRun, "run", kAnyKind, 1},
                                           CommandRow{kReport, "report", 0, kAnyNumber},
                                           CommandRow{kBuild, "build"},

@@ -46,21 +46,27 @@ std::string dashed(std::string_view text) {
   return out;
 }
 
-// The spellings that one command alone has.
-std::string_view own_flags(const Option& option, unsigned command) {
-  return (command & kTrain) != 0 ? option.train_flags
-         : command == kComm      ? option.comm_flags
-                                 : std::string_view();
+// The spellings that commands have besides.
+std::vector<std::string> own_flags(const Option& option, unsigned commands) {
+  std::vector<std::string> own;
+  for (const auto& row : kFlagCommands) {
+    if ((row.bits & commands) == 0) continue;
+    for (const auto& [name, flags] : row.own_flags())
+      if (name == option.name && serves(option, row.bits))
+        for (auto& flag : split(flags, ',')) own.push_back(std::move(flag));
+  }
+  return own;
 }
 
-// The letters of comm are nccl-tests'; options of every command keep theirs.
 bool keeps_letter(const Option& option, std::string_view flag, unsigned command) {
-  return command != kComm || flag.size() != 2 || option.commands == kAnyCommand;
+  const auto* row = find_command_row(command);
+  return !row || !row->own_letters || flag.size() != 2 || option.commands == kAnyCommand;
 }
 
 bool has_flag(const Option& option, std::string_view flag, unsigned command) {
   if (listed(option.flags, flag) && keeps_letter(option, flag, command)) return true;
-  if (listed(dashed(own_flags(option, command)), dashed(flag))) return true;
+  const auto own = own_flags(option, command);
+  if (std::ranges::any_of(own, [&](const auto& one) { return dashed(one) == dashed(flag); })) return true;
   if (!flag.starts_with("--")) return false;
   const std::string key = dashed(flag.substr(2));
   if (key == dashed(option.name) || listed(dashed(option.flags), "--" + key)) return true;
@@ -175,9 +181,7 @@ std::vector<std::string> flag_names(const Option& option, unsigned command) {
                                              : std::string(option.name))};
   for (auto& flag : names_of(option.flags))
     if (keeps_letter(option, flag, command)) flags.push_back(std::move(flag));
-  for (const unsigned one : {kTrain, kComm})
-    if ((command & one) != 0)
-      for (auto& flag : names_of(own_flags(option, one))) flags.push_back(std::move(flag));
+  for (auto& flag : own_flags(option, command)) flags.push_back(std::move(flag));
   if ((command & kProfile) != 0 && option.commands != kProfile)
     std::erase_if(flags, [](const std::string& flag) { return find_profile_flag(flag) != nullptr; });
   return flags;

@@ -65,7 +65,6 @@ constexpr std::array kCommandRows{
                    "list or a flag for each."},
     Option{.name = "nccl_json",
            .commands = kRun | kComm,
-           .comm_flags = "-J,--output-file",
            .help = "Also writes collectives to this file in the JSON of nccl-tests."},
     Option{.name = "junit", .help = "Also writes cases and gates as JUnit XML to this file."},
     Option{.name = "source",

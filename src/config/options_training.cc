@@ -26,7 +26,6 @@ constexpr std::array kTrainedModelRows{
            .flags = "--model,-m",
            .type = kModel,
            .form = kAxis,
-           .train_flags = "--arch,-a",
            .name_part = {1},
            .help = "Built-in models to train; the command train without a plan takes resnet50 unless told."},
     Option{.name = "precisions",
@@ -79,7 +78,6 @@ constexpr std::array kWorldRows{
            .unit = "ranks",
            .range = {1, 65'536},
            .kinds = kRanked,
-           .comm_flags = "-g,--ngpus",
            .name_part = {9, "r"},
            .help =
                "Numbers of ranks; on a machine without GPUs they are CPU ranks. Under a launcher all that it "
@@ -215,7 +213,6 @@ constexpr std::array kTrainingRows{
            .type = kInteger,
            .fallback = "42",
            .range = {0, 9e15},
-           .train_flags = "--seed",
            .help = "Seed of weights, data and dropout."},
     Option{.name = "training.dropout",
            .type = kBoolean,
@@ -244,20 +241,17 @@ constexpr std::array kTrainingRows{
            .fallback = "10",
            .unit = "steps",
            .range = {0, 1e7},
-           .train_flags = "--warmup-steps,--warmup",
            .help = "Untimed steps at the start."}),
     aside({.name = "benchmark.measure_steps",
            .type = kInteger,
            .unit = "steps",
            .range = {1, 1e8},
-           .train_flags = "--measure-steps,--steps",
            .excludes = "benchmark.measure_seconds",
            .help = "A fixed number of timed steps; unset: until the stop rule is met (stop.*)."}),
     aside({.name = "benchmark.measure_seconds",
            .type = kNumber,
            .unit = "s",
            .range = {0.001, 604'800},
-           .train_flags = "--measure-seconds",
            .help = "Steps are timed for so long."}),
     aside({.name = "benchmark.measure_by",
            .type = kChoice,
@@ -377,6 +371,14 @@ constexpr std::array kTrainingRows{
            .help = "A pass under a profiler."}),
 };
 
+constexpr std::array kFlagsOfTrain{OwnFlags{"models", "--arch,-a"},
+                                   OwnFlags{"training.seed", "--seed"},
+                                   OwnFlags{"benchmark.warmup_steps", "--warmup-steps,--warmup"},
+                                   OwnFlags{"benchmark.measure_steps", "--measure-steps,--steps"},
+                                   OwnFlags{"benchmark.measure_seconds", "--measure-seconds"},
+                                   OwnFlags{"data.workers", "--workers,--num-workers,-j"},
+                                   OwnFlags{"checkpoint.dir", "--checkpoint-dir"}};
+
 }  // namespace
 
 std::span<const Option> trained_model_rows() {
@@ -387,6 +389,10 @@ std::span<const Option> world_rows() {
 }
 std::span<const Option> training_rows() {
   return kTrainingRows;
+}
+
+std::span<const OwnFlags> own_flags_of_train() {
+  return kFlagsOfTrain;
 }
 
 }  // namespace paceline::config

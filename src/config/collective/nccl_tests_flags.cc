@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flags of nccl-tests.
+// Flags of nccl-tests: those that comm takes, and what is written here for the others.
 #include <array>
 
 #include "config/older_flag_rows.h"
@@ -114,7 +114,26 @@ constexpr std::array kNcclTestsFlags{
     OlderFlag{kNcclTests, "--unalign", "nothing; buffers are always aligned", kComm, Standing::kHint, "0"},
 };
 
+// The letters and words of comm that are those of nccl-tests.
+constexpr std::array kFlagsOfComm{OwnFlags{"dtypes", "-d,--datatype"},
+                                  OwnFlags{"reductions", "-o,--op"},
+                                  OwnFlags{"min_bytes", "-b,--minbytes"},
+                                  OwnFlags{"max_bytes", "-e,--maxbytes"},
+                                  OwnFlags{"step_factor", "-f,--stepfactor"},
+                                  OwnFlags{"step_bytes", "-i,--stepbytes"},
+                                  OwnFlags{"root", "-r"},
+                                  OwnFlags{"warmup_iterations", "-w"},
+                                  OwnFlags{"iterations", "-n"},
+                                  OwnFlags{"check", "-c"},
+                                  OwnFlags{"gpu_counts", "-g,--ngpus"},
+                                  OwnFlags{"nccl_json", "-J,--output-file"},
+                                  OwnFlags{"group_timeout_s", "-T,--timeout"}};
+
 }  // namespace
+
+std::span<const OwnFlags> own_flags_of_comm() {
+  return kFlagsOfComm;
+}
 
 std::span<const OlderFlag> flags_of_nccl_tests() {
   return kNcclTestsFlags;

@@ -84,6 +84,8 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
       "-c: unknown option (bench suites); here: paceline run --dry-run PLAN.yaml, which checks the plan");
   EXPECT_EQ(said(parse_flags(std::vector<std::string>{"-niter", "9"}, kTrain)),
             "-niter: unknown option; it is one of paceline infer");
+  EXPECT_EQ(said(parse_flags(std::vector<std::string>{"--rounds", "pairs"}, kTrain)),
+            "--rounds: unknown option; it is one of paceline comm");  // and of run, which knows all
   EXPECT_EQ(
       said(parse_flags(std::vector<std::string>{"--local_rank=0"}, kTrain)),
       "--local_rank: unknown option (DDP scripts); here: nothing; LOCAL_RANK and its like are always read "
