@@ -146,7 +146,15 @@ void check_gpus(WorkloadDraft& d, const ScenarioTraits& scenario) {
 }
 
 void check_scenario(WorkloadDraft& d, const Option& option) {
-  if (!option.scenario.empty() && !d.is("scenario", option.scenario) && d.differs(option.name))
+  if (option.scenario.empty() || d.is("scenario", option.scenario) || !d.differs(option.name)) return;
+  const auto* gpus = d.written(d.written("gpus") ? "gpus" : "devices");
+  const auto own = parse_scenario(option.scenario);
+  if (gpus && own && traits_of(*own).one_at_a_time)
+    d.report(
+        option.name,
+        fmt::format("'{}' is for the scenario {}, and '{}' for those with a queue; leave one of the two out",
+                    d.written(option.name)->written, option.scenario, gpus->written));
+  else
     d.report(option.name, fmt::format("'{}' is for the scenario {}", option.name, option.scenario),
              {"scenario", option.scenario});
 }

@@ -112,6 +112,9 @@ TEST(PlanErrors, GpusThatContradictEachOther) {
   EXPECT_EQ(
       mistake_of(with_line("gpus: 2\nscenario: sync")),
       "p.yaml:3:7: 'gpus' is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+  EXPECT_EQ(mistake_of(with_line("gpus: 2\ntiming: pipelined")),
+            "p.yaml:4:9: 'timing' is for the scenario sync, and 'gpus' for those with a queue; leave one of "
+            "the two out");
   EXPECT_EQ(mistakes_of(with_line("gpus: [1, 2]\ndevices: [3, 1]\ninstances_per_device: 2\n"
                                   "threads_per_instance: 2")),
             std::vector<std::string>());
