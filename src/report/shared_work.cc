@@ -20,9 +20,9 @@ namespace {
 using result::WorkPart;
 
 constexpr std::string_view kWorkCaveat =
-    "Each takes the next request of one queue when it has completed its last, so its part of the throughput "
-    "is "
-    "its speed. Efficiency is the throughput per GPU or process over that with the fewest.";
+    "Except in a server, whose requests come by a schedule, each takes the next request when its last is "
+    "complete: what it does is its speed. Efficiency is the throughput per GPU or process, of a server at "
+    "saturation, over that with the fewest.";
 
 Cell efficiency_cell(const CaseResult& one) {
   if (!one.scaling) return {kNone, "missing"};
