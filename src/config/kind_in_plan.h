@@ -23,6 +23,8 @@ struct AxisPlace {
 };
 
 struct KindInPlan {
+  // Keys that tell the kind of a workload which does not name it.
+  std::span<const std::string_view> implied_by{};
   // Completes flags of the command that runs this kind, which are the whole plan.
   FlagSet (*complete_flags)(const FlagSet&) = [](const FlagSet& typed) { return typed; };
   // Drops what is written and another option rules out.

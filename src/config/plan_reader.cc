@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "config/key_remarks.h"
+#include "config/kind_in_plan.h"
 #include "config/value.h"
 
 namespace paceline::config {
@@ -203,12 +204,13 @@ std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagno
   return std::nullopt;  // other shapes are reported with the other keys
 }
 
-// The kind as `kind` says; else training when the file mentions it.
+// The kind as `kind` says; else the one that the keys imply.
 std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>& problems) {
   const YamlNode* kind = member(map, "kind");
   if (kind && kind->kind != Kind::kNull) return named_kind(*kind, problems);
-  for (const std::string_view key : {"training", "ddp", "gpu_counts", "ranks", "world_sizes", "world_size"})
-    if (member(map, key)) return WorkloadKind::kTraining;
+  for (const auto& row : kWorkloadKinds)
+    for (const auto key : in_plan(row.kind).implied_by)
+      if (member(map, key)) return row.kind;
   std::string all;
   for (const auto& row : kWorkloadKinds)
     all += fmt::format("{}'kind: {}'",

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config/key_remarks.h"
+#include "config/kind_in_plan.h"
 #include "config/option_table.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
@@ -196,7 +197,7 @@ Json workload_schema(WorkloadKind kind, unsigned more) {
                  {"additionalProperties", false},
                  {"properties", properties_of(kind_bit(kind) | more)}};
   const Json name = {{"const", traits_of(kind).name}};
-  const bool implied = kind == WorkloadKind::kTraining;  // by its keys
+  const bool implied = !in_plan(kind).implied_by.empty();
   schema["properties"]["kind"] = implied ? or_null(name) : name;
   if (!implied) schema["required"] = {"kind"};
   return schema;

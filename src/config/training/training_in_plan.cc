@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Training in a plan: what `train` leaves out, the batch of a rank, and which cases would repeat another.
 #include <algorithm>
+#include <array>
 
 #include "config/kind_in_plan.h"
 #include "config/training/training_rules.h"
@@ -9,6 +10,8 @@ namespace paceline::config {
 namespace {
 
 constexpr std::string_view kDefaultTrainingModel = "resnet50";
+constexpr std::array<std::string_view, 6> kImpliedBy{"training", "ddp",         "gpu_counts",
+                                                     "ranks",    "world_sizes", "world_size"};
 
 // `train` without a model trains ResNet-50, as the scripts of older training suites do.
 FlagSet with_training_model(const FlagSet& typed) {
@@ -67,7 +70,8 @@ bool complete_training(Case& item, std::span<const AxisPlace> places) {
 
 }  // namespace
 
-constexpr KindInPlan kTrainingInPlan{.complete_flags = with_training_model,
+constexpr KindInPlan kTrainingInPlan{.implied_by = kImpliedBy,
+                                     .complete_flags = with_training_model,
                                      .drop = drop_unmeasured,
                                      .check = check_training,
                                      .complete = complete_training,
