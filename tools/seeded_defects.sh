@@ -83,6 +83,10 @@ defect host_counts_on_a_device src/result/noise_rules.cc \
   's/\|\| !facts\.device_decides;/|| true;/' unit_result 'unit_result DeviceDecides.*'
 defect energy_of_half_a_window src/result/device_state.cc \
   's/kWholeWindow = 0\.95/kWholeWindow = 0/' unit_result 'unit_result DeviceState.*'
+defect slower_size_counts src/result/device_peaks.cc \
+  's/\*found->per_s >= \*peak\.per_s/*found->per_s < *peak.per_s/' unit_result 'unit_result DevicePeaks.*'
+defect roof_of_the_other_side src/report/roofline.cc \
+  's/\*best->per_s <= by_memory/*best->per_s > by_memory/' unit_report 'unit_report Plots.*'
 defect layer_violation src/stats/quantile.cc \
   '2i #include "report/section.h"' '' check.layering
 defect swallowed_crash src/process/running_worker.cc \
