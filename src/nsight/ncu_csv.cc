@@ -184,6 +184,7 @@ class Reader {
   Reader(Table table, const std::string& name) : table_(std::move(table)), name_(name) {
     for (std::size_t i = 0; i < header().size(); ++i) columns_.try_emplace(header()[i], i);
     drop_cut_row();
+    drop_other_lines();
   }
 
   NcuFile read() {
@@ -215,6 +216,16 @@ class Reader {
     if (table_.rows.size() < 2 || (table_.whole && table_.rows.back().size() == header().size())) return;
     table_.rows.pop_back();
     file_.remarks.emplace_back("the file ends inside a row, which is left out");
+  }
+
+  // The profiled program prints between the rows.
+  void drop_other_lines() {
+    const auto width = header().size();
+    const auto other = [width](const Row& row) { return row.size() != width; };
+    const auto dropped = std::erase_if(table_.rows, other);
+    if (dropped > 0)
+      file_.remarks.push_back(
+          fmt::format("{} of another form: left out", plural(static_cast<std::int64_t>(dropped), "line")));
   }
 
   [[nodiscard]] std::string cell(const Row& row, std::string_view column) const {

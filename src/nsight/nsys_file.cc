@@ -56,6 +56,13 @@ class Database {
     return found;
   }
 
+  [[nodiscard]] bool has_column(const std::string& table, const std::string& column) const {
+    bool found = false;
+    visit(fmt::format("SELECT name FROM pragma_table_info('{}')", table),
+          [&](const Found& row) { found = found || row.text(0) == column; });
+    return found;
+  }
+
   template <class Visit>
   void visit(const std::string& query, Visit each) const {
     sqlite3_stmt* prepared = nullptr;
@@ -77,21 +84,33 @@ class Database {
 };
 
 constexpr const char *kKernels = "CUPTI_ACTIVITY_KIND_KERNEL", *kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY",
-                     *kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME", *kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+                     *kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME", *kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                     *kFills = "CUPTI_ACTIVITY_KIND_MEMSET";
 
-// Columns start, end, deviceId, streamId of an activity, and the end of the call that asked for it.
+// The process of an id of nsys: of globalPid, and of globalTid, whose last 24 bits are the thread.
+constexpr const char* kProcess = "{} / 0x1000000 % 0x1000000";
+
+std::string process_of(const Database& file, const std::string& table, const std::string& column,
+                       const char* prefix) {
+  return file.has_column(table, column) ? fmt::format(fmt::runtime(kProcess), prefix + column) : "0";
+}
+
+// Columns start, end, deviceId, streamId, the process of an activity, and the end of the call that asked for
+// it. Numbers of calls repeat in each process.
 std::string activities(const Database& file, const std::string& table, const std::string& more) {
-  const bool calls = file.has(kCalls);
-  return fmt::format(
-      "SELECT a.start, a.end, a.deviceId, a.streamId, {}{} FROM {} a {} ORDER BY a.start",
-      calls ? "(SELECT max(c.end) FROM calls c WHERE c.correlationId = a.correlationId)" : "NULL", more,
-      table, "");
+  const auto process = process_of(file, table, "globalPid", "a.");
+  const auto call = fmt::format(
+      "(SELECT max(c.end) FROM calls c WHERE c.correlationId = a.correlationId AND (c.process = {0} OR {0} = "
+      "0))",
+      process);
+  return fmt::format("SELECT a.start, a.end, a.deviceId, a.streamId, {}, {}{} FROM {} a ORDER BY a.start",
+                     process, file.has(kCalls) ? call : "NULL", more, table);
 }
 
 void read_activity(const Found& row, Activity& into) {
   into.start = row.number(0), into.end = row.number(1), into.device = row.number(2),
-  into.stream = row.number(3);
-  into.asked = row.maybe(4);
+  into.stream = row.number(3), into.process = row.number(4);
+  into.asked = row.maybe(5);
 }
 
 CopyKind copy_kind(std::int64_t code) {  // of CUpti_ActivityMemcpyKind
@@ -114,26 +133,30 @@ NsysFile read_nsys_file(const std::filesystem::path& path) {
                     shown_path(path.string())));
   NsysFile read;
   if (file.has(kCalls))
-    file.visit(fmt::format("CREATE TEMP TABLE calls AS SELECT correlationId, end FROM {}", kCalls),
+    file.visit(fmt::format("CREATE TEMP TABLE calls AS SELECT correlationId, end, {} AS process FROM {}",
+                           process_of(file, kCalls, "globalTid", ""), kCalls),
                [](const Found&) {});
   if (file.has(kCalls))
-    file.visit("CREATE INDEX temp.by_correlation ON calls(correlationId)", [](const Found&) {});
+    file.visit("CREATE INDEX temp.by_correlation ON calls(correlationId, process)", [](const Found&) {});
   if (file.has(kKernels))
     file.visit(activities(file, kKernels, ", (SELECT value FROM StringIds WHERE id = a.demangledName)"),
                [&](const Found& row) {
                  read_activity(row, read.kernels.emplace_back());
-                 read.kernels.back().name = row.text(5);
+                 read.kernels.back().name = row.text(6);
                });
   if (file.has(kCopies))
     file.visit(activities(file, kCopies, ", a.copyKind, a.bytes, a.srcKind, a.dstKind"),
                [&](const Found& row) {
                  auto& copy = read.copies.emplace_back();
                  read_activity(row, copy);
-                 copy.kind = copy_kind(row.number(5)), copy.bytes = row.number(6);
+                 copy.kind = copy_kind(row.number(6)), copy.bytes = row.number(7);
                  constexpr std::int64_t kPageable = 0;  // of CUpti_ActivityMemoryKind as nsys stores it
-                 copy.pageable = (copy.kind == CopyKind::kHostToDevice && row.number(7) == kPageable) ||
-                                 (copy.kind == CopyKind::kDeviceToHost && row.number(8) == kPageable);
+                 copy.pageable = (copy.kind == CopyKind::kHostToDevice && row.number(8) == kPageable) ||
+                                 (copy.kind == CopyKind::kDeviceToHost && row.number(9) == kPageable);
                });
+  if (file.has(kFills))
+    file.visit(activities(file, kFills, ""),
+               [&](const Found& row) { read_activity(row, read.fills.emplace_back()); });
   if (file.has(kGraphs))
     file.visit(activities(file, kGraphs, ""),
                [&](const Found& row) { read_activity(row, read.graphs.emplace_back()); });

@@ -12,6 +12,7 @@ namespace paceline::nsight {
 // Times in ns on the clock of the file.
 struct Activity {
   std::int64_t start = 0, end = 0, device = 0, stream = 0;
+  std::int64_t process = 0;           // each counts its devices from 0; 0: not known
   std::optional<std::int64_t> asked;  // when the host's call for it ended; missing: not traced
 };
 struct Kernel : Activity {
@@ -28,6 +29,7 @@ struct NsysFile {
   std::vector<Kernel> kernels;   // by start
   std::vector<Copy> copies;      // likewise
   std::vector<Activity> graphs;  // CUDA graphs that were traced as a whole, without their kernels
+  std::vector<Activity> fills;   // of memory
   std::vector<std::string> remarks;
 };
 

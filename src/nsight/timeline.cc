@@ -28,6 +28,11 @@ Spans united(Spans spans) {
   return result;
 }
 
+using Place = std::pair<std::int64_t, std::int64_t>;  // process and device
+Place place_of(const Activity& one) {
+  return {one.process, one.device};
+}
+
 double length_of(const Spans& spans) {
   double sum = 0;
   for (const auto& [start, end] : spans) sum += static_cast<double>(end - start);
@@ -59,11 +64,12 @@ bool is_nccl(const Kernel& kernel) {
 
 // Idle time that ended with an activity for which the host's call had not ended when the device fell idle:
 // until it did, the device waited for the host.
-double late_host_ns(const NsysFile& file, std::int64_t device) {
+double late_host_ns(const NsysFile& file, Place place) {
   std::vector<Activity> all(file.graphs.begin(), file.graphs.end());
+  all.insert(all.end(), file.fills.begin(), file.fills.end());
   all.insert(all.end(), file.kernels.begin(), file.kernels.end());
   all.insert(all.end(), file.copies.begin(), file.copies.end());
-  std::erase_if(all, [&](const Activity& one) { return one.device != device; });
+  std::erase_if(all, [&](const Activity& one) { return place_of(one) != place; });
   std::ranges::sort(all, {}, &Activity::start);
   double late = 0;
   std::int64_t done = all.empty() ? 0 : all.front().start;
@@ -75,22 +81,27 @@ double late_host_ns(const NsysFile& file, std::int64_t device) {
   return late;
 }
 
-DeviceTimeline timeline_of(const NsysFile& file, std::int64_t device) {
-  const auto here = [&](const Activity& one) { return one.device == device; };
-  auto kernels = spans_of(file.kernels, here);
+Spans united(const Spans& a, const Spans& b) {
+  Spans both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return united(std::move(both));
+}
+
+// Nothing for a device that did nothing that takes time.
+std::optional<DeviceTimeline> timeline_of(const NsysFile& file, Place place) {
+  const auto here = [&](const Activity& one) { return place_of(one) == place; };
   const auto graphs = spans_of(file.graphs, here);
-  kernels.insert(kernels.end(), graphs.begin(), graphs.end());
-  kernels = united(std::move(kernels));
-  auto busy = spans_of(file.copies, here);
-  busy.insert(busy.end(), kernels.begin(), kernels.end());
-  busy = united(std::move(busy));
+  const auto kernels = united(spans_of(file.kernels, here), graphs);
+  const auto busy = united(united(spans_of(file.copies, here), spans_of(file.fills, here)), kernels);
+  if (busy.empty()) return std::nullopt;
   const auto nccl = spans_of(file.kernels, [&](const Kernel& k) { return here(k) && is_nccl(k); });
-  const auto others = spans_of(file.kernels, [&](const Kernel& k) { return here(k) && !is_nccl(k); });
+  const auto others =
+      united(spans_of(file.kernels, [&](const Kernel& k) { return here(k) && !is_nccl(k); }), graphs);
   DeviceTimeline line;
-  line.device = device;
+  line.process = place.first, line.device = place.second;
   line.span_ns = static_cast<double>(busy.back().second - busy.front().first);
   line.busy_ns = length_of(busy), line.kernels_ns = length_of(kernels);
-  line.late_host_ns = late_host_ns(file, device);
+  line.late_host_ns = late_host_ns(file, place);
   line.nccl_kernels = static_cast<std::size_t>(
       std::ranges::count_if(file.kernels, [&](const Kernel& k) { return here(k) && is_nccl(k); }));
   line.nccl_ns = length_of(nccl), line.nccl_hidden_ns = length_of(common(nccl, others));
@@ -103,20 +114,23 @@ constexpr std::array<std::pair<CopyKind, const char*>, 4> kDirections{
      {CopyKind::kDeviceToDevice, "within a device"},
      {CopyKind::kOther, "other"}}};
 
+// Copies of one direction that overlap count once in times.
 CopyFigures figures_of(const NsysFile& file, CopyKind kind, const char* direction,
-                       const std::set<std::int64_t>& devices) {
+                       const std::set<Place>& places) {
   CopyFigures figures{direction};
   for (const auto& copy : file.copies) {
     if (copy.kind != kind) continue;
     ++figures.copies;
-    figures.bytes += static_cast<double>(copy.bytes),
-        figures.time_ns += static_cast<double>(copy.end - copy.start);
+    figures.bytes += static_cast<double>(copy.bytes);
     if (copy.pageable) figures.pageable_bytes += static_cast<double>(copy.bytes);
   }
-  for (const auto device : devices)
-    figures.hidden_ns += length_of(
-        common(spans_of(file.copies, [&](const Copy& c) { return c.kind == kind && c.device == device; }),
-               spans_of(file.kernels, [&](const Kernel& k) { return k.device == device; })));
+  for (const auto& place : places) {
+    const auto here = [&](const Activity& one) { return place_of(one) == place; };
+    const auto copies = spans_of(file.copies, [&](const Copy& c) { return c.kind == kind && here(c); });
+    figures.time_ns += length_of(copies);
+    figures.hidden_ns +=
+        length_of(common(copies, united(spans_of(file.kernels, here), spans_of(file.graphs, here))));
+  }
   return figures;
 }
 
@@ -147,7 +161,7 @@ void add_idle(const DeviceTimeline& line, std::vector<KernelFinding>& into) {
   const double idle = (line.span_ns - line.busy_ns) / line.span_ns, late = line.late_host_ns / line.span_ns;
   if (late < kWorthSaying) return;
   into.push_back(
-      {fmt::format("device {} waits for the host in {} of the time", line.device, in_percent(late)),
+      {fmt::format("{} waits for the host in {} of the time", name_of(line), in_percent(late)),
        fmt::format("it is idle in {}; there the call for its next work had not returned yet",
                    in_percent(idle)),
        "a graph (--cuda-graphs true), a larger batch, an engine that fuses kernels; fewer synchronisations "
@@ -156,11 +170,11 @@ void add_idle(const DeviceTimeline& line, std::vector<KernelFinding>& into) {
 }
 
 void add_copies(const CopyFigures& copies, double span_ns, std::vector<KernelFinding>& into) {
-  if (copies.time_ns < kWorthSaying * span_ns) return;
-  const auto evidence =
-      fmt::format("{} in {}, {} of the time, {}/s", plural(static_cast<std::int64_t>(copies.copies), "copy"),
-                  format_duration_ns(copies.time_ns), in_percent(copies.time_ns / span_ns),
-                  format_bytes(copies.bytes / copies.time_ns * 1e9));
+  if (copies.time_ns <= 0 || copies.time_ns < kWorthSaying * span_ns) return;
+  const auto evidence = fmt::format("{} in {}, {} of the time, {}/s",
+                                    plural(static_cast<std::int64_t>(copies.copies), "transfer"),
+                                    format_duration_ns(copies.time_ns), in_percent(copies.time_ns / span_ns),
+                                    format_bytes(copies.bytes / copies.time_ns * 1e9));
   constexpr double kHalf = 0.5;
   if (copies.pageable_bytes > kHalf * copies.bytes)
     into.push_back({fmt::format("copies {} use memory that is not pinned", copies.direction), evidence,
@@ -176,7 +190,7 @@ void add_communication(const DeviceTimeline& line, std::vector<KernelFinding>& i
   const auto exposed = line.nccl_ns - line.nccl_hidden_ns;
   if (line.span_ns <= 0 || exposed < kWorthSaying * line.span_ns) return;
   into.push_back(
-      {fmt::format("device {}: {} of the time is communication that no kernel hides", line.device,
+      {fmt::format("{}: {} of the time is communication that no kernel hides", name_of(line),
                    in_percent(exposed / line.span_ns)),
        fmt::format("{} of NCCL, {} together", plural(static_cast<std::int64_t>(line.nccl_kernels), "kernel"),
                    format_duration_ns(line.nccl_ns)),
@@ -199,15 +213,21 @@ std::vector<KernelFinding> findings_of(const TimelineStudy& study) {
 
 }  // namespace
 
+std::string name_of(const DeviceTimeline& line) {
+  return line.process == 0 ? fmt::format("device {}", line.device)
+                           : fmt::format("device {} of process {}", line.device, line.process);
+}
+
 TimelineStudy study_timeline(const NsysFile& file, const std::string& source) {
   TimelineStudy study{source, {}, {}, kernels_of(file), {}, file.remarks};
-  std::set<std::int64_t> devices;
-  for (const auto& one : file.kernels) devices.insert(one.device);
-  for (const auto& one : file.copies) devices.insert(one.device);
-  for (const auto& one : file.graphs) devices.insert(one.device);
-  for (const auto device : devices) study.devices.push_back(timeline_of(file, device));
+  std::set<Place> places;
+  for (const auto& one : file.kernels) places.insert(place_of(one));
+  for (const auto& one : file.copies) places.insert(place_of(one));
+  for (const auto& one : file.graphs) places.insert(place_of(one));
+  for (const auto& place : places)
+    if (auto line = timeline_of(file, place)) study.devices.push_back(std::move(*line));
   for (const auto& [kind, direction] : kDirections)
-    if (auto figures = figures_of(file, kind, direction, devices); figures.copies > 0)
+    if (auto figures = figures_of(file, kind, direction, places); figures.copies > 0)
       study.copies.push_back(std::move(figures));
   study.findings = findings_of(study);
   return study;

@@ -18,9 +18,9 @@ struct CopyFigures {
 
 // From the first activity of a device to its last one.
 struct DeviceTimeline {
-  std::int64_t device = 0;
-  double span_ns = 0, busy_ns = 0;  // busy: at least one kernel, copy or graph
-  double kernels_ns = 0;            // at least one kernel or graph
+  std::int64_t process = 0, device = 0;  // process 0: not known
+  double span_ns = 0, busy_ns = 0;       // busy: at least one kernel, copy or graph
+  double kernels_ns = 0;                 // at least one kernel or graph
   double late_host_ns = 0;  // idle, and the call for what came next had not ended when it began to idle
   std::size_t nccl_kernels = 0;
   double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: beside other kernels
@@ -34,6 +34,9 @@ struct TimelineStudy {
   std::vector<KernelFinding> findings;
   std::vector<std::string> remarks;
 };
+
+// "device 0", or "device 0 of process 4242".
+std::string name_of(const DeviceTimeline& line);
 
 TimelineStudy study_timeline(const NsysFile& file, const std::string& source);
 

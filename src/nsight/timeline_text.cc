@@ -16,7 +16,7 @@ std::string share_text(double part, double whole) {
 }
 
 std::string device_line(const DeviceTimeline& d) {
-  std::string text = fmt::format("device {}: {} of {} busy, {} with kernels; waits for the host {}", d.device,
+  std::string text = fmt::format("{}: {} of {} busy, {} with kernels; waits for the host {}", name_of(d),
                                  share_text(d.busy_ns, d.span_ns), format_duration_ns(d.span_ns),
                                  share_text(d.kernels_ns, d.span_ns), share_text(d.late_host_ns, d.span_ns));
   if (d.nccl_kernels > 0)
@@ -28,8 +28,8 @@ std::string device_line(const DeviceTimeline& d) {
 std::string copy_line(const CopyFigures& c) {
   return fmt::format("{:<16} {:>7} copies {:>10} {:>10} {:>12}   not pinned {:>5}   hidden {:>5}\n",
                      c.direction, c.copies, format_bytes(c.bytes), format_duration_ns(c.time_ns),
-                     format_bytes(c.bytes / c.time_ns * 1e9) + "/s", share_text(c.pageable_bytes, c.bytes),
-                     share_text(c.hidden_ns, c.time_ns));
+                     c.time_ns > 0 ? format_bytes(c.bytes / c.time_ns * 1e9) + "/s" : "–",
+                     share_text(c.pageable_bytes, c.bytes), share_text(c.hidden_ns, c.time_ns));
 }
 
 }  // namespace
@@ -37,7 +37,8 @@ std::string copy_line(const CopyFigures& c) {
 Json to_json(const TimelineStudy& study) {
   Json devices = Json::array(), copies = Json::array();
   for (const auto& d : study.devices)
-    devices.push_back({{"device", d.device},
+    devices.push_back({{"process", d.process},
+                       {"device", d.device},
                        {"span_ns", d.span_ns},
                        {"busy_ns", d.busy_ns},
                        {"kernels_ns", d.kernels_ns},

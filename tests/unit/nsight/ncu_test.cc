@@ -79,6 +79,15 @@ TEST(NcuCsv, ACutFileIsReadUpToItsLastWholeRow) {
   }
 }
 
+TEST(NcuCsv, LinesOfTheProgramBetweenRowsAreLeftOut) {
+  std::string text = kRaw;
+  const auto at = text.find("==PROF== Disconnected");
+  const auto file =
+      parse(text.substr(0, at) + "epoch 1, loss 0.3\n\"1\",\"2\"\nplain words\n" + text.substr(at));
+  EXPECT_EQ(file.launches.size(), 2U);
+  EXPECT_THAT(file.remarks, ElementsAre("3 lines of another form: left out"));
+}
+
 TEST(NcuCsv, WhatIsNoSuchTableIsRefusedWithAWayOut) {
   for (const std::string text : {"", "a,b\n1,2\n", "==PROF== nothing\n", "\"ID\",\"Kernel Name\"\n",
                                  "\"ID\",\"Kernel Name\"\n\"\",\"\"\n"})

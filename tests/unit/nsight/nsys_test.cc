@@ -117,6 +117,52 @@ TEST_F(Nsys, GraphsTracedAsAWholeAreWorkAndAreRemarkedUpon) {
   EXPECT_THAT(study().remarks, Contains(HasSubstr("--cuda-graph-trace=node")));
 }
 
+TEST_F(Nsys, CallsOfOneProcessDoNotAskForTheWorkOfAnother) {
+  run("CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'gemm');"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
+      "INTEGER, correlationId "
+      "INTEGER, demangledName INTEGER, globalPid INTEGER);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 100000, 0, 7, 1, 1, 71 * 0x1000000), (200000, "
+      "300000, 0, 7, 2, 1, 71 * "
+      "0x1000000), (0, 300000, 0, 7, 2, 1, 72 * 0x1000000);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, correlationId INTEGER, "
+      "globalTid INTEGER);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 10, 1, 71 * 0x1000000 + 71), (10, 20, 2, 71 * "
+      "0x1000000 + 71), (0, "
+      "190000, 2, 72 * 0x1000000 + 99)");
+  const auto found = study();
+  ASSERT_EQ(found.devices.size(), 2U);
+  EXPECT_EQ(name_of(found.devices[0]), "device 0 of process 71");
+  EXPECT_DOUBLE_EQ(found.devices[0].late_host_ns, 0);
+  EXPECT_DOUBLE_EQ(found.devices[0].busy_ns, 200000);
+  EXPECT_DOUBLE_EQ(found.devices[1].busy_ns, 300000);
+}
+
+TEST_F(Nsys, CopiesThatOverlapCountOnceAndGraphsHideThem) {
+  copies(
+      "(0, 100000, 0, 7, 1, 4, 1, 1, 2), (0, 100000, 0, 8, 2, 4, 1, 1, 2), (50000, 150000, 0, 9, 3, 4, 1, 1, "
+      "2)");
+  run("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
+      "INTEGER, "
+      "correlationId INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (0, 150000, 0, 10, 4)");
+  const auto found = study();
+  EXPECT_DOUBLE_EQ(found.copies[0].time_ns, 150000);
+  EXPECT_DOUBLE_EQ(found.copies[0].hidden_ns, 150000);
+  EXPECT_THAT(sentences(), IsEmpty());
+}
+
+TEST_F(Nsys, FillingMemoryIsWorkAndWhatTakesNoTimeIsNone) {
+  kernels("(1, 5, 5, 0, 7, 1, 1), (1, 0, 100, 1, 7, 2, 1)");
+  run("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
+      "INTEGER, correlationId "
+      "INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (100, 150, 1, 7, 3)");
+  const auto found = study();
+  ASSERT_EQ(found.devices.size(), 1U);
+  EXPECT_DOUBLE_EQ(found.devices[0].busy_ns, 150);
+  EXPECT_DOUBLE_EQ(found.devices[0].kernels_ns, 100);
+  EXPECT_FALSE(text_of(found, 100).empty());
+}
+
 TEST_F(Nsys, OtherAndDamagedFilesAreRefused) {
   EXPECT_THROW(study(), Error);  // absent
   run("CREATE TABLE other (a INTEGER)");
