@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads GPUs through the sampler that also runs beside measurements.
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <algorithm>
@@ -117,6 +118,9 @@ std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir) {
   for (const auto& option : manifest.options)
     if (option.sampler == kSampler)
       settings.options[option.name.substr(option.section().size() + 1)] = option.fallback;
+  // The machine's GPUs in the driver's order, whatever this process may compute on.
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
   auto sampler = plugin::LoadedPlugin(manifest.file).make_sampler(kSampler);
   sampler->open(settings);
   return std::make_unique<GpuSource>(std::move(sampler), std::move(labels));

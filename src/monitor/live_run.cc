@@ -46,7 +46,7 @@ LiveRun read(const Json& json, const char* slowest_rank, const char* slowest_bey
 std::optional<double> pace_of(const Json& live) {
   const auto elapsed_s = at<double>(live, "/progress/elapsed_s").value_or(0);
   const auto count = count_at(live, "/progress/n");
-  if (count <= 0 || elapsed_s <= 0) return std::nullopt;
+  if (count <= 0 || elapsed_s <= 0 || at<bool>(live, "/progress/blocks").value_or(false)) return std::nullopt;
   return static_cast<double>(count) / elapsed_s;
 }
 
@@ -62,6 +62,7 @@ LiveRun read_live_file(const Json& live) {
   run.seconds_left = at<double>(live, "/pass/seconds_left");
   run.phase = text_at(live, "/progress/phase");
   run.samples = count_at(live, "/progress/n");
+  run.blocks = at<bool>(live, "/progress/blocks").value_or(false);
   run.p50_ns = at<double>(live, "/progress/p50_ns");
   run.step = at<std::int64_t>(live, "/progress/step");
   run.per_s = pace_of(live);
@@ -83,6 +84,7 @@ Json to_json(const LiveRun& run) {
           {"seconds_left", or_null(run.seconds_left)},
           {"phase", run.phase},
           {"samples", run.samples},
+          {"blocks", run.blocks},
           {"p50_ns", or_null(run.p50_ns)},
           {"per_s", or_null(run.per_s)},
           {"step", or_null(run.step)},
@@ -102,6 +104,7 @@ LiveRun live_run_of(const Json& json) {
   run.seconds_left = at<double>(json, "/seconds_left");
   run.phase = text_at(json, "/phase");
   run.samples = count_at(json, "/samples");
+  run.blocks = at<bool>(json, "/blocks").value_or(false);
   run.p50_ns = at<double>(json, "/p50_ns");
   run.per_s = at<double>(json, "/per_s");
   run.step = at<std::int64_t>(json, "/step");
@@ -116,7 +119,7 @@ std::string in_words(const LiveRun& run) {
                          : fmt::format("{}  {}", run.kind.empty() ? "starting" : run.kind, run.label);
   if (!run.phase.empty()) text += "  " + run.phase;
   if (run.step) text += fmt::format("  step {}", *run.step);
-  if (run.samples > 0) text += fmt::format("  n={}", run.samples);
+  if (run.samples > 0) text += fmt::format("  {}={}", run.blocks ? "blocks" : "n", run.samples);
   if (run.p50_ns) text += " p50 " + format_duration_ns(*run.p50_ns);
   if (run.per_s && !run.step) text += fmt::format("  {}/s", format_rate(*run.per_s));
   if (run.samples_per_s) text += fmt::format("  {} samples/s", format_rate(*run.samples_per_s));

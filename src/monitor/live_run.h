@@ -22,6 +22,7 @@ struct LiveRun {
   std::optional<double> seconds_left;
   std::string phase;  // empty: nothing was heard of the pass yet
   std::int64_t samples = 0;
+  bool blocks = false;                        // samples are blocks of inferences
   std::optional<double> p50_ns, per_s;        // of inferences or steps so far
   std::optional<std::int64_t> step;           // training
   std::optional<double> samples_per_s, loss;  // training, of all ranks

@@ -346,6 +346,12 @@ class Gpus(cli.CliTest):
         self.assertEqual(one["families"]["paceline_gpu_slowdown"][0]["labels"],
                          {"gpu": "0", "UUID": "GPU-aa", "modelName": "NVIDIA H200", "state": "power cap"})
 
+    def test_all_gpus_are_shown_whatever_this_process_may_compute_on(self):
+        self.env["CUDA_VISIBLE_DEVICES"] = "1"
+        one, = self.readings("0 ClockInfo.1 1980\n1 ClockInfo.1 1410\n", 1)
+        self.assertEqual([(p["labels"]["gpu"], p["labels"]["UUID"], p["value"]) for p in one["families"]["paceline_gpu_sm_clock_hertz"]],
+                         [("0", "GPU-aa", 1.98e9), ("1", "GPU-bb", 1.41e9)])
+
     def test_a_gpu_that_vanishes_leaves_a_reason_and_no_number(self):
         *before, last = self.readings("* ClockInfo.1 1980 1980 !15\n", 5)
         self.assertEqual(len(self.values(before[0], "paceline_gpu_sm_clock_hertz")), 2)

@@ -52,6 +52,13 @@ TEST(Snapshot, RefusesJsonOfAnotherShape) {
   EXPECT_THROW(snapshot_of(nlohmann::json::parse("[]")), Error);
 }
 
+TEST(LiveFile, BlocksOfInferencesHaveNoRate) {
+  const auto run = read_live_file(nlohmann::json::parse(
+      R"({"progress": {"phase": "measure", "n": 12, "elapsed_s": 2, "blocks": true, "p50_ns": 2000}})"));
+  EXPECT_FALSE(run.per_s);
+  EXPECT_THAT(in_words(run), ::testing::HasSubstr("blocks=12"));
+}
+
 TEST(LiveFile, OfAnotherVersionLeavesOutWhatItDoesNotHave) {
   const auto run = read_live_file(nlohmann::json::parse(
       R"({"process_id": "x", "pass": [1], "progress": {"n": -1.5, "p50_ns": "fast"}})"));
