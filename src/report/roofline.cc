@@ -8,12 +8,6 @@ namespace {
 
 using result::CaseResult;
 
-// A case on several GPUs has the sum of their peaks.
-double gpus_of(const CaseResult& one, const result::DevicePeak& best) {
-  const auto& peak = one.flops.peak_measured_flops_per_s;
-  return peak ? *peak / *best.per_s : 1;
-}
-
 const result::DevicePeak* best_of(const CaseResult& one) {
   return result::best_peak(*one.device_peaks, result::arithmetic_of(one.benchmark.precision));
 }
@@ -26,9 +20,19 @@ bool has_roofline_point(const CaseResult& one) {
   return best_of(one) || result::datasheet_peak(*one.device_peaks, precision);
 }
 
+// A case on several GPUs has the sum of their peaks.
 double flops_per_gpu(const CaseResult& one) {
   const auto* best = best_of(one);
-  return *one.flops.achieved_flops_per_s / (best ? gpus_of(one, *best) : 1);
+  const auto datasheet =
+      result::datasheet_peak(*one.device_peaks, result::arithmetic_of(one.benchmark.precision));
+  const auto &measured = one.flops.peak_measured_flops_per_s,
+             &by_datasheet = one.flops.peak_datasheet_flops_per_s;
+  double gpus = 1;
+  if (best && measured)
+    gpus = *measured / *best->per_s;
+  else if (datasheet && by_datasheet)
+    gpus = *by_datasheet / *datasheet;
+  return *one.flops.achieved_flops_per_s / gpus;
 }
 
 std::optional<RoofOver> roof_over(const CaseResult& one) {

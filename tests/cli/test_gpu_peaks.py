@@ -81,6 +81,19 @@ class Peaks(cli.CliTest):
         self.assertGreater(case["flops"]["share_of_datasheet_peak"], 0)
         self.assertFalse((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists())
 
+    def test_the_gpu_of_the_case_is_measured_not_the_first_one(self):
+        self.env["SPIN_PEAKS"] = "lost"  # it says which device it was asked for
+        case, _ = self.measure(*INFER[:-3], "--devices", "1")
+        self.assertIn("cuda:1 is lost", case["flops"]["share_of_measured_peak_reason"])
+
+    def test_a_part_of_a_gpu_is_not_kept_under_the_name_of_the_whole_one(self):
+        self.env["CUDA_VISIBLE_DEVICES"] = "MIG-aa-1"
+        case, _ = self.measure(*INFER)
+        self.assertEqual(case["device_peaks"][0]["device"], "")
+        self.assertAlmostEqual(case["flops"]["peak_measured_flops_per_s"], 52e12, delta=1e6)
+        self.assertIsNone(case["flops"]["peak_datasheet_flops_per_s"])
+        self.assertFalse((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists())
+
     def test_measure_peak_false_measures_nothing(self):
         case, out = self.measure(*INFER, "--no-measure-peak")
         self.assertNotIn(" peak", out)

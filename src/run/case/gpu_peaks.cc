@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nvml_library.h"
 #include "base/units.h"
 #include "host/gpu_locality.h"
 #include "result/case_fields.h"
@@ -25,14 +26,23 @@ using result::Number;
 constexpr const char* kProbes = "probes 1";  // of the keys: figures of other probes are other figures
 constexpr const char* kProbeName = "cuda";
 
-// What the environment says of a device, as CUDA counts in this process.
+// In parts (MIG), which have peaks of their own: they are measured, and not kept under the whole one's name.
+bool is_divided(const json& gpu) {
+  const auto mig = gpu.find("mig");
+  return mig != gpu.end() && mig->is_boolean() && mig->get<bool>();
+}
+
+// What the environment says of a device, as CUDA counts in this process; empty where it is a part of a GPU,
+// or not known which one it is.
 json gpu_in(const json& environment, int index) {
   const auto gpus = environment.value(json::json_pointer("/nvidia/gpus"), json::array());
   const auto uuid = host::gpu_at_index(host::gpu_places(), index).uuid;
   for (const auto& gpu : gpus)
-    if (uuid && gpu.value("uuid", json()) == json(*uuid)) return gpu;
-  const bool there = !uuid && gpus.is_array() && index < std::ssize(gpus);
-  return there ? gpus[static_cast<std::size_t>(index)] : json::object();
+    if (uuid && gpu.value("uuid", json()) == json(*uuid)) return is_divided(gpu) ? json::object() : gpu;
+  const bool in_order = !uuid && !nvml::own_variable("CUDA_VISIBLE_DEVICES");
+  if (!in_order || !gpus.is_array() || index >= std::ssize(gpus)) return json::object();
+  const auto& gpu = gpus[static_cast<std::size_t>(index)];
+  return is_divided(gpu) ? json::object() : gpu;
 }
 
 result::Maybe<std::string> missing_time(const std::string& reason) {
@@ -66,6 +76,14 @@ std::string key_of(const DevicePeaks& peaks, const EngineDirectory& engines,
       for (const auto& [library, version] : manifest.built_for)
         key += fmt::format("; {} {}", library, version);
   return fmt::format("{}; {}", key, kProbes);
+}
+
+// As CUDA counts in this process.
+int first_device_of(const CaseRun& c) {
+  if (c.base.load.instances_per_device > 0) return c.base.load.device_of(0);
+  const auto& params = c.result.benchmark.params;
+  const auto written = params.find("device");
+  return parse_device(written == params.end() ? "cuda" : written->second).value_or(Device{}).index;
 }
 
 // On how many GPUs the case runs.
@@ -119,23 +137,21 @@ GpuPeaks::GpuPeaks(const KindTools& tools) : tools_(tools) {}
 
 // The cases of a run are on few devices, of which the driver is asked once.
 GpuPeaks::Known& GpuPeaks::known_for(const CaseRun& c) {
-  const auto& params = c.result.benchmark.params;
-  const auto written = params.find("device");
-  const auto device = parse_device(written == params.end() ? "cuda" : written->second).value_or(Device{});
-  const auto [found, fresh] = known_.try_emplace(device.index);
+  const auto index = first_device_of(c);
+  const auto [found, fresh] = known_.try_emplace(index);
   auto& known = found->second;
   if (!fresh) return known;
   if (known_.size() == 1) datasheets_ = installed_datasheets(tools_.observer);
-  known.device = device_name({DeviceKind::kCuda, device.index});
+  known.device = device_name({DeviceKind::kCuda, index});
   known.probe = tools_.setup.engines.find(plugin::Role::kProbe, kProbeName, known.device);
-  known.peaks = described(tools_.setup.environment, device.index);
+  known.peaks = described(tools_.setup.environment, index);
   known.key = key_of(known.peaks, tools_.setup.engines, known.probe.file);
   const auto cache = read_peak_cache();
   if (const auto kept = cache.find(known.key); kept != cache.end() && kept->contains("peaks")) {
     try {
       result::Reader::read(*kept, "", known.peaks);
     } catch (const Error&) {
-      known.peaks = described(tools_.setup.environment, device.index);  // it is of another form
+      known.peaks = described(tools_.setup.environment, index);  // it is of another form
     }
   }
   add_datasheet(known.peaks, datasheets_);
