@@ -91,7 +91,8 @@ Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
   return s;
 }
 
-// Of every part what it completed beside the median of the others; empty where that is nothing.
+// Of every part what it completed beside the median of the others: 1 where those did nothing. Empty where
+// nobody did anything.
 std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
   std::vector<double> ratios;
   for (const auto& part : parts) {
@@ -99,8 +100,8 @@ std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
     for (const auto& other : parts)
       if (&other != &part) others.push_back(static_cast<double>(other.completed));
     const double usual = others.empty() ? 0 : stats::median(others);
-    if (usual <= 0) return {};
-    ratios.push_back(static_cast<double>(part.completed) / usual);
+    if (usual <= 0 && part.completed <= 0) return {};
+    ratios.push_back(usual > 0 ? static_cast<double>(part.completed) / usual : 1);
   }
   return ratios;
 }
