@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "cli/command_table.h"
 #include "cli/interrupts.h"
 #include "config/flags.h"
+#include "monitor/answers.h"
 #include "monitor/recording.h"
 #include "monitor/screen.h"
 #include "monitor/server.h"
@@ -108,6 +110,11 @@ class Served : public Output {
   // From the environment, since others can read command lines.
   static std::string token() {
     const char* token = std::getenv("PACELINE_MONITOR_TOKEN");
+    if (token && !monitor::is_token(token))
+      throw Error(
+          ErrorCode::kUsage,
+          "PACELINE_MONITOR_TOKEN: a token has no spaces and no control characters; for example the output "
+          "of: openssl rand -hex 16");
     return token ? token : "";
   }
   monitor::Server server_;
@@ -130,8 +137,8 @@ bool wait_until(std::int64_t due_ns, Drawing* drawing) {
 class Monitor {
  public:
   Monitor(const config::Settings& options, const Console& console) : options_(options), console_(console) {
-    if (options.has("record")) add<Recorded>(options.text("record"));
     if (options.has("serve")) serve(options.text("serve"));
+    if (options.has("record")) add<Recorded>(options.text("record"));
     if (console.json)
       add<JsonLines>();
     else if (console.terminal && ::isatty(STDIN_FILENO) != 0)
@@ -141,12 +148,14 @@ class Monitor {
   }
 
   // Reads until it is asked to end, or has read as often as it shall.
+  // A reader of the output that went away ends it, too.
   void watch() {
     const auto sources = monitor::all_sources(host::SystemFiles{}, plugin::plugin_dir());
     const auto period_ns = static_cast<std::int64_t>(options_.number("interval_s") * 1e9);
     const auto most = options_.integer("count");
     auto due = SteadyClock{}.now_ns();
-    for (std::int64_t n = 0; (most == 0 || n < most) && wait_until(due, drawing_); ++n) {
+    for (std::int64_t n = 0; (most == 0 || n < most) && std::ferror(stdout) == 0 && wait_until(due, drawing_);
+         ++n) {
       show(std::make_shared<const Snapshot>(monitor::take_snapshot(sources)));
       const auto late = SteadyClock{}.now_ns() - due;
       due += period_ns * (1 + late / period_ns);  // readings that it missed are left out
@@ -159,7 +168,7 @@ class Monitor {
     for (const auto& one : recording.snapshots) {
       if (before_ && (drawing_ || served_))
         due += std::max<std::int64_t>(0, one.steady_ns - before_->steady_ns);
-      if (!wait_until(due, drawing_)) return;
+      if (std::ferror(stdout) != 0 || !wait_until(due, drawing_)) return;
       show(std::make_shared<const Snapshot>(one));
     }
   }

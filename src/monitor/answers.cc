@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "monitor/answers.h"
 
-#include <algorithm>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
+#include <algorithm>
+#include <charconv>
+
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "monitor/exposition.h"
 #include "monitor/page.h"
@@ -18,7 +23,7 @@ std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
 
-// The value of a key behind '?'; tokens have no characters that would be escaped.
+// The value of a key behind '?', as it was sent.
 std::string_view query_of(std::string_view target, std::string_view key) {
   const auto begin = target.find('?');
   if (begin == std::string_view::npos) return {};
@@ -41,10 +46,29 @@ bool equal_secrets(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// Without port and brackets: "[::1]:80" is "::1".
-std::string_view name_in(std::string_view header) {
-  if (header.starts_with('[')) return header.substr(1, header.find(']') - 1);
-  return header.substr(0, header.find(':'));
+// The host of "localhost:9400" or "[::1]:9400"; empty for anything else.
+std::string_view host_in(std::string_view header) {
+  const auto end = header.starts_with('[') ? header.find(']') : std::min(header.find(':'), header.size());
+  if (end == std::string_view::npos) return {};
+  const bool bracketed = header.starts_with('[');
+  const auto rest = header.substr(bracketed ? end + 1 : end);
+  const bool port = rest.empty() || (rest.starts_with(':') &&
+                                     rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  return port ? header.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0)) : std::string_view();
+}
+
+// "a%2Fb" is "a/b".
+std::string decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    const bool escape =
+        text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, code, 16).ptr == text.data() + i + 3;
+    plain += escape ? static_cast<char>(code) : text[i];
+    if (escape) i += 2;
+  }
+  return plain;
 }
 
 Json or_null(const std::optional<double>& value) {
@@ -87,7 +111,17 @@ Answer json_answer(const Json& json) {
 }  // namespace
 
 bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  std::string name(host);
+  std::ranges::transform(name, name.begin(), [](char c) { return lower_case(c); });
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, name.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24U) == IN_LOOPBACKNET;
+  if (::inet_pton(AF_INET6, name.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return name == "localhost";
+}
+
+bool is_token(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 void Answers::show(std::shared_ptr<const Snapshot> now) {
@@ -102,10 +136,10 @@ Answers::Kept Answers::newest(std::size_t most) const {
 }
 
 bool Answers::may_read(const Question& question) const {
-  if (token_.empty()) return is_loopback(name_in(question.host));
+  if (token_.empty()) return is_loopback(host_in(question.host));
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view header = question.authorization;
-  return equal_secrets(query_of(question.target, "token"), token_) ||
+  return equal_secrets(decoded(query_of(question.target, "token")), token_) ||
          (header.starts_with(kBearer) && equal_secrets(header.substr(kBearer.size()), token_));
 }
 

@@ -43,7 +43,10 @@ class Answers {
   std::deque<std::shared_ptr<const Snapshot>> kept_;  // the newest last
 };
 
-// The address reaches this machine alone.
+// A text that a header and an address can carry as it is: no spaces and no control characters.
+bool is_token(std::string_view text);
+
+// "localhost", or a number of the loopback.
 bool is_loopback(std::string_view host);
 
 }  // namespace paceline::monitor

@@ -70,7 +70,9 @@ Recording read_recording(const std::filesystem::path& file) {
   if (!head.is_object() || !head.contains(kMark)) not_a_recording(file, "its first line does not say so");
   if (head.at(kMark) != kVersion)
     not_a_recording(file, fmt::format("version {}; this paceline reads {}", head.at(kMark).dump(), kVersion));
-  recording.host = head.value("host", "");
+  const auto host = head.value("host", Json());
+  if (!host.is_string()) not_a_recording(file, "its first line names no host");
+  recording.host = host.get<std::string>();
   const auto whole = lines.size() - (recording.cut ? 1 : 0);
   for (std::size_t i = 1; i < whole; ++i) recording.snapshots.push_back(snapshot_in(file, lines[i], i + 1));
   return recording;

@@ -63,7 +63,9 @@ class RunSource : public Source {
   void add_run(const fs::path& folder, Snapshot& into) const {
     const auto text = files_.read((folder / "live.json").relative_path().string());
     const auto live = nlohmann::json::parse(text.value_or(""), nullptr, false);
-    if (!live.is_object()) return;
+    if (!live.is_object() ||
+        std::ranges::find(into.runs, folder.string(), &LiveRun::folder) != into.runs.end())
+      return;
     auto run = read_live_file(live);
     run.folder = folder.string();
     into.runs.push_back(std::move(run));

@@ -65,7 +65,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void answer() {
     const auto& asked = parser_->get();
-    const auto text = [&](http::field name) { return std::string(asked[name]); };
+    // Of two hosts nobody knows which one was meant.
+    const auto text = [&](http::field name) {
+      return asked.count(name) == 1 ? std::string(asked[name]) : std::string();
+    };
     send(answers_.answer({std::string(asked.method_string()), std::string(asked.target()),
                           text(http::field::host), text(http::field::authorization)}),
          asked.keep_alive());

@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <map>
 
+#include "base/display_text.h"
+#include "base/error.h"
 #include "base/units.h"
 #include "nsight/kernel_findings.h"
 
@@ -174,7 +176,7 @@ std::vector<KernelFigures> figures_of(const NcuFile& file, std::size_t& without_
   double all_ns = 0;
   for (const auto& launch : file.launches) {
     const auto time_ns = metric(launch, {"gpu__time_duration.sum", "Duration"});
-    if (!time_ns) {
+    if (!time_ns || *time_ns <= 0) {
       ++without_time;
       continue;
     }
@@ -193,6 +195,10 @@ KernelStudy study_kernels(const NcuFile& file, const std::string& source) {
   KernelStudy study{source, {}, {}, file.remarks};
   std::size_t without_time = 0;
   study.kernels = figures_of(file, without_time);
+  if (study.kernels.empty())
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{}: no kernel has a time (gpu__time_duration.sum, or Duration)", shown_path(source)));
   if (without_time > 0)
     study.remarks.push_back(fmt::format("{} without a time (gpu__time_duration.sum, or Duration): left out",
                                         plural(static_cast<std::int64_t>(without_time), "call")));

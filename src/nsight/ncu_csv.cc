@@ -70,7 +70,10 @@ std::string_view from_header(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);
-    if (line.find("\"Kernel Name\"") != std::string_view::npos) return text.substr(begin);
+    if (line.find("\"Kernel Name\"") != std::string_view::npos) {
+      const bool marked = line.starts_with("\xEF\xBB\xBF");  // some programs begin UTF-8 with it
+      return text.substr(begin + (marked ? 3 : 0));
+    }
     begin = end + 1;
   }
   return {};
@@ -188,6 +191,9 @@ class Reader {
   }
 
   NcuFile read() {
+    if (!columns_.contains("ID"))
+      throw Error(ErrorCode::kData, fmt::format("{}: the table has no column \"ID\", which tells calls apart",
+                                                shown_path(name_)));
     marks_ = separators_of(std::span(table_.rows).subspan(1), value_columns(), name_);
     if (columns_.contains("Metric Name"))
       read_details();

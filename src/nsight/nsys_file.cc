@@ -5,10 +5,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/units.h"
 
 namespace paceline::nsight {
 namespace {
@@ -38,13 +40,25 @@ class Found {
   sqlite3_stmt* statement_;
 };
 
+// As an address that has SQLite write nothing beside the file.
+std::string unchanging(const std::filesystem::path& file) {
+  std::string address = "file:";
+  for (const char c : file.string())
+    address +=
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' || c == '-'
+            ? std::string(1, c)
+            : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return address + "?immutable=1";
+}
+
 class Database {
  public:
   explicit Database(const std::filesystem::path& file) : path_(file) {
-    if (!std::filesystem::exists(file))
-      throw Error(ErrorCode::kIo, fmt::format("cannot read {}: it is not there", shown_path(file.string())));
+    if (!std::filesystem::is_regular_file(file))
+      throw Error(ErrorCode::kIo, fmt::format("cannot read {}: no such file", shown_path(file.string())));
     sqlite3* opened = nullptr;
-    const int code = ::sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
+    const int code =
+        ::sqlite3_open_v2(unchanging(file).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
     database_.reset(opened);
     if (code != SQLITE_OK) fail();
   }
@@ -99,10 +113,9 @@ std::string process_of(const Database& file, const std::string& table, const std
 // it. Numbers of calls repeat in each process.
 std::string activities(const Database& file, const std::string& table, const std::string& more) {
   const auto process = process_of(file, table, "globalPid", "a.");
-  const auto call = fmt::format(
-      "(SELECT max(c.end) FROM calls c WHERE c.correlationId = a.correlationId AND (c.process = {0} OR {0} = "
-      "0))",
-      process);
+  const bool known = file.has_column(table, "globalPid") && file.has_column(kCalls, "globalTid");
+  const auto call = fmt::format("(SELECT max(c.end) FROM calls c WHERE c.correlationId = a.correlationId{})",
+                                known ? " AND c.process = " + process : "");
   return fmt::format("SELECT a.start, a.end, a.deviceId, a.streamId, {}, {}{} FROM {} a ORDER BY a.start",
                      process, file.has(kCalls) ? call : "NULL", more, table);
 }
@@ -111,6 +124,19 @@ void read_activity(const Found& row, Activity& into) {
   into.start = row.number(0), into.end = row.number(1), into.device = row.number(2),
   into.stream = row.number(3), into.process = row.number(4);
   into.asked = row.maybe(5);
+}
+
+// Ends before starts, and numbers at the ends of their range.
+bool is_possible(const Activity& one) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  return one.start >= -kMost && one.end <= kMost && one.start <= one.end;
+}
+bool is_possible(const Copy& copy) {
+  return is_possible(static_cast<const Activity&>(copy)) && copy.bytes >= 0;
+}
+template <class Activities>
+std::size_t drop_impossible(Activities& all) {
+  return std::erase_if(all, [](const auto& one) { return !is_possible(one); });
 }
 
 CopyKind copy_kind(std::int64_t code) {  // of CUpti_ActivityMemcpyKind
@@ -133,9 +159,11 @@ NsysFile read_nsys_file(const std::filesystem::path& path) {
                     shown_path(path.string())));
   NsysFile read;
   if (file.has(kCalls))
-    file.visit(fmt::format("CREATE TEMP TABLE calls AS SELECT correlationId, end, {} AS process FROM {}",
-                           process_of(file, kCalls, "globalTid", ""), kCalls),
-               [](const Found&) {});
+    file.visit(
+        fmt::format("CREATE TEMP TABLE calls AS SELECT correlationId, max(end) AS end, {} AS process FROM {} "
+                    "GROUP BY 1, 3",
+                    process_of(file, kCalls, "globalTid", ""), kCalls),
+        [](const Found&) {});
   if (file.has(kCalls))
     file.visit("CREATE INDEX temp.by_correlation ON calls(correlationId, process)", [](const Found&) {});
   if (file.has(kKernels))
@@ -160,6 +188,11 @@ NsysFile read_nsys_file(const std::filesystem::path& path) {
   if (file.has(kGraphs))
     file.visit(activities(file, kGraphs, ""),
                [&](const Found& row) { read_activity(row, read.graphs.emplace_back()); });
+  const auto dropped = drop_impossible(read.kernels) + drop_impossible(read.copies) +
+                       drop_impossible(read.graphs) + drop_impossible(read.fills);
+  if (dropped > 0)
+    read.remarks.push_back(fmt::format("{} with a time or a size that cannot be: left out",
+                                       plural(static_cast<std::int64_t>(dropped), "row")));
   if (read.kernels.empty() && read.copies.empty() && read.graphs.empty())
     throw Error(ErrorCode::kData,
                 fmt::format("{}: it has no activity of a GPU; was the program traced with -t cuda?",

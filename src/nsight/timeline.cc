@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "base/display_text.h"
+#include "base/error.h"
 #include "base/units.h"
 #include "nsight/kernel_findings.h"
 
@@ -229,6 +231,8 @@ TimelineStudy study_timeline(const NsysFile& file, const std::string& source) {
   for (const auto& [kind, direction] : kDirections)
     if (auto figures = figures_of(file, kind, direction, places); figures.copies > 0)
       study.copies.push_back(std::move(figures));
+  if (study.devices.empty())
+    throw Error(ErrorCode::kData, fmt::format("{}: no activity of a GPU takes time", shown_path(source)));
   study.findings = findings_of(study);
   return study;
 }

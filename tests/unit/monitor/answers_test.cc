@@ -51,9 +51,11 @@ TEST(Answers, KeepReadingsForAPageThatComesLater) {
 TEST(Answers, WithoutATokenAreForNamesOfThisMachineAlone) {
   Answers answers("");
   answers.show(reading(1));
-  for (const char* host : {"localhost", "127.0.0.1:9400", "[::1]:9400"})
+  for (const char* host : {"localhost", "LOCALHOST:1", "127.0.0.1:9400", "[::1]:9400"})
     EXPECT_EQ(ask(answers, "/metrics", host).status, 200);
-  for (const char* host : {"evil.example:9400", "", "localhost.evil.example", "[fe80::1]"})
+  for (const char* host :
+       {"evil.example:9400", "", "localhost.evil.example", "[fe80::1]", "127.0.0.1.evil.example", "127.",
+        "[::1]evil", "localhost:80@evil", "localhost:1:2", "[::1", "127.0.0.1 "})
     EXPECT_EQ(ask(answers, "/metrics", host).status, 403) << host;
 }
 
@@ -63,6 +65,10 @@ TEST(Answers, WithATokenAreForThoseWhoShowIt) {
   EXPECT_EQ(ask(answers, "/metrics?token=s3cret", "far.example").status, 200);
   EXPECT_EQ(ask(answers, "/metrics?a=b&token=s3cret", "far.example").status, 200);
   EXPECT_EQ(ask(answers, "/metrics", "far.example", "Bearer s3cret").status, 200);
+  Answers other("a/b+c==");
+  other.show(reading(1));
+  EXPECT_EQ(ask(other, "/metrics?token=a/b+c==", "far.example").status, 200);
+  EXPECT_EQ(ask(other, "/metrics?token=a%2Fb%2Bc%3D%3d", "far.example").status, 200);
   for (const char* target : {"/metrics", "/", "/live.json", "/metrics?token=", "/metrics?token=s3creT",
                              "/metrics?token=s3cret1", "/none"}) {
     const auto answer = ask(answers, target);

@@ -88,6 +88,13 @@ TEST(NcuCsv, LinesOfTheProgramBetweenRowsAreLeftOut) {
   EXPECT_THAT(file.remarks, ElementsAre("3 lines of another form: left out"));
 }
 
+TEST(NcuCsv, AMarkOfUtf8IsNoPartOfTheFirstName) {
+  const std::string text = kRaw;
+  const auto table = text.substr(text.find("\"ID\""));
+  EXPECT_EQ(parse("\xEF\xBB\xBF" + table).launches.size(), 2U);
+  EXPECT_THROW(parse("\"Kernel Name\",\"m\"\n\"k\",\"1\"\n"), Error);
+}
+
 TEST(NcuCsv, WhatIsNoSuchTableIsRefusedWithAWayOut) {
   for (const std::string text : {"", "a,b\n1,2\n", "==PROF== nothing\n", "\"ID\",\"Kernel Name\"\n",
                                  "\"ID\",\"Kernel Name\"\n\"\",\"\"\n"})
@@ -122,6 +129,11 @@ TEST(Kernels, AreSummedByNameAndWeightedByTime) {
   EXPECT_NEAR(study.kernels[0].share, 4.0 / 6, 1e-12);
   EXPECT_NEAR(*study.kernels[0].occupancy, 0.4, 1e-12);
   EXPECT_FALSE(study.kernels[1].occupancy);
+}
+
+TEST(Kernels, WithoutATimeAreRefused) {
+  EXPECT_THROW(study_kernels({{launch("a", 0, {}), launch("b", -5, {})}, {}}, "k.csv"), Error);
+  EXPECT_EQ(study_kernels({{launch("a", 3, {}), launch("b", -5, {})}, {}}, "k.csv").kernels.size(), 1U);
 }
 
 TEST(Kernels, TheCauseThatExplainsTheOthersIsNamed) {
