@@ -150,8 +150,10 @@ class Monitor {
   // Reads until it is asked to end, or has read as often as it shall.
   // A reader of the output that went away ends it, too.
   void watch() {
-    const auto sources = monitor::all_sources(host::SystemFiles{}, plugin::plugin_dir());
     const auto period_ns = static_cast<std::int64_t>(options_.number("interval_s") * 1e9);
+    const auto sources = monitor::all_sources(
+        host::SystemFiles{}, plugin::plugin_dir(),
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(period_ns)));
     const auto most = options_.integer("count");
     auto due = SteadyClock{}.now_ns();
     for (std::int64_t n = 0; (most == 0 || n < most) && std::ferror(stdout) == 0 && wait_until(due, drawing_);

@@ -47,24 +47,32 @@ class NoGpu : public Source {
 
 class GpuSource : public Source {
  public:
-  GpuSource(std::unique_ptr<plugin::Sampler> sampler, std::map<std::string, Labels> labels)
-      : sampler_(std::move(sampler)), labels_(std::move(labels)) {}
+  // `slow_every`: the sampler reads what changes slowly once in so many readings.
+  GpuSource(std::unique_ptr<plugin::Sampler> sampler, std::map<std::string, Labels> labels, int slow_every)
+      : sampler_(std::move(sampler)), labels_(std::move(labels)), longest_(kRarest * slow_every) {}
 
   void read(Snapshot& into) override {
     if (!sampler_) return into.absent.push_back(why_);
     try {
-      for (const auto& reading : sampler_->read(plugin::Moment::kWithin)) keep(reading);
+      ++readings_;
+      for (const auto& reading : sampler_->read(plugin::Moment::kWithin))
+        last_[reading.device + "/" + reading.metric] = {reading, readings_};
     } catch (const std::exception& e) {
       sampler_.reset();
       why_ = "GPUs: " + on_one_line(plain_reason(e));
       return into.absent.push_back(why_);
     }
-    for (const auto& [key, reading] : last_) add(reading, into);
+    std::erase_if(last_, [&](const auto& one) { return readings_ - one.second.number > longest_; });
+    for (const auto& [key, kept] : last_) add(kept.reading, into);
   }
 
  private:
-  // Some are read every few times alone; until then the last reading stands.
-  void keep(const plugin::Reading& reading) { last_[reading.device + "/" + reading.metric] = reading; }
+  // Some are read every few times alone; until then the last reading stands. One that ended is dropped.
+  static constexpr int kRarest = 10;  // slow readings to the next one of what costs most
+  struct Kept {
+    plugin::Reading reading;
+    int number = 0;
+  };
 
   void add(const plugin::Reading& reading, Snapshot& into) const {
     const auto labels = labels_.find(reading.device);
@@ -90,7 +98,8 @@ class GpuSource : public Source {
 
   std::unique_ptr<plugin::Sampler> sampler_;
   std::map<std::string, Labels> labels_;  // by the device's name: "cuda:0"
-  std::map<std::string, plugin::Reading> last_;
+  std::map<std::string, Kept> last_;
+  int readings_ = 0, longest_;
   std::string why_;
 };
 
@@ -102,7 +111,7 @@ plugin::Manifest manifest_of_sampler(const std::filesystem::path& plugin_dir) {
   throw Error(ErrorCode::kUnavailable, "the plug-in nvml is not installed");
 }
 
-std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir) {
+std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir, std::chrono::milliseconds period) {
   const auto driver = host::read_nvidia_driver();
   if (driver.gpus.empty())
     throw Error(ErrorCode::kUnavailable, driver.version ? "the driver lists none" : driver.version.reason());
@@ -118,12 +127,16 @@ std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir) {
   for (const auto& option : manifest.options)
     if (option.sampler == kSampler)
       settings.options[option.name.substr(option.section().size() + 1)] = option.fallback;
+  constexpr std::int64_t kShortestMs = 20, kLongestMs = 10'000, kSlowMs = 1000;  // of the sampler
+  const auto period_ms = std::clamp<std::int64_t>(period.count(), kShortestMs, kLongestMs);
+  settings.options["period_ms"] = std::to_string(period_ms);
   // The machine's GPUs in the driver's order, whatever this process may compute on.
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
   auto sampler = plugin::LoadedPlugin(manifest.file).make_sampler(kSampler);
   sampler->open(settings);
-  return std::make_unique<GpuSource>(std::move(sampler), std::move(labels));
+  return std::make_unique<GpuSource>(std::move(sampler), std::move(labels),
+                                     static_cast<int>(std::max<std::int64_t>(1, kSlowMs / period_ms)));
 }
 
 class OwnCost : public Source {
@@ -138,9 +151,10 @@ class OwnCost : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir) {
+std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir,
+                                   std::chrono::milliseconds period) {
   try {
-    return open_gpus(plugin_dir);
+    return open_gpus(plugin_dir, period);
   } catch (const std::exception& e) {
     return std::make_unique<NoGpu>(on_one_line(plain_reason(e)));
   }
@@ -150,9 +164,10 @@ std::unique_ptr<Source> own_cost_source() {
   return std::make_unique<OwnCost>();
 }
 
-Sources all_sources(const host::SystemFiles& files, const std::filesystem::path& plugin_dir) {
+Sources all_sources(const host::SystemFiles& files, const std::filesystem::path& plugin_dir,
+                    std::chrono::milliseconds period) {
   auto all = machine_sources(files);
-  all.push_back(gpu_source(plugin_dir));
+  all.push_back(gpu_source(plugin_dir, period));
   all.push_back(run_source(files));
   all.push_back(own_cost_source());
   return all;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
@@ -30,6 +31,7 @@ using asio::ip::tcp;
 constexpr auto kPatience = std::chrono::seconds(5);  // for a whole question, and for taking the answer
 constexpr unsigned kMostHeader = 8192, kMostBody = 1024;
 constexpr int kMostConnections = 512;
+constexpr std::size_t kMostDrained = 1 << 20;
 
 // One connection; it lives as long as something is under way for it.
 class Session : public std::enable_shared_from_this<Session> {
@@ -91,7 +93,17 @@ class Session : public std::enable_shared_from_this<Session> {
                         if (!error && keep) return self->read();
                         beast::error_code ignored;
                         self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+                        if (!error) self->drain(kMostDrained);
                       });
+  }
+
+  // Takes what still comes: closing before would take the answer back from who has not read it yet.
+  void drain(std::size_t most) {
+    stream_.expires_after(kPatience);
+    stream_.async_read_some(asio::buffer(rest_), [self = shared_from_this(), most](
+                                                     const beast::error_code& error, std::size_t taken) {
+      if (!error && taken < most) self->drain(most - taken);
+    });
   }
 
   beast::tcp_stream stream_;
@@ -100,6 +112,7 @@ class Session : public std::enable_shared_from_this<Session> {
   beast::flat_buffer buffer_{kMostHeader + kMostBody};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
+  std::array<char, kMostHeader> rest_{};  // of a question that nobody reads
 };
 
 tcp::endpoint endpoint_of(asio::io_context& context, const Address& address) {
