@@ -144,9 +144,9 @@ constexpr std::array kCommandRows{
     Option{.name = "record", .commands = kMonitor, .help = "Also writes every reading to this new file."},
     Option{.name = "replay",
            .commands = kMonitor,
-           .help =
-               "Shows such a file instead of this machine: in its own time on a terminal or a page, at once "
-               "as lines."},
+           .help = "Shows such a file instead of this machine: at the pace of the recording on a terminal or "
+                   "a page, at "
+                   "once as lines."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",

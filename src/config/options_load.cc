@@ -44,7 +44,7 @@ constexpr std::array kLoadRows{
            .commands = kInfer,
            .name_part = {31, "g"},
            .excludes = "instances",
-           .help = "Number of CUDA devices, each with a process of its own near it; all share one queue. "
+           .help = "Number of CUDA devices, with one process per device, near it; all share one queue. "
                    "Unset scenario: closed_loop; 1,2,4 shows the efficiency against one device."},
     Option{.name = "devices",
            .type = kInteger,

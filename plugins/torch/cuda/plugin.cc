@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plug-in of its own: engines `eager`, `torchscript` and `aotinductor`, the trainer, `nccl` and
+// A separate plug-in: engines `eager`, `torchscript` and `aotinductor`, the trainer, `nccl` and
 // the probe for `--device cuda`.
 #include "plugin/plugin.h"
 

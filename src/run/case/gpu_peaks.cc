@@ -62,7 +62,7 @@ DevicePeaks described(const json& environment, int index) {
   const auto limit = gpu.find("power_limit_w");
   peaks.power_limit_w = limit != gpu.end() && limit->is_number()
                             ? Number(limit->get<double>())
-                            : Number::missing("the driver does not tell");
+                            : Number::missing("the driver does not report it");
   return peaks;
 }
 
