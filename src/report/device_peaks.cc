@@ -19,8 +19,9 @@ using result::DevicePeaks;
 using result::Number;
 
 constexpr std::string_view kPeaksCaveat =
-    "Measured: the median of repetitions on random data, with nothing else on the GPU, after a second of "
-    "warm-up. "
+    "Measured: the median of repetitions on random data, after a second of warm-up, with no other work of "
+    "the "
+    "run on the GPU. "
     "Datasheet: dense, at the boost clock, from share/paceline/device_peaks.csv.";
 
 // "638 TFLOP/s", "4.28 TB/s"

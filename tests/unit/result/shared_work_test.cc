@@ -68,6 +68,10 @@ TEST(SharedWork, TheSlowestIsJudgedBesideTheMedianOfTheOthers) {
   EXPECT_DOUBLE_EQ(slow->of_others.ci->high, 0.8);
   one.benchmark.scenario = Scenario::kServer;
   EXPECT_FALSE(slowest_part(one));
+  const auto idle = slowest_part(on_gpus("2", 300, {100, 0}));
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->index, 1U);
+  EXPECT_DOUBLE_EQ(idle->of_others.value, 0);
   EXPECT_FALSE(slowest_part(on_gpus("1", 300, {})));
   EXPECT_FALSE(slowest_part(on_gpus("2", 300, {0, 0})));
 }
