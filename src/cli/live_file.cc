@@ -36,6 +36,7 @@ void LiveFile::pass_begins(const run::PassInfo& p) {
                    {"repetition", p.repetition},
                    {"number", p.number},
                    {"of", p.of},
+                   {"samples_per_iteration", p.samples_per_iteration},
                    {"seconds_left", p.seconds_left > 0 ? nlohmann::json(p.seconds_left) : nlohmann::json()}};
   live_.erase("progress");
   write_when_due();

@@ -52,7 +52,8 @@ std::string words_of(const pass::LiveSteps& steps) {
   std::string text = fmt::format("{} samples/s", format_rate(steps.samples_per_s));
   if (steps.loss) text += fmt::format("  loss {:.3g}", *steps.loss);
   if (const auto& slowest = steps.slowest)
-    text += fmt::format("  slowest: rank {} (+{})", slowest->rank, format_percent(slowest->beyond));
+    text += fmt::format("  slowest: rank {} (+{}{}{})", slowest->rank, format_percent(slowest->beyond),
+                        slowest->cause.empty() ? "" : ": ", slowest->cause);
   for (const auto& part : kShownParts)
     if (const auto& share = steps.shares.*part.share)
       text += fmt::format("  {} {}", part.name, format_percent(*share));

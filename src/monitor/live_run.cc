@@ -28,18 +28,66 @@ std::int64_t count_at(const Json& json, const char* place) {
   return at<std::int64_t>(json, place).value_or(0);
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
+// The fields of a run in the JSON of snapshots. `Run` is const for writing.
+template <class Run, class Visit>
+void each_field(Run& run, Visit visit) {
+  visit("process_id", run.process_id);
+  visit("folder", run.folder);
+  visit("experiment", run.experiment);
+  visit("label", run.label);
+  visit("kind", run.kind);
+  visit("number", run.number);
+  visit("of", run.of);
+  visit("seconds_left", run.seconds_left);
+  visit("phase", run.phase);
+  visit("samples", run.samples);
+  visit("blocks", run.blocks);
+  visit("p50_ns", run.p50_ns);
+  visit("per_s", run.per_s);
+  visit("step", run.step);
+  visit("samples_per_s", run.samples_per_s);
+  visit("loss", run.loss);
 }
 
-LiveRun read(const Json& json, const char* slowest_rank, const char* slowest_beyond) {
-  LiveRun run;
-  const auto rank = at<std::int64_t>(json, slowest_rank);
-  const auto beyond = at<double>(json, slowest_beyond);
-  if (rank && beyond) run.slowest = LiveSlowest{*rank, *beyond};
-  run.process_id = count_at(json, "/process_id");
-  return run;
+struct ToJson {
+  Json& json;
+  template <class T>
+  void operator()(const char* name, const T& value) const {
+    json[name] = value;
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value) const {
+    json[name] = value ? Json(*value) : Json();
+  }
+};
+
+// What is missing or of another type keeps its default.
+struct FromJson {
+  const Json& json;
+  template <class T>
+  void operator()(const char* name, T& value) const {
+    value = at<T>(json, (std::string("/") + name).c_str()).value_or(T());
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) const {
+    value = at<T>(json, (std::string("/") + name).c_str());
+  }
+};
+
+// `place`: of the rank's object.
+std::optional<LiveSlowest> slowest_at(const Json& json, const std::string& place) {
+  const auto rank = at<std::int64_t>(json, (place + "/rank").c_str());
+  const auto beyond = at<double>(json, (place + "/beyond").c_str());
+  if (!rank || !beyond) return std::nullopt;
+  return LiveSlowest{*rank, *beyond, text_at(json, (place + "/cause").c_str())};
+}
+
+// Samples per second: of all ranks that train, or of inferences.
+std::optional<double> samples_per_s_of(const Json& live, const std::optional<double>& per_s) {
+  if (const auto trained = at<double>(live, "/progress/steps/0/samples_per_s")) return trained;
+  const auto samples = at<double>(live, "/pass/samples_per_iteration").value_or(0);
+  if (!per_s || samples <= 0) return std::nullopt;
+  return *per_s * samples;
 }
 
 // Of a pass that times: inferences, or steps.
@@ -53,7 +101,9 @@ std::optional<double> pace_of(const Json& live) {
 }  // namespace
 
 LiveRun read_live_file(const Json& live) {
-  auto run = read(live, "/progress/steps/0/slowest/0/rank", "/progress/steps/0/slowest/0/beyond");
+  LiveRun run;
+  run.process_id = count_at(live, "/process_id");
+  run.slowest = slowest_at(live, "/progress/steps/0/slowest/0");
   run.experiment = text_at(live, "/experiment_name");
   run.label = text_at(live, "/pass/label");
   run.kind = text_at(live, "/pass/kind");
@@ -66,50 +116,26 @@ LiveRun read_live_file(const Json& live) {
   run.p50_ns = at<double>(live, "/progress/p50_ns");
   run.step = at<std::int64_t>(live, "/progress/step");
   run.per_s = pace_of(live);
-  run.samples_per_s = at<double>(live, "/progress/steps/0/samples_per_s");
+  run.samples_per_s = samples_per_s_of(live, run.per_s);
   run.loss = at<double>(live, "/progress/steps/0/loss");
   return run;
 }
 
 Json to_json(const LiveRun& run) {
-  Json slowest;
-  if (run.slowest) slowest = {{"rank", run.slowest->rank}, {"beyond", run.slowest->beyond}};
-  return {{"process_id", run.process_id},
-          {"folder", run.folder},
-          {"experiment", run.experiment},
-          {"label", run.label},
-          {"kind", run.kind},
-          {"number", run.number},
-          {"of", run.of},
-          {"seconds_left", or_null(run.seconds_left)},
-          {"phase", run.phase},
-          {"samples", run.samples},
-          {"blocks", run.blocks},
-          {"p50_ns", or_null(run.p50_ns)},
-          {"per_s", or_null(run.per_s)},
-          {"step", or_null(run.step)},
-          {"samples_per_s", or_null(run.samples_per_s)},
-          {"loss", or_null(run.loss)},
-          {"slowest", std::move(slowest)}};
+  Json json;
+  each_field(run, ToJson{json});
+  json["slowest"] =
+      run.slowest
+          ? Json{{"rank", run.slowest->rank}, {"beyond", run.slowest->beyond}, {"cause", run.slowest->cause}}
+          : Json();
+  return json;
 }
 
 LiveRun live_run_of(const Json& json) {
-  auto run = read(json, "/slowest/rank", "/slowest/beyond");
-  run.folder = json.at("folder").get<std::string>();
-  run.experiment = json.at("experiment").get<std::string>();
-  run.label = text_at(json, "/label");
-  run.kind = text_at(json, "/kind");
-  run.number = count_at(json, "/number");
-  run.of = count_at(json, "/of");
-  run.seconds_left = at<double>(json, "/seconds_left");
-  run.phase = text_at(json, "/phase");
-  run.samples = count_at(json, "/samples");
-  run.blocks = at<bool>(json, "/blocks").value_or(false);
-  run.p50_ns = at<double>(json, "/p50_ns");
-  run.per_s = at<double>(json, "/per_s");
-  run.step = at<std::int64_t>(json, "/step");
-  run.samples_per_s = at<double>(json, "/samples_per_s");
-  run.loss = at<double>(json, "/loss");
+  json.at("folder").get_ref<const std::string&>(), json.at("experiment").get_ref<const std::string&>();
+  LiveRun run;
+  each_field(run, FromJson{json});
+  run.slowest = slowest_at(json, "/slowest");
   return run;
 }
 
@@ -124,7 +150,9 @@ std::string in_words(const LiveRun& run) {
   if (run.per_s && !run.step) text += fmt::format("  {}/s", format_rate(*run.per_s));
   if (run.samples_per_s) text += fmt::format("  {} samples/s", format_rate(*run.samples_per_s));
   if (run.slowest)
-    text += fmt::format("  slowest: rank {} (+{})", run.slowest->rank, format_percent(run.slowest->beyond));
+    text +=
+        fmt::format("  slowest: rank {} (+{}{}{})", run.slowest->rank, format_percent(run.slowest->beyond),
+                    run.slowest->cause.empty() ? "" : ": ", run.slowest->cause);
   if (run.loss) text += fmt::format("  loss {:.3g}", *run.loss);
   if (run.seconds_left) text += fmt::format("  {} left", format_time_left(*run.seconds_left));
   return text;

@@ -12,6 +12,7 @@ namespace paceline::monitor {
 struct LiveSlowest {
   std::int64_t rank = 0;
   double beyond = 0;
+  std::string cause{};  // as evidence says; empty: unknown, or it is not late
 };
 
 struct LiveRun {
@@ -25,7 +26,7 @@ struct LiveRun {
   bool blocks = false;                        // samples are blocks of inferences
   std::optional<double> p50_ns, per_s;        // of inferences or steps so far
   std::optional<std::int64_t> step;           // training
-  std::optional<double> samples_per_s, loss;  // training, of all ranks
+  std::optional<double> samples_per_s, loss;  // of all ranks; the loss of training alone
   std::optional<LiveSlowest> slowest;
 };
 

@@ -17,7 +17,7 @@ namespace paceline::pass {
 
 using result::Writer;
 
-PACELINE_FIELDS(SlowestRank, rank, beyond);
+PACELINE_FIELDS(SlowestRank, rank, beyond, cause);
 PACELINE_FIELDS(LiveSteps, samples_per_s, loss, slowest, shares);
 PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, blocks, notice, fault_ns,
                 step, steps);

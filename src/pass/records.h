@@ -35,7 +35,8 @@ class PipeSink : public RecordSink {
 // Of ranks that train together, the one that computes longest.
 struct SlowestRank {
   std::int64_t rank = 0;
-  double beyond = 0;  // its computing takes this share longer than the median rank's
+  double beyond = 0;    // its computing takes this share longer than the median rank's
+  std::string cause{};  // as evidence says; empty: unknown, or the others do not wait for it
 };
 
 // The last steps of a training that goes on.

@@ -43,7 +43,11 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
     const auto expected = schedule.expected();
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
     ++done;
-    time_one(c, *slot, {done, expected, c.result.label, "timed", slot->repetition, left, c.definition.id});
+    const double samples = traits_of(c.definition.kind).by_ranks
+                               ? 0
+                               : kind_rules(c.definition.kind).items_per_iteration(c.definition);
+    time_one(c, *slot,
+             {done, expected, c.result.label, "timed", slot->repetition, left, c.definition.id, samples});
     keeper_.keep(c);
   }
 }

@@ -26,8 +26,9 @@ struct PassInfo {
   std::string label;  // of the case
   std::string kind;   // for people: timed, check, …
   std::int64_t repetition = 0;
-  double seconds_left = 0;  // estimate for the whole run; 0: unknown
-  std::string case_id{};    // empty: it belongs to none
+  double seconds_left = 0;           // estimate for the whole run; 0: unknown
+  std::string case_id{};             // empty: it belongs to none
+  double samples_per_iteration = 0;  // of one process; 0: ranks report theirs
 };
 
 // Is told what happens, as it happens. Those that print, write and serve live above this layer.

@@ -55,8 +55,10 @@ std::optional<pass::SlowestRank> slowest_rank(const Training& t) {
     compute.push_back(*rank.compute_ns);
   }
   const auto most = std::ranges::max_element(compute);
-  return pass::SlowestRank{t.ranks[static_cast<std::size_t>(most - compute.begin())].rank,
-                           *most / stats::median(compute) - 1};
+  const auto rank = t.ranks[static_cast<std::size_t>(most - compute.begin())].rank;
+  const bool explained = has_late_rank(t) && t.late.front().rank == rank && !t.late.front().causes.empty();
+  return pass::SlowestRank{rank, *most / stats::median(compute) - 1,
+                           explained ? t.late.front().causes.front().evidence : ""};
 }
 
 std::optional<pass::LiveSteps> live_steps(std::span<const StepRow> rows, std::int64_t samples_per_step,

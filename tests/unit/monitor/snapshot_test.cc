@@ -59,6 +59,34 @@ TEST(LiveFile, BlocksOfInferencesHaveNoRate) {
   EXPECT_THAT(in_words(run), ::testing::HasSubstr("blocks=12"));
 }
 
+TEST(LiveFile, InferencesHaveTheThroughputOfTheirBatch) {
+  const auto run = read_live_file(nlohmann::json::parse(
+      R"({"pass": {"samples_per_iteration": 8}, "progress": {"n": 12, "elapsed_s": 2}})"));
+  EXPECT_EQ(run.samples_per_s, 48);
+  EXPECT_THAT(in_words(run), ::testing::HasSubstr("6.00/s  48.0 samples/s"));
+}
+
+TEST(LiveFile, PassesOfRanksHaveTheThroughputThatTheseReport) {
+  const auto run = read_live_file(nlohmann::json::parse(
+      R"({"pass": {"samples_per_iteration": 0}, "progress": {"n": 12, "elapsed_s": 2, "step": 3}})"));
+  EXPECT_EQ(run.per_s, 6);
+  EXPECT_FALSE(run.samples_per_s);
+}
+
+TEST(LiveFile, ALateRankHasItsCause) {
+  const auto run = read_live_file(nlohmann::json::parse(R"({"progress": {"steps": [{"samples_per_s": 1,
+      "slowest": [{"rank": 1, "beyond": 0.5, "cause": "throttled for 2 ms per step"}]}]}})"));
+  EXPECT_EQ(snapshot_of(to_json([&] {
+              Snapshot s;
+              s.runs = {run};
+              return s;
+            }()))
+                .runs.at(0)
+                .slowest->cause,
+            "throttled for 2 ms per step");
+  EXPECT_THAT(in_words(run), ::testing::HasSubstr("slowest: rank 1 (+50.0 %: throttled for 2 ms per step)"));
+}
+
 TEST(LiveFile, OfAnotherVersionLeavesOutWhatItDoesNotHave) {
   const auto run = read_live_file(nlohmann::json::parse(
       R"({"process_id": "x", "pass": [1], "progress": {"n": -1.5, "p50_ns": "fast"}})"));

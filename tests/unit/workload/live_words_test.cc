@@ -51,6 +51,12 @@ TEST(LiveFigures, TheSlowestRankIsNamedWithItsDistance) {
   EXPECT_FALSE(slowest_rank(last_steps({.ranks = 1})));
 }
 
+TEST(LiveFigures, TheSlowestRankHasTheCauseThatEvidenceNames) {
+  const testing::SimulatedTraining late{.delays = {{.rank = 1, .ms = 20}}};
+  EXPECT_EQ(slowest_rank(last_steps(late))->cause, "");
+  EXPECT_THAT(slowest_rank(last_steps(late, 19))->cause, HasSubstr("a thread of it waited 19.0 ms per step"));
+}
+
 TEST(LiveFigures, AreOfTheLastSteps) {
   std::vector<result::StepRow> rows(2);
   for (auto& row : rows) {
