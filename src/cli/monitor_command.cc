@@ -167,7 +167,9 @@ class Monitor {
   // Shows a recording in the time in which it was made.
   void replay(const monitor::Recording& recording) {
     auto due = SteadyClock{}.now_ns();
-    for (const auto& one : recording.snapshots) {
+    const auto most = options_.integer("count");
+    for (std::int64_t n = 0; const auto& one : recording.snapshots) {
+      if (most > 0 && n++ == most) return;
       if (before_ && (drawing_ || served_))
         due += std::max<std::int64_t>(0, one.steady_ns - before_->steady_ns);
       if (std::ferror(stdout) != 0 || !wait_until(due, drawing_)) return;

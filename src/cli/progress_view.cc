@@ -183,16 +183,32 @@ void ProgressView::draw(const std::string& line, std::size_t widest) {
   const std::int64_t now = now_ns();
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
+  line_ = report::truncate(on_one_line(line), std::min<std::size_t>(console_.width, widest) - 1);
+  redraw();
+}
+
+// The cursor stays in the first line, so that whatever clears it clears those below, too.
+void ProgressView::redraw() {
   line_open_ = true;
-  const std::string shown = on_one_line(line);
-  const std::string text = report::truncate(console_.ascii ? report::to_ascii(shown) : shown,
-                                            std::min<std::size_t>(console_.width, widest) - 1);
-  print(console_.text(), "\r\x1b[K" + text);
+  std::string text = line_ + "\x1b[K";
+  for (const auto& line : beside_) text += "\n" + line + "\x1b[K";
+  text += "\x1b[J";
+  if (!beside_.empty()) text += fmt::format("\x1b[{}A", beside_.size());
+  print(console_.text(), "\r" + (console_.ascii ? report::to_ascii(text) : text));
+}
+
+void ProgressView::beside(std::vector<std::string> lines) {
+  const std::scoped_lock lock(mutex_);
+  if (!console_.terminal || console_.quiet) return;
+  constexpr std::size_t kMostLines = 16;
+  lines.resize(std::min(lines.size(), kMostLines));
+  beside_ = std::move(lines);
+  if (line_open_) redraw();
 }
 
 void ProgressView::clear() {
   if (!line_open_) return;
-  print(console_.text(), "\r\x1b[K");
+  print(console_.text(), "\r\x1b[J");
   line_open_ = false;
 }
 

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/context.h"
 #include "cli/sweep_tables.h"
@@ -36,11 +37,14 @@ class ProgressView : public run::RunObserver {
   void part_measured(const result::CaseResult& part) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;
   void case_ends(const result::CaseResult& result) override;
+  // On a terminal: lines below that of the run, until others come.
+  void beside(std::vector<std::string> lines);
   // What of the tables of sweeps was not printed while they were measured.
   std::string rest_of_sweeps(const result::RunResult& run);
 
  private:
   void draw(const std::string& line, std::size_t widest = 100);
+  void redraw();
   void clear();
   void plain(const std::string& line);
   void say_now_and_then(const std::stop_token& stop);
@@ -54,7 +58,9 @@ class ProgressView : public run::RunObserver {
   SweepTables sweeps_;
   std::int64_t drawn_ns_ = 0;
   std::int64_t said_ns_ = 0;
-  std::string under_way_;  // empty: nothing is running
+  std::string under_way_;            // empty: nothing is running
+  std::string line_;                 // as it is drawn
+  std::vector<std::string> beside_;  // below it
   bool line_open_ = false;
   std::jthread silence_;  // the last member: it uses the others
 };

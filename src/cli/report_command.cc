@@ -14,6 +14,7 @@
 #include "cli/report_source.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "monitor/course.h"
 #include "report/format_table.h"
 #include "result/run_directory.h"
 
@@ -129,6 +130,31 @@ void require_answers(const std::vector<report::ReportRun>& runs,
                                              formats.front()->name, fmt::join(others, ", ")));
 }
 
+// A recording of paceline monitor, which has no cases: its page is beside it and has its name.
+ExitCode report_recording(const std::vector<std::string>& paths, const config::Settings& options,
+                          const report::RenderOptions& render, const Console& console) {
+  const fs::path file = paths.front();
+  if (paths.size() > 1 || options.has("what_if"))
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--source {}: a recording of paceline monitor stands alone: {}",
+                    shown_path(file.string()), paths.size() > 1 ? "name one source" : "leave out --what-if"));
+  std::vector<report::ReportRun> runs(1);
+  runs[0].machine = monitor::course_of({monitor::read_recording(file)});
+  if (runs[0].machine.empty())
+    throw Error(ErrorCode::kData, fmt::format("{}: it has no readings", shown_path(file.string())));
+  const fs::path output = options.has("output") ? options.text("output") : "";
+  const auto formats = formats_of(options);
+  if (output == kStandardOutput) check_standard_output(formats);
+  for (const auto* format : formats) {
+    const bool beside = output.empty() && format->kind != FormatKind::kText;
+    const auto own = fs::path(file).replace_extension(fs::path(format->file).extension());
+    deliver(
+        {report::of_recording(*format), runs, render, beside ? own : output, file.parent_path(), console});
+  }
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 ExitCode report_command(const Context& context) {
@@ -138,6 +164,11 @@ ExitCode report_command(const Context& context) {
       make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
   const auto changes = options.has("what_if") ? analysis::parse_changes(options.text("what_if"))
                                               : std::vector<analysis::Change>();
+  report::RenderOptions render;
+  render.terminal = {console.width, console.ascii, console.colour};
+  const auto paths = source_paths(flags, options);
+  if (std::ranges::any_of(paths, monitor::is_recording))
+    return report_recording(paths, options, render, console);
   std::vector<report::ReportRun> runs;
   fs::path folder;
   const auto formats = formats_of(options);
@@ -145,15 +176,13 @@ ExitCode report_command(const Context& context) {
   if (output == kStandardOutput) check_standard_output(formats);
   const bool pictures =
       std::ranges::any_of(formats, [](const auto* f) { return f->kind != FormatKind::kText; });
-  for (const auto& path : source_paths(flags, options)) {
+  for (const auto& path : paths) {
     auto source = read_source(path, pictures, console);
     if (folder.empty()) folder = source.folder;
     source.run.changes = changes;
     runs.push_back(std::move(source.run));
   }
   if (!changes.empty()) require_answers(runs, formats);
-  report::RenderOptions render;
-  render.terminal = {console.width, console.ascii, console.colour};
   for (const auto* format : formats) deliver({*format, runs, render, output, folder, console});
   return ExitCode::kOk;
 }

@@ -9,6 +9,7 @@
 #include "analysis/finding_table.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "monitor/course.h"
 #include "result/noise_rules.h"
 #include "result/regraded_ratios.h"
 #include "result/stored_steps.h"
@@ -39,6 +40,18 @@ void add_sampled(report::ReportRun& run, const result::StoredRun& stored, const 
   }
 }
 
+// What --monitor recorded beside it.
+void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
+  try {
+    std::vector<monitor::Recording> recordings;
+    for (const auto& file : monitor::recordings_of_run(stored.folder))
+      recordings.push_back(monitor::read_recording(file));
+    run.machine = monitor::course_of(recordings);
+  } catch (const Error& error) {
+    run.result.warnings.push_back(fmt::format("what the machine did cannot be drawn: {}", error.what()));
+  }
+}
+
 // A run of an earlier version is judged by what this one knows to judge; its findings are then found again.
 void complete_grades(result::RunResult& run) {
   bool added = false;
@@ -59,6 +72,7 @@ report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
     if (!read.lacking.empty()) ++lacking[read.lacking];
     if (pictures) add_steps(run, stored, one), add_sampled(run, stored, one);
   }
+  add_machine(run, stored);
   for (const auto& [what, cases] : lacking)
     run.result.warnings.push_back(fmt::format("{} with {}: the table stands, single samples cannot be drawn",
                                               plural(cases, "case"), what));

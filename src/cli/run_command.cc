@@ -18,6 +18,7 @@
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/live_file.h"
+#include "cli/machine_watch.h"
 #include "cli/missing_gpus.h"
 #include "cli/next_command.h"
 #include "cli/plugins.h"
@@ -240,7 +241,10 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (p.options.has("resume") && p.previous.run.cases.empty())
     set_damaged_summary_aside(directory.path(), view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
+  std::optional<MachineWatch> machine;
+  if (p.options.flag("monitor")) machine.emplace(directory.path(), console, view);
   auto result = run_watched(std::move(setup), directory, view);
+  machine.reset();
   return finish_run(
       result, directory, console, view,
       {p.gates,

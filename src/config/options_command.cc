@@ -67,6 +67,13 @@ constexpr std::array kCommandRows{
            .commands = kRun | kComm,
            .help = "Also writes collectives to this file in the JSON of nccl-tests."},
     Option{.name = "junit", .help = "Also writes cases and gates as JUnit XML to this file."},
+    Option{.name = "monitor",
+           .type = kBoolean,
+           .fallback = "false",
+           .commands = kRuns,
+           .help =
+               "Watches this machine beside the run, as paceline monitor does: on a terminal below the line "
+               "of the run, and in the report as charts. The readings are monitor.jsonl of the run."},
     Option{.name = "source",
            .flags = "-s",
            .form = kList,

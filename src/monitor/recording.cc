@@ -18,6 +18,11 @@ using Json = nlohmann::json;
 constexpr const char* kMark = "paceline_monitor";
 constexpr int kVersion = 1;
 
+// "monitor.jsonl", "monitor-2.jsonl", …
+std::filesystem::path recording_of_run(const std::filesystem::path& run_dir, int number) {
+  return run_dir / (number == 1 ? "monitor.jsonl" : fmt::format("monitor-{}.jsonl", number));
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
@@ -76,6 +81,26 @@ Recording read_recording(const std::filesystem::path& file) {
   const auto whole = lines.size() - (recording.cut ? 1 : 0);
   for (std::size_t i = 1; i < whole; ++i) recording.snapshots.push_back(snapshot_in(file, lines[i], i + 1));
   return recording;
+}
+
+std::vector<std::filesystem::path> recordings_of_run(const std::filesystem::path& run_dir) {
+  std::vector<std::filesystem::path> files;
+  for (int n = 1; std::filesystem::exists(recording_of_run(run_dir, n)); ++n)
+    files.push_back(recording_of_run(run_dir, n));
+  return files;
+}
+
+std::filesystem::path next_recording_of_run(const std::filesystem::path& run_dir) {
+  return recording_of_run(run_dir, static_cast<int>(recordings_of_run(run_dir).size()) + 1);
+}
+
+bool is_recording(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return false;
+  std::ifstream text(file, std::ios::binary);
+  std::string begin(64, '\0');
+  text.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin.find(kMark) != std::string::npos;
 }
 
 }  // namespace paceline::monitor

@@ -31,4 +31,12 @@ struct Recording {
 // Throws Error(kData) for another kind of file, with the line that is wrong.
 Recording read_recording(const std::filesystem::path& file);
 
+// Recordings that runs made of their machine (--monitor), in the order in which they were made: a run that
+// was resumed has several.
+std::vector<std::filesystem::path> recordings_of_run(const std::filesystem::path& run_dir);
+// Where the next one goes.
+std::filesystem::path next_recording_of_run(const std::filesystem::path& run_dir);
+// Whether a file begins like a recording.
+bool is_recording(const std::filesystem::path& file);
+
 }  // namespace paceline::monitor

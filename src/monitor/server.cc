@@ -58,8 +58,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void was_read(const beast::error_code& error) {
     if (!error) return answer();
     // What is no question gets an answer where it is certain that something was asked.
-    if (error == http::error::header_limit || error == http::error::body_limit)
+    if (error == http::error::header_limit)
       return send({431, "text/plain; charset=utf-8", "the question is too long\n"}, false);
+    if (error == http::error::body_limit)
+      return send({413, "text/plain; charset=utf-8", "the question is too long\n"}, false);
     if (error.category() == beast::error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message)
       return send({400, "text/plain; charset=utf-8", "this is no HTTP\n"}, false);
@@ -130,7 +132,12 @@ Address address_of(const std::string& text) {
   const auto colon = text.rfind(':');
   const auto port = parse_int(colon == std::string::npos ? text : text.substr(colon + 1));
   std::string host = colon == std::string::npos ? "" : text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.starts_with('[') && host.ends_with(']'))
+    host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string::npos)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--serve: '{}': an IPv6 address stands in brackets before its port: [::1]:9400",
+                            shown_value(text)));
   constexpr int kLastPort = 65535;
   if (!port || *port < 0 || *port > kLastPort || host.find_first_of("[]/ ") != std::string::npos)
     throw Error(ErrorCode::kUsage,

@@ -66,11 +66,14 @@ class Page {
   std::vector<ViewLine> lines_;
 };
 
-void add_cpus(const CpuUsage& all, const std::vector<CpuUsage>& each, const Snapshot& now, Page& page) {
-  std::string text = fmt::format("{} of {}", percent(all.busy), plural(std::ssize(each), "CPU"));
+void add_all_cpus(const CpuUsage& all, std::ptrdiff_t number, const Snapshot& now, Page& page) {
+  std::string text = fmt::format("{} of {}", percent(all.busy), plural(number, "CPU"));
   if (all.steal) text += fmt::format("   stolen {}", format_percent(*all.steal));
   if (const auto load = now.value("paceline_load1")) text += fmt::format("   load {:.2f}", *load);
   page.row("cpu", text);
+}
+
+void add_each_cpu(const std::vector<CpuUsage>& each, Page& page) {
   std::vector<std::string> parts;
   for (const auto& cpu : each)
     parts.push_back(fmt::format("{:>3} {} {}", cpu.name, bar(cpu.busy), percent(cpu.busy)));
@@ -124,6 +127,13 @@ void add_gpus(const Snapshot& now, Page& page) {
   }
 }
 
+void add_others(const Snapshot& now, const Snapshot& before, Page& page) {
+  add_memory(now, page);
+  add_power(now, before, page);
+  add_traffic(now, before, page);
+  add_gpus(now, page);
+}
+
 std::string run_title(const LiveRun& run) {
   return fmt::format("{}  (process {}, {})", run.experiment, run.process_id, run.folder);
 }
@@ -137,11 +147,9 @@ std::vector<ViewLine> view(const Snapshot& now, const Snapshot* before, std::siz
   page.heading(fmt::format("paceline monitor   {}{}", clock_time(now),
                            cost ? fmt::format("   takes {} of a core", format_percent(*cost)) : ""));
   const auto each = cpus(now, from);
-  add_cpus(all_cpus(now, from), each, now, page);
-  add_memory(now, page);
-  add_power(now, from, page);
-  add_traffic(now, from, page);
-  add_gpus(now, page);
+  add_all_cpus(all_cpus(now, from), std::ssize(each), now, page);
+  add_each_cpu(each, page);
+  add_others(now, from, page);
   page.heading(now.runs.empty() ? "no run of paceline goes on here" : plural(std::ssize(now.runs), "run"));
   for (const auto& run : now.runs) {
     page.row("", run_title(run));
@@ -149,6 +157,16 @@ std::vector<ViewLine> view(const Snapshot& now, const Snapshot* before, std::siz
   }
   for (const auto& reason : now.absent) page.row("not read", reason);
   return page.take();
+}
+
+std::vector<std::string> machine_lines(const Snapshot& now, const Snapshot* before, std::size_t columns) {
+  Page page(columns);
+  const auto& from = before ? *before : now;
+  add_all_cpus(all_cpus(now, from), std::ssize(cpus(now, from)), now, page);
+  add_others(now, from, page);
+  std::vector<std::string> lines;
+  for (auto& line : page.take()) lines.push_back(std::move(line.text));
+  return lines;
 }
 
 std::vector<std::string> plain_lines(const Snapshot& now, const Snapshot* before) {

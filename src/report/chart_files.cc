@@ -47,6 +47,7 @@ constexpr std::array kChartReasons{
     WhyNot{"peak", "no share of the machine's peak was measured"},
     WhyNot{"roofline", "no case on a GPU has its peaks, its FLOPs and its bytes"},
     WhyNot{"samples", "no samples are stored"},
+    WhyNot{"machine", "the machine was not watched (--monitor)"},
     WhyNot{"device", "no sampler read the clock or the power of a GPU"},
 };
 

@@ -105,6 +105,7 @@ std::string html_of(const Table& table) {
 }
 
 std::string formula_link(std::string_view metric) {
+  if (metric.empty()) return {};
   return fmt::format("<a class=\"formula\" href=\"#formula-{}\">formula</a>", metric);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/what_if.h"
+#include "report/machine_course.h"
 #include "report/step_view.h"
 #include "result/run_result.h"
 #include "result/samples.h"
@@ -23,6 +24,7 @@ struct ReportRun {
   std::vector<analysis::Change> changes{};                              // asked for with --what-if
   std::map<std::string, StepView> steps{};                              // of training cases, by case id
   std::map<std::string, std::vector<result::SampledWindow>> sampled{};  // readings of samplers, by case id
+  MachineCourse machine{};  // beside the run; empty: it was not watched
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).

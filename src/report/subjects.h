@@ -26,11 +26,11 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kDeviceParts, kSampled, kDevices, kDeviceCourse, kDevicePeaks, kSharedWork;
+    kDeviceParts, kSampled, kDevices, kDeviceCourse, kDevicePeaks, kSharedWork, kWatchedMachine;
 
 // In the order of a report.
 inline constexpr std::array kSubjects{
-    &kDevices,   &kDeviceCourse, &kSharedWork, &kTraining,    &kBottlenecks, &kWhatIf,     &kCollectives,
-    &kOperators, &kCrossCheck,   &kLayers,     &kDeviceParts, &kSampled,     &kDevicePeaks};
+    &kDevices,   &kDeviceCourse, &kSharedWork, &kTraining,    &kBottlenecks, &kWhatIf,      &kCollectives,
+    &kOperators, &kCrossCheck,   &kLayers,     &kDeviceParts, &kSampled,     &kDevicePeaks, &kWatchedMachine};
 
 }  // namespace paceline::report

@@ -96,6 +96,7 @@ class Lines(cli.CliTest):
         self.run_cli("monitor", "--count", "3", "--interval-s", "0.1", "--record", "m.jsonl", "--quiet")
         shown = of_machine(self.run_cli("monitor", "--replay", "m.jsonl").out)
         self.assertEqual(len(shown), 3)
+        self.assertEqual(of_machine(self.run_cli("monitor", "--replay", "m.jsonl", "--count", "2").out), shown[:2])
         text = (self.folder / "m.jsonl").read_text(encoding="utf-8")
         self.write("cut.jsonl", text[:-20])
         cut = self.run_cli("monitor", "--replay", "cut.jsonl")
@@ -121,6 +122,7 @@ class Lines(cli.CliTest):
                 (("--record", "no/folder.jsonl", "--count", "1"), 2, ("no/folder.jsonl",)),
                 (("--record", "a", "--replay", "b"), 2, ("record", "replay")),
                 (("--serve", "nonsense"), 2, ("--serve", "nonsense", "127.0.0.1:9400")),
+                (("--serve", "::1"), 2, ("--serve", "'::1'", "[::1]:9400")),
                 (("--serve", "0.0.0.0:0"), 2, ("--serve 0.0.0.0", "PACELINE_MONITOR_TOKEN")),
                 (("--serve", "192.0.2.7:0"), 2, ("PACELINE_MONITOR_TOKEN",)),
                 (("--interval-s", "0"), 2, ("--interval-s",)),
@@ -129,12 +131,79 @@ class Lines(cli.CliTest):
             self.assert_error(self.run_cli("monitor", *arguments), code, *words)
         self.assertEqual((self.folder / "there.jsonl").read_text(), "mine")
 
+    def test_a_report_of_a_recording_has_its_figures_and_its_courses(self):
+        self.run_cli("monitor", "--count", "5", "--interval-s", "0.1", "--record", "m.jsonl", "--quiet")
+        text = self.run_cli("report", "m.jsonl", "--format", "text").out
+        self.assertRegex(text, r"5 readings in 4\d\d ms on ")
+        self.assertRegex(text, r"CPUs busy +% +[\d.]+ +[\d.]+ +[\d.]+ +4\n")
+        self.assertRegex(text, r"memory used +GB +[\d.]+ +[\d.]+ +[\d.]+ +5\n")
+        self.assertIn("| CPUs busy | % |", self.run_cli("report", "m.jsonl", "--format", "markdown").out)
+        self.assertIn("m.html", self.run_cli("report", "m.jsonl").out)
+        page = (self.folder / "m.html").read_text(encoding="utf-8")
+        self.assertIn("<svg", page)
+        self.assertRegex(page, "No timed pass was seen.|Shade: a timed pass")  # of another test
+        self.assert_error(self.run_cli("report", "m.jsonl", "--format", "csv"), 2, "--format csv", "no cases", "markdown")
+        self.assert_error(self.run_cli("report", "m.jsonl", "m.jsonl"), 2, "stands alone")
+        self.write("empty.jsonl", (self.folder / "m.jsonl").read_text(encoding="utf-8").splitlines()[0] + "\n")
+        self.assert_error(self.run_cli("report", "empty.jsonl"), 2, "empty.jsonl", "no readings")
+
     def test_an_interrupt_ends_it_and_keeps_what_was_recorded(self):
         process = self.start("monitor", "--interval-s", "0.1", "--record", "m.jsonl", "--quiet")
         self.assertTrue(wait_until(lambda: (self.folder / "m.jsonl").exists() and (self.folder / "m.jsonl").read_text().count("\n") > 2))
         process.send_signal(signal.SIGINT)
         self.assertEqual(self.finish(process).code, 0)
         self.assertGreater(len(of_machine(self.run_cli("monitor", "--replay", "m.jsonl").out)), 1)
+
+
+class BesideARun(cli.CliTest):
+    SPIN = ("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "400", *cli.QUICK,
+            "--monitor", "--output-dir", "r")
+
+    def run_folder(self):
+        return next(self.folder.glob("r/*/*/run_summary.json")).parent
+
+    def test_its_readings_are_in_the_run_and_in_its_report(self):
+        self.run_cli(*self.SPIN, env={"SPIN_US": "5000"})
+        run = self.run_folder()
+        lines = (run / "monitor.jsonl").read_text(encoding="utf-8").splitlines()
+        self.assertGreaterEqual(len(lines), 3)
+        seen = [r for line in lines[1:] for r in json.loads(line)["runs"] if r["folder"] == str(run)]
+        self.assertTrue([r for r in seen if r["number"] == 1 and r["samples_per_s"]], seen)
+        self.run_cli("report", str(run))
+        page = (run / "report.html").read_text(encoding="utf-8")
+        self.assertIn('<section id="machine">', page)
+        self.assertIn("Shade: a timed pass was under way.", page)
+        self.assertIn("| CPUs busy | % |", self.run_cli("report", str(run), "--format", "markdown").out)
+        (run / "monitor.jsonl").write_text("{}\n", encoding="utf-8")
+        self.run_cli("report", str(run))
+        self.assertIn("what the machine did cannot be drawn", (run / "report.html").read_text(encoding="utf-8"))
+        (run / "monitor.jsonl").unlink()
+        self.run_cli("report", str(run))
+        self.assertNotIn('id="machine"', (run / "report.html").read_text(encoding="utf-8"))
+
+    def test_without_it_nothing_is_recorded(self):
+        self.run_cli(*[word for word in self.SPIN if word != "--monitor"], env={"SPIN_US": "100"})
+        self.assertFalse((self.run_folder() / "monitor.jsonl").exists())
+
+    def test_a_terminal_shows_the_machine_below_the_line_of_the_run(self):
+        terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        run = subprocess.Popen([cli.BINARY, *self.SPIN], stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.folder, close_fds=True,
+                               env={**os.environ, "SPIN_US": "5000", "TERM": "xterm", "LANG": "C.UTF-8"})
+        os.close(theirs)
+        shown = b""
+        while run.poll() is None or select.select([terminal], [], [], 0)[0]:
+            if select.select([terminal], [], [], 0.1)[0]:
+                try:
+                    shown += os.read(terminal, 65536)
+                except OSError:
+                    break
+        os.close(terminal)
+        self.assertEqual(run.wait(timeout=60), 0)
+        text = shown.decode()
+        self.assertRegex(text, r"measure  n=\d+.*\x1b\[K\r?\ncpu      \d+ % of \d+ CPU")
+        after = text[text.rindex("\x1b[J"):]
+        self.assertNotIn("memory   ", after)
 
 
 class Screen(cli.CliTest):
@@ -255,7 +324,7 @@ class Served(cli.CliTest):
         _, url = self.serve()
         port = int(url.rsplit(":", 1)[1].strip("/"))
         for question, answer in ((b"GARBAGE\r\n\r\n", b"400"), (b"GET / HTTP/9.9\r\n\r\n", b"400"), (b"GET /" + b"x" * 20000, b"431"),
-                                 (b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n", b"431"),
+                                 (b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n", b"413"),
                                  (b"DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"405"), (b"\x16\x03\x01\x02\x00\x01\x00\x01", b"400")):
             with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
                 client.sendall(question)

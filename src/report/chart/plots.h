@@ -31,6 +31,9 @@ Plots sample_plots(const ReportCase& entry, std::size_t max_points);
 // device_plots.cc: clock and power of the GPUs in the timed windows, by the sampler nvml
 Plots device_plots(const ReportCase& entry);
 
+// machine_plots.cc: CPUs, memory, power, network, disks and GPUs over time
+Plots machine_plots(const MachineCourse& course);
+
 // roofline_plots.cc: of each kind of GPU, the cases whose FLOPs and bytes are known
 Plots roofline_plots(std::span<const ReportRun> runs);
 

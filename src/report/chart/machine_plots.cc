@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Plots of a machine that was watched: a chart per unit of CPUs, memory, power, network, disks and GPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/display_text.h"
+#include "report/chart/plot_parts.h"
+#include "report/decimate.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr std::size_t kMostReadingsDrawn = 600;  // of a curve; extremes always stay
+constexpr std::size_t kMostCurves = 7;           // as many as there are colours
+
+// Between stretches of readings there is nothing.
+Line line_of_curve(const MachineCourse& course, const MachineCurve& curve, std::size_t index) {
+  Line line{.points = {}, .colour = series_colour(index), .name = on_one_line(curve.name)};
+  for (std::size_t from = 0; from < curve.values.size();) {
+    if (std::isnan(curve.values[from])) {
+      ++from;
+      continue;
+    }
+    std::size_t to = from;
+    while (to < curve.values.size() && !std::isnan(curve.values[to])) ++to;
+    const std::span stretch(curve.values.data() + from, to - from);
+    const auto share = std::max<std::size_t>(2, kMostReadingsDrawn * stretch.size() / curve.values.size());
+    if (!line.points.empty()) line.points.push_back({kMissing, kMissing});
+    for (const std::size_t at : decimate(stretch, share))
+      line.points.push_back({.x = course.times_s[from + at], .y = stretch[at]});
+    from = to;
+  }
+  return line;
+}
+
+// Marked where a single reading would draw nothing.
+bool has_lone_readings(const MachineCourse& course) {
+  return course.times_s.size() < 3;
+}
+
+Plot plot_of(const MachineCourse& course, const std::string& chart, const std::string& unit) {
+  Plot plot{.title = chart,
+            .description = fmt::format("{} of {} over time, in {}", chart, on_one_line(course.host), unit),
+            .x = {.title = "s"},
+            .y = {.title = unit},
+            .height = 130,
+            .name = chart};
+  std::size_t curves = 0;
+  for (const auto& curve : course.curves) {
+    if (curve.chart != chart || curve.unit != unit || curves++ >= kMostCurves) continue;
+    auto line = line_of_curve(course, curve, plot.lines.size());
+    if (has_lone_readings(course)) line.mark = Line::Mark::kDot;
+    if (!line.points.empty()) plot.lines.push_back(std::move(line));
+  }
+  if (curves > kMostCurves) plot.x.title += fmt::format("; the first {} of {}", kMostCurves, curves);
+  if (!plot.lines.empty())
+    for (const auto& pass : course.passes)
+      plot.rectangles.push_back(
+          {pass.from_s, pass.to_s, -kEndless, kEndless, "noise", on_one_line(pass.label)});
+  return plot;
+}
+
+}  // namespace
+
+Plots machine_plots(const MachineCourse& course) {
+  Plots plots;
+  for (const auto& curve : course.curves)
+    if (std::ranges::find(plots, curve.chart, &Plot::title) == plots.end())
+      plots.push_back(plot_of(course, curve.chart, curve.unit));
+  std::erase_if(plots, [](const Plot& plot) { return plot.lines.empty(); });
+  return plots;
+}
+
+}  // namespace paceline::report
