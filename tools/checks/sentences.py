@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks the length of sentences in README.md, CONTRIBUTING.md and docs/*.md, and counts their words.
+
+usage: sentences.py [--root DIR] [--page PAGE]     exit 1 and one line per fault; --page lists all long sentences of one page
+
+A page fails if the 90th percentile of its sentences has more than 25 words, or any sentence more than 40. Pages in PENDING are not rewritten
+yet: they fail only if they have more sentences above 40 words than noted there, or none too long (then the page leaves the list).
+Words per page are those of `wc -w`. Code blocks, headings and bold labels contain no sentences, inline code counts as one word, and a table's cell counts
+from eight words on: a shorter one is a phrase.
+"""
+import argparse
+import math
+import pathlib
+import re
+import sys
+
+P90, LONGEST = 25, 40
+PHRASE = 8  # a cell of fewer words is no sentence
+
+# Pages that are not rewritten yet, with their sentences above LONGEST words. The list only shrinks.
+PENDING = {
+    "README.md": 2,
+    "CONTRIBUTING.md": 2,
+    "docs/architecture.md": 3,
+    "docs/benchmarks.md": 4,
+    "docs/clusters.md": 4,
+    "docs/collectives.md": 1,
+    "docs/containers.md": 0,
+    "docs/cuda-libraries.md": 0,
+    "docs/engine-plugins.md": 2,
+    "docs/engines.md": 3,
+    "docs/gpu-results.md": 1,
+    "docs/gpu.md": 1,
+    "docs/methodology.md": 26,
+    "docs/metrics.md": 8,
+    "docs/models.md": 0,
+    "docs/monitoring.md": 0,
+    "docs/plans.md": 1,
+    "docs/profile.md": 7,
+    "docs/reports.md": 0,
+    "docs/results.md": 6,
+    "docs/scaling.md": 2,
+    "docs/training-data.md": 1,
+    "docs/training.md": 6,
+    "docs/troubleshooting.md": 3,
+}
+
+LABEL = re.compile(r"\*\*[^*\n]{1,40}[.:]\*\*")  # **Formula.** is a heading, no sentence
+NO_END = re.compile(r"(?:\b[A-Z]|\be\.g|\bi\.e|\bcf|\bvs|\betc)\.$")  # initials and abbreviations
+END = re.compile(r"(?<=[.!?])[)\"”*_]*\s+(?=[\"“(*_]*[A-Z0-9§])")
+BLOCK = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+|^\s*>\s?")
+RULE = re.compile(r"^[\s|:-]+$")
+
+
+def plain(text):
+    """Markdown without what is not read as words: links become their text, inline code one word."""
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"``.+?``|`[^`]*`", "CODE", text)
+    text = LABEL.sub("", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return text.replace("**", "").replace("\\|", "/")
+
+
+def words(text):
+    return [w for w in text.split() if re.search(r"\w", w)]
+
+
+def split(text):
+    """The sentences of one block."""
+    start = 0
+    for match in END.finditer(text):
+        if not NO_END.search(text[start:match.start()]):
+            yield text[start:match.start()].strip()
+            start = match.end()
+    yield text[start:].strip()
+
+
+def blocks(page):
+    """(text, whether it is a cell): paragraphs, list items and cells."""
+    page = re.sub(r"<!--.*?-->", "", page, flags=re.S)
+    page = re.sub(r"^(\s*)(```|~~~).*?^\s*\2[^\n]*$", "", page, flags=re.M | re.S)
+    paragraph = []
+    for line in [*plain(page).splitlines(), ""]:
+        row = line.lstrip().startswith("|")
+        ends = row or not line.strip() or line.startswith("#") or BLOCK.match(line)
+        if ends and paragraph:
+            yield " ".join(paragraph), False
+            paragraph = []
+        if row:
+            if not RULE.match(line):
+                yield from ((cell, True) for cell in line.strip().strip("|").split("|"))
+        elif line.strip() and not line.startswith("#"):
+            paragraph.append(BLOCK.sub("", line).strip())
+
+
+def sentences(page):
+    for block, cell in blocks(page):
+        for sentence in split(block):
+            length = len(words(sentence))
+            if length >= (PHRASE if cell else 1):
+                yield length, sentence
+
+
+def p90(lengths):
+    return sorted(lengths)[math.ceil(0.9 * len(lengths)) - 1] if lengths else 0
+
+
+def pages(root):
+    return [p for p in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))] if p.exists()]
+
+
+def findings(root, pending=None):
+    pending = PENDING if pending is None else pending
+    names = set()
+    for path in pages(root):
+        name = path.relative_to(root).as_posix()
+        names.add(name)
+        found = sorted(sentences(path.read_text()), reverse=True)
+        tail, long = p90([n for n, _ in found]), [s for s in found if s[0] > LONGEST]
+        faults = [f"{name}: {n} words in a sentence, at most {LONGEST}: {s[:90]}…" for n, s in long]
+        if tail > P90:
+            faults.append(f"{name}: the 90th percentile of sentences has {tail} words, at most {P90}")
+        if name not in pending:
+            yield from faults
+        elif len(long) > pending[name]:
+            yield f"{name}: {len(long)} sentences above {LONGEST} words, and PENDING allows {pending[name]}"
+        elif not faults:
+            yield f"{name}: no sentence is too long any more; take the page out of PENDING"
+    for name in sorted(set(pending) - names):
+        yield f"{name}: is in PENDING, and does not exist"
+
+
+def report(root):
+    total, worst = 0, []
+    print(f"{'page':28} {'words':>6} {'p90':>4} {'longest':>7} {'>' + str(LONGEST):>4}")
+    for path in pages(root):
+        name, text = path.relative_to(root).as_posix(), path.read_text()
+        lengths = sorted(sentences(text), reverse=True)
+        total += len(text.split())
+        worst += [(n, name, s) for n, s in lengths]
+        print(f"{name:28} {len(text.split()):6} {p90([n for n, _ in lengths]):4} {lengths[0][0] if lengths else 0:7} "
+              f"{sum(n > LONGEST for n, _ in lengths):4}{'  pending' if name in PENDING else ''}")
+    print(f"{'all pages':28} {total:6} {p90([n for n, _, _ in worst]):4}\n\nthe ten longest sentences:")
+    for n, name, sentence in sorted(worst, reverse=True)[:10]:
+        print(f"  {n:3} {name}: {sentence[:110]}…")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--page", help="list the sentences above 25 words of this page")
+    options = parser.parse_args()
+    if options.page:
+        found = list(sentences((options.root / options.page).read_text()))
+        print(*(f"{n:3} {s}" for n, s in sorted(found, reverse=True) if n > P90), sep="\n")
+        print(f"{len(found)} sentences, 90th percentile {p90([n for n, _ in found])}")
+        return 0
+    report(options.root)
+    found = list(findings(options.root))
+    print("\n" + ("\n".join(found) or "sentences: every finished page keeps its sentences short"))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
