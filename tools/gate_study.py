@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """How well the accuracy gate tells right engines from wrong ones: nets of many kinds on every engine, right and wrong on purpose.
 
-usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/release/bin/paceline] [--only WORD] [--docs docs/methodology.md]
+usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/release/bin/paceline] [--only WORD] [--docs docs/benchmarks.md]
 
 Each net of NETS has random weights and is written as an ONNX file and as a TorchScript file (VENV needs torch and onnx). Each is measured as it is,
 and in copies that compute wrongly against the right file (--accuracy-reference): one layer with weights and inputs in fp16, in bf16, a channel that is
@@ -263,11 +263,19 @@ def study(paceline, folder, only):
 
 
 def table(rows):
+    """A row per net, over its engines: verdicts of the right files with their largest error in e, of the wrong ones with the smallest of a failed one."""
     kinds = ["right", *SEEDS]
-    lines = ["| net | engine | " + " | ".join(kinds) + " |", "|---|---|" + "---|" * len(kinds)]
-    for row in rows:
-        cells = [row[k][0].replace("_", " ") + (f" ({row[k][1]:.2g})" if row[k][1] is not None else "") for k in kinds]
-        lines.append(f"| {row['net']} | {row['engine']} | " + " | ".join(cells) + " |")
+    lines = ["| net | right (largest error) | wrong on purpose (smallest error that failed) |", "|---|---|---|"]
+    for net in dict.fromkeys(row["net"] for row in rows):
+        of_net = [row for row in rows if row["net"] == net]
+        right = [row["right"] for row in of_net]
+        wrong = [row[seed] for row in of_net for seed in SEEDS]
+        cells = []
+        for found, pick, among in ((right, max, right), (wrong, min, [w for w in wrong if w[0] == "failed"])):
+            counted = collections.Counter(verdict.replace("_", " ") for verdict, _ in found)
+            errors = [error for _, error in among if error is not None]
+            cells.append(", ".join(f"{n} {verdict}" for verdict, n in counted.most_common()) + (f" ({pick(errors):.2g})" if errors else ""))
+        lines.append(f"| {net} | {cells[0]} | {cells[1]} |")
     counts = collections.Counter(("right" if kind == "right" else "wrong", row[kind][0]) for row in rows for kind in kinds)
     errors = counts["right", "error"] + counts["wrong", "error"]
     lines += ["", f"Right: {counts['right', 'passed']} passed, {counts['right', 'failed']} failed (false failures), {counts['right', 'cannot_say']} cannot say. "

@@ -23,7 +23,6 @@ PENDING = {
     "README.md": 2,
     "CONTRIBUTING.md": 2,
     "docs/architecture.md": 3,
-    "docs/benchmarks.md": 4,
     "docs/clusters.md": 4,
     "docs/collectives.md": 1,
     "docs/containers.md": 0,

@@ -241,7 +241,7 @@ bool excludes_one(const Comparison& found) {
   return found.ci_ratio->low > 1 || found.ci_ratio->high < 1;
 }
 
-// The figures of docs/methodology.md, A/B comparison.
+// The figures of docs/benchmarks.md, simulations in the tests.
 TEST(Compare, EqualSidesAreRarelyToldApartWhateverTheShape) {
   struct Shape {
     const char* name;
