@@ -32,7 +32,6 @@ PENDING = {
     "docs/gpu-results.md": 1,
     "docs/gpu.md": 1,
     "docs/methodology.md": 26,
-    "docs/metrics.md": 8,
     "docs/models.md": 0,
     "docs/monitoring.md": 0,
     "docs/plans.md": 1,
