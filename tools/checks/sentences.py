@@ -31,7 +31,6 @@ PENDING = {
     "docs/engines.md": 3,
     "docs/gpu-results.md": 1,
     "docs/gpu.md": 1,
-    "docs/methodology.md": 26,
     "docs/models.md": 0,
     "docs/monitoring.md": 0,
     "docs/plans.md": 1,
