@@ -141,19 +141,20 @@ def verdict(row, folder):
 def exported(args):
     import exported_models
     bad = False
-    lines = ["| model | file | engine | options beside `--model FILE` | outputs against the engine's Python | largest error |", "|---|---|---|---|---|--:|"]
+    lines = ["| model | file | options beside `--model FILE` | largest error per engine |", "|---|---|---|---|"]
     for what, file, options in exported_models.make(args.folder):
         if args.only and args.only not in file.name:
             continue
+        results = {}  # by the options that were needed
         for engine in ENGINES[file.suffix]:
             row = survey_one(args, file, engine, options)
             copied = " ".join(shlex.quote(o) if o.startswith("-") else f"'{o}'" for o in row["options"])
-            engine_option = f"`--engine {engine}` " if engine != ENGINES[file.suffix][0] else ""
             error = "" if row["error"] is None else f"{row['error']:.1e}"
             found = verdict(row, args.folder)
             bad |= found.startswith("wrong")
-            lines.append(f"| {what} | `{file.name}` | {engine} | {engine_option}{f'`{copied}`' if copied else ''} | {found} | {error} |")
-            print(lines[-1], flush=True)
+            print(f"| {what} | `{file.name}` | {engine} | {copied} | {found} | {error} |", flush=True)
+            results.setdefault(copied, []).append(" ".join(filter(None, [engine, "" if found == "equal" else found, error])))
+        lines += [f"| {what} | `{file.name}` | {f'`{copied}`' if copied else ''} | {', '.join(cells)} |" for copied, cells in results.items()]
     return lines, bad
 
 
