@@ -24,23 +24,11 @@ PENDING = {
     "CONTRIBUTING.md": 2,
     "docs/architecture.md": 3,
     "docs/clusters.md": 4,
-    "docs/collectives.md": 1,
-    "docs/containers.md": 0,
-    "docs/cuda-libraries.md": 0,
-    "docs/engine-plugins.md": 2,
     "docs/engines.md": 3,
-    "docs/gpu-results.md": 1,
     "docs/gpu.md": 1,
-    "docs/models.md": 0,
     "docs/monitoring.md": 0,
-    "docs/plans.md": 1,
     "docs/profile.md": 7,
     "docs/reports.md": 0,
-    "docs/results.md": 6,
-    "docs/scaling.md": 2,
-    "docs/training-data.md": 1,
-    "docs/training.md": 6,
-    "docs/troubleshooting.md": 3,
 }
 
 LABEL = re.compile(r"\*\*[^*\n]{1,40}[.:]\*\*")  # **Formula.** is a heading, no sentence
