@@ -52,17 +52,21 @@ std::string page_title(std::span<const ReportRun> runs) {
   return title;
 }
 
-// Links to the subjects over all cases, and their sections.
-std::pair<std::string, std::string> subjects_html(std::span<const ReportRun> runs) {
-  std::string links, sections;
+struct SubjectsHtml {
+  std::string links, before_cases, behind_cases;
+};
+
+// The subjects over all cases.
+SubjectsHtml subjects_html(std::span<const ReportRun> runs) {
+  SubjectsHtml all;
   for (const Subject* subject : kSubjects) {
     const auto html = subject->of_runs ? html_of(subject->of_runs(runs, Form::kPage)) : "";
     if (html.empty()) continue;
-    links += fmt::format("<a href=\"#{}\">{}</a> ", subject->id, subject->heading);
-    sections +=
+    all.links += fmt::format("<a href=\"#{}\">{}</a> ", subject->id, subject->heading);
+    (subject->behind_cases ? all.behind_cases : all.before_cases) +=
         fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", subject->id, subject->heading, html);
   }
-  return {links, sections};
+  return all;
 }
 
 }  // namespace
@@ -72,15 +76,16 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
   RenderOptions options = asked;
   const std::size_t cases = side_by_side(runs).size();
   options.max_points = points_of_case(cases, asked.max_points);
-  const auto [subject_links, subject_sections] = subjects_html(runs);
+  const auto subjects = subjects_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style()).append(page_plot_style())},
                                 {"runs", of_each(runs, run_html)},
                                 {"key_findings", key_findings_html(runs)},
                                 {"main_charts_title", main_charts_title(runs)},
                                 {"main_charts", html_of(main_charts(runs))},
-                                {"subjects", subject_sections},
-                                {"subject_links", subject_links},
+                                {"subjects", subjects.before_cases},
+                                {"late_subjects", subjects.behind_cases},
+                                {"subject_links", subjects.links},
                                 {"many_cases", many_html(cases)},
                                 {"case_table", scrolling(bare_html_of(case_table(runs, Form::kPage)))},
                                 {"case_details", case_details_html(runs, options)},

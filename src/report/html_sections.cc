@@ -29,13 +29,21 @@ std::string worst_grade_html(const RunResult& run) {
   return fmt::format("<span class=\"grade grade-{0}\">worst grade {0}</span>", result::grade_letter(worst));
 }
 
+// Their versions behind a click, since some are sentences.
+std::string libraries_html(const RunResult& run) {
+  const std::string libraries = library_line(run);
+  if (libraries.empty()) return {};
+  return fmt::format(
+      " · <span class=\"reasons\"><details><summary>versions of libraries</summary>{}</details></span>",
+      escape_html(libraries));
+}
+
 // Grade, time, build, and the warnings of the run.
 std::string validity_html(const RunResult& run) {
-  const std::string machine = machine_line(run.environment), libraries = library_line(run);
   std::string out = fmt::format(
-      "<p class=\"validity\">{0} {1}<br>"
-      "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</p>\n",
-      worst_grade_html(run), escape_html(libraries.empty() ? machine : machine + " · " + libraries),
+      "<div class=\"validity\">{0} {1}</div>\n<div class=\"validity\">"
+      "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</div>\n",
+      worst_grade_html(run), escape_html(machine_line(run.environment)) + libraries_html(run),
       escape_html(run.started_utc),
       run.finished_utc.empty() ? "an unknown end" : escape_html(run.finished_utc), escape_html(run.outcome),
       escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));

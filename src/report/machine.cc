@@ -85,7 +85,8 @@ Sections sections_of_runs(std::span<const ReportRun> runs, Form form) {
 
 }  // namespace
 
-constexpr Subject kWatchedMachine{.id = "machine", .heading = kWatchedHeading, .of_runs = sections_of_runs};
+constexpr Subject kWatchedMachine{
+    .id = "machine", .heading = kWatchedHeading, .behind_cases = true, .of_runs = sections_of_runs};
 
 namespace {
 

@@ -18,6 +18,7 @@ struct Subject {
   std::string_view heading{};       // in Markdown, and of a section of the page
   std::string_view case_heading{};  // on a terminal; empty: only the page has sections of cases
   std::string_view caveat{};        // what to keep in mind when reading sections of cases
+  bool behind_cases = false;        // on the page; others stand before them
   bool listed = false;              // texts say a sentence of each case under one heading
   Place place = Place::kBeforeFigures;
   // Nothing over all cases, or of one, where there is nothing to say.

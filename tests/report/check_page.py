@@ -30,7 +30,10 @@ addEventListener("load", () => {
     const sorted = first();
     const filter = document.getElementById("filter");
     filter.value = "bf16"; filter.dispatchEvent(new Event("input"));
+    const glossary = document.getElementById("glossary"), folded = !glossary.open;
+    document.querySelector("a.formula")?.click();
     const report = {
+      folded, linked: count("a.formula") > 0,
       charts: [...document.querySelectorAll("svg.plot")].filter((p) => p.getBoundingClientRect().height > 40).length, empty: count("[data-chart]:empty"), packed: count("details[open] > script"), before, sorted,
       filtered: [...document.querySelectorAll("#case-table tbody tr")].filter((row) => !row.hidden).length,
       sideways: document.documentElement.scrollWidth - innerWidth,
@@ -43,9 +46,12 @@ addEventListener("load", () => {
       }))).length,
       title: document.title, links: count("svg a"), width: innerWidth,
     };
-    const out = document.createElement("pre");
-    out.id = "probe"; out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(report))));
-    document.body.append(out);
+    setTimeout(() => {
+      report.unfolded = glossary.open;
+      const out = document.createElement("pre");
+      out.id = "probe"; out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(report))));
+      document.body.append(out);
+    }, 100);
   }, 500);
 });
 </script>
@@ -86,7 +92,8 @@ def check(chromium, page, width, folder, hostile):
     facts = {"charts with all cases open": (report["charts"], text.count('<svg class="plot"')), "empty chart boxes": (report["empty"], 0),
              "words too small to read": (report["tiny"], 0), "words like their ground": (report["dark"], 0), "sideways scrolling": (max(0, report["sideways"]), 0),
              "charts outside the window": (report["outside"], 0), "overlapping charts": (report["overlapping"], 0),
-             "details that stay packed": (report["packed"], 0), "width": (report["width"], width)}
+             "details that stay packed": (report["packed"], 0), "the glossary is folded": (report["folded"], True),
+             "a link to a formula opens the glossary": (report["unfolded"], report["linked"]), "width": (report["width"], width)}
     if hostile:
         facts["script from a model's name ran"] = (report["title"] == "owned", False)
         facts["links in charts"] = (report["links"], 0)

@@ -74,10 +74,11 @@
   // --- wiring -----------------------------------------------------------------------------------------------
   function openTarget() {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || target.tagName !== "DETAILS") return;
-    target.open = true;
+    const fold = target && target.closest("details");
+    if (!fold) return;
+    fold.open = true;
     target.scrollIntoView();
-    target.querySelector("summary").focus({ preventScroll: true });
+    if (fold === target) target.querySelector("summary").focus({ preventScroll: true });
   }
 
   function openFromRow(event) {
