@@ -18,36 +18,57 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// RFC 4180: quoted fields may hold commas, line ends and doubled quotes. `whole`: false for a last row that
-// ends inside quotes.
+// RFC 4180 with any separator: quoted fields may hold separators, line ends and doubled quotes. `whole`:
+// false for a last row that ends inside quotes; `broken`: rows that lack a quote.
 struct Table {
   std::vector<Row> rows;
   bool whole = true;
+  std::size_t broken = 0;
 };
 
 class CsvReader {
  public:
-  Table read(std::string_view text) {
-    for (std::size_t i = 0; i < text.size(); ++i) take(text[i], i + 1 < text.size() ? text[i + 1] : '\0', i);
+  CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
+
+  Table read() {
+    while (at_ < text_.size()) take();
     table_.whole = !quoted_;
     if (!field_.empty() || !row_.empty()) end_row();
     return std::move(table_);
   }
 
  private:
-  void take(char c, char next, std::size_t& at) {
-    if (c == '"' && quoted_ && next == '"') {
+  [[nodiscard]] char behind(std::size_t n) const { return at_ + n < text_.size() ? text_[at_ + n] : '\0'; }
+
+  void take() {
+    const char c = text_[at_];
+    if (c == '"' && quoted_ && behind(1) == '"') {
       field_ += c;
-      ++at;
+      ++at_;
     } else if (c == '"') {
       quoted_ = !quoted_;
-    } else if (c == ',' && !quoted_) {
+    } else if (c == separator_ && !quoted_) {
       end_field();
+    } else if (c == '\n' && quoted_ && row_begins_behind()) {
+      ++table_.broken;
+      quoted_ = false;
+      field_.clear(), row_.clear();
     } else if (c == '\n' && !quoted_) {
       end_row();
     } else if (c != '\r' || quoted_) {
       field_ += c;
     }
+    ++at_;
+  }
+
+  // Inside quotes: a quote behind a line end closes the field, or is doubled. With something else behind it,
+  // it opens one, and the row before lacks a quote. So does a call's number, as rows without quotes begin.
+  [[nodiscard]] bool row_begins_behind() const {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (behind(1) == '"') return is_digit(behind(2));
+    std::size_t digits = 0;
+    while (is_digit(behind(1 + digits))) ++digits;
+    return digits > 0 && behind(1 + digits) == separator_ && is_digit(behind(2 + digits));
   }
   void end_field() {
     row_.push_back(std::move(field_));
@@ -59,21 +80,43 @@ class CsvReader {
     row_.clear();
   }
 
+  std::string_view text_;
+  char separator_;
+  std::size_t at_ = 0;
   Table table_;
   Row row_;
   std::string field_;
   bool quoted_ = false;
 };
 
-// From the header of the table on; what the profiler and the program print comes before it.
-std::string_view from_header(std::string_view text) {
+// The table from its header on; what the profiler and the program print comes before it.
+struct TableText {
+  std::string_view text;
+  char separator = ',';
+};
+
+// What separates the heading "Kernel Name" in a line from its neighbours; none: it has no such heading.
+std::optional<char> separator_in(std::string_view line) {
+  constexpr std::string_view kName = "Kernel Name", kSeparators = ",;\t";
+  const auto at = line.find(kName);
+  if (at == std::string_view::npos) return std::nullopt;
+  auto before = line.substr(0, at), behind = line.substr(at + kName.size());
+  if (before.ends_with('"') && behind.starts_with('"')) before.remove_suffix(1), behind.remove_prefix(1);
+  for (const char c : kSeparators)
+    if ((before.empty() || before.ends_with(c)) &&
+        (behind.empty() || behind.starts_with(c) || behind.starts_with('\r')) &&
+        (!before.empty() || behind.starts_with(c)))
+      return c;
+  return std::nullopt;
+}
+
+TableText from_header(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    if (line.find("\"Kernel Name\"") != std::string_view::npos) {
-      const bool marked = line.starts_with("\xEF\xBB\xBF");  // some programs begin UTF-8 with it
-      return text.substr(begin + (marked ? 3 : 0));
-    }
+    auto line = text.substr(begin, end - begin);
+    const std::size_t mark = line.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // some programs begin UTF-8 with it
+    line.remove_prefix(mark);
+    if (const auto separator = separator_in(line)) return {text.substr(begin + mark), *separator};
     begin = end + 1;
   }
   return {};
@@ -188,6 +231,9 @@ class Reader {
     for (std::size_t i = 0; i < header().size(); ++i) columns_.try_emplace(header()[i], i);
     drop_cut_row();
     drop_other_lines();
+    if (table_.broken > 0)
+      file_.remarks.push_back(fmt::format("{} with a missing quote: left out",
+                                          plural(static_cast<std::int64_t>(table_.broken), "row")));
   }
 
   NcuFile read() {
@@ -292,13 +338,14 @@ class Reader {
 
 NcuFile parse_ncu_csv(std::string_view text, const std::string& name) {
   const auto table = from_header(text);
-  if (table.empty())
+  if (table.text.empty())
     throw Error(
         ErrorCode::kData,
         fmt::format("{}: no table of Nsight Compute: no column \"Kernel Name\"; write one with: ncu --import "
                     "REPORT.ncu-rep --csv --page raw",
                     shown_path(name)));
-  return Reader(CsvReader().read(without_notes(table)), name).read();
+  const auto rows = without_notes(table.text);
+  return Reader(CsvReader(rows, table.separator).read(), name).read();
 }
 
 }  // namespace paceline::nsight

@@ -88,6 +88,43 @@ TEST(NcuCsv, LinesOfTheProgramBetweenRowsAreLeftOut) {
   EXPECT_THAT(file.remarks, ElementsAre("3 lines of another form: left out"));
 }
 
+// Three calls, of which the second lacks one of its quotes.
+TEST(NcuCsv, AMissingQuoteCostsItsOwnRowOnly) {
+  const std::string before = "\"ID\",\"Kernel Name\",\"m\"\n\"0\",\"a\",\"1\"\n",
+                    broken = "\"1\",\"b\",\"2\"\n", behind = "\"2\",\"c\",\"3\"\n\"3\",\"d\",\"4\"\n";
+  for (std::size_t at = 0; at < broken.size(); ++at) {
+    if (broken[at] != '"') continue;
+    auto row = broken;
+    row.erase(at, 1);
+    const auto file = parse(before + row + behind);
+    std::vector<std::string> names;
+    for (const auto& launch : file.launches) names.push_back(launch.name);
+    EXPECT_THAT(names, ElementsAre("a", "c", "d")) << row;
+    EXPECT_THAT(file.remarks, ElementsAre("1 row with a missing quote: left out")) << row;
+  }
+}
+
+TEST(NcuCsv, ALineEndInsideANameIsNoMissingQuote) {
+  const auto file = parse("\"ID\",\"Kernel Name\",\"m\"\n\"0\",\"two\nlines\n\"\"quoted\"\"\",\"1\"\n");
+  ASSERT_EQ(file.launches.size(), 1U);
+  EXPECT_EQ(file.launches[0].name, "two\nlines\n\"quoted\"");
+}
+
+// As spreadsheets save it.
+TEST(NcuCsv, QuotesAreOnlyNeededWhereACellHasASeparator) {
+  for (const std::string s : {",", ";", "\t"}) {
+    const auto file =
+        parse("sep=" + s + "\r\nID" + s + "Kernel Name" + s + "gpu__time_duration.sum\r\n" + s + s +
+              "us\r\n0" + s + "\"f<1" + s + "2>\"" + s + "1.5\r\n1" + s + "g" + s + "2\r\n");
+    ASSERT_EQ(file.launches.size(), 2U) << s;
+    EXPECT_EQ(file.launches[0].name, "f<1" + s + "2>");
+    EXPECT_DOUBLE_EQ(value(file.launches[1], "gpu__time_duration.sum"), 2000);
+  }
+  const auto german = parse("ID;Kernel Name;m;n\n0;k;1.234.567;0,5\n");
+  EXPECT_DOUBLE_EQ(value(german.launches[0], "m"), 1234567);
+  EXPECT_DOUBLE_EQ(value(german.launches[0], "n"), 0.5);
+}
+
 TEST(NcuCsv, AMarkOfUtf8IsNoPartOfTheFirstName) {
   const std::string text = kRaw;
   const auto table = text.substr(text.find("\"ID\""));
