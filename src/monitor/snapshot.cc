@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "monitor/snapshot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/display_text.h"
@@ -36,6 +38,10 @@ Point point_of(const Json& json) {
 Snapshot read(const Json& json) {
   Snapshot read;
   read.utc_ms = json.at("utc_ms").get<std::int64_t>();
+  constexpr std::int64_t kLastOfYear9999 = 253'402'300'799'999;  // later years have no form of dates
+  if (read.utc_ms < 0 || read.utc_ms > kLastOfYear9999)
+    throw Error(ErrorCode::kData,
+                fmt::format("utc_ms {} is not between the years 1970 and 9999", read.utc_ms));
   read.steady_ns = json.at("steady_ns").get<std::int64_t>();
   for (const auto& [name, points] : json.at("families").items()) {
     Family family{name, "", {}};

@@ -52,6 +52,16 @@ TEST(Snapshot, RefusesJsonOfAnotherShape) {
   EXPECT_THROW(snapshot_of(nlohmann::json::parse("[]")), Error);
 }
 
+TEST(Snapshot, RefusesATimeThatNoDateCanShow) {
+  auto json = to_json(at(3, 1));
+  for (const std::int64_t utc_ms : {std::int64_t{-1}, std::int64_t{253'402'300'800'000}}) {
+    json["utc_ms"] = utc_ms;
+    EXPECT_THROW(snapshot_of(json), Error) << utc_ms;
+  }
+  json["utc_ms"] = 253'402'300'799'999;
+  EXPECT_EQ(snapshot_of(json).utc_ms, 253'402'300'799'999);
+}
+
 TEST(LiveFile, BlocksOfInferencesHaveNoRate) {
   const auto run = read_live_file(nlohmann::json::parse(
       R"({"progress": {"phase": "measure", "n": 12, "elapsed_s": 2, "blocks": true, "p50_ns": 2000}})"));
