@@ -99,7 +99,7 @@ class Database {
 
 constexpr const char *kKernels = "CUPTI_ACTIVITY_KIND_KERNEL", *kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY",
                      *kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME", *kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                     *kFills = "CUPTI_ACTIVITY_KIND_MEMSET";
+                     *kFills = "CUPTI_ACTIVITY_KIND_MEMSET", *kRanges = "NVTX_EVENTS";
 
 // The process of an id of nsys: of globalPid, and of globalTid, whose last 24 bits are the thread.
 constexpr const char* kProcess = "{} / 0x1000000 % 0x1000000";
@@ -147,6 +147,20 @@ CopyKind copy_kind(std::int64_t code) {  // of CUpti_ActivityMemcpyKind
                            : CopyKind::kOther;
 }
 
+// Marks have no end, and a name is in the table itself or, registered, among its texts.
+void read_ranges(const Database& file, NsysFile& into) {
+  if (!file.has(kRanges) || !file.has_column(kRanges, "end")) return;
+  const std::string name = file.has_column(kRanges, "textId")
+                               ? "coalesce(r.text, (SELECT value FROM StringIds WHERE id = r.textId))"
+                               : "r.text";
+  file.visit(fmt::format("SELECT {}, r.start, r.end, {} FROM {} r WHERE r.end IS NOT NULL ORDER BY r.start",
+                         name, process_of(file, kRanges, "globalTid", "r."), kRanges),
+             [&](const Found& row) {
+               NamedRange range{row.text(0), row.number(1), row.number(2), row.number(3)};
+               if (!range.name.empty() && range.start <= range.end) into.ranges.push_back(std::move(range));
+             });
+}
+
 }  // namespace
 
 NsysFile read_nsys_file(const std::filesystem::path& path) {
@@ -188,6 +202,7 @@ NsysFile read_nsys_file(const std::filesystem::path& path) {
   if (file.has(kGraphs))
     file.visit(activities(file, kGraphs, ""),
                [&](const Found& row) { read_activity(row, read.graphs.emplace_back()); });
+  read_ranges(file, read);
   const auto dropped = drop_impossible(read.kernels) + drop_impossible(read.copies) +
                        drop_impossible(read.graphs) + drop_impossible(read.fills);
   if (dropped > 0)

@@ -25,11 +25,18 @@ struct Copy : Activity {
   bool pageable = false;  // one end is host memory that is not pinned
 };
 
+// A part of the program's work, as NVTX names it.
+struct NamedRange {
+  std::string name;
+  std::int64_t start = 0, end = 0, process = 0;  // process 0: not known
+};
+
 struct NsysFile {
-  std::vector<Kernel> kernels;   // by start
-  std::vector<Copy> copies;      // likewise
-  std::vector<Activity> graphs;  // CUDA graphs that were traced as a whole, without their kernels
-  std::vector<Activity> fills;   // of memory
+  std::vector<Kernel> kernels;     // by start
+  std::vector<Copy> copies;        // likewise
+  std::vector<Activity> graphs;    // CUDA graphs that were traced as a whole, without their kernels
+  std::vector<Activity> fills;     // of memory
+  std::vector<NamedRange> ranges;  // by start
   std::vector<std::string> remarks;
 };
 

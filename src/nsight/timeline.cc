@@ -153,6 +153,36 @@ std::vector<KernelFigures> kernels_of(const NsysFile& file) {
   return all;
 }
 
+// The work of a device belongs to every range in which the host asked for it.
+std::vector<RangeFigures> ranges_of(const NsysFile& file) {
+  struct Asked {
+    std::int64_t at = 0, process = 0;
+    Span span;
+  };
+  std::vector<Asked> work;
+  const auto add = [&](const auto& all) {
+    for (const auto& one : all)
+      if (one.asked) work.push_back({*one.asked, one.process, {one.start, one.end}});
+  };
+  add(file.kernels), add(file.copies), add(file.graphs), add(file.fills);
+  std::ranges::sort(work, {}, &Asked::at);
+  std::vector<RangeFigures> all;
+  std::map<std::string, std::pair<std::size_t, Spans>> by_name;
+  for (const auto& range : file.ranges) {
+    const auto [found, is_new] = by_name.try_emplace(range.name, all.size(), Spans{});
+    if (is_new) all.push_back({range.name});
+    auto& [at, spans] = found->second;
+    ++all[at].ranges;
+    all[at].host_ns += static_cast<double>(range.end) - static_cast<double>(range.start);
+    for (auto one = std::ranges::lower_bound(work, range.start, {}, &Asked::at);
+         one != work.end() && one->at <= range.end; ++one)
+      if (range.process == 0 || one->process == 0 || one->process == range.process)
+        spans.push_back(one->span);
+  }
+  for (auto& [name, found] : by_name) all[found.first].device_ns = length_of(united(std::move(found.second)));
+  return all;
+}
+
 std::string in_percent(double share) {
   return format_percent(share, 0);
 }
@@ -233,6 +263,7 @@ TimelineStudy study_timeline(const NsysFile& file, const std::string& source) {
       study.copies.push_back(std::move(figures));
   if (study.devices.empty())
     throw Error(ErrorCode::kData, fmt::format("{}: no activity of a GPU takes time", shown_path(source)));
+  study.ranges = ranges_of(file);
   study.findings = findings_of(study);
   return study;
 }

@@ -26,6 +26,14 @@ struct DeviceTimeline {
   double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: beside other kernels
 };
 
+// All ranges of one name.
+struct RangeFigures {
+  std::string name;
+  std::size_t ranges = 0;
+  double host_ns = 0;    // from begin to end, added up
+  double device_ns = 0;  // of the kernels, copies and graphs that were asked for within; overlaps count once
+};
+
 struct TimelineStudy {
   std::string source;
   std::vector<DeviceTimeline> devices;
@@ -33,6 +41,7 @@ struct TimelineStudy {
   std::vector<KernelFigures> kernels;  // the longest first; times and calls alone
   std::vector<KernelFinding> findings;
   std::vector<std::string> remarks;
+  std::vector<RangeFigures> ranges{};  // in the order in which they begin first
 };
 
 // "device 0", or "device 0 of process 4242".

@@ -2,6 +2,10 @@
 // A study of a timeline as text and JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
+#include "base/display_text.h"
 #include "base/units.h"
 #include "nsight/kernel_text.h"
 #include "nsight/timeline.h"
@@ -32,6 +36,21 @@ std::string copy_line(const CopyFigures& c) {
                      share_text(c.pageable_bytes, c.bytes), share_text(c.hidden_ns, c.time_ns));
 }
 
+constexpr std::size_t kMostRanges = 12;
+
+std::string range_table(const std::vector<RangeFigures>& ranges) {
+  if (ranges.empty()) return {};
+  auto text = fmt::format("{:<24} {:>7} {:>12} {:>12}\n", "range of NVTX", "times", "host, one", "GPU, one");
+  for (const auto& r : std::span(ranges).first(std::min(kMostRanges, ranges.size()))) {
+    const auto each = 1 / static_cast<double>(r.ranges);
+    text += fmt::format("{:<24.24} {:>7} {:>12} {:>12}\n", on_one_line(r.name), r.ranges,
+                        format_duration_ns(r.host_ns * each), format_duration_ns(r.device_ns * each));
+  }
+  if (ranges.size() > kMostRanges)
+    text += fmt::format("… and {} more (--json has all)\n", ranges.size() - kMostRanges);
+  return text + "\n";
+}
+
 }  // namespace
 
 Json to_json(const TimelineStudy& study) {
@@ -53,13 +72,18 @@ Json to_json(const TimelineStudy& study) {
                       {"time_ns", c.time_ns},
                       {"pageable_bytes", c.pageable_bytes},
                       {"hidden_ns", c.hidden_ns}});
+  Json ranges = Json::array();
+  for (const auto& r : study.ranges)
+    ranges.push_back(
+        {{"name", r.name}, {"ranges", r.ranges}, {"host_ns", r.host_ns}, {"device_ns", r.device_ns}});
   Json kernels = Json::array();
   for (const auto& k : study.kernels)
     kernels.push_back(
         {{"name", k.name}, {"launches", k.launches}, {"time_ns", k.time_ns}, {"share", k.share}});
   return {
       {"source", study.source},        {"devices", std::move(devices)},       {"copies", std::move(copies)},
-      {"kernels", std::move(kernels)}, {"findings", json_of(study.findings)}, {"remarks", study.remarks}};
+      {"kernels", std::move(kernels)}, {"findings", json_of(study.findings)}, {"remarks", study.remarks},
+      {"ranges", std::move(ranges)}};
 }
 
 std::string text_of(const TimelineStudy& study, std::size_t columns) {
@@ -68,7 +92,7 @@ std::string text_of(const TimelineStudy& study, std::size_t columns) {
   text += "\n";
   for (const auto& copies : study.copies) text += copy_line(copies);
   if (!study.copies.empty()) text += "\n";
-  return text + kernel_table(study.kernels, columns, KernelColumns::kTimes) +
+  return text + range_table(study.ranges) + kernel_table(study.kernels, columns, KernelColumns::kTimes) +
          findings_text(study.findings, study.remarks);
 }
 

@@ -15,6 +15,7 @@
 #include "support/engine_checks.h"
 #include "torch/aoti_program.h"
 #include "torch/cuda/cuda_versions.h"
+#include "torch/cuda/nvtx_range.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
 #include "torch/program_factory.h"
@@ -124,6 +125,7 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
 }
 
 void CudaEngine::launch(Memory& memory) {
+  const NvtxRange range("forward");
   if (!switches_.cuda_graph) return program_->run(memory.copies.inputs(), memory.outputs);
   if (!memory.graph) memory.graph = record_graph(*program_, memory.copies.inputs(), memory.outputs, *stream_);
   memory.graph->replay();
@@ -133,6 +135,7 @@ void CudaEngine::launch(Memory& memory) {
 void CudaEngine::send(SlotState& state) {
   auto& memory = state.last();
   if (!memory.copies.sends()) return;
+  const NvtxRange range("H2D");
   const c10::cuda::CUDAStreamGuard guard(*to_device_);
   if (switches_.overlap) memory.ran.block(*to_device_);
   state.sending.record(*to_device_);
@@ -144,6 +147,7 @@ void CudaEngine::send(SlotState& state) {
 
 // Where copies overlap, they wait for the model, and the next one in the same memory waits for them.
 void CudaEngine::fetch(SlotState& state) {
+  const NvtxRange range("D2H");
   auto& memory = state.last();
   const c10::cuda::CUDAStreamGuard guard(*to_host_);
   if (switches_.overlap) {
@@ -158,6 +162,7 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   state.turn = (state.turn + 1) % state.memories.size();
   auto& memory = state.last();
+  const NvtxRange step("step");
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kUsage, std::string(plugin_support::kCannotRun), [&] {

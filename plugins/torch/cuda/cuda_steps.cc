@@ -6,6 +6,10 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <map>
+#include <mutex>
+
+#include "torch/cuda/nvtx_range.h"
 #include "torch/training/queued_steps.h"
 
 namespace paceline::cuda_plugin {
@@ -68,11 +72,72 @@ class CudaRuntime {
   at::cuda::CUDAEvent copied_;
 };
 
+using torch_plugin::QueuedSteps;
+
+// Steps whose parts are named in a timeline. They are those of the host, which runs ahead of the device.
+class NamedSteps : public QueuedSteps<CudaRuntime> {
+ public:
+  using QueuedSteps::QueuedSteps;
+  void open() override {
+    step_ = NvtxRange("step");
+    QueuedSteps::open();
+  }
+  void enter(plugin::StepPhase phase) override {
+    QueuedSteps::enter(phase);
+    const std::lock_guard lock(mutex_);
+    part_.end();
+    if (const char* name = name_of(phase)) part_ = NvtxRange(name);
+    if (phase == plugin::StepPhase::kEnd) step_.end();
+  }
+  void launched(int bucket, std::int64_t bytes) override {
+    QueuedSteps::launched(bucket, bytes);
+    const std::lock_guard lock(mutex_);
+    buckets_[bucket] = NvtxRange("bucket");
+  }
+  void finished(int bucket) override {
+    QueuedSteps::finished(bucket);
+    const std::lock_guard lock(mutex_);
+    buckets_.erase(bucket);
+  }
+  at::Tensor send(const at::Tensor& host) override {
+    const NvtxRange copy("H2D");
+    return QueuedSteps::send(host);
+  }
+  void end(const at::Tensor& figures) override {
+    const NvtxRange copy("D2H");
+    QueuedSteps::end(figures);
+  }
+
+ private:
+  // Null: it has no name here. Waiting for input and the end are no work.
+  static const char* name_of(plugin::StepPhase phase) {
+    switch (phase) {
+      case plugin::StepPhase::kForward:
+        return "forward";
+      case plugin::StepPhase::kBackward:
+        return "backward";
+      case plugin::StepPhase::kOptimizer:
+        return "optimizer";
+      case plugin::StepPhase::kCommunication:
+        return "communication";
+      case plugin::StepPhase::kInput:
+      case plugin::StepPhase::kEnd:
+        return nullptr;
+    }
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  NvtxRange step_, part_;
+  std::map<int, NvtxRange> buckets_;
+};
+
 }  // namespace
 
 std::unique_ptr<torch_plugin::StepsUnderWay> make_cuda_steps(int device) {
-  return std::make_unique<torch_plugin::QueuedSteps<CudaRuntime>>(
-      CudaRuntime(static_cast<c10::DeviceIndex>(device)));
+  CudaRuntime runtime(static_cast<c10::DeviceIndex>(device));
+  if (nvtx_is_wanted()) return std::make_unique<NamedSteps>(std::move(runtime));
+  return std::make_unique<QueuedSteps<CudaRuntime>>(std::move(runtime));
 }
 
 }  // namespace paceline::cuda_plugin

@@ -64,6 +64,26 @@ class Nsys : public ::testing::Test {
   std::filesystem::path file_ = folder_.path() / "t.sqlite";
 };
 
+// Two steps; the kernels of the first were asked for in its forward part, that of the second in none.
+TEST_F(Nsys, RangesOfNvtxHaveTheTimeOfTheWorkThatWasAskedForWithin) {
+  kernels("(1, 1000, 3000, 0, 7, 1, 1), (1, 2000, 4000, 0, 8, 2, 1), (1, 9000, 9500, 0, 7, 3, 1)");
+  calls("(100, 200, 1, 1), (300, 400, 2, 1), (5300, 5400, 3, 1)");
+  run("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, "
+      "globalTid "
+      "INTEGER); INSERT INTO StringIds VALUES (9, 'forward'); INSERT INTO NVTX_EVENTS VALUES "
+      "(0, 1000, 60, 'step', NULL, 0), (50, 500, 60, NULL, 9, 0), (5000, 6000, 60, 'step', NULL, 0), "
+      "(7, NULL, 34, 'a mark', NULL, 0), (9, 8, 60, 'ends first', NULL, 0)");
+  const auto ranges = study().ranges;
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].name, "step");
+  EXPECT_EQ(ranges[0].ranges, 2U);
+  EXPECT_DOUBLE_EQ(ranges[0].host_ns, 2000);
+  EXPECT_DOUBLE_EQ(ranges[0].device_ns, 3500);  // two kernels at once count once
+  EXPECT_EQ(ranges[1].name, "forward");
+  EXPECT_DOUBLE_EQ(ranges[1].device_ns, 3000);
+  EXPECT_THAT(text_of(study(), 100), HasSubstr("step                           2      1.00 µs      1.75 µs"));
+}
+
 TEST_F(Nsys, BusyTimeCountsOverlappingWorkOnce) {
   kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 50000, 150000, 0, 8, 2, 1), (1, 300000, 400000, 0, 7, 3, 1)");
   const auto found = study();
