@@ -33,9 +33,9 @@ constexpr std::array kCommands{
     Command{"comm", "", "[--collective NAME,…] [options]",
             "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
             config::kComm, run_cases},
-    Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml",
+    Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml | --tool nsys|ncu infer|train [options]",
             "train for a while, a few steps of it under a profiler, and name what keeps a step from being "
-            "shorter",
+            "shorter; or time a case under Nsight",
             config::kTrain | config::kProfile, profile_command},
     Command{"export", "", "--model NAME --output FILE [options]",
             "write a built-in model, with its weights, as ONNX or TorchScript; no Python needed",

@@ -24,16 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <class Study>
-void show(const Study& study, const Console& console) {
-  if (console.json)
-    console.result(to_json(study).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  const auto text = text_of(study, console.width);
-  print(console.text(), for_terminal(console.ascii ? report::to_ascii(text) : text));
-}
-
-void show_ncu(const std::string& text, const fs::path& name, const Console& console) {
-  show(nsight::study_kernels(nsight::parse_ncu_csv(text, name.string()), name.string()), console);
+void show(const NsightStudy& study, const Console& console) {
+  if (console.json) console.result(study.json);
+  print(console.text(), for_terminal(console.ascii ? report::to_ascii(study.text) : study.text));
 }
 
 // Runs the program that reads a report, and returns what it printed. Throws Error(kUnavailable) with the line
@@ -47,29 +40,24 @@ std::string with_program(const std::string& program, std::vector<std::string> ar
                                                      shown_path(report.string()), program, elsewhere));
   const auto scratch = ScratchFolder::below_temp("nsight");
   arguments.insert(arguments.begin(), path.string());
-  const process::ToolProcess run{std::move(arguments), {{"LC_ALL", "C"}}, scratch.path() / "log", {}};
   const InterruptGuard interrupts;
-  const auto problem = process::run_tool(run, InterruptGuard::flag());
-  constexpr std::size_t kTail = 500;
-  if (!problem.empty())
-    throw Error(ErrorCode::kData, fmt::format("{}: {} ended with {}: {}", shown_path(report.string()),
-                                              program, problem, on_one_line(file_tail(run.log, kTail))));
-  return read_file(run.log);
+  return output_of_tool(arguments, scratch.path() / "log", shown_path(report.string()));
 }
 
 void from_csv(const fs::path& file, const Console& console) {
-  show_ncu(read_file(file), file, console);
+  show(study_of_ncu(read_file(file), file.string(), console.width), console);
 }
 
 void from_ncu_report(const fs::path& file, const Console& console) {
   const auto name = file.filename().string();
-  show_ncu(with_program("ncu", {"--import", file.string(), "--csv", "--page", "raw", "--print-units", "base"},
-                        file, fmt::format("ncu --import {} --csv --page raw > kernels.csv", name)),
-           file, console);
+  const auto table =
+      with_program("ncu", {"--import", file.string(), "--csv", "--page", "raw", "--print-units", "base"},
+                   file, fmt::format("ncu --import {} --csv --page raw > kernels.csv", name));
+  show(study_of_ncu(table, file.string(), console.width), console);
 }
 
 void from_sqlite(const fs::path& file, const Console& console) {
-  show(nsight::study_timeline(nsight::read_nsys_file(file), file.string()), console);
+  show(study_of_nsys(file, file.string(), console.width), console);
 }
 
 void from_nsys_report(const fs::path& file, const Console& console) {
@@ -78,7 +66,7 @@ void from_nsys_report(const fs::path& file, const Console& console) {
   with_program(
       "nsys", {"export", "--type", "sqlite", "--output", exported.string(), file.string()}, file,
       fmt::format("nsys export --type sqlite --output timeline.sqlite {}", file.filename().string()));
-  show(nsight::study_timeline(nsight::read_nsys_file(exported), file.string()), console);
+  show(study_of_nsys(exported, file.string(), console.width), console);
 }
 
 struct Kind {
@@ -90,7 +78,44 @@ constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
                                       {".ncu-rep", from_ncu_report},
                                       {".nsys-rep", from_nsys_report}}};
 
+template <class Study>
+NsightStudy shown(const Study& study, std::size_t width) {
+  return {to_json(study).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+          text_of(study, width)};
+}
+
 }  // namespace
+
+NsightStudy study_of_ncu(const std::string& table, const std::string& name, std::size_t width) {
+  return shown(nsight::study_kernels(nsight::parse_ncu_csv(table, name), name), width);
+}
+
+NsightStudy study_of_nsys(const fs::path& file, const std::string& name, std::size_t width) {
+  const auto study = nsight::study_timeline(nsight::read_nsys_file(file), name);
+  auto whole = shown(study, width);
+  for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
+  return whole;
+}
+
+void require_nccl(const NsightStudy& study, const std::string& name) {
+  if (study.nccl_kernels == 0)
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{}: the ranks exchanged over NCCL, and it has no kernel of NCCL: the record is not "
+                    "whole, and its shares are wrong",
+                    name));
+}
+
+std::string output_of_tool(const std::vector<std::string>& argv, const fs::path& log,
+                           const std::string& subject) {
+  const auto problem = process::run_tool({argv, {{"LC_ALL", "C"}}, log, {}}, InterruptGuard::flag());
+  constexpr std::size_t kTail = 500;
+  if (!problem.empty())
+    throw Error(ErrorCode::kData,
+                fmt::format("{}: {} ended with {}: {}", subject, fs::path(argv.front()).filename().string(),
+                            problem, on_one_line(file_tail(log, kTail))));
+  return read_file(log);
+}
 
 bool profile_of_nsight(const fs::path& from, const Console& console) {
   for (const auto& kind : kKinds)

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/context.h"
 
 namespace paceline::cli {
+
+// What a file of Nsight holds, as it is printed.
+struct NsightStudy {
+  std::string json, text;
+  std::size_t nccl_kernels = 0;  // of a timeline
+};
+// Of the table that Nsight Compute prints, and of an export of Nsight Systems; `name` stands in messages.
+NsightStudy study_of_ncu(const std::string& table, const std::string& name, std::size_t width);
+NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& name, std::size_t width);
+
+// Throws Error(kData) for a timeline of several ranks that exchanged over NCCL, and that has no kernel of it.
+void require_nccl(const NsightStudy& study, const std::string& name);
+
+// Runs a program to its end and returns what it printed. Throws Error(kData) with its last words where it
+// fails, or is interrupted.
+std::string output_of_tool(const std::vector<std::string>& argv, const std::filesystem::path& log,
+                           const std::string& subject);
 
 // `profile --from` for a file of Nsight: FILE.csv of Nsight Compute, FILE.sqlite of Nsight Systems, and their
 // reports (.ncu-rep, .nsys-rep), which their programs turn into those. Prints what is found; false: it is no

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The command `profile`: of a training that it runs, or of traces that another program wrote.
+#include <algorithm>
+
 #include "analysis/traces/trace_study.h"
 #include "base/display_text.h"
+#include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/nsight_profile.h"
 #include "cli/profile_options.h"
@@ -13,10 +16,40 @@
 
 namespace paceline::cli {
 
-ExitCode profile_command(const Context& context) {
+namespace {
+
+// `profile --tool nsys infer …`: the word is the command whose case is profiled; unset: train, or infer where
+// only that takes all of the words.
+Context with_workload(Context context) {
+  auto& words = context.arguments;
+  const auto is_workload = [](const std::string& word) { return word == "infer" || word == "train"; };
+  const auto tool = std::ranges::find_if(words, [](const auto& word) { return word.starts_with("--tool"); });
+  auto at = std::ranges::find_if(words, is_workload);
+  const auto behind_tool =
+      tool == words.end() ? 0 : tool - words.begin() + (tool->find('=') == std::string::npos ? 2 : 1);
+  if (at != words.end() && at != words.begin() && at - words.begin() != behind_tool) at = words.end();
+  bool infers = at != words.end() && *at == "infer";
+  if (at != words.end()) words.erase(at);
+  const unsigned infer = config::kInfer | config::kProfile;
+  if (at == words.end() && !infers && tool != words.end())
+    infers = !config::parse_flags(words, context.command).problems.empty() &&
+             config::parse_flags(words, infer).problems.empty();
+  if (infers) context.command = infer;
+  return context;
+}
+
+}  // namespace
+
+ExitCode profile_command(const Context& typed) {
+  const auto context = with_workload(typed);
   const auto flags = config::parse_flags(context.arguments, context.command);
   const auto options = config::command_settings(flags);
-  if (!options.has("from") || is_self_test(options)) return run_cases(context);
+  const bool infers = (context.command & config::kInfer) != 0;
+  if (infers && !options.has("tool"))
+    throw Error(ErrorCode::kUsage,
+                "profile infer needs --tool nsys or --tool ncu; infer --layer-profile times the layers of an "
+                "inference");
+  if (options.has("tool") || !options.has("from") || is_self_test(options)) return run_cases(context);
   if (!flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
   check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/nsight_run.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
 
@@ -96,6 +97,10 @@ config::FlagSet with_profile(config::FlagSet flags) {
     check_self_test(flags);
     return flags;
   }
+  if (options.has("tool")) return with_tool(std::move(flags));
+  for (const auto& setting : flags.settings)
+    if (setting.name == "launch_count" || setting.name == "kernel_name" || setting.name == "sections")
+      throw Error(ErrorCode::kUsage, fmt::format("{} is for --tool ncu", setting.written));
   const double seconds = seconds_of(options.text("duration"));
   const auto add = [&](const char* name, std::string value) {
     if (is_written(flags, name)) return;

@@ -21,6 +21,7 @@
 #include "cli/machine_watch.h"
 #include "cli/missing_gpus.h"
 #include "cli/next_command.h"
+#include "cli/nsight_run.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
 #include "cli/progress_view.h"
@@ -203,6 +204,7 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   for (const auto& workload : p.plan.workloads)
     run::kind_rules(workload.kind).check_environment(own_environment());
   check_in_process(p.plan, p.cases);
+  check_tool(options, p.cases, engine_directory(p.plugins));
   check_dump_folder(p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
   if (options.has("resume")) p.previous = previous_run(options.text("resume"));
@@ -223,16 +225,22 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
-result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directory, ProgressView& view) {
+// `tool`: what timed passes are started under; null: nothing.
+result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directory, ProgressView& view,
+                              NsightRun* tool) {
   LiveFile live(directory.path());
   run::Observers observers({&view, &live});
-  run::ProcessExecutor processes(setup.in_process);
+  run::ProcessExecutor::FrontOf front_of;
+  if (tool) front_of = [tool](const auto& request) { return tool->front_of(request); };
+  run::ProcessExecutor processes(setup.in_process, front_of);
   return run::run_plan(std::move(setup), directory, observers, InterruptGuard::flag(), processes);
 }
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console,
                    std::function<std::string(const result::RunResult&)> next = {}) {
+  std::optional<NsightRun> tool;
+  if (p.options.has("tool")) tool.emplace(p.options, setup.command_line);
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
@@ -243,16 +251,18 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   std::optional<MachineWatch> machine;
   if (p.options.flag("monitor")) machine.emplace(directory.path(), console, view);
-  auto result = run_watched(std::move(setup), directory, view);
+  auto result = run_watched(std::move(setup), directory, view, tool ? &*tool : nullptr);
   machine.reset();
-  return finish_run(
+  const auto code = finish_run(
       result, directory, console, view,
       {p.gates,
        p.options,
-       p.options.has("target") && !is_self_test(p.options) ? p.options.text("target") : "",
+       p.options.has("target") && !is_self_test(p.options) && !tool ? p.options.text("target") : "",
        is_self_test(p.options),
        std::move(next),
        {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
+  if (tool && !InterruptGuard::flag()) tool->show(result, console);
+  return code;
 }
 
 ExitCode follow_run(const run::RunSetup& setup, const Console& console) {

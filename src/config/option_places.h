@@ -35,7 +35,8 @@ static_assert(kAnyKind < kPlanLevel);
 // Bits of Option::commands: commands that take flags. Plan options are for run and the command of their kind.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
                           kBuild = 64, kTrain = 128, kComm = 256, kMonitor = 1024;
-// Options that profile has beside those of train; its flags are read as kTrain | kProfile.
+// Options that profile has beside those of train, or of infer; its flags are read as kTrain | kProfile, those
+// behind the word infer as kInfer | kProfile.
 inline constexpr unsigned kProfile = 512;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;
@@ -65,7 +66,8 @@ inline constexpr std::array kFlagCommands{CommandRow{kInfer, "infer", kInference
                                           CommandRow{kValidate, "validate"},
                                           CommandRow{kMonitor, "monitor"},
                                           CommandRow{kSchema, "schema", 0, kAnyNumber},
-                                          CommandRow{kTrain | kProfile, "profile", kTraining, 1}};
+                                          CommandRow{kTrain | kProfile, "profile", kTraining, 1},
+                                          CommandRow{kInfer | kProfile, "profile infer", kInference}};
 
 // The commands that run cases of some kinds.
 constexpr unsigned commands_of(unsigned kinds) {

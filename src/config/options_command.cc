@@ -12,6 +12,8 @@ constexpr unsigned kRuns = kRunsCases;
 constexpr auto kFormatNames = choices_of(kReportFormats);
 constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
 
+constexpr std::array<Choice, 2> kNsightTools{{{"nsys"}, {"ncu"}}};
+
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name",
            .aliases = "run.experiment_name,run.name",
@@ -110,6 +112,28 @@ constexpr std::array kCommandRows{
            .commands = kProfile,
            .help = "Which bottlenecks are listed: waiting of ranks for each other, for data, for the host, "
                    "memory and operators, or all."},
+    Option{.name = "tool",
+           .type = kChoice,
+           .choices = kNsightTools,
+           .commands = kProfile,
+           .help = "Times the case under a profiler of NVIDIA and reads back what it wrote: nsys (Nsight "
+                   "Systems: when the GPU works, and for whom it waits) or ncu (Nsight Compute: what limits "
+                   "each kernel)."},
+    Option{.name = "launch_count",
+           .type = kInteger,
+           .fallback = "40",
+           .range = {1, 100'000},
+           .commands = kProfile,
+           .help = "Kernels that --tool ncu counts at most; each runs again and again, for seconds."},
+    Option{.name = "kernel_name",
+           .commands = kProfile,
+           .help = "Kernels that --tool ncu counts: those whose names match this regular expression."},
+    Option{.name = "sections",
+           .flags = "--section",
+           .form = kList,
+           .commands = kProfile,
+           .help = "What --tool ncu counts, by ncu's names of sections (SpeedOfLight,Occupancy); unset: its "
+                   "full set."},
     Option{
         .name = "from",
         .commands = kProfile,

@@ -15,12 +15,14 @@ namespace {
 
 constexpr int kMostAncestors = 64;
 
-// The loader's variables, then those of CUPTI, NVTX, Nsight Systems, VTune and OpenMP.
+// The loader's variables, then those of CUPTI, NVTX, Nsight, our own, VTune and OpenMP.
 constexpr std::array kToolVariables{ToolVariable{"LD_PRELOAD", ""},
                                     ToolVariable{"LD_AUDIT", ""},
                                     ToolVariable{"CUDA_INJECTION64_PATH", "a library injected into CUDA"},
                                     ToolVariable{"NVTX_INJECTION64_PATH", "a library injected into NVTX"},
                                     ToolVariable{"NSYS_PROFILING_SESSION_ID", "nsys (Nsight Systems)"},
+                                    ToolVariable{"NV_COMPUTE_PROFILER_PERFWORKS_DIR", "ncu (Nsight Compute)"},
+                                    ToolVariable{"PACELINE_PROFILER", "a profiler that paceline started"},
                                     ToolVariable{"INTEL_LIBITTNOTIFY64", "VTune"},
                                     ToolVariable{"OMP_TOOL_LIBRARIES", "an OpenMP tool"}};
 

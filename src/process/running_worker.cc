@@ -13,13 +13,30 @@
 
 namespace paceline::process {
 
+namespace {
+
+std::vector<std::string> command_line(const Front& front) {
+  auto argv = front.argv;
+  const auto worker = worker_command_line();
+  argv.insert(argv.end(), worker.begin(), worker.end());
+  return argv;
+}
+
+std::map<std::string, std::string> environment(const RunningWorker::Start& start) {
+  auto env = start.env;
+  for (const auto& [name, value] : start.front.env) env[name] = value;
+  return env;
+}
+
+}  // namespace
+
 RunningWorker::RunningWorker(const pass::PassSpec& spec, const Start& start, RecordReader reader)
     : oom_before_(host::read_oom_counters()),
       spec_file_(memory_file(pass::to_json(spec).dump())),
       pipe_(record_pipe()),
       reader_(std::move(reader)),
-      child_({worker_command_line(), start.env, start.log, spec_file_.get(), pipe_.write_end.get(),
-              start.extra_fd, start.cpus}) {
+      child_({command_line(start.front), environment(start), start.log, spec_file_.get(),
+              pipe_.write_end.get(), start.extra_fd, start.cpus}) {
   pipe_.write_end.reset();
 }
 

@@ -21,6 +21,7 @@ class RunningWorker {
     std::filesystem::path log{};               // stdout and stderr are appended
     int extra_fd = -1;                         // becomes kExtraFd; -1: none
     std::vector<int> cpus{};                   // the only ones it may use; empty: as this process
+    Front front{};
   };
   RunningWorker(const pass::PassSpec& spec, const Start& start, RecordReader reader);
 

@@ -20,6 +20,13 @@ inline constexpr int kExtraFd = 5;  // an instance's queue, the socket of the ra
 // and waking up would disturb it.
 inline constexpr int kQuietPollMs = 500;
 
+// A program that starts the worker in its turn: a profiler, with its words. Empty: the worker is started
+// itself.
+struct Front {
+  std::vector<std::string> argv{};
+  std::map<std::string, std::string> env{};  // of the program and the worker
+};
+
 struct SpawnRequest {
   std::vector<std::string> argv;           // argv[0] is the path of the executable
   std::map<std::string, std::string> env;  // on top of this process's

@@ -79,7 +79,7 @@ WorkerOutcome worker_outcome(const RecordReader& reader, pass::PassReport& repor
 
 WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress) {
-  RunningWorker worker(request.spec, {worker_environment(request), request.log},
+  RunningWorker worker(request.spec, {worker_environment(request), request.log, -1, {}, request.front},
                        RecordReader(request.record_file, on_progress, request.spec.case_id));
   watch(worker, request.timeout_s, interrupt);
   return worker_outcome(worker.reader(), worker.report(), worker.failure());

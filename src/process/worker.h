@@ -11,6 +11,7 @@
 #include "pass/pass.h"
 #include "pass/records.h"
 #include "process/record_reader.h"
+#include "process/spawn.h"
 #include "process/worker_end.h"
 
 // One pass in one worker process, from start to end.
@@ -36,6 +37,7 @@ struct WorkerRequest {
   std::size_t number = 0;  // of a pass of a launch, counted by its leader
   int max_restarts = 0;    // of ranks that fail, from their last checkpoint
   RankShare share{};       // of a pass by ranks
+  Front front{};           // of the worker; of a pass by ranks, of rank 0 alone
 };
 
 // ok, or why not: a code of result/reasons.h, and words that a person understands.

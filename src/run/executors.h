@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How passes are run for real, and what becomes of passes by ranks however they are run.
 #pragma once
+#include <functional>
+#include <utility>
+
 #include "process/pass_executor.h"
 #include "run/case/run_setup.h"
 
@@ -9,14 +12,18 @@ namespace paceline::run {
 // Runs a pass in a worker, or in a worker for each rank of the request's share.
 class ProcessExecutor : public process::PassExecutor {
  public:
+  // What a timed pass is started under; empty: nothing.
+  using FrontOf = std::function<process::Front(const process::WorkerRequest&)>;
   // `in_process`: timed passes run in the calling process, for people who put their own profiler or debugger
   // in front.
-  explicit ProcessExecutor(bool in_process = false) : in_process_(in_process) {}
+  explicit ProcessExecutor(bool in_process = false, FrontOf front_of = {})
+      : in_process_(in_process), front_of_(std::move(front_of)) {}
   process::WorkerOutcome run(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
                              const process::OnProgress& on_progress) override;
 
  private:
   bool in_process_;
+  FrontOf front_of_;
 };
 
 // Restarts ranks that fail, or starts those that a launch leaves to us. Each start is a pass of `processes`.

@@ -10,6 +10,7 @@
 #include "host/process_clock.h"
 #include "stats/quantile.h"
 #include "workload/window/noise_observer.h"
+#include "workload/window/profiler_range.h"
 #include "workload/window/sampler_observer.h"
 
 namespace paceline::workload {
@@ -60,6 +61,7 @@ TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) :
 void TimedRepetition::observe(std::vector<int> processes, bool samples) {
   if (samples) add_samplers(window, spec_, processes.size(), sampled);
   window.add<NoiseObserver>(std::move(processes));
+  if (profiler_waits()) window.add<ProfilerRange>();
 }
 
 void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {

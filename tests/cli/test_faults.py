@@ -26,7 +26,7 @@ FAULTS = {
 }
 # With one of them a worker exits as usual and runs the static destructors of its libraries.
 UNTIL_EXIT = ("PACELINE_STATIC_DESTRUCTORS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID",
-              "INTEL_LIBITTNOTIFY64", "OMP_TOOL_LIBRARIES")
+              "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "PACELINE_PROFILER", "INTEL_LIBITTNOTIFY64", "OMP_TOOL_LIBRARIES")
 # The engine sums four columns: of four alone the output would be the input.
 WIDE = "input:{batch}x8"
 

@@ -199,23 +199,19 @@ class Nsight(ScriptTest):
     def profile(self, *arguments, **env):
         return self.script("profile_nsight", "m.plan", *arguments, PACELINE=str(self.tool), CUDA_HOME=str(self.folder / "cuda"), **env)
 
-    def test_both_in_front_of_one_process(self):
+    def test_one_after_the_other(self):
         self.profiler("nsys"), self.profiler("ncu")
         done = self.profile("--batch", "8", OUT_DIR="out")
         self.assert_code(done, 0)
-        measured = f"{self.tool} infer --model m.plan --device cuda --in-process --warmup 10 --iterations 50 --idle-wait-s 0 --allow-noisy --batch 8"
-        said = done.out.splitlines()
-        self.assertEqual(len(said), 4, str(done))
-        for line, begin, end in zip(said, ("nsys profile ", "nsys stats ", "ncu --target-processes all ", "ncu --import "),
-                                    (measured, "out/timeline.nsys-rep", measured, "--page details"), strict=True):
-            self.assertTrue(line.startswith(begin) and line.endswith(end), line)
-        self.assertTrue((self.folder / "out").is_dir())
+        called = [line for line in done.out.splitlines() if line.startswith("called ")]
+        self.assertEqual(called, [f"called profile --tool {name} infer --model m.plan --device cuda --output-dir out --batch 8" for name in ("nsys", "ncu")])
 
     def test_one_of_them(self):
         self.profiler("ncu")
         if shutil.which("nsys"):
             self.skipTest("nsys is installed")
-        self.assertEqual([line.split()[0] for line in self.profile().out.splitlines()], ["ncu", "ncu"])
+        called, = [line for line in self.profile().out.splitlines() if line.startswith("called ")]
+        self.assertIn("--tool ncu", called)
 
     def test_none(self):
         if shutil.which("nsys") or shutil.which("ncu") or Path("/usr/local/cuda/bin/ncu").exists():

@@ -184,8 +184,8 @@ class Faults(Profile):
 
     def test_what_is_not_there_is_said(self):
         for number, (arguments, words) in enumerate((
-                (["--profiling.tool", "nsys"], "nsys profile paceline train"),
-                (["--profiling.tool", "ncu"], "ncu --target-processes all paceline train"),
+                (["--profiling.tool", "nsys"], "paceline profile --tool nsys -c"),
+                (["--profiling.tool", "ncu"], "paceline profile --tool ncu -c"),
                 (["--profiling.trigger", "manual"], "leave profiling.trigger out"))):
             with self.subTest(arguments=arguments):
                 below = f"r{number}"

@@ -21,16 +21,17 @@ constexpr std::array<std::string_view, 5> kTrainingPhases{"measure", "evaluate",
 RankProcess::RankProcess(const process::WorkerRequest& request, int socket,
                          const process::OnProgress& on_progress)
     : rank_(static_cast<int>(request.spec.rank)),
-      worker_(request.spec,
-              {process::worker_environment(request), request.log, socket, request.spec.pin_cpus},
-              process::RecordReader(
-                  request.record_file,
-                  [this, on_progress](const pass::ProgressRecord& p) {
-                    if (p.step) step_ = *p.step;
-                    if (p.fault_ns > 0) fault_ns_ = p.fault_ns;
-                    if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
-                  },
-                  request.spec.case_id)) {}
+      worker_(
+          request.spec,
+          {process::worker_environment(request), request.log, socket, request.spec.pin_cpus, request.front},
+          process::RecordReader(
+              request.record_file,
+              [this, on_progress](const pass::ProgressRecord& p) {
+                if (p.step) step_ = *p.step;
+                if (p.fault_ns > 0) fault_ns_ = p.fault_ns;
+                if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
+              },
+              request.spec.case_id)) {}
 
 bool RankProcess::trains() {
   return std::find(kTrainingPhases.begin(), kTrainingPhases.end(), phase()) != kTrainingPhases.end();

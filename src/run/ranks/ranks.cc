@@ -92,7 +92,7 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
   process::WorkerRequest mine = all;
   mine.log = log_of(all.log, rank);
   if (mine.log != "/dev/null") check_own_name(mine.log);
-  if (rank != 0) mine.record_file.clear();
+  if (rank != 0) mine.record_file.clear(), mine.front = {};
   mine.spec.rank = rank;
   mine.spec.pin_cpus = cpus;
   auto& ranks = mine.spec.ranks;

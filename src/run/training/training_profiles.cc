@@ -43,12 +43,11 @@ bool is_profile_due(const CaseRun& run) {
 std::string no_profile_reason(const config::Case& c) {
   const auto& tool = c.settings.text("profiling.tool");
   const auto& trigger = c.settings.text("profiling.trigger");
-  if (tool == "nsys")
-    return "the profile pass is Kineto's, and paceline does not start nsys; put it in front of the command: "
-           "nsys profile paceline train …";
-  if (tool == "ncu")
-    return "the profile pass is Kineto's, and paceline does not start ncu; put it in front of the command: "
-           "ncu --target-processes all paceline train …";
+  if (tool == "nsys" || tool == "ncu")
+    return fmt::format(
+        "the profile pass of a plan is Kineto's, beside which {} cannot run; type: paceline profile "
+        "--tool {} -c PLAN.yaml",
+        tool, tool);
   if (trigger == "manual")
     return fmt::format(
         "nothing here starts a profile by '{}'; leave profiling.trigger out, and a pass of its own is "

@@ -77,6 +77,8 @@ TEST_F(Instruments, VariablesByWhichToolsEnter) {
   EXPECT_EQ(seen(), "a library injected into CUDA (CUDA_INJECTION64_PATH=/opt/libmine.so)");
   variables_ = {{"NSYS_PROFILING_SESSION_ID", "7"}};
   EXPECT_EQ(seen(), "nsys (Nsight Systems) (NSYS_PROFILING_SESSION_ID=7)");
+  variables_ = {{"NV_COMPUTE_PROFILER_PERFWORKS_DIR", "/opt/ncu"}};
+  EXPECT_EQ(seen(), "ncu (Nsight Compute) (NV_COMPUTE_PROFILER_PERFWORKS_DIR=/opt/ncu)");
   variables_ = {{"LD_PRELOAD", "/usr/lib/libasan.so.8"}};
   EXPECT_EQ(seen(), "a sanitizer (LD_PRELOAD=/usr/lib/libasan.so.8)");
 }

@@ -66,8 +66,8 @@ TEST(TrainingProfiles, OtherToolsAndTriggersAreExplained) {
     return no_profile_reason(tiny_case("profiling: {enabled: true" + more + "}\n"));
   };
   EXPECT_EQ(reason(""), "");
-  EXPECT_NE(reason(", tool: nsys").find("nsys profile paceline train"), std::string::npos);
-  EXPECT_NE(reason(", tool: ncu").find("ncu --target-processes all paceline train"), std::string::npos);
+  EXPECT_NE(reason(", tool: nsys").find("paceline profile --tool nsys -c PLAN.yaml"), std::string::npos);
+  EXPECT_NE(reason(", tool: ncu").find("paceline profile --tool ncu -c PLAN.yaml"), std::string::npos);
   EXPECT_NE(reason(", trigger: manual").find("by 'manual'; leave profiling.trigger out"), std::string::npos);
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// `profile --tool`: nsys or ncu around the process that is timed, and what they wrote, read back.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "config/case.h"
+#include "config/flag_set.h"
+#include "config/settings.h"
+#include "nsight/tool_command.h"
+#include "process/worker.h"
+#include "result/run_result.h"
+#include "run/case/plugin_choice.h"
+
+namespace paceline::cli {
+
+// The flags with few iterations, one repetition, and nothing beside the timed pass, where the user did not
+// say otherwise. Error(kUsage) for what --tool cannot follow.
+config::FlagSet with_tool(config::FlagSet flags);
+
+// Error(kUsage) for a case that the tool cannot watch. No effect without --tool.
+void check_tool(const config::Settings& options, const std::vector<config::Case>& cases,
+                const run::EngineDirectory& engines);
+
+class NsightRun {
+ public:
+  // Finds the program, and asks it what it knows. Throws Error(kUnavailable) with what to do elsewhere.
+  NsightRun(const config::Settings& options, const std::string& command_line);
+
+  // What a timed pass is started under.
+  process::Front front_of(const process::WorkerRequest& request);
+  // Exports and prints what was recorded of the cases that were measured; a JSON file is written beside each
+  // table. Throws Error(kData) where the tool wrote nothing.
+  void show(const result::RunResult& run, const Console& console) const;
+
+ private:
+  struct Watched {
+    std::string case_id;
+    std::filesystem::path folder, log;
+    bool on_gpu = false, nccl = false;
+  };
+  void show_one(const Watched& one, const Console& console) const;
+  [[nodiscard]] nsight::ToolRequest request_in(const std::filesystem::path& folder) const;
+
+  nsight::ToolRequest request_;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace paceline::cli
