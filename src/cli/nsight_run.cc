@@ -54,6 +54,8 @@ constexpr std::array kOfBoth{Given{"repetitions", "1", "1"}, Given{"allow_noisy"
 constexpr std::array kOfInference{Given{"accuracy.check", "off", "off"},
                                   Given{"measure_peak", "false", "false"},
                                   Given{"warmup_iterations", "10", "3"}, Given{"iterations", "20", "2"}};
+// The number of steps counts where a plan has a time.
+constexpr std::array kOfTrainingPlans{Given{"benchmark.measure_by", "steps", "steps"}};
 constexpr std::array kOfTraining{Given{"benchmark.warmup_steps", "5", "3"},
                                  Given{"benchmark.measure_steps", "10", "2"}};
 
@@ -128,7 +130,7 @@ config::FlagSet with_tool(config::FlagSet flags) {
   const bool planned = is_written(flags, "config") || !flags.positionals.empty();
   if (!planned && (flags.command & config::kInfer) != 0) give(flags, kOfInference, tool);
   if ((flags.command & config::kTrain) != 0 && !is_written(flags, "benchmark.measure_seconds"))
-    give(flags, kOfTraining, tool);
+    give(flags, kOfTraining, tool), planned ? give(flags, kOfTrainingPlans, tool) : void();
   return flags;
 }
 

@@ -161,6 +161,26 @@ void read_ranges(const Database& file, NsysFile& into) {
              });
 }
 
+// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+std::string without_version(std::string name) {
+  const auto at = name.rfind("_v");
+  const bool versioned = at != std::string::npos && at + 2 < name.size() &&
+                         name.find_first_not_of("0123456789", at + 2) == std::string::npos;
+  return versioned ? name.substr(0, at) : name;
+}
+
+void read_calls(const Database& file, NsysFile& into) {
+  if (!file.has(kCalls) || !file.has_column(kCalls, "nameId")) return;
+  file.visit(
+      fmt::format("SELECT (SELECT value FROM StringIds WHERE id = c.nameId), c.start, c.end, {} FROM {} c "
+                  "ORDER BY c.start",
+                  process_of(file, kCalls, "globalTid", "c."), kCalls),
+      [&](const Found& row) {
+        NamedRange call{without_version(row.text(0)), row.number(1), row.number(2), row.number(3)};
+        if (!call.name.empty() && call.start <= call.end) into.calls.push_back(std::move(call));
+      });
+}
+
 }  // namespace
 
 NsysFile read_nsys_file(const std::filesystem::path& path) {
@@ -203,6 +223,7 @@ NsysFile read_nsys_file(const std::filesystem::path& path) {
     file.visit(activities(file, kGraphs, ""),
                [&](const Found& row) { read_activity(row, read.graphs.emplace_back()); });
   read_ranges(file, read);
+  read_calls(file, read);
   const auto dropped = drop_impossible(read.kernels) + drop_impossible(read.copies) +
                        drop_impossible(read.graphs) + drop_impossible(read.fills);
   if (dropped > 0)

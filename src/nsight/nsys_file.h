@@ -25,7 +25,7 @@ struct Copy : Activity {
   bool pageable = false;  // one end is host memory that is not pinned
 };
 
-// A part of the program's work, as NVTX names it.
+// A part of the program's work as NVTX names it, or a call for CUDA.
 struct NamedRange {
   std::string name;
   std::int64_t start = 0, end = 0, process = 0;  // process 0: not known
@@ -37,6 +37,7 @@ struct NsysFile {
   std::vector<Activity> graphs;    // CUDA graphs that were traced as a whole, without their kernels
   std::vector<Activity> fills;     // of memory
   std::vector<NamedRange> ranges;  // by start
+  std::vector<NamedRange> calls;   // of CUDA's runtime, by the host, by start
   std::vector<std::string> remarks;
 };
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "base/display_text.h"
 #include "base/error.h"
@@ -66,21 +68,40 @@ bool is_nccl(const Kernel& kernel) {
 
 // Idle time that ended with an activity for which the host's call had not ended when the device fell idle:
 // until it did, the device waited for the host.
-double late_host_ns(const NsysFile& file, Place place) {
+Spans late_spans(const NsysFile& file, Place place) {
   std::vector<Activity> all(file.graphs.begin(), file.graphs.end());
   all.insert(all.end(), file.fills.begin(), file.fills.end());
   all.insert(all.end(), file.kernels.begin(), file.kernels.end());
   all.insert(all.end(), file.copies.begin(), file.copies.end());
   std::erase_if(all, [&](const Activity& one) { return place_of(one) != place; });
   std::ranges::sort(all, {}, &Activity::start);
-  double late = 0;
+  Spans late;
   std::int64_t done = all.empty() ? 0 : all.front().start;
   for (const auto& one : all) {
-    if (one.start > done && one.asked)
-      late += static_cast<double>(std::clamp(*one.asked, done, one.start) - done);
+    if (one.start > done && one.asked) late.emplace_back(done, std::clamp(*one.asked, done, one.start));
     done = std::max(done, one.end);
   }
-  return late;
+  return united(std::move(late));
+}
+
+// What the host was doing in these spans. Calls of several threads at once count once a name.
+std::vector<std::pair<std::string, double>> host_in(const NsysFile& file, Place place, const Spans& spans) {
+  std::map<std::string, Spans> by_name;
+  Spans all;
+  for (const auto& call : file.calls)
+    if (call.process == 0 || place.first == 0 || call.process == place.first) {
+      by_name[call.name].emplace_back(call.start, call.end);
+      all.emplace_back(call.start, call.end);
+    }
+  std::vector<std::pair<std::string, double>> found;
+  if (all.empty()) return found;
+  for (auto& [name, calls] : by_name)
+    if (const auto ns = length_of(common(united(std::move(calls)), spans)); ns > 0)
+      found.emplace_back(name, ns);
+  const auto outside = length_of(spans) - length_of(common(united(std::move(all)), spans));
+  if (outside > 0) found.emplace_back("", outside);
+  std::ranges::stable_sort(found, std::ranges::greater{}, [](const auto& one) { return one.second; });
+  return found;
 }
 
 Spans united(const Spans& a, const Spans& b) {
@@ -103,7 +124,9 @@ std::optional<DeviceTimeline> timeline_of(const NsysFile& file, Place place) {
   line.process = place.first, line.device = place.second;
   line.span_ns = static_cast<double>(busy.back().second - busy.front().first);
   line.busy_ns = length_of(busy), line.kernels_ns = length_of(kernels);
-  line.late_host_ns = late_host_ns(file, place);
+  const auto late = late_spans(file, place);
+  line.late_host_ns = length_of(late);
+  line.late_in = host_in(file, place, late);
   line.nccl_kernels = static_cast<std::size_t>(
       std::ranges::count_if(file.kernels, [&](const Kernel& k) { return here(k) && is_nccl(k); }));
   line.nccl_ns = length_of(nccl), line.nccl_hidden_ns = length_of(common(nccl, others));
@@ -189,16 +212,44 @@ std::string in_percent(double share) {
 
 constexpr double kWorthSaying = 0.05;  // of the time of a device
 
+// What to try where the host spends the time in a call with this in its name, in this order.
+struct Cause {
+  std::string_view part, advice;
+};
+constexpr std::array kCauses{
+    Cause{"Synchronize", "fewer waits for the device: read losses and results later, or every tenth step"},
+    Cause{"Malloc", "memory that is allocated before the loop, or from a pool"},
+    Cause{"Free", "memory that is kept, or a pool"},
+    Cause{"Memcpy", "--io pinned and --overlap; in training pin_memory and non_blocking=True"}};
+constexpr std::string_view kOwnWork =
+    "a graph (--cuda-graphs true), a larger batch, an engine that fuses kernels; fewer synchronisations in "
+    "training";
+
+std::string_view advice_for(const DeviceTimeline& line) {
+  if (line.late_in.empty()) return kOwnWork;
+  for (const auto& cause : kCauses)
+    if (line.late_in.front().first.find(cause.part) != std::string::npos) return cause.advice;
+  return kOwnWork;
+}
+
+// "; the host was outside of CUDA's calls in 60 % of that, in cudaMalloc in 40 %"
+std::string host_words(const DeviceTimeline& line) {
+  constexpr std::size_t kMost = 3;
+  std::string words;
+  for (const auto& [name, ns] : std::span(line.late_in).first(std::min(kMost, line.late_in.size())))
+    words += fmt::format("{}{} in {}{}", words.empty() ? "; the host was " : ", ",
+                         name.empty() ? "outside of CUDA's calls" : "in " + on_one_line(name),
+                         in_percent(ns / line.late_host_ns), words.empty() ? " of that time" : "");
+  return words;
+}
+
 void add_idle(const DeviceTimeline& line, std::vector<KernelFinding>& into) {
   const double idle = (line.span_ns - line.busy_ns) / line.span_ns, late = line.late_host_ns / line.span_ns;
   if (late < kWorthSaying) return;
-  into.push_back(
-      {fmt::format("{} waits for the host in {} of the time", name_of(line), in_percent(late)),
-       fmt::format("it is idle in {}; there the call for its next work had not returned yet",
-                   in_percent(idle)),
-       "a graph (--cuda-graphs true), a larger batch, an engine that fuses kernels; fewer synchronisations "
-       "in "
-       "training"});
+  into.push_back({fmt::format("{} waits for the host in {} of the time", name_of(line), in_percent(late)),
+                  fmt::format("it is idle in {}; there the call for its next work had not returned yet{}",
+                              in_percent(idle), host_words(line)),
+                  std::string(advice_for(line))});
 }
 
 void add_copies(const CopyFigures& copies, double span_ns, std::vector<KernelFinding>& into) {

@@ -2,6 +2,7 @@
 // What a device did over time: busy, idle and for whom it waited, copies and what of them was hidden.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "nsight/kernel_figures.h"
 #include "nsight/nsys_file.h"
@@ -22,6 +23,8 @@ struct DeviceTimeline {
   double span_ns = 0, busy_ns = 0;       // busy: at least one kernel, copy or graph
   double kernels_ns = 0;                 // at least one kernel or graph
   double late_host_ns = 0;  // idle, and the call for what came next had not ended when it began to idle
+  // Where the host was in that time, the longest first: names of CUDA's calls, empty for none of them.
+  std::vector<std::pair<std::string, double>> late_in;
   std::size_t nccl_kernels = 0;
   double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: beside other kernels
 };

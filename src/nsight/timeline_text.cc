@@ -55,7 +55,9 @@ std::string range_table(const std::vector<RangeFigures>& ranges) {
 
 Json to_json(const TimelineStudy& study) {
   Json devices = Json::array(), copies = Json::array();
-  for (const auto& d : study.devices)
+  for (const auto& d : study.devices) {
+    Json late_in = Json::array();
+    for (const auto& [name, ns] : d.late_in) late_in.push_back({{"call", name}, {"ns", ns}});
     devices.push_back({{"process", d.process},
                        {"device", d.device},
                        {"span_ns", d.span_ns},
@@ -64,7 +66,9 @@ Json to_json(const TimelineStudy& study) {
                        {"late_host_ns", d.late_host_ns},
                        {"nccl_kernels", d.nccl_kernels},
                        {"nccl_ns", d.nccl_ns},
-                       {"nccl_hidden_ns", d.nccl_hidden_ns}});
+                       {"nccl_hidden_ns", d.nccl_hidden_ns},
+                       {"late_in", std::move(late_in)}});
+  }
   for (const auto& c : study.copies)
     copies.push_back({{"direction", c.direction},
                       {"copies", c.copies},

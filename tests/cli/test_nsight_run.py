@@ -87,6 +87,15 @@ class OnTheCpu(Tools):
         self.assertEqual(case["benchmark"]["world_size"], 2)
         self.assertFalse(case["operator_profile"])
 
+    def test_a_plan_that_trains_for_a_time_makes_few_steps(self):
+        for number, length in enumerate(("measure_seconds: 100", "measure_steps: 100000")):
+            plan = self.write(f"p{number}.yaml", f"kind: training\nplugin: [{json.dumps(cli.SPIN)}]\nmodels: [tiny_cnn]\nbatch_sizes: [4]\ndevice: cpu\n"
+                                                 f"benchmark: {{{length}}}\n")
+            self.assert_code(self.run_cli("profile", "--tool", "nsys", "-c", plan), 0)
+            run, = (self.folder / "results" / f"p{number}").iterdir()
+            self.assertEqual(self.summary(run)["cases"][0]["repetitions"][0]["n"], 10)
+        self.assertEqual(sum(call.endswith(" worker") for call in self.calls()), 2)
+
     def test_what_a_tool_cannot_do_is_refused_before_anything_runs(self):
         for words, said in (
                 (self.infer_words("ncu", "--device", "cpu"), "ncu counts inside kernels of a GPU"),
@@ -159,6 +168,18 @@ class OnTheCpu(Tools):
         self.assert_code(self.finish(process), 130)
         self.assert_group_empty(process)
         self.assertFalse((self.only_run() / "timeline.sqlite").exists())
+
+    def test_a_worker_that_the_tool_put_into_a_session_of_its_own_ends_too(self):
+        run = 'setsid -w sh -c \'echo $$ > "$0.pid"; exec "$@"\' "$STUB_LOG" "$@"; echo report > "$out"'
+        self.program("nsys", NSYS.format(known="--cuda-graph-trace", run=run, export=EXPORTS))
+        self.env["SPIN_US"] = "20000"
+        process = self.start(*self.infer_words("nsys", "--device", "cpu", "--iterations", "100000"))
+        noted = self.folder / "calls.pid"
+        self.assertTrue(cli.wait_until(lambda: noted.exists() and noted.read_text().strip()))
+        worker = Path("/proc") / noted.read_text().strip()
+        process.send_signal(signal.SIGINT)
+        self.assert_code(self.finish(process), 130)
+        self.assertTrue(cli.wait_until(lambda: not worker.exists()), "the worker went on")
 
 
 @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")

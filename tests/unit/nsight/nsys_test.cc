@@ -18,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class Nsys : public ::testing::Test {
  protected:
@@ -63,6 +64,22 @@ class Nsys : public ::testing::Test {
   ScratchFolder folder_ = ScratchFolder::below_temp("nsys-test");
   std::filesystem::path file_ = folder_.path() / "t.sqlite";
 };
+
+// Idle from 100 to 300 us; the host waited in one call, launched in another, and did something else between.
+TEST_F(Nsys, WhatTheHostDidInThatTimeIsNamed) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 300000, 400000, 0, 7, 2, 1)");
+  run("INSERT INTO StringIds VALUES (20, 'cudaStreamSynchronize_v3020'), (21, 'cudaLaunchKernel_v7000')");
+  calls("(0, 100, 1, 21), (50000, 220000, 9, 20), (270000, 300000, 2, 21)");
+  const auto device = study().devices.at(0);
+  EXPECT_DOUBLE_EQ(device.late_host_ns, 200000);
+  EXPECT_THAT(device.late_in, ElementsAre(Pair("cudaStreamSynchronize", 120000.0), Pair("", 50000.0),
+                                          Pair("cudaLaunchKernel", 30000.0)));
+  const auto finding = study().findings.at(0);
+  EXPECT_THAT(finding.evidence,
+              HasSubstr("the host was in cudaStreamSynchronize in 60 % of that time, outside of "
+                        "CUDA's calls in 25 %, in cudaLaunchKernel in 15 %"));
+  EXPECT_THAT(finding.advice, HasSubstr("fewer waits for the device"));
+}
 
 // Two steps; the kernels of the first were asked for in its forward part, that of the second in none.
 TEST_F(Nsys, RangesOfNvtxHaveTheTimeOfTheWorkThatWasAskedForWithin) {
