@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // Options that name what is written, and the one that is read and written.
-constexpr std::array<std::string_view, 7> kWritten{"output",     "junit",        "nccl_json",   "log",
-                                                   "output_dir", "dump_outputs", "timing_cache"};
+constexpr std::array<std::string_view, 8> kWritten{"output",     "junit", "nccl_json",    "log",
+                                                   "output_dir", "save",  "dump_outputs", "timing_cache"};
 
 bool is_there(const std::string& path) {
   std::error_code unknown;

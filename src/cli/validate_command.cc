@@ -3,111 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
+#include <optional>
 
 #include "base/display_text.h"
-#include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "cli/command_table.h"
-#include "cli/interrupts.h"
-#include "config/device.h"
+#include "cli/overwriting.h"
+#include "cli/plugin_checks.h"
+#include "cli/version.h"
+#include "cluster/roll_call.h"
 #include "config/flags.h"
 #include "config/option_table.h"
-#include "host/accelerators.h"
+#include "host/differences.h"
+#include "host/environment.h"
 #include "host/host_checks.h"
-#include "plugin/registry.h"
 #include "report/text_layout.h"
 #include "result/result_json.h"
-#include "run/case/plugin_choice.h"
 
 namespace paceline::cli {
 namespace {
 
-using host::CheckResult;
 using host::CheckStatus;
-
-std::string description_text(const run::PluginDescription& description) {
-  std::string text;
-  for (const auto& [library, version] : description.versions)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
-  text += (text.empty() ? "" : "; ") + plugin::summary_of(description.capabilities);
-  if (description.first_op_ns)
-    text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
-  return text;
-}
-
-constexpr double kTimeoutS = 120;
-constexpr const char* kCudaFix =
-    "where CUDA's libraries are missing, install torch with pip in full and build with "
-    "PACELINE_TORCH_ROOT=<its torch folder>";
-
-bool all_on(const plugin::Manifest& manifest, const char* device) {
-  return std::all_of(manifest.capabilities.begin(), manifest.capabilities.end(),
-                     [&](const auto& one) { return one.device == device; });
-}
-
-bool brings(const plugin::Manifest& manifest, plugin::Role role) {
-  return !plugin::names_of(manifest.capabilities, role).empty();
-}
-
-// None of its engines runs on the CPU, or it has none.
-bool needs_a_gpu(const plugin::Manifest& manifest) {
-  return std::ranges::none_of(plugin::names_of(manifest.capabilities, plugin::Role::kEngine),
-                              [](const auto& engine) { return config::runs_on_cpu(engine, Device{}); });
-}
-
-// What a plug-in is needed for, by what it brings.
-std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
-  std::vector<host::Purpose> purposes;
-  if (brings(manifest, plugin::Role::kTrainer)) purposes.push_back(host::Purpose::kMultiRankTraining);
-  if (brings(manifest, plugin::Role::kEngine)) purposes.push_back(host::Purpose::kInference);
-  return purposes;
-}
-
-// Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device,
-// or without the libraries for it, is not at fault.
-CheckResult check_plugin(const plugin::Manifest& manifest) {
-  if (!manifest.not_built_because.empty())
-    return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
-  const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
-  const host::SystemFiles files;
-  if (const auto absent = on_cuda ? host::no_visible_device_reason(files) : ""; !absent.empty())
-    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
-  try {
-    const auto found =
-        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
-    const auto text = description_text(found);
-    if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
-      return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
-    if (on_any && needs_a_gpu(manifest) && !host::no_nvidia_device_reason(files).empty())
-      return brings(manifest, plugin::Role::kSampler)
-                 ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
-                 : CheckResult{CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
-    return {CheckStatus::kPass, text, {}};
-  } catch (const Error& e) {
-    if (!on_cuda && !on_any) throw;
-    return {CheckStatus::kWarn, e.what(), on_cuda ? kCudaFix : ""};
-  }
-}
-
-std::vector<host::Check> all_checks() {
-  auto checks = host::host_checks({});
-  const auto manifests = plugin::read_manifests(plugin::plugin_dir());
-  for (const auto& manifest : manifests)
-    checks.push_back(
-        {"plug-in " + manifest.name, purposes_of(manifest), [manifest] { return check_plugin(manifest); }});
-  if (manifests.empty())
-    checks.push_back({"plug-ins", {host::Purpose::kInference, host::Purpose::kMultiRankTraining}, [] {
-                        return CheckResult{CheckStatus::kFail,
-                                           fmt::format("none found in {}", plugin::plugin_dir().string()),
-                                           "reinstall paceline"};
-                      }});
-  return checks;
-}
 
 std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
   std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status),
                                  report::pad_right(row.name, name_width), row.result.text);
   return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
+}
+
+void print_rows(const std::vector<host::CheckedRow>& rows, const Console& console) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.name.size());
+  for (const auto& row : rows)
+    if (!console.quiet || row.result.status == CheckStatus::kFail)
+      print(console.text(), for_terminal(row_text(row, width)) + "\n");
+  print(console.text(), host::verdict_line(rows) + "\n");
+}
+
+host::Machine this_machine(const Context& context, std::vector<host::Fact> found) {
+  host::Machine machine{suite().version,
+                        cluster::host_name(),
+                        format_utc(std::time(nullptr)),
+                        host::facts_of(host::capture_environment(context.command_line)),
+                        {}};
+  machine.facts.insert(machine.facts.begin(), host::Fact{"Paceline", suite().version, {}});
+  std::ranges::move(found, std::back_inserter(machine.facts));
+  return machine;
 }
 
 }  // namespace
@@ -117,14 +60,25 @@ ExitCode validate_command(const Context& context) {
   const auto options = config::command_settings(flags);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
-  const auto rows = host::run_checks(all_checks());
-  std::size_t width = 0;
-  for (const auto& row : rows) width = std::max(width, row.name.size());
-  for (const auto& row : rows)
-    if (!console.quiet || row.result.status == CheckStatus::kFail)
-      print(console.text(), for_terminal(row_text(row, width)) + "\n");
-  print(console.text(), host::verdict_line(rows) + "\n");
-  if (console.json) console.result(result::json_text(host::checks_to_json(rows)));
+  const std::string save = options.has("save") ? options.text("save") : "";
+  const std::string expect = options.has("expect_machine") ? options.text("expect_machine") : "";
+  if (!save.empty()) check_overwrites_no_input(flags, "save", {{save}});
+  const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
+  std::vector<host::Fact> plugins;
+  auto checks = host::host_checks({});
+  std::ranges::move(plugin_checks(plugins), std::back_inserter(checks));
+  auto rows = host::run_checks(checks);
+  const auto machine = this_machine(context, std::move(plugins));
+  const auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
+  if (expected) std::ranges::move(host::rows_of(differences, expect), std::back_inserter(rows));
+  print_rows(rows, console);
+  if (!save.empty()) write_file_atomic(save, result::json_text(host::to_json(machine)));
+  if (console.json) {
+    auto json = host::checks_to_json(rows);
+    json["machine"] = host::to_json(machine);
+    if (expected) json["differences"] = host::to_json(differences);
+    console.result(result::json_text(json));
+  }
   return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;
 }
 

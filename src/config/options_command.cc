@@ -178,6 +178,13 @@ constexpr std::array kCommandRows{
            .help = "Shows such a file instead of this machine: at the pace of the recording on a terminal or "
                    "a page, at "
                    "once as lines."},
+    Option{.name = "save",
+           .commands = kValidate,
+           .help = "Writes what this machine is (hardware, versions, limits, load figures) to this file."},
+    Option{.name = "expect_machine",
+           .flags = "--expect",
+           .commands = kValidate,
+           .help = "Compares with such a file and names each difference."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",

@@ -30,6 +30,7 @@
 //          takes no batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
+//          SPIN_VERSION: the version that it reports (default 1)
 //          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
 //          several before one synchronize take the sum of their times
@@ -325,7 +326,7 @@ const Library kLibrary;
 
 std::vector<std::pair<std::string, std::string>> versions() {
   if (variable("SPIN_FAULT_AT", "") == "versions") misbehave(variable("SPIN_FAULT", ""));
-  return {{"spin", "1"}};
+  return {{"spin", variable("SPIN_VERSION", "1")}};
 }
 
 const EngineEntry kEngines[] = {

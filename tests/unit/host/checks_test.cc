@@ -15,13 +15,13 @@ namespace {
 constexpr std::int64_t kGiB = 1LL << 30;
 
 // Facts a test can change; by default a fit machine of two CPUs.
-struct Machine {
+struct CheckedMachine {
   FakeTree tree;
   HostCheckOptions options;
   double foreign_cores = 0;
   double seconds = 0, busy = 0;
 
-  Machine() {
+  CheckedMachine() {
     tree.file("proc/cpuinfo", "model name\t: AMD EPYC\nflags\t: avx2 avx512f avx512_bf16\n");
     tree.file("sys/devices/system/cpu/online", "0-1\n");
     tree.file("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
@@ -58,7 +58,7 @@ struct Machine {
 };
 
 TEST(HostChecks, FitMachinePassesEveryRow) {
-  const Machine machine;
+  const CheckedMachine machine;
   const auto rows = machine.rows();
   std::set<std::string> names;
   for (const auto& row : rows) {
@@ -73,7 +73,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
 
 TEST(HostChecks, BareMachineNeverFailsNorThrows) {
   const FakeTree bare;
-  Machine machine;
+  CheckedMachine machine;
   machine.options.files = bare.files();
   for (const auto& row : machine.rows()) {
     EXPECT_NE(row.result.status, CheckStatus::kFail) << row.name << ": " << row.result.text;
@@ -84,7 +84,7 @@ TEST(HostChecks, BareMachineNeverFailsNorThrows) {
 }
 
 TEST(HostChecks, TextsCarryTheFacts) {
-  const Machine machine;
+  const CheckedMachine machine;
   EXPECT_EQ(machine.row("cpu").text, "AMD EPYC: AVX-512 bf16, AVX-512, AVX2");
   EXPECT_EQ(machine.row("cores").text, "2 CPUs online, no cgroup limit");
   EXPECT_EQ(machine.row("frequency").text, "governor performance");
@@ -96,14 +96,14 @@ TEST(HostChecks, TextsCarryTheFacts) {
 }
 
 TEST(HostChecks, AGpuWhoseDriverDoesNotAnswerWarns) {
-  Machine machine;
+  CheckedMachine machine;
   machine.options.nvml = "libpaceline-no-such.so.1";
   EXPECT_EQ(machine.row("GPUs").status, CheckStatus::kWarn);
   EXPECT_NE(machine.row("GPUs").text.find("cannot be opened"), std::string::npos);
 }
 
 TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
-  Machine machine;
+  CheckedMachine machine;
   machine.tree.file("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   machine.tree.file("proc/self/cgroup", "0::/\n").file("sys/fs/cgroup/cpu.max", "150000 100000\n");
   const auto row = machine.row("cores");
@@ -119,7 +119,7 @@ TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
 }
 
 TEST(HostChecks, NoCpufreqWarns) {
-  Machine machine;
+  CheckedMachine machine;
   machine.options.affinity = {0, 1};
   machine.tree.file("sys/devices/system/cpu/online", "1\n");  // CPU 1 has no policy
   const auto row = machine.row("frequency");
@@ -129,7 +129,7 @@ TEST(HostChecks, NoCpufreqWarns) {
 }
 
 TEST(HostChecks, NeighboursWarnAboveFivePercent) {
-  Machine machine;
+  CheckedMachine machine;
   machine.foreign_cores = 0.1;
   EXPECT_EQ(machine.row("neighbours").status, CheckStatus::kPass);
   machine.foreign_cores = 0.2;
@@ -139,7 +139,7 @@ TEST(HostChecks, NeighboursWarnAboveFivePercent) {
 }
 
 TEST(HostChecks, SmallSharedMemoryFailsOnlyWhenRanksAreAskedFor) {
-  Machine machine;
+  CheckedMachine machine;
   machine.options.space = [](const auto&) { return DiskSpace{64 << 20, 64 << 20}; };
   EXPECT_EQ(machine.row("shared memory").status, CheckStatus::kWarn);
   machine.options.ranks = 2;
@@ -150,7 +150,7 @@ TEST(HostChecks, SmallSharedMemoryFailsOnlyWhenRanksAreAskedFor) {
 }
 
 TEST(HostChecks, SlowClockSwapAndForeignTimeNamespaceWarn) {
-  Machine machine;
+  CheckedMachine machine;
   machine.tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
   machine.tree.file("proc/meminfo", "MemAvailable: 2000000 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
   machine.tree.file("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
@@ -165,7 +165,7 @@ TEST(HostChecks, SlowClockSwapAndForeignTimeNamespaceWarn) {
 }
 
 TEST(HostChecks, OutputFolderMustBeWritableAndHaveRoom) {
-  Machine machine;
+  CheckedMachine machine;
   machine.options.can_write = [](const auto&) { return false; };
   EXPECT_EQ(machine.row("output folder").status, CheckStatus::kFail);
   machine.options.can_write = [](const auto&) { return true; };

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "host/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/fact_rules.h"
+
+namespace paceline::host {
+namespace {
+
+constexpr const char* kMachineFormat = "paceline machine";
+constexpr int kFormatVersion = 1;
+
+// Lists become words.
+nlohmann::json plain(const nlohmann::json& value) {
+  if (!value.is_array()) return value;
+  std::vector<std::string> words;
+  for (const auto& word : value)
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  return join(words, " ");
+}
+
+Fact fact_at(std::string name, const nlohmann::json& object, std::string_view pointer) {
+  const std::string path(pointer);
+  const nlohmann::json value = object.value(nlohmann::json::json_pointer(path), nlohmann::json());
+  const nlohmann::json reason =
+      object.value(nlohmann::json::json_pointer(path + "_reason"), nlohmann::json());
+  return {std::move(name), plain(value),
+          value.is_null() && reason.is_string() ? reason.get<std::string>() : std::string()};
+}
+
+// Rows of /proc/self/limits, whose first number is the soft limit.
+struct LimitRow {
+  const char *fact, *field;
+};
+constexpr std::array<LimitRow, 3> kLimitRows{{{"open files", "Max open files"},
+                                              {"locked memory", "Max locked memory"},
+                                              {"processes", "Max processes"}}};
+
+Fact limit_of(const LimitRow& row, const std::string& limits) {
+  for (const auto& line : split(limits, '\n')) {
+    if (!line.starts_with(row.field)) continue;
+    const auto words = words_of(line.substr(std::string(row.field).size()));
+    if (!words.empty() && words.front() == "unlimited") return {row.fact, {}, kNoLimit};
+    if (const auto number = words.empty() ? std::nullopt : parse_int(words.front()))
+      return {row.fact, *number, {}};
+  }
+  return {row.fact, {}, "/proc/self/limits does not say"};
+}
+
+void add_gpus(const nlohmann::json& environment, std::vector<Fact>& facts) {
+  const nlohmann::json gpus =
+      environment.value(nlohmann::json::json_pointer("/nvidia/gpus"), nlohmann::json::array());
+  facts.push_back({"GPUs", gpus.size(), {}});
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    for (const auto& rule : gpu_fact_rules())
+      facts.push_back(fact_at(fmt::format("GPU {} {}", i, rule.name), gpus[i], rule.pointer));
+}
+
+[[noreturn]] void no_machine(const std::string& origin, const std::string& why) {
+  throw Error(ErrorCode::kData,
+              fmt::format("{} is no machine as validate --save writes it: {}", origin, why));
+}
+
+// Throws what is not there or of another type as an exception of the JSON library.
+Machine read_fields(const nlohmann::json& json) {
+  Machine machine{json.at("paceline"), json.at("host"), json.at("taken_utc"), {}, {}};
+  for (const auto& one : json.at("facts")) {
+    const nlohmann::json& value = one.at("value");
+    if (value.is_structured()) throw std::runtime_error("the value of a fact is a list or an object");
+    machine.facts.push_back({one.at("name"), value, one.value("reason", std::string())});
+  }
+  for (const auto& one : json.at("load"))
+    machine.load.push_back({one.at("where"), one.at("what"), one.at("unit"), one.at("median"), one.at("low"),
+                            one.at("high"), one.at("n")});
+  return machine;
+}
+
+}  // namespace
+
+const Fact* find_fact(const Machine& machine, std::string_view name) {
+  const auto found = std::ranges::find(machine.facts, name, &Fact::name);
+  return found == machine.facts.end() ? nullptr : &*found;
+}
+
+std::vector<Fact> facts_of(const nlohmann::json& environment, const SystemFiles& files) {
+  std::vector<Fact> facts;
+  for (const auto& rule : fact_rules())
+    if (!rule.pointer.empty()) facts.push_back(fact_at(std::string(rule.name), environment, rule.pointer));
+  const nlohmann::json affinity =
+      environment.value(nlohmann::json::json_pointer("/cpu/affinity"), nlohmann::json(""));
+  facts.push_back({"CPUs in the affinity mask", parse_cpu_list(affinity.get<std::string>()).size(), {}});
+  const auto limits = files.read("proc/self/limits").value_or("");
+  for (const auto& row : kLimitRows) facts.push_back(limit_of(row, limits));
+  add_gpus(environment, facts);
+  const nlohmann::json variables = environment.value("variables", nlohmann::json::object());
+  for (const auto& [name, value] : variables.items()) facts.push_back({"variable " + name, value, {}});
+  return facts;
+}
+
+nlohmann::json to_json(const Machine& machine) {
+  nlohmann::json facts = nlohmann::json::array(), load = nlohmann::json::array();
+  for (const auto& [name, value, reason] : machine.facts) {
+    facts.push_back({{"name", name}, {"value", value}});
+    if (value.is_null()) facts.back()["reason"] = reason;
+  }
+  for (const auto& f : machine.load)
+    load.push_back({{"where", f.where},
+                    {"what", f.what},
+                    {"unit", f.unit},
+                    {"median", f.median},
+                    {"low", f.low},
+                    {"high", f.high},
+                    {"n", f.n}});
+  return {{"format", kMachineFormat}, {"format_version", kFormatVersion}, {"paceline", machine.paceline},
+          {"host", machine.host},     {"taken_utc", machine.taken_utc},   {"facts", std::move(facts)},
+          {"load", std::move(load)}};
+}
+
+Machine machine_from_json(const nlohmann::json& json, const std::string& origin) {
+  if (!json.is_object() || json.value("format", nlohmann::json()) != nlohmann::json(kMachineFormat))
+    no_machine(origin, fmt::format("it has no \"format\": \"{}\"", kMachineFormat));
+  const nlohmann::json version = json.value("format_version", nlohmann::json());
+  if (!version.is_number_integer()) no_machine(origin, "it has no format_version");
+  if (version.get<std::int64_t>() > kFormatVersion)
+    throw Error(ErrorCode::kData,
+                fmt::format("{} was written by a newer Paceline (format_version {}, this one reads {}); "
+                            "save it again with this version, or update Paceline",
+                            origin, version.dump(), kFormatVersion));
+  try {
+    return read_fields(json);
+  } catch (const std::exception& e) {
+    no_machine(origin, e.what());
+  }
+}
+
+Machine read_machine(const std::filesystem::path& file) {
+  const auto origin = file.string();
+  const auto text = read_file(file);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded())
+    no_machine(origin, text.empty() ? "it is empty" : "it is not JSON, or was cut off");
+  return machine_from_json(json, origin);
+}
+
+}  // namespace paceline::host
