@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/command_table.h"
+#include "cli/fleet.h"
 #include "cli/overwriting.h"
 #include "cli/plugin_checks.h"
 #include "cli/version.h"
@@ -63,6 +64,7 @@ ExitCode validate_command(const Context& context) {
   const std::string save = options.has("save") ? options.text("save") : "";
   const std::string expect = options.has("expect_machine") ? options.text("expect_machine") : "";
   if (!save.empty()) check_overwrites_no_input(flags, "save", {{save}});
+  if (options.has("hosts")) return validate_fleet(options, console);
   const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
   std::vector<host::Fact> plugins;
   auto checks = host::host_checks({});

@@ -180,11 +180,22 @@ constexpr std::array kCommandRows{
                    "once as lines."},
     Option{.name = "save",
            .commands = kValidate,
-           .help = "Writes what this machine is (hardware, versions, limits, load figures) to this file."},
+           .help =
+               "Writes what this machine is (hardware, versions, limits, load figures) to this file; with "
+               "--hosts, what most of them have."},
     Option{.name = "expect_machine",
            .flags = "--expect",
            .commands = kValidate,
            .help = "Compares with such a file and names each difference."},
+    Option{.name = "hosts",
+           .form = kList,
+           .commands = kValidate,
+           .help = "Validates these hosts over ssh (a,b; slots as in a:2 change nothing), shows what differs "
+                   "between them, and names outliers."},
+    Option{.name = "rsh",
+           .fallback = "ssh -o BatchMode=yes -o ConnectTimeout=10",
+           .commands = kValidate,
+           .help = "Command that runs another on a host: its words, then the host, then the words to run."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",

@@ -4,24 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "host/fact_rules.h"
 #include "host/load_figures.h"
 
 namespace paceline::host {
 namespace {
-
-// Facts that a machine has or has not; others are missing only where another version of Paceline looked.
-constexpr std::array<std::string_view, 3> kMayBeAbsent{"variable ", "plug-in ", "library "};
-
-bool may_be_absent(std::string_view name) {
-  return std::ranges::any_of(kMayBeAbsent, [&](auto prefix) { return name.starts_with(prefix); });
-}
-
-Fact absent(const std::string& name) {
-  return {name, {}, name.starts_with("variable ") ? "not set" : "not there"};
-}
 
 void compare(const Fact& found, const Fact& expected, std::vector<Difference>& all) {
   if (const auto status = judge(found, expected))
@@ -59,11 +47,12 @@ void compare_load(const std::vector<LoadFigure>& found, const std::vector<LoadFi
 std::vector<Difference> differences(const Machine& found, const Machine& expected) {
   std::vector<Difference> all;
   for (const auto& fact : expected.facts) {
-    const auto* here = find_fact(found, fact.name);
-    if (here || may_be_absent(fact.name)) compare(here ? *here : absent(fact.name), fact, all);
+    const auto* known = find_fact(found, fact.name);
+    if (const auto here = known ? std::optional(*known) : absent_fact(fact.name)) compare(*here, fact, all);
   }
   for (const auto& fact : found.facts)
-    if (may_be_absent(fact.name) && !find_fact(expected, fact.name)) compare(fact, absent(fact.name), all);
+    if (const auto none = absent_fact(fact.name); none && !find_fact(expected, fact.name))
+      compare(fact, *none, all);
   if (!found.load.empty() && !expected.load.empty()) compare_load(found.load, expected.load, all);
   std::ranges::stable_partition(all, [](const auto& one) { return one.status == CheckStatus::kFail; });
   return all;

@@ -146,6 +146,12 @@ std::string shown_value(const Fact& fact) {
                                 : fact.value.dump();
 }
 
+std::optional<Fact> absent_fact(const std::string& name) {
+  if (name.starts_with("variable ")) return Fact{name, {}, "not set"};
+  if (name.starts_with("plug-in ") || name.starts_with("library ")) return Fact{name, {}, "not there"};
+  return std::nullopt;
+}
+
 std::optional<CheckStatus> judge(const Fact& found, const Fact& expected) {
   const auto& rule = rule_of(found.name);
   const auto here = number_of(found), there = number_of(expected);

@@ -39,6 +39,10 @@ inline constexpr const char* kNoLimit = "no limit";
 // "0.50 CPUs", "no limit", "not known (…)"
 std::string shown_value(const Fact& fact);
 
+// Of a machine without this fact: libraries, plug-ins and variables are absent; of others nothing is known,
+// as another version of Paceline looked.
+std::optional<Fact> absent_fact(const std::string& name);
+
 // What it means that one machine has `found` where another has `expected`; empty: they are the same.
 std::optional<CheckStatus> judge(const Fact& found, const Fact& expected);
 

@@ -47,8 +47,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int extra_fd, int error_fd,
-                             const cpu_set_t* cpus, pid_t parent, char* const* argv, char* const* env) {
+[[noreturn]] void exec_child(int null_fd, int output_fd, int log_fd, int spec_fd, int record_fd, int extra_fd,
+                             int error_fd, const cpu_set_t* cpus, pid_t parent, char* const* argv,
+                             char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
@@ -57,7 +58,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   // Sources are all above the targets (see ChildProcess), so no dup2 overwrites one that is still needed.
   ::dup2(null_fd, STDIN_FILENO);
-  ::dup2(log_fd, STDOUT_FILENO);
+  ::dup2(output_fd, STDOUT_FILENO);
   ::dup2(log_fd, STDERR_FILENO);
   if (spec_fd >= 0) ::dup2(spec_fd, kSpecFd);
   if (record_fd >= 0) ::dup2(record_fd, kRecordFd);
@@ -98,6 +99,14 @@ void check_started(int error_fd, const std::string& program) {
               fmt::format("'{}' could not be started: {}", program, std::strerror(why)));
 }
 
+FileDescriptor appended(const std::filesystem::path& log) {
+  FileDescriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file && errno == EMFILE) too_few_descriptors();
+  if (!file)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write log '{}': {}", log.string(), std::strerror(errno)));
+  return file;
+}
+
 cpu_set_t set_of(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -109,11 +118,9 @@ cpu_set_t set_of(const std::vector<int>& cpus) {
 
 ChildProcess::ChildProcess(const SpawnRequest& request) {
   const FileDescriptor null_file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const FileDescriptor log_file(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!log_file && errno == EMFILE) too_few_descriptors();
-  if (!log_file)
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
+  const auto log_file = appended(request.log);
+  const auto output_file = appended(request.output.empty() ? request.log : request.output);
+  const auto output_fd = above_targets(output_file.get());
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
   const auto extra_fd = above_targets(request.extra_fd);
@@ -131,8 +138,8 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(), error_fd.get(),
-               request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
+    exec_child(null_fd.get(), output_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(),
+               error_fd.get(), request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
   error_fd.reset();
   try {

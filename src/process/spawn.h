@@ -35,6 +35,7 @@ struct SpawnRequest {
   int record_fd = -1;                      // becomes kRecordFd; -1: none
   int extra_fd = -1;                       // becomes kExtraFd; -1: none
   std::vector<int> cpus{};                 // the only ones it may use; empty: as this process
+  std::filesystem::path output{};          // stdout alone; empty: into the log
 };
 
 // A child process leading its own process group; killed (whole group) and reaped when this goes out of scope,

@@ -44,7 +44,9 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
   const FileDescriptor alive(ends[0]);
   FileDescriptor given(ends[1]);
   replace_file(process.log, "");
+  if (!process.output.empty()) replace_file(process.output, "");
   SpawnRequest request{process.argv, process.env, process.log};
+  request.output = process.output;
   request.record_fd = given.get();
   request.cpus = process.cpus;
   ChildProcess child(request);

@@ -17,6 +17,7 @@ struct ToolProcess {
   std::filesystem::path log;               // stdout and stderr, written anew
   std::vector<int> cpus;                   // the only ones it may use; empty: as this process
   double timeout_s = 600;
+  std::filesystem::path output{};  // stdout alone, written anew; empty: into the log
 };
 
 // Runs it to its end; nothing of its process group stays behind. Returns what went wrong in words

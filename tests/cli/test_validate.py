@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`validate` of a machine and of a fleet: saved machines, hosts, the load test. In a tree with the spin plug-in alone."""
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
-import unittest
+from pathlib import Path
 
+import launch_lab
 import paceline_cli as cli
 
 
@@ -89,6 +91,132 @@ class Saved(ValidateTest):
         self.assertEqual(self.saved(), before)
         _, err = self.validate("--save", "absent/base.json", codes=(2,))
         self.assertIn("absent", err)
+
+
+class Hosts(ValidateTest):
+    """Hosts that a script plays: it runs the command here, in the surroundings that a host's line gives it."""
+
+    def setUp(self):
+        super().setUp()
+        self.rsh = self.write("rsh", "#!/bin/sh\n" + """host=$1; shift
+case $host in
+  dead) echo "ssh: connect to host dead port 22: No route to host" >&2; exit 255;;
+  bare) echo "sh: 1: paceline: not found" >&2; exit 127;;
+  old) echo '{'; echo '"checks": []}'; exit 0;;
+  newer) "$@" | sed 's/"format_version": 1/"format_version": 9/'; exit 0;;
+  mute) echo "segmentation fault" >&2; exit 139;;
+  chatty) echo "Welcome to chatty {"; echo "last login: today" >&2; exec "$@";;
+  other*) SPIN_VERSION=2 exec "$@";;
+  *) exec "$@";;
+esac
+""")
+        self.rsh.chmod(0o755)
+
+    def ask(self, hosts, *arguments, **options):
+        return self.validate("--hosts", hosts, "--rsh", self.rsh, *arguments, timeout=120, **options)
+
+    def test_hosts_that_are_alike(self):
+        out, _ = self.ask("node0:2,chatty:1")
+        self.assertRegex(out, r"alike: Paceline \S+; CPU model ")
+        self.assertNotIn("what differs", out)
+        self.assertTrue(out.endswith("2 hosts are alike\n"), out)
+
+    def test_the_minority_is_named_and_of_two_nobody(self):
+        out, _ = self.ask("node0,node1,other", codes=(4,))
+        self.assertRegex(out, r"what differs +node0 +node1 +other\nlibrary spin +1 +1 +2 \*\n")
+        self.assertRegex(out, "FAIL  other: library spin: 2, but 1 on the other hosts  → ")
+        self.assertTrue(out.endswith("outliers: other (library spin)\n"), out)
+        out, _ = self.ask("node0,other", codes=(4,))
+        self.assertNotIn("*", out)
+        self.assertIn("2 hosts differ in 1 thing and no majority says which is right", out)
+
+    def test_a_host_without_an_answer_costs_a_sentence(self):
+        out, _ = self.ask("node0,dead,bare,old,newer,mute", codes=(5,))
+        for line in ("FAIL  dead cannot be reached: ssh: connect to host dead port 22: No route to host", f"FAIL  bare has no paceline at {self.binary}: install it",
+                     "FAIL  old runs a Paceline whose validate knows no machine: install ", "FAIL  newer gave an answer that cannot be read: the answer of newer was written by",
+                     "FAIL  mute gave no answer (exit code 139): segmentation fault", "1 host; 5 hosts gave no answer"):
+            self.assertIn(line, out)
+
+    def test_what_most_have_is_saved_and_compared_with(self):
+        self.ask("node0,node1,other", "--save", "fleet.json", codes=(4,))
+        out, _ = self.ask("node0,other", "--expect", "fleet.json", codes=(4,))
+        self.assertRegex(out, r"FAIL  other: library spin: 2 here, 1 in fleet\.json  → ")
+        self.assertNotIn("node0: library", out)
+
+    def test_json_has_the_machines_and_what_differs(self):
+        out, _ = self.ask("node0,node1,other,dead", "--json", codes=(5,))
+        found = json.loads(out)
+        self.assertEqual([(one["host"], one["machine"] is not None) for one in found["hosts"]], [("node0", True), ("node1", True), ("other", True), ("dead", False)])
+        one, = found["differences"]
+        self.assertEqual((one["name"], one["values"], one["usual"], one["outliers"]), ("library spin", {"node0": "1", "node1": "1", "other": "2"}, "1", ["other"]))
+        self.assertEqual(found["alike"]["plug-in spin"], "loaded")
+
+    def test_many_hosts_share_columns(self):
+        out, _ = self.ask(",".join([f"node{i}" for i in range(8)] + ["other0", "other1"]), codes=(4,))
+        self.assertRegex(out, r"what differs +node0 and 7 more +other0 and 1 more\n")
+        self.assertIn("outliers: other0 (library spin), other1 (library spin)\n", out)
+
+    def test_mistakes(self):
+        for arguments, why in ((["--hosts", "node0,-oProxyCommand=x"], "is no name of a host"), (["--hosts", "a b"], "is no name of a host"),
+                               (["--hosts", "node0", "--rsh", "no-such-program -x"], "there is no program 'no-such-program'")):
+            out, err = self.validate(*arguments, codes=(2,))
+            self.assertEqual(out, "")
+            self.assertIn(why, err)
+
+
+class Nodes(ValidateTest):
+    """Four nodes as network namespaces on this machine; `rsh` is `ip netns exec` in a script that makes two of them different."""
+
+    def setUp(self):
+        super().setUp()
+        self.lab = launch_lab.NetworkLab(4)
+        self.addCleanup(self.lab.end)
+        self.group = None
+        self.rsh = self.write("rsh", "#!/bin/sh\n" + f"""node=$1; shift
+case $node in
+  node1) {self.fewer_cpus()};;
+  node3) export SPIN_VERSION=2;;
+esac
+exec ip netns exec {self.lab.prefix}${{node#node}} unshare -u sh -c 'hostname $0; {self.groups_again()}exec "$@"' $node "$@"
+""")
+        self.rsh.chmod(0o755)
+
+    def fewer_cpus(self):
+        """Half a CPU of quota, where control groups can be written, else an affinity mask of one CPU."""
+        for root, quota in ((Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us"), (Path("/sys/fs/cgroup"), "cpu.max")):
+            group = root / f"paceline-test-{os.getpid()}"
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            self.addCleanup(group.rmdir)
+            with contextlib.suppress(OSError):
+                (group / quota).write_text("50000" if quota.endswith("us") else "50000 100000", encoding="utf-8")
+                self.group = root
+                self.fact, self.value = "CPU quota", "0.5 CPUs"
+                return f"echo $$ > {group}/cgroup.procs"
+        if len(os.sched_getaffinity(0)) < 2:
+            launch_lab.skip("neither a quota nor fewer CPUs can be had here")
+        self.fact, self.value = "CPUs in the affinity mask", "1 CPU"
+        return f"taskset -cp {min(os.sched_getaffinity(0))} $$ >/dev/null"
+
+    def groups_again(self):
+        """`ip netns exec` mounts a new /sys, without control groups."""
+        if not self.group:
+            return ""
+        if self.group.name == "cpu":
+            return "mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/cpu && mount -t cgroup -o cpu none /sys/fs/cgroup/cpu; "
+        return "mount -t cgroup2 none /sys/fs/cgroup; "
+
+    def test_both_that_differ_are_named_and_none_of_the_others(self):
+        out, _ = self.validate("--hosts", "node0,node1,node2,node3", "--rsh", self.rsh, "--json", codes=(4,), timeout=200)
+        found = json.loads(out)
+        self.assertEqual([one["machine"]["host"] for one in found["hosts"]], ["node0", "node1", "node2", "node3"])
+        self.assertEqual({one["name"]: one["outliers"] for one in found["differences"]}, {self.fact: ["node1"], "library spin": ["node3"]})
+        self.assertEqual({one["name"]: (one["hosts"], one["text"]) for one in found["complaints"] if one["status"] == "FAIL"},
+                         {self.fact: (["node1"], f"{self.value}, but {'no limit' if self.group else found['differences'][0]['values']['node0']} on the other hosts"),
+                          "library spin": (["node3"], "2, but 1 on the other hosts")})
+        self.assertEqual(found["verdict"], f"outliers: node1 ({self.fact}), node3 (library spin)")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "host/load_figures.h"
+
+namespace paceline::host {
+namespace {
+
+constexpr const char* kSlowHost =
+    "paceline validate --load there again when nothing else runs; look at clocks, cooling and power";
+
+// Names of all machines, each once, in the order of their first appearance.
+template <class Items, class Name>
+std::vector<std::string> names_in(const std::vector<Machine>& machines, Items items, Name name) {
+  std::vector<std::string> names;
+  for (const auto& machine : machines)
+    for (const auto& one : machine.*items)
+      if (auto text = std::invoke(name, one); std::ranges::find(names, text) == names.end())
+        names.push_back(std::move(text));
+  return names;
+}
+
+// A fact of every machine; empty where a machine's version of Paceline does not know it.
+std::vector<Fact> fact_of_all(const std::vector<Machine>& machines, const std::string& name) {
+  std::vector<Fact> facts;
+  for (const auto& machine : machines) {
+    const auto* known = find_fact(machine, name);
+    const auto fact = known ? std::optional(*known) : absent_fact(name);
+    if (!fact) return {};
+    facts.push_back(*fact);
+  }
+  return facts;
+}
+
+// The one that most others are like.
+const Fact& most_frequent(const std::vector<Fact>& facts, std::size_t& count) {
+  const auto like = [&](const Fact& fact) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(facts, [&](const Fact& other) { return !judge(other, fact); }));
+  };
+  const auto best = std::ranges::max_element(facts, {}, like);
+  count = like(*best);
+  return *best;
+}
+
+// FAIL, where any of them is worse than another.
+CheckStatus worst_of(const std::vector<Fact>& facts, const Fact& usual) {
+  for (const auto& fact : facts)
+    if (judge(fact, usual) == CheckStatus::kFail || judge(usual, fact) == CheckStatus::kFail)
+      return CheckStatus::kFail;
+  return CheckStatus::kWarn;
+}
+
+FleetDifference difference_of(const std::vector<Fact>& facts, const Fact& usual, bool majority) {
+  FleetDifference difference{facts.front().name,
+                             {},
+                             majority ? shown_value(usual) : "",
+                             {},
+                             worst_of(facts, usual),
+                             std::string(rule_of(usual.name).fix)};
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    difference.values.push_back(shown_value(facts[i]));
+    if (majority && judge(facts[i], usual)) difference.outliers.push_back(i);
+  }
+  return difference;
+}
+
+void compare_facts(const std::vector<Fact>& facts, FleetView& view) {
+  std::size_t count = 0;
+  const auto& usual = most_frequent(facts, count);
+  if (count == facts.size())
+    view.alike.emplace_back(usual.name, shown_value(usual));
+  else
+    view.differences.push_back(difference_of(facts, usual, 2 * count > facts.size()));
+}
+
+using Figures = std::vector<const LoadFigure*>;
+
+// Null where a machine has none.
+Figures figure_of_all(const std::vector<Machine>& machines, const std::string& name) {
+  Figures figures;
+  for (const auto& machine : machines) {
+    const auto found = std::ranges::find(machine.load, name, &LoadFigure::name);
+    figures.push_back(found == machine.load.end() ? nullptr : &*found);
+  }
+  return figures;
+}
+
+// Of two the faster one.
+const LoadFigure& in_the_middle(Figures figures) {
+  std::erase(figures, nullptr);
+  std::ranges::sort(figures, {}, &LoadFigure::median);
+  return *figures[figures.size() / 2];
+}
+
+void compare_figures(const std::string& name, const Figures& figures, FleetView& view) {
+  const auto& middle = in_the_middle(figures);
+  FleetDifference difference{name, {}, shown_figure(middle), {}, CheckStatus::kFail, kSlowHost};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    difference.values.push_back(figures[i] ? shown_figure(*figures[i]) : "not measured");
+    if (!figures[i] || is_slower(*figures[i], middle)) difference.outliers.push_back(i);
+  }
+  if (difference.outliers.empty()) return;
+  if (figures.size() < 3) difference.outliers.clear(), difference.usual.clear();
+  view.differences.push_back(std::move(difference));
+}
+
+}  // namespace
+
+FleetView compare_fleet(const std::vector<Machine>& machines) {
+  FleetView view;
+  if (machines.empty()) return view;
+  for (const auto& name : names_in(machines, &Machine::facts, &Fact::name))
+    if (const auto facts = fact_of_all(machines, name); !facts.empty()) compare_facts(facts, view);
+  for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
+    compare_figures(name, figure_of_all(machines, name), view);
+  std::ranges::stable_partition(view.differences,
+                                [](const auto& one) { return one.status == CheckStatus::kFail; });
+  return view;
+}
+
+Machine usual_machine(const std::vector<Machine>& machines) {
+  Machine usual{machines.front().paceline, {}, machines.front().taken_utc, {}, {}};
+  for (const auto& machine : machines) usual.host += (usual.host.empty() ? "" : ",") + machine.host;
+  for (const auto& name : names_in(machines, &Machine::facts, &Fact::name)) {
+    const auto facts = fact_of_all(machines, name);
+    std::size_t count = 0;
+    if (facts.empty()) continue;
+    if (const auto& fact = most_frequent(facts, count); 2 * count > facts.size()) usual.facts.push_back(fact);
+  }
+  for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
+    usual.load.push_back(in_the_middle(figure_of_all(machines, name)));
+  return usual;
+}
+
+}  // namespace paceline::host

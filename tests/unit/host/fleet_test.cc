@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet.h"
+
+#include <gtest/gtest.h>
+
+#include "host/differences.h"
+
+namespace paceline::host {
+namespace {
+
+Machine one_of_fleet(double quota = 0, const std::string& library = "1", double bf16 = 700e12) {
+  Machine machine{"0.1.0", "host", "2026-11-27T12:00:00Z", {}, {}};
+  machine.facts = {{"CPU model", "AMD EPYC", {}}, {"library spin", library, {}}, {"CPU quota", {}, kNoLimit}};
+  if (quota > 0) machine.facts[2] = {"CPU quota", quota, {}};
+  machine.load = {{"cuda:0", "product bf16", "FLOP/s", bf16, 0.99 * bf16, 1.01 * bf16, 10}};
+  return machine;
+}
+
+std::string all_of(const std::vector<std::size_t>& numbers) {
+  std::string text;
+  for (const auto number : numbers) text += std::to_string(number) + " ";
+  return text;
+}
+
+TEST(Fleet, OfEqualHostsSharesEverything) {
+  const auto view = compare_fleet({one_of_fleet(), one_of_fleet(), one_of_fleet()});
+  EXPECT_TRUE(view.differences.empty());
+  ASSERT_EQ(view.alike.size(), 3U);
+  EXPECT_EQ(view.alike[0], std::pair(std::string("CPU model"), std::string("AMD EPYC")));
+  EXPECT_TRUE(compare_fleet({}).differences.empty());
+  EXPECT_TRUE(compare_fleet({one_of_fleet()}).differences.empty());
+}
+
+TEST(Fleet, TheMinorityIsTheOutlier) {
+  const auto view = compare_fleet({one_of_fleet(), one_of_fleet(0.5), one_of_fleet(), one_of_fleet(0, "2")});
+  ASSERT_EQ(view.differences.size(), 2U);
+  const auto &library = view.differences[0], &quota = view.differences[1];
+  EXPECT_EQ(library.name, "library spin");
+  EXPECT_EQ(all_of(library.outliers), "3 ");
+  EXPECT_EQ(library.usual, "1");
+  EXPECT_EQ(quota.name, "CPU quota");
+  EXPECT_EQ(all_of(quota.outliers), "1 ");
+  EXPECT_EQ(quota.values, (std::vector<std::string>{"no limit", "0.5 CPUs", "no limit", "no limit"}));
+  EXPECT_EQ(quota.status, CheckStatus::kFail);
+  EXPECT_FALSE(quota.fix.empty());
+}
+
+TEST(Fleet, WithoutAMajorityNobodyIsTheOutlier) {
+  for (const auto& machines :
+       {std::vector{one_of_fleet(), one_of_fleet(0.5)},
+        std::vector{one_of_fleet(), one_of_fleet(0.5), one_of_fleet(), one_of_fleet(0.5)},
+        std::vector{one_of_fleet(), one_of_fleet(0.5), one_of_fleet(0.25)}}) {
+    const auto view = compare_fleet(machines);
+    ASSERT_EQ(view.differences.size(), 1U);
+    EXPECT_TRUE(view.differences[0].outliers.empty());
+    EXPECT_EQ(view.differences[0].usual, "");
+    EXPECT_EQ(view.differences[0].status, CheckStatus::kFail) << "whichever is right, one is not";
+  }
+}
+
+TEST(Fleet, WhatOneLacksIsADifferenceUnlessItsVersionDoesNotKnowIt) {
+  auto lacks = one_of_fleet();
+  lacks.facts.erase(lacks.facts.begin(), lacks.facts.begin() + 2);  // the model and the library
+  const auto view = compare_fleet({one_of_fleet(), one_of_fleet(), lacks});
+  ASSERT_EQ(view.differences.size(), 1U);
+  EXPECT_EQ(view.differences[0].values[2], "not there");
+}
+
+TEST(Fleet, ASlowHostIsTheOutlierOfThree) {
+  const auto slow = [](double figure) { return one_of_fleet(0, "1", figure); };
+  const auto view = compare_fleet({slow(700e12), slow(220e12), slow(690e12)});
+  ASSERT_EQ(view.differences.size(), 1U);
+  EXPECT_EQ(view.differences[0].name, "cuda:0: product bf16");
+  EXPECT_EQ(all_of(view.differences[0].outliers), "1 ");
+  EXPECT_TRUE(compare_fleet({slow(700e12), slow(670e12), slow(690e12)}).differences.empty());
+  const auto two = compare_fleet({slow(700e12), slow(220e12)});
+  ASSERT_EQ(two.differences.size(), 1U);
+  EXPECT_TRUE(two.differences[0].outliers.empty());
+  auto gone = slow(700e12);
+  gone.load.clear();
+  EXPECT_EQ(compare_fleet({slow(700e12), slow(690e12), gone}).differences[0].values[2], "not measured");
+}
+
+TEST(Fleet, TheUsualMachineHasWhatMostHave) {
+  const auto usual = usual_machine(
+      {one_of_fleet(0.5, "1", 700e12), one_of_fleet(0, "2", 220e12), one_of_fleet(0, "1", 690e12)});
+  EXPECT_TRUE(differences(one_of_fleet(0, "1", 690e12), usual).empty());
+  EXPECT_EQ(differences(one_of_fleet(0.5, "2", 220e12), usual).size(), 3U);
+  const auto undecided = usual_machine({one_of_fleet(0.5), one_of_fleet(0)});
+  EXPECT_EQ(find_fact(undecided, "CPU quota"), nullptr);
+}
+
+}  // namespace
+}  // namespace paceline::host
