@@ -141,8 +141,10 @@ std::optional<SlowShare> slowest_part(const CaseResult& one) {
     for (std::size_t i = 0; i < now.size(); ++i) ratios[i].push_back(now[i]);
   }
   std::optional<SlowShare> slowest;
+  // The worst of them is picked: each has the confidence with which all hold together (Bonferroni).
+  const double in_doubt = 1 - one.headline.p50_ns.confidence;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
-    const auto found = stats::over_processes(ratios[i], one.headline.p50_ns.confidence);
+    const auto found = stats::over_processes(ratios[i], 1 - in_doubt / static_cast<double>(ratios.size()));
     if (!slowest || found.value < slowest->of_others.value) slowest = SlowShare{i, found};
   }
   return slowest;

@@ -33,7 +33,8 @@ struct WorkPart {
 std::vector<WorkPart> work_parts(const CaseResult& one);
 
 // The part that completed the fewest requests beside the median of the others, 1 being as many; over the
-// repetitions of the case. None where requests come by a schedule, which says nothing about speed.
+// repetitions of the case, with an interval that holds for all parts together. None where requests come by a
+// schedule, which says nothing about speed.
 struct SlowShare {
   std::size_t index = 0;  // in work_parts
   stats::ProcessEstimate of_others;

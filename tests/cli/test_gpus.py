@@ -50,7 +50,7 @@ class Gpus(OfFour):
 
     def test_a_slow_one_is_named(self):
         self.env["SPIN_SLOW"] = "cuda:3=3"
-        self.on_four(*INFER, "--devices", "1,3", "--repetitions", "6")
+        self.on_four(*INFER, "--devices", "1,3", "--repetitions", "7")
         summary = self.summary()
         case, = summary["cases"]
         self.assertEqual((case["benchmark"]["params"]["gpus"], case["benchmark"]["params"]["devices"]), ("2", "1,3"))

@@ -30,6 +30,15 @@ CaseResult on_gpus(const std::vector<std::int64_t>& completed, double per_s) {
   return one;
 }
 
+// The same with so many repetitions.
+CaseResult repeated(CaseResult one, std::int64_t repetitions) {
+  while (std::ssize(one.repetitions) < repetitions) {
+    one.repetitions.push_back(one.repetitions.back());
+    ++one.repetitions.back().index;
+  }
+  return one;
+}
+
 RunResult compared(std::vector<CaseResult> cases) {
   RunResult run;
   run.cases = std::move(cases);
@@ -69,7 +78,7 @@ TEST(GpuScaling, NeedsASweep) {
 }
 
 TEST(SlowDevice, IsNamedWithItsShareAndItsClock) {
-  auto one = on_gpus({100, 70, 101}, 271);
+  auto one = repeated(on_gpus({100, 70, 101}, 271), 7);
   one.devices = {clock("cuda:0", 1980), clock("cuda:1", 1410), clock("cuda:2", 1975)};
   const auto found = find_slow_devices(compared({one}));
   ASSERT_EQ(found.size(), 1U);
@@ -80,7 +89,15 @@ TEST(SlowDevice, IsNamedWithItsShareAndItsClock) {
   EXPECT_THAT(found[0].advice, HasSubstr("--devices 1"));
   one.repetitions.resize(3);
   EXPECT_THAT(find_slow_devices(compared({one})).at(0).text,
-              HasSubstr("(no claim: 3 of 6 processes that a claim needs)"));
+              HasSubstr("(no claim: 3 of 7 processes that a claim needs)"));
+}
+
+// The slowest of eight is slow by chance more often than one of two.
+TEST(SlowDevice, OneOfManyNeedsMoreProcesses) {
+  const auto eight = on_gpus({100, 100, 100, 70, 100, 100, 100, 100}, 770);
+  for (const auto& [repetitions, needed] : {std::pair{7, "no claim: 7 of 9"}, {8, "no claim: 8 of 9"}})
+    EXPECT_THAT(find_slow_devices(compared({repeated(eight, repetitions)})).at(0).text, HasSubstr(needed));
+  EXPECT_THAT(find_slow_devices(compared({repeated(eight, 9)})).at(0).text, Not(HasSubstr("no claim")));
 }
 
 TEST(SlowDevice, AlikeOnesAreNot) {
@@ -91,7 +108,7 @@ TEST(SlowDevice, AlikeOnesAreNot) {
 }
 
 TEST(SlowDevice, AProcessOnTheCpuIsNamedByItsCpus) {
-  auto one = on_gpus({100, 70}, 170);
+  auto one = repeated(on_gpus({100, 70}, 170), 7);
   one.benchmark.params = {{"instances", "2"}};
   const auto found = find_slow_devices(compared({one}));
   ASSERT_EQ(found.size(), 1U);
