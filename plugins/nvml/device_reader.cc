@@ -43,7 +43,7 @@ void DeviceReader::read(Often often, std::vector<plugin::Reading>& into) {
     }
   }
   std::erase(probes_, nullptr);
-  if (left_out_.size() > known) into.push_back({name_, "left_out", "", join(left_out_, "; ")});
+  if (left_out_.size() > known) into.push_back({name_, kLeftOut, "", join(left_out_, "; ")});
 }
 
 void DeviceReader::leave_out(const Probe& probe) {

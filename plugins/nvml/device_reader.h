@@ -9,6 +9,8 @@
 
 namespace paceline::nvml_plugin {
 
+inline constexpr const char* kLeftOut = "left_out";  // what is not read, and why, in words
+
 class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".

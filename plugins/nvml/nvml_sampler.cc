@@ -2,6 +2,7 @@
 #include "nvml/nvml_sampler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/device.h"
@@ -73,17 +74,27 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
     if (auto* const found = visible.at(device.index, reason))
       devices_.emplace_back(Source{*library_, found, own_}, name, settings.options.at("pcie") == "true");
     else
-      unknown_.push_back({name, "left_out", "", "everything: " + reason});
+      refused_.push_back({name, kLeftOut, "", "everything: " + reason});
   }
   if (devices_.empty()) throw Error(ErrorCode::kUnavailable, reason);
+  warm_up();
   const std::chrono::milliseconds period(std::stoi(settings.options.at("period_ms")));
   slow_every_ = static_cast<int>(std::max<std::int64_t>(1, kSlowPeriod / period));
   return period;
 }
 
+// The first call of a function may take a tenth of a second in the driver, in which the GPU would idle inside
+// the window.
+void NvmlSampler::warm_up() {
+  std::vector<plugin::Reading> readings;
+  for (auto& device : devices_) device.read(Often::kRare, readings);
+  std::erase_if(readings, [](const auto& one) { return one.metric != kLeftOut; });
+  std::ranges::move(readings, std::back_inserter(refused_));
+}
+
 std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
   constexpr int kRareEvery = 10;  // slow readings
-  auto readings = std::exchange(unknown_, {});
+  auto readings = std::exchange(refused_, {});
   const int number = readings_++;
   const bool rare = moment == plugin::Moment::kEdge || number % (kRareEvery * slow_every_) == 0;
   const auto often = rare ? Often::kRare : number % slow_every_ == 0 ? Often::kSlow : Often::kAlways;

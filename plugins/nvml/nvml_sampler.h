@@ -19,10 +19,12 @@ class NvmlSampler : public plugin::Sampler {
   std::vector<plugin::Reading> read(plugin::Moment moment) override;
 
  private:
+  void warm_up();
+
   std::optional<nvml::Library> library_;
   OwnProcesses own_;
   std::vector<DeviceReader> devices_;
-  std::vector<plugin::Reading> unknown_;  // devices that were not found, and why; told once
+  std::vector<plugin::Reading> refused_;  // what cannot be read, and why; told once
   int readings_ = 0, slow_every_ = 1;
 };
 

@@ -3,7 +3,8 @@
 // does not tell its total memory. FAKE_NVML_INIT: the code that initialising returns. FAKE_NVML: a text file
 // whose lines take the place of those in kUsual below:
 //   GPU KEY VALUE...   GPU: 0, 1, …, or * for all; KEY: a function without nvmlDeviceGet, and a part of it
-// The first call gets the first value, and so on; the last one stays. "!15" is a code that the call returns
+// The first two calls get the first value, as the sampler asks once before it counts; the next call the
+// second, and so on; the last one stays. "!15" is a code that the call returns
 // instead, and "Absent" a function that the driver has not. The file is read, and counting begins, when the
 // library is initialised. Processes are numbers or "self", with commas, or "none".
 #include <unistd.h>
@@ -121,7 +122,8 @@ int next(const std::string& gpu, const std::string& key, std::string& value) {
   // Each GPU counts its own calls of what is said of all.
   if (!own) script[gpu + " " + key] = script["* " + key];
   auto& sequence = script[gpu + " " + key];
-  value = sequence.values.at(std::min(sequence.calls++, sequence.values.size() - 1));
+  const auto warm = std::max<std::size_t>(sequence.calls++, 1) - 1;
+  value = sequence.values.at(std::min(warm, sequence.values.size() - 1));
   if (value == "Absent") return nvml::kFunctionNotFound;
   return value[0] == '!' ? std::atoi(value.c_str() + 1) : nvml::kSuccess;
 }
@@ -172,6 +174,13 @@ EXPORTED int nvmlShutdown() {
   const std::lock_guard lock(mutex);
   --initialised;
   return 0;
+}
+// How many different values were asked for since the library was initialised.
+EXPORTED unsigned fakeNvmlAsked() {
+  const std::lock_guard lock(mutex);
+  unsigned asked = 0;
+  for (const auto& [name, sequence] : script) asked += sequence.calls > 0 ? 1 : 0;
+  return asked;
 }
 EXPORTED const char* nvmlErrorString(int code) {
   switch (code) {

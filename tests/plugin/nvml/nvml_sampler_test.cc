@@ -129,6 +129,19 @@ TEST_F(Nvml, WhatChangesSlowlyOrCostsMuchIsReadOncePerSecond) {
   EXPECT_FALSE(within().contains("pcie_tx"));
 }
 
+// The driver may take long for the first call of a function, and the GPU idles meanwhile.
+TEST_F(Nvml, NothingIsAskedForTheFirstTimeInsideTheWindow) {
+  const auto asked = [] {
+    using Asked = unsigned (*)();
+    return reinterpret_cast<Asked>(::dlsym(::dlopen(DOUBLE_FILE, RTLD_NOW | RTLD_LOCAL), "fakeNvmlAsked"))();
+  };
+  open("", {"cuda:0", "cuda:1"}, "true");
+  const auto before = asked();
+  EXPECT_GT(before, 20U);
+  (void)read(true);
+  EXPECT_EQ(asked(), before);
+}
+
 // It takes milliseconds; what counts is that both ends of the window have it.
 TEST_F(Nvml, TheEnergyCounterIsReadAtTheEndsOfTheWindowAndEveryTenSeconds) {
   open("", {"cuda:0"}, "false", "1000");
