@@ -191,7 +191,9 @@ OrtEngine::Executed OrtEngine::executed_layers(const SlotState& state) const {
     if (provider_.precision == "tf32" && work.layer.flops && work.layer.precision == "fp32")
       work.layer.precision = "tf32";
   name_float_layers(layers);
-  return {std::move(layers), nodes_on_cpu(nodes)};
+  return {std::move(layers), provider_.on_device()
+                                 ? nodes_elsewhere(provider_.name, provider_.allow_cpu, nodes)
+                                 : std::string()};
 }
 
 // The model's own operations: with blocks of channels ("nchwc") every layer is padded to whole blocks.
@@ -221,13 +223,13 @@ bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto [layers, on_cpu] = executed_layers(state);
+    auto [layers, elsewhere] = executed_layers(state);
     const bool rounds = rounds_activations(layers, model_.file);
     for (auto& work : layers)
       if (rounds && work.layer.type == kFewBits) work.layer.precision = "int8";
     auto result = plugin_support::read_back_of(
         std::move(layers), "ONNX Runtime's profiler: types and shapes of every node's inputs");
-    if (provider_.on_device() && !on_cpu.empty()) result.source += "; " + on_cpu;
+    if (!elsewhere.empty()) result.source += "; " + elsewhere;
     const bool blocked = std::any_of(result.layers.begin(), result.layers.end(), [](const plugin::Layer& l) {
       return l.type == "ReorderInput" || l.type == "ReorderOutput";
     });

@@ -42,7 +42,7 @@ class OrtEngine : public plugin::Engine {
   void name_float_layers(std::vector<plugin_support::LayerWork>& layers) const;
   struct Executed {
     std::vector<plugin_support::LayerWork> layers;
-    std::string on_cpu;  // in words
+    std::string elsewhere;  // which nodes another provider ran
   };
   [[nodiscard]] Executed executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <set>
 
 #include "base/device.h"
 #include "base/text.h"
@@ -139,16 +138,6 @@ std::vector<std::pair<std::string, std::string>> provider_texts(const Provider& 
   texts.emplace_back(kIo, "inputs and outputs copied from and to pageable memory");
   texts.emplace_back(kAllowCpu, provider.allow_cpu ? "true" : "false");
   return texts;
-}
-
-std::string nodes_on_cpu(std::span<const ProfiledNode> nodes) {
-  std::set<std::string> types;
-  std::size_t count = 0;
-  for (const auto& node : nodes)
-    if (node.provider == kCpuProvider) ++count, types.insert(node.op);
-  if (count == 0) return {};
-  return fmt::format("{} of {} nodes ran on the CPU: {}", count, nodes.size(),
-                     join(std::vector<std::string>(types.begin(), types.end()), ", "));
 }
 
 }  // namespace paceline::ort_plugin

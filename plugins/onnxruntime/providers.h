@@ -9,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "onnxruntime/node_work.h"
+#include "onnxruntime/node_providers.h"
 #include "plugin/engine.h"
 
 namespace paceline::ort_plugin {
-
-inline constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
 
 struct Provider {
   std::string name{kCpuProvider};  // as ONNX Runtime calls it
@@ -41,8 +39,5 @@ void append_provider(Ort::SessionOptions& options, const Provider& provider);
 
 // In words, for results.
 std::vector<std::pair<std::string, std::string>> provider_texts(const Provider& provider);
-
-// "2 of 120 nodes ran on the CPU: Shape, NonZero"; empty where none did.
-std::string nodes_on_cpu(std::span<const ProfiledNode> nodes);
 
 }  // namespace paceline::ort_plugin
