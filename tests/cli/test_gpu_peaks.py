@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import paceline_cli as cli
+from test_accuracy import matrix, rows
 
 PEAKS = ",".join(["product:fp32:52e12", "product:tf32:380e12", "product:bf16:700e12", "product:fp8:no hardware for it", "convolution:fp32:40e12",
                   "copy:within_device:4.2e12", "copy:pinned_to_device:53e9", "copy:pageable_to_device:11e9"])
@@ -80,6 +81,46 @@ class Peaks(cli.CliTest):
         self.assertIn("cuda:0 is lost", case["flops"]["share_of_measured_peak_reason"])
         self.assertGreater(case["flops"]["share_of_datasheet_peak"], 0)
         self.assertFalse((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists())
+
+    def test_a_probe_beside_other_programs_is_not_kept(self):
+        script = "* PowerManagementLimit 600000\n* ComputeRunningProcesses self,1,2\n"
+        self.env["FAKE_NVML"] = str(self.write("nvml.txt", script))
+        case, out = self.measure(*INFER)
+        words = "2 processes of others were on cuda:0 while its peaks were measured: the figures were not kept"
+        self.assertIn(words, " ".join(out.split()))
+        self.assertEqual(case["flops"]["peak_measured_flops_per_s_reason"], words)
+        self.assertFalse((Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists())
+
+    def test_a_case_that_passes_a_kept_peak_has_it_measured_again(self):
+        self.env["SPIN_PEAKS"] = "product:fp32:1e9"  # the case does 1e9 in a little more than 1 ms
+        self.measure(*INFER, "--precision", "fp32")
+        self.env["SPIN_PEAKS"] = PEAKS
+        case, out = self.measure(*INFER, "--precision", "fp32", below="again")
+        self.assertRegex(" ".join(out.split()), r"the peak in fp32 of cuda:0 is raised from [\d.]+ TFLOP/s to 52\.0 TFLOP/s, measured again; it is kept in")
+        self.assertAlmostEqual(case["flops"]["peak_measured_flops_per_s"], 52e12, delta=1e6)
+        self.assertLess(case["flops"]["share_of_measured_peak"], 1)
+
+    def test_a_case_that_did_more_than_the_probe_raises_the_peak(self):
+        self.env.update(SPIN_US="20000", SPIN_PEAKS="product:fp32:3e10")  # the case does 1e9 in 20 ms
+        for name in ("in.npy", "ref.npy"):  # its outputs are its inputs
+            (self.folder / name).write_bytes(matrix(rows(8)))
+        case, out = self.measure(*INFER, "--precision", "fp32", "--load-inputs", "in.npy", "--accuracy-reference", "ref.npy")
+        flops = case["flops"]
+        self.assertAlmostEqual(flops["share_of_measured_peak"], 1, delta=1e-9)
+        self.assertGreater(flops["peak_measured_flops_per_s"], 3e10)
+        self.assertRegex(flops["peak_source"], r"^product fp32 on NVIDIA H200 \(.*\): reached by .*; the probe: 0\.0300 TFLOP/s$")
+        self.assertIn(f"which {case['label']} reached; it is kept in", " ".join(out.split()))
+        entry, = self.kept().values()
+        self.assertEqual([p["per_s"] for p in entry["peaks"] if p["variant"] == "fp32" and p["operation"] == "product"], [flops["peak_measured_flops_per_s"]])
+
+    def test_unlike_gpus_have_a_peak_each(self):
+        self.env["FAKE_NVML"] = str(self.write("nvml.txt", "1 Name NVIDIA_A100-SXM4-80GB\n"))
+        self.env["SPIN_PEAKS_1"] = "product:fp32:19e12"
+        case, out = self.measure(*INFER[:-3], "--precision", "fp32", "--gpus", "2", "-v")
+        self.assertEqual(out.count(" peak"), 2, out)
+        self.assertAlmostEqual(case["flops"]["peak_measured_flops_per_s"], 52e12 + 19e12, delta=1e7)
+        self.assertRegex(case["flops"]["peak_source"], "on NVIDIA H200 .*; product fp32 .* on NVIDIA A100-SXM4-80GB ")
+        self.assertEqual(len(self.kept()), 2)
 
     def test_the_gpu_of_the_case_is_measured_not_the_first_one(self):
         self.env["SPIN_PEAKS"] = "lost"  # it says which device it was asked for

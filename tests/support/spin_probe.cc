@@ -13,7 +13,8 @@ namespace {
 class SpinProbe : public plugin::DeviceProbe {
  public:
   std::vector<plugin::ProbedOperation> measure(const std::string& device) override {
-    const char* script = std::getenv("SPIN_PEAKS");
+    const char* script = std::getenv(("SPIN_PEAKS_" + device.substr(device.find(':') + 1)).c_str());
+    if (!script) script = std::getenv("SPIN_PEAKS");
     if (script && std::string(script) == "lost") throw Error(ErrorCode::kUnavailable, device + " is lost");
     std::istringstream parts(script ? script : "");
     std::vector<plugin::ProbedOperation> found;

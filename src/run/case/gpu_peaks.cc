@@ -9,10 +9,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nvml_library.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "host/gpu_locality.h"
 #include "result/case_fields.h"
 #include "result/peak_memory.h"
+#include "result/summarize.h"
 #include "run/case/case_settings.h"
 #include "run/case/peak_cache.h"
 
@@ -80,27 +82,70 @@ std::string key_of(const DevicePeaks& peaks, const EngineDirectory& engines,
 
 // As CUDA counts in this process.
 int first_device_of(const CaseRun& c) {
-  if (c.base.load.instances_per_device > 0) return c.base.load.device_of(0);
   const auto& params = c.result.benchmark.params;
   const auto written = params.find("device");
   return parse_device(written == params.end() ? "cuda" : written->second).value_or(Device{}).index;
 }
 
-// On how many GPUs the case runs.
-std::int64_t gpus_of(const CaseRun& c) {
+// On how many GPUs the ranks of the case run.
+std::int64_t gpus_of_ranks(const CaseRun& c) {
   if (!c.result.devices.empty()) return std::ssize(c.result.devices);
-  if (c.result.benchmark.kind == config::WorkloadKind::kTraining) return c.result.benchmark.world_size;
-  const auto each = instances_per_device(c.definition.settings);
-  return each > 0 ? (c.base.load.instances + each - 1) / each : 1;
+  return c.result.benchmark.kind == config::WorkloadKind::kTraining ? c.result.benchmark.world_size : 1;
+}
+
+// The GPUs of the case. One of another host, or one that cannot be told, counts as the first.
+std::vector<int> devices_of(const CaseRun& c, const json& environment) {
+  const auto& load = c.base.load;
+  std::vector<int> devices;
+  if (load.instances_per_device > 0) {
+    for (std::int64_t i = 0; i < load.instances; i += load.instances_per_device)
+      devices.push_back(load.device_of(i));
+    return devices;
+  }
+  const int first = first_device_of(c);
+  for (int i = 0; i < static_cast<int>(gpus_of_ranks(c)); ++i)
+    devices.push_back(i == 0 || gpu_in(environment, first + i).empty() ? first : first + i);
+  return devices;
 }
 
 // "product bf16 (8192 x 8192 x 8192) on NVIDIA H200 (driver 580.65.06, 700 W), median of 40, measured 2026-…"
 std::string source_text(const DevicePeaks& peaks, const result::DevicePeak& peak, std::int64_t gpus) {
   const auto limit = peaks.power_limit_w ? fmt::format(", {:.0f} W", *peaks.power_limit_w) : std::string();
-  return fmt::format("{}{} {} ({}) on {} (driver {}{}), median of {}, measured {}",
-                     gpus > 1 ? fmt::format("{} times ", gpus) : "", peak.operation, peak.variant,
-                     peak.detail, peaks.device, peaks.driver, limit, peak.n,
-                     peaks.measured_utc.value().value_or("?"));
+  const auto times = gpus > 1 ? fmt::format("{} times ", gpus) : "";
+  const auto on = fmt::format("{} (driver {}{})", peaks.device, peaks.driver, limit);
+  if (peak.n == 0)
+    return fmt::format("{}{} {} on {}: {}", times, peak.operation, peak.variant, on, peak.detail);
+  return fmt::format("{}{} {} ({}) on {}, median of {}, measured {}", times, peak.operation, peak.variant,
+                     peak.detail, on, peak.n, peaks.measured_utc.value().value_or("?"));
+}
+
+Number measured_peak(const DevicePeaks& peaks, const std::string& precision) {
+  if (const auto* best = result::best_peak(peaks, precision)) return best->per_s;
+  if (!peaks.measured_utc) return Number::missing(peaks.measured_utc.reason());
+  const auto* product = result::find_peak(peaks, result::kProduct, precision);
+  return product ? product->per_s : Number::missing("no probe measures products in " + precision);
+}
+
+// What both have; a reason stays.
+Number sum_of(const Number& a, const Number& b) {
+  return a && b ? Number(*a + *b) : a ? b : a;
+}
+
+// What other programs did on a GPU while it was probed; empty: nothing was seen.
+std::string disturbance(const std::vector<result::SampledWindow>& windows, const std::string& device) {
+  double others = 0;
+  for (const auto& window : windows)
+    for (const auto& series : window.series)
+      for (const double count : series.metric == "other_processes" ? series.numbers : std::vector<double>())
+        others = std::max(others, count);
+  if (others == 0) return {};
+  const auto count = static_cast<std::int64_t>(others);
+  return fmt::format("{} of others {} on {} while its peaks were measured: the figures were not kept",
+                     plural(count, "process"), count == 1 ? "was" : "were", device);
+}
+
+std::string tflops(double flops_per_s) {
+  return fmt::format("{} TFLOP/s", format_significant(flops_per_s * 1e-12));
 }
 
 std::vector<Datasheet> installed_datasheets(RunObserver& observer) {
@@ -116,36 +161,43 @@ std::vector<Datasheet> installed_datasheets(RunObserver& observer) {
 
 }  // namespace
 
-void use_peaks(result::CaseResult& c, const DevicePeaks& peaks, std::int64_t gpus) {
+void use_peaks(result::CaseResult& c, const std::vector<const DevicePeaks*>& of_gpus) {
   const auto precision = result::arithmetic_of(c.benchmark.precision);
-  const auto times = static_cast<double>(gpus);
   auto& flops = c.flops;
-  c.device_peaks = peaks;
-  const auto* best = result::best_peak(peaks, precision);
-  const auto* product = result::find_peak(peaks, result::kProduct, precision);
-  flops.peak_measured_flops_per_s = best                  ? Number(*best->per_s * times)
-                                    : !peaks.measured_utc ? Number::missing(peaks.measured_utc.reason())
-                                    : product             ? product->per_s
-                                              : Number::missing("no probe measures products in " + precision);
-  flops.peak_spread = best ? best->spread : flops.peak_measured_flops_per_s;
-  flops.peak_source = best ? source_text(peaks, *best, gpus) : std::string();
-  const auto datasheet = result::datasheet_peak(peaks, precision);
-  flops.peak_datasheet_flops_per_s = datasheet ? Number(*datasheet * times) : datasheet;
+  c.device_peaks = *of_gpus.front();
+  flops.peak_measured_flops_per_s = flops.peak_datasheet_flops_per_s = 0.0;
+  flops.peak_spread = Number::missing("no peak was measured");
+  std::vector<std::string> sources;
+  for (const auto* peaks : of_gpus) {
+    flops.peak_measured_flops_per_s =
+        sum_of(flops.peak_measured_flops_per_s, measured_peak(*peaks, precision));
+    flops.peak_datasheet_flops_per_s =
+        sum_of(flops.peak_datasheet_flops_per_s, result::datasheet_peak(*peaks, precision));
+    const auto* best = result::best_peak(*peaks, precision);
+    if (!best) continue;
+    flops.peak_spread = best->spread;
+    auto source = source_text(*peaks, *best, std::ranges::count(of_gpus, peaks));
+    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(std::move(source));
+  }
+  flops.peak_source = join(sources, "; ");
 }
 
 GpuPeaks::GpuPeaks(const KindTools& tools) : tools_(tools) {}
 
-// The cases of a run are on few devices, of which the driver is asked once.
-GpuPeaks::Known& GpuPeaks::known_for(const CaseRun& c) {
-  const auto index = first_device_of(c);
-  const auto [found, fresh] = known_.try_emplace(index);
+// The cases of a run are on few devices, of which the driver is asked once. GPUs that are alike in what peaks
+// depend on share them.
+GpuPeaks::Known& GpuPeaks::known_for(int index) {
+  if (keys_.empty()) datasheets_ = installed_datasheets(tools_.observer);
+  Known fresh;
+  fresh.device = device_name({DeviceKind::kCuda, index});
+  if (const auto key = keys_.find(index); key != keys_.end()) return known_.at(key->second);
+  fresh.probe = tools_.setup.engines.find(plugin::Role::kProbe, kProbeName, fresh.device);
+  fresh.peaks = described(tools_.setup.environment, index);
+  fresh.key = key_of(fresh.peaks, tools_.setup.engines, fresh.probe.file);
+  keys_[index] = fresh.peaks.device.empty() ? fmt::format("{}; {}", fresh.device, fresh.key) : fresh.key;
+  const auto [found, is_new] = known_.try_emplace(keys_[index], std::move(fresh));
   auto& known = found->second;
-  if (!fresh) return known;
-  if (known_.size() == 1) datasheets_ = installed_datasheets(tools_.observer);
-  known.device = device_name({DeviceKind::kCuda, index});
-  known.probe = tools_.setup.engines.find(plugin::Role::kProbe, kProbeName, known.device);
-  known.peaks = described(tools_.setup.environment, index);
-  known.key = key_of(known.peaks, tools_.setup.engines, known.probe.file);
+  if (!is_new) return known;
   const auto cache = read_peak_cache();
   if (const auto kept = cache.find(known.key); kept != cache.end() && kept->contains("peaks")) {
     try {
@@ -161,39 +213,98 @@ GpuPeaks::Known& GpuPeaks::known_for(const CaseRun& c) {
   return known;
 }
 
-void GpuPeaks::fill(CaseRun& c) {
-  if (!result::on_device(c.result.benchmark)) return;
-  use_peaks(c.result, known_for(c).peaks, gpus_of(c));
+void GpuPeaks::show(CaseRun& c) {
+  std::vector<const DevicePeaks*> of_gpus;
+  for (const int index : devices_of(c, tools_.setup.environment)) of_gpus.push_back(&known_for(index).peaks);
+  use_peaks(c.result, of_gpus);
 }
 
+void GpuPeaks::fill(CaseRun& c) {
+  if (result::on_device(c.result.benchmark)) show(c);
+}
+
+// A sampler looks for other programs meanwhile.
 void GpuPeaks::measure(const CaseRun& c, Known& known) {
   known.tried = true;
   auto& when = known.peaks.measured_utc;
-  if (known.probe.file.empty()) return void(when = missing_time(known.probe.unavailable));
+  const bool again = bool(when);
+  const auto fails = [&](const std::string& reason) {
+    if (!again) when = missing_time(reason);
+  };
+  if (known.probe.file.empty()) return fails(known.probe.unavailable);
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kPeaks;
   spec.case_id = c.result.case_id;
   spec.settings.options["device"] = known.device;
   spec.use(plugin::Role::kProbe, kProbeName, known.probe.file.string());
+  const std::string sampler(result::kDeviceSampler);
+  if (const auto nvml = tools_.setup.engines.find(plugin::Role::kSampler, sampler); !nvml.file.empty())
+    spec.plugins.push_back(
+        {plugin::Role::kSampler, sampler, nvml.file.string(), {{"period_ms", "1000"}, {"pcie", "false"}}});
   const auto outcome = tools_.runner.run_announced(c, spec, "peak");
-  if (!outcome.ok) return void(when = missing_time(outcome.reason));
+  if (!outcome.ok) return fails(outcome.reason);
+  if (const auto others = disturbance(outcome.report.sampled, known.device); !others.empty()) {
+    tools_.observer.warning(others);
+    return fails(others);
+  }
   for (const auto& peak : outcome.report.get<pass::PeaksReport>().peaks)
     result::keep_faster(known.peaks, peak);
   when = format_utc(std::time(nullptr));
+  keep(known);
+}
+
+void GpuPeaks::keep(const Known& known) {
   if (!known.peaks.device.empty()) keep_in_peak_cache(known.key, result::Writer::write(known.peaks));
 }
 
-void GpuPeaks::conclude(const std::vector<CaseRun*>& cases) {
-  for (auto* c : cases) {
-    if (!result::on_device(c->result.benchmark) || c->samples.empty()) continue;
-    auto& known = known_for(*c);
-    const bool due = tools_.setup.measure_peaks && !known.peaks.measured_utc && !known.tried;
-    if (due && tools_.interrupt)
-      known.peaks.measured_utc = missing_time("not measured: the run was interrupted");
-    if (due && !tools_.interrupt) measure(*c, known);
-    use_peaks(c->result, known.peaks, gpus_of(*c));
-    resummarize(*c);
+// Of one GPU: where the case did more than its peak, that is measured again, once, and then raised to what
+// the case did, where its outputs were found right.
+void GpuPeaks::raise(CaseRun& c, Known& known) {
+  constexpr double kPlausible = 2;
+  const auto precision = result::arithmetic_of(c.result.benchmark.precision);
+  const double before = *c.result.flops.peak_measured_flops_per_s;
+  if (!known.tried) measure(c, known);
+  show(c), resummarize(c);
+  const auto& flops = c.result.flops;
+  const double now = flops.peak_measured_flops_per_s.value().value_or(before),
+               reached = *flops.achieved_flops_per_s;
+  const bool by_case = reached > now && reached <= kPlausible * now && c.result.correctness.checked &&
+                       c.result.correctness.passed;
+  if (by_case) {
+    const auto* best = result::best_peak(known.peaks, precision);
+    result::DevicePeak raised = *best;
+    raised.per_s = reached, raised.n = 0;
+    raised.spread = Number::missing("one figure of a case");
+    raised.detail = fmt::format("reached by {}, {}; the probe: {}", c.result.label,
+                                format_utc(std::time(nullptr)), tflops(now));
+    result::keep_faster(known.peaks, raised);
+    keep(known);
   }
+  if (by_case || now > before)
+    tools_.observer.notice(fmt::format(
+        "the peak in {} of {} is raised from {} to {}, {}; it is kept in {}", precision, known.device,
+        tflops(before), tflops(std::max(now, reached)),
+        by_case ? "which " + c.result.label + " reached" : "measured again", peak_cache_file().string()));
+}
+
+void GpuPeaks::conclude(const std::vector<CaseRun*>& cases) {
+  std::vector<CaseRun*> on_gpus;
+  for (auto* c : cases)
+    if (result::on_device(c->result.benchmark) && !c->samples.empty()) on_gpus.push_back(c);
+  for (auto* c : on_gpus) {
+    const auto devices = devices_of(*c, tools_.setup.environment);
+    for (const int index : devices) {
+      auto& known = known_for(index);
+      const bool due = tools_.setup.measure_peaks && !known.peaks.measured_utc && !known.tried;
+      if (due && tools_.interrupt)
+        known.peaks.measured_utc = missing_time("not measured: the run was interrupted");
+      if (due && !tools_.interrupt) measure(*c, known);
+    }
+    show(*c), resummarize(*c);
+    const bool may_raise = tools_.setup.measure_peaks && !tools_.interrupt && devices.size() == 1;
+    if (may_raise && result::above_measured_peak(c->result.flops)) raise(*c, known_for(devices.front()));
+  }
+  for (auto* c : on_gpus) show(*c), resummarize(*c);  // what the last one raised is the peak of all
 }
 
 }  // namespace paceline::run

@@ -11,8 +11,8 @@
 
 namespace paceline::run {
 
-// Puts the peaks of its precision and of so many GPUs into a case.
-void use_peaks(result::CaseResult& c, const result::DevicePeaks& peaks, std::int64_t gpus);
+// Puts the peaks of its precision into a case: the sum over its GPUs, of which there is one or more.
+void use_peaks(result::CaseResult& c, const std::vector<const result::DevicePeaks*>& of_gpus);
 
 class GpuPeaks {
  public:
@@ -20,7 +20,8 @@ class GpuPeaks {
 
   // Of a case on a GPU what is known. Nothing for others.
   void fill(CaseRun& c);
-  // At the end: peaks that are not known are measured.
+  // At the end: peaks that are not known are measured, and raised where a case on one GPU has passed its
+  // peak.
   void conclude(const std::vector<CaseRun*>& cases);
 
  private:
@@ -31,12 +32,16 @@ class GpuPeaks {
     std::string key;  // in the cache
     bool tried = false;
   };
-  Known& known_for(const CaseRun& c);
+  Known& known_for(int index);
+  void show(CaseRun& c);
   void measure(const CaseRun& c, Known& known);
+  void raise(CaseRun& c, Known& known);
+  static void keep(const Known& known);
 
   KindTools tools_;
   std::vector<Datasheet> datasheets_;
-  std::map<int, Known> known_;  // by the device's number
+  std::map<int, std::string> keys_;  // of known_, by the device's number
+  std::map<std::string, Known> known_;
 };
 
 }  // namespace paceline::run

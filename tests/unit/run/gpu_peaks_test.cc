@@ -65,7 +65,8 @@ TEST(Datasheets, AnEmptyCellIsNotKnownAndAWrongOneIsRefused) {
 TEST(GpuPeaks, ACaseHasThePeakOfItsPrecisionTimesItsGpus) {
   result::CaseResult one;
   one.benchmark.precision = "amp";
-  use_peaks(one, h200(), 2);
+  const auto peaks = h200();
+  use_peaks(one, {&peaks, &peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s, result::Number(1280e12));
   EXPECT_EQ(one.flops.peak_datasheet_flops_per_s, result::Number(1979e12));
   EXPECT_EQ(
@@ -75,19 +76,34 @@ TEST(GpuPeaks, ACaseHasThePeakOfItsPrecisionTimesItsGpus) {
   EXPECT_EQ(one.device_peaks->device, "NVIDIA H200");
 }
 
+TEST(GpuPeaks, UnlikeGpusAddUp) {
+  result::CaseResult one;
+  one.benchmark.precision = "fp16";
+  const auto fast = h200();
+  auto slow = h200();
+  slow.device = "NVIDIA A100", slow.peaks[0].per_s = 250e12;
+  slow.peaks[0].datasheet_per_s = result::Number::missing("no row for it");
+  use_peaks(one, {&fast, &slow, &fast});
+  EXPECT_EQ(one.flops.peak_measured_flops_per_s, result::Number(1530e12));
+  EXPECT_EQ(one.flops.peak_datasheet_flops_per_s.reason(), "no row for it");
+  EXPECT_EQ(one.flops.peak_source.find("2 times product fp16 (8192 x 8192 x 8192) on NVIDIA H200"), 0U);
+  EXPECT_NE(one.flops.peak_source.find("; product fp16 (8192 x 8192 x 8192) on NVIDIA A100"),
+            std::string::npos);
+}
+
 TEST(GpuPeaks, WhatIsMissingHasItsReason) {
   result::CaseResult one;
   one.benchmark.precision = "fp8";
-  use_peaks(one, h200(), 1);
+  auto peaks = h200();
+  use_peaks(one, {&peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s.reason(), "cuBLAS refused it");
   EXPECT_TRUE(one.flops.peak_source.empty());
   one.benchmark.precision = "int4";
-  use_peaks(one, h200(), 1);
+  use_peaks(one, {&peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s.reason(), "no probe measures products in int4");
-  auto peaks = h200();
   peaks.peaks.clear();
   peaks.measured_utc = result::Maybe<std::string>::missing("not measured yet");
-  use_peaks(one, peaks, 1);
+  use_peaks(one, {&peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s.reason(), "not measured yet");
 }
 
