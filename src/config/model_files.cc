@@ -33,6 +33,21 @@ void engines_of_models(Settings& settings) {
   if (same && !engine.empty()) settings.set("engines", engine);
 }
 
+bool takes(const Engine& engine, const std::string& model) {
+  const FileType* type = find_model(model) ? nullptr : find_file_type(model);
+  return !type || std::ranges::find(type->readers, engine.name) != type->readers.end();
+}
+
+// In the order of the vocabulary, which begins with the baseline.
+void name_every_engine(Settings& settings) {
+  const auto models = settings.texts("models");
+  std::vector<Value> names;
+  for (const auto& engine : engines())
+    if (std::ranges::any_of(models, [&](const auto& model) { return takes(engine, model); }))
+      names.emplace_back(std::string(engine.name));
+  if (!names.empty()) settings.set_list("engines", std::move(names));
+}
+
 }  // namespace
 
 std::string engine_of_model(const std::string& model) {
@@ -46,8 +61,14 @@ void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vec
   if (!engines) return engines_of_models(settings);
   const auto names = settings.texts("engines");
   const auto is_file = [](const std::string& name) { return !implied_engine(name).empty(); };
-  if (std::none_of(names.begin(), names.end(), is_file)) return;
   const auto place = engines->values.empty() ? engines->place : engines->values.front().place;
+  if (std::ranges::find(names, kEveryEngine) != names.end()) {
+    if (names.size() > 1)
+      return problems.push_back(
+          diagnostic(place, "'all' stands alone; it is every engine that takes the model"));
+    return name_every_engine(settings);
+  }
+  if (std::none_of(names.begin(), names.end(), is_file)) return;
   if (written(raw, "models"))
     return problems.push_back(diagnostic(
         place, fmt::format("engine '{}' is a model file; give it as the model, or leave the model out",

@@ -39,8 +39,10 @@ constexpr std::array kWorkloadRows{
            .form = kAxis,
            .fallback = "eager",
            .name_part = {4},
-           .help = "What runs the model; a model file stands for the engine that reads it; auto: each model "
-                   "has its own, which is meant where files of several kinds are listed."},
+           .help =
+               "What runs the model; a model file stands for the engine that reads it; auto: each model "
+               "has its own, which is meant where files of several kinds are listed; all: every engine that "
+               "takes the model. For aotinductor and tensorrt a file is built in the run."},
     Option{.name = "precisions",
            .aliases = "precision",
            .flags = "--precision",

@@ -270,7 +270,7 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
   for (const auto& engine : engines()) known.emplace_back(engine.name);
   if (auto name = same_name(raw.text, known)) return {std::move(*name), {}};
   const bool any = names.open && extra.empty();  // a plug-in of the plan may bring it
-  if (raw.text == kEngineOfModel || any || (type && !type->engine.empty()) ||
+  if (raw.text == kEngineOfModel || raw.text == kEveryEngine || any || (type && !type->engine.empty()) ||
       std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   return unknown_name(option, raw, std::move(known), extra);
@@ -279,7 +279,7 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
 // A missing file is reported by the checks of the plan, or by the case that reads it.
 Converted convert_reference(const Option& option, const RawValue& raw, const NameSpace& names) {
   const bool outputs = raw.text.ends_with(".npy") || raw.text.ends_with(".npz");
-  if (raw.text == kEngineOfModel)
+  if (raw.text == kEngineOfModel || raw.text == kEveryEngine)
     return fail(option, raw, "is no reference; name an engine, a built-in model or a file");
   const bool model = find_file_type(raw.text) || find_model(raw.text);
   return outputs || model ? Converted{raw.text, {}} : convert_engine(option, raw, names);

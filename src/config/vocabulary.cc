@@ -103,10 +103,10 @@ constexpr std::array kModels{
 constexpr std::array kEngines{
     Engine{"eager", "torch", "LibTorch, one operator after the other"},
     Engine{"torchscript", "torch", "LibTorch: trace, freeze, optimize_for_inference"},
-    Engine{"aotinductor", "torch", "a model compiled ahead of time by PyTorch (.pt2)"},
+    Engine{"aotinductor", "torch", "a model compiled ahead of time by PyTorch (.pt2)", "torchscript", true},
     Engine{"openvino", "openvino", "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
     Engine{"onnxruntime", "onnxruntime", "ONNX Runtime (.onnx files)", "onnx"},
-    Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)"},
+    Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)", "onnx", true},
 };
 
 // What plug-ins declare of engines, and the file types that follow from it.

@@ -21,6 +21,7 @@ struct Engine {
   std::string_view plugin;  // which plug-in brings it
   std::string_view meaning;
   std::string_view reads{};  // the format it reads a built-in model in; empty: it has the models itself
+  bool built = false;        // a file for this engine alone is made out of that one, for the shapes of a case
 };
 
 // A suffix that makes a model or engine name a file.

@@ -73,6 +73,7 @@ struct Columns {
   bool mixed_items;   // cases count different things, so each rate has its own unit
   bool mixed_places;  // cases ran on CPU and GPU, so each memory says which it is
   bool host_memory;   // beside that of a GPU
+  bool built;         // a file was built for an engine, which may take minutes
 };
 
 std::string rate_text(const CaseResult& one, bool with_unit) {
@@ -118,6 +119,7 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
     cells.back().brief = remark.word;
     cells.back().note = remark.why;
   }
+  if (columns.built) add("prepare_ms", or_none(one.model_file.prepare_ns, format_duration_ns));
   add("memory_mb", memory_text(one, columns));
   if (columns.host_memory) add("host_memory_mb", bytes_text(one.memory.rss_peak_above_load_bytes));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
@@ -135,6 +137,11 @@ Row case_row(const ReportCase& entry, const Columns& columns) {
   const auto figures = figure_cells(entry, columns);
   row.cells.insert(row.cells.end(), figures.begin(), figures.end());
   return row;
+}
+
+// Files that are written for several engines have no suffix as their format.
+bool was_built(const CaseResult& one) {
+  return one.model_file.prepare_ns && one.model_file.format.starts_with('.');
 }
 
 // What the measured cases count: images, GB, …
@@ -156,6 +163,7 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   const bool mixed = counted_items(cases).size() > 1;
   const auto on_gpu =
       std::ranges::count_if(cases, [](const auto& e) { return result::on_device(e.one->benchmark); });
+  const bool built = std::ranges::any_of(cases, [](const auto& e) { return was_built(*e.one); });
   const bool mixed_places = on_gpu > 0 && on_gpu < std::ssize(cases);
   Table table{.heads = {"case"}, .labels = 36, .last_stays = true, .row_heads = true, .sortable = true};
   auto& heads = table.heads;
@@ -169,6 +177,7 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
     table.stays = heads.size();
     heads.emplace_back("outputs");
   }
+  if (built) heads.emplace_back("built in");
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (on_gpu > 0) heads.emplace_back("host memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
@@ -176,7 +185,7 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)
-    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0}));
+    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0, built}));
   share_labels(table);
   return table;
 }

@@ -7,6 +7,7 @@ Classes: Refused needs no PyTorch for Python (stand-ins take its place); Compile
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 import zipfile
@@ -95,9 +96,20 @@ class Refused(Packages):
     def test_a_package_for_a_gpu_needs_one(self):
         self.assert_error(self.build("--device", "cuda"), 77, "device 'cuda:0': no NVIDIA GPU here")
 
-    def test_a_built_in_model_is_told_how_to_become_a_package(self):
-        done = self.infer("tiny_cnn", "--engine", "aotinductor", "--batch", 2)
-        self.assertEqual(done.code, 77, done)
+    def test_what_a_build_in_a_run_lacks_is_one_sentence(self):
+        for env, more, code, words in ((self.torch("1.0.0"), [], 77, "has PyTorch 1.0.0, and packages for this LibTorch need 2."),
+                                       ({"PACELINE_PYTHON": "no-python"}, [], 77, "set PACELINE_PYTHON"),
+                                       ({}, ["--precision", "int8"], 77, "packages are compiled in fp32, tf32, bf16, fp16, not in int8")):
+            with self.subTest(words):
+                shutil.rmtree(self.folder / "results", ignore_errors=True)
+                done = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "aotinductor", "--batch", 2, "--device", "cpu", *more, *cli.QUICK, env=env)
+                self.assertEqual(done.code, code, done)
+                case, = self.summary()["cases"]
+                self.assertEqual(case["outcome"], "skipped")
+                self.assertIn(words, case["reason"])
+
+    def test_a_package_is_no_reference_of_others(self):
+        done = self.infer("tiny_cnn", "--engine", "eager", "--batch", 2, "--accuracy-reference", "aotinductor")
         self.assertIn("paceline build --engine aotinductor --model tiny_cnn --batch 2 --out tiny_cnn.pt2", " ".join(done.out.split()))
 
     def test_a_package_that_is_none(self):
@@ -145,6 +157,31 @@ class Compiled(Packages):
         self.assertEqual(sorted(path.name for path in self.folder.glob("tiny*")), ["tiny.pt2", "tiny.pt2.log"])
         self.runs_beside_eager()
         self.refuses_what_it_was_not_compiled_for()
+
+    def test_every_engine_stands_in_one_table(self):
+        """The package is made in the run; an engine that is not here is one sentence."""
+        done = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "all", "--batch", "2,3", "--device", "cpu", "--iterations", 3, "--threads", 1,
+                            *cli.QUICK, env={"PACELINE_PYTHON": self.python()}, timeout=BUILD_S)
+        self.assertEqual(done.code, 0, done)
+        cases = self.summary()["cases"]
+        self.assertEqual([case["benchmark"]["engine"] for case in cases[::2]],
+                         ["eager", "torchscript", "aotinductor", "openvino", "onnxruntime", "tensorrt"])
+        for case in cases:
+            engine = case["benchmark"]["engine"]
+            if case["outcome"] == "skipped" and engine in ("openvino", "onnxruntime", "tensorrt"):
+                self.assertIn(engine, case["reason"])
+                continue
+            self.assertEqual((engine, case["outcome"]), (engine, "ok"), case["reason"])
+            self.assertTrue(case["correctness"]["passed"])
+            self.assertIn("eager fp32", case["correctness"]["reference"])
+        built = [case["model_file"] for case in cases if case["benchmark"]["engine"] == "aotinductor"]
+        self.assertEqual([file["format"] for file in built], [".pt2", ".pt2"])
+        for file in built:
+            self.assertGreater(file["prepare_ns"], 1e9)
+            self.assertGreater(file["size_bytes"], 1000)
+        self.assertEqual(list(self.folder.glob("results/**/*.pt2")), [], "a package outlived its run")
+        self.assertEqual(len(list(self.folder.glob("results/**/build.log"))), 2)
+        self.assertIn("built in", self.run_cli("report", "--source", self.only_run(), "--format", "markdown").out)
 
     def runs_beside_eager(self):
         done = self.infer("tiny_cnn,tiny.pt2", "--engine", "auto", "--batch", 2, "--accuracy-reference", "tiny_cnn", "--accuracy-samples", 8)

@@ -12,6 +12,7 @@
 #include "onnx/model_file.h"
 #include "pass/sensitivity.h"
 #include "result/reasons.h"
+#include "run/inference/built_files.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/model_files.h"
 #include "run/inference/quantised_files.h"
@@ -39,6 +40,7 @@ std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRu
   const auto* engine = config::find_engine(engine_name);
   if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
   auto pass = export_pass(c.base, std::string(engine->reads));
+  if (engine->reads == "torchscript") pass.model.inputs = loaded_inputs(c.base);  // a trace has one batch
   auto& to = std::get<pass::ExportTo>(pass.task);
   const auto home = tools_.setup.engines.find(plugin::Role::kExporter, to.format);
   pass.use(plugin::Role::kExporter, to.format, home.file.string());
@@ -65,7 +67,47 @@ std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseR
 }
 
 bool CasePreparation::prepare(CaseRun& c, pass::PassSpec& pass) {
-  return use_model_file_of(c) && quantise(c) && make_reference(c, pass);
+  return use_model_file_of(c) && quantise(c) && build(c) && make_reference(c, pass);
+}
+
+// The file of a built-in model again as the one file that the engine takes, for these shapes; made once for
+// all cases that want the same. False: the case has ended, or the run is interrupted.
+bool CasePreparation::build(CaseRun& c) {
+  const auto* engine = config::find_engine(c.base.engine());
+  if (!engine || !engine->built || c.model_file.empty()) return true;
+  try {
+    const auto prepared = built_file(c, build_order(c, artefacts_));
+    if (prepared) apply_model_file(c, prepared->first, prepared->second);
+    return prepared.has_value();
+  } catch (const Error& e) {
+    if (tools_.interrupt) return false;
+    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
+    end_case(c, skip ? "unavailable" : "error", e.what());
+    return false;
+  }
+}
+
+std::optional<std::pair<std::string, pass::PreparedFile>> CasePreparation::built_file(
+    CaseRun& c, const BuildOrder& order) {
+  auto made = built_files_.find(order.file);
+  if (made == built_files_.end()) {
+    const PassInfo info{0, 0, c.result.label, "build", 0, 0, c.definition.id};
+    tools_.observer.pass_begins(info);
+    BuildOutcome outcome;
+    try {
+      outcome.file = build_engine(tools_.setup.engines, order, tools_.interrupt).file;
+    } catch (const Error& e) {
+      outcome.error = e;
+    }
+    tools_.observer.pass_ends(info, outcome.error ? outcome.error->what() : "");
+    if (tools_.interrupt) return std::nullopt;
+    made = built_files_.emplace(order.file, std::move(outcome)).first;
+  }
+  if (made->second.error) throw Error(*made->second.error);
+  auto prepared = made->second.file;
+  prepared.quantisation = c.result.model_file.quantisation;
+  prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
+  return std::pair(order.file.string(), prepared);
 }
 
 // False: the case has ended.
@@ -170,7 +212,9 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   }
   auto reference = reference_pass(pass, engine);
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  const auto model_file = model_file_for(c, engine);
+  const auto* row = config::find_engine(engine);
+  const bool built = row && row->built;  // for cases alone: the engine says so itself
+  const auto model_file = built ? std::optional(ModelFile{}) : model_file_for(c, engine);
   if (!model_file) return false;
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
   const std::string key = reference_key(reference);

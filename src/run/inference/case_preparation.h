@@ -3,15 +3,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/error.h"
 #include "run/case/kind.h"
 #include "run/inference/artefacts.h"
+#include "run/inference/engine_build.h"
 
 namespace paceline::run {
 
 // What a case needs before its check: a built-in model as the file that the engine reads, that file in
-// another precision, and the reference outputs. Each is made in a pass of its own, once for all cases that
-// want the same.
+// another precision or built for the engine alone, and the reference outputs. Each is made in a pass of its
+// own, once for all cases that want the same.
 class CasePreparation {
  public:
   // Everything outlives this.
@@ -36,6 +39,12 @@ class CasePreparation {
   bool quantise(CaseRun& c);
   pass::PassSpec complete_quantise_pass(CaseRun& c, const std::string& source);
   const process::WorkerOutcome& quantised_file(CaseRun& c, const pass::PassSpec& pass);
+  struct BuildOutcome {
+    pass::PreparedFile file;
+    std::optional<Error> error{};
+  };
+  bool build(CaseRun& c);
+  std::optional<std::pair<std::string, pass::PreparedFile>> built_file(CaseRun& c, const BuildOrder& order);
   bool make_reference(CaseRun& c, pass::PassSpec& pass);
   struct SecondRun {
     std::string file, why_not;  // one of them
@@ -53,6 +62,7 @@ class CasePreparation {
   Artefacts& artefacts_;
   std::map<std::string, ReferenceFailure> failed_references_;
   std::map<std::string, process::WorkerOutcome> model_files_;  // by name, made or not
+  std::map<std::filesystem::path, BuildOutcome> built_files_;  // likewise
 };
 
 }  // namespace paceline::run

@@ -59,7 +59,7 @@ std::string file_reference_engine(const EngineDirectory& engines, const std::str
   if (!type) return "eager";
   for (const auto& reader : type->readers) {
     const auto* engine = config::find_engine(reader);
-    const bool takes_precision = engine && !engine->reads.empty();
+    const bool takes_precision = engine && !engine->reads.empty() && !engine->built;
     if (takes_precision && !engines.find(reader).file.empty()) return reader;
   }
   return "eager";

@@ -264,6 +264,24 @@ TEST(ModelFiles, OfSeveralKindsHaveEachTheirEngine) {
   for (const auto& item : cases) EXPECT_EQ(item.not_available, "");
 }
 
+TEST(EveryEngine, IsThoseThatTakeAModelOfTheList) {
+  const auto engines_of = [](const std::string& lines) {
+    std::vector<std::string> engines;
+    for (const auto& item : cases_of(lines)) engines.push_back(item.settings.text("engine"));
+    return engines;
+  };
+  EXPECT_THAT(
+      engines_of("model: tiny_cnn\nengine: all\n"),
+      testing::ElementsAre("eager", "torchscript", "aotinductor", "openvino", "onnxruntime", "tensorrt"));
+  const TemporaryFile onnx("paceline_config_every.onnx");
+  EXPECT_THAT(engines_of("model: " + onnx.path() + "\nengine: all\nshapes: 'x:1x3'\n"),
+              testing::ElementsAre("openvino", "onnxruntime"));
+  EXPECT_THAT(mistake_of("kind: inference\nmodel: tiny_cnn\nengines: [all, eager]\n"),
+              testing::HasSubstr("'all' stands alone; it is every engine that takes the model"));
+  EXPECT_THAT(mistake_of("kind: inference\nmodel: tiny_cnn\naccuracy: {reference: all}\n"),
+              testing::HasSubstr("accuracy.reference 'all' is no reference"));
+}
+
 TEST(ModelFiles, AsTheEngineAreModelAndEngine) {
   const TemporaryFile file("paceline_config_engine.xml");
   const auto cases = cases_of("engine: " + file.path() + "\nshapes: 'x:4x3'\n");

@@ -43,6 +43,20 @@ TEST(CaseCells, OneHalfWidthStandsOnlyForAboutSymmetricIntervals) {
   EXPECT_EQ(shown(1.0, -2.0, 4.0), "1.00 ±3.00");
 }
 
+TEST(CaseCells, TimesOfBuildsStandInTheTableWhereAFileWasBuilt) {
+  ReportRun run{testing::sample_run(), {}};
+  auto& file = run.result.cases[1].model_file;
+  const auto table = [&] { return case_table(std::span(&run, 1), Form::kMarkdown); };
+  file.format = "onnx", file.prepare_ns = 0.4e9;
+  EXPECT_EQ(std::ranges::count(table().heads, std::string("built in")), 0) << "every engine reads it";
+  file.format = ".pt2", file.prepare_ns = 33.1e9;
+  ASSERT_EQ(table().heads.at(5), "built in");
+  EXPECT_EQ(table().rows.at(1).cells.at(5).text, "33.1 s");
+  EXPECT_EQ(table().rows.at(0).cells.at(5).text, kNone);
+  file.prepare_ns = result::Number::missing("given");
+  EXPECT_EQ(std::ranges::count(table().heads, std::string("built in")), 0);
+}
+
 TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
   ReportRun run{testing::sample_run(), {}};
   auto& one = run.result.cases[1];
