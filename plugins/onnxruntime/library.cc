@@ -16,13 +16,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRoot = "ONNXRUNTIME_ROOT";
 constexpr const char* kFix =
-    "run scripts/setup.sh, or set ONNXRUNTIME_ROOT to a folder whose lib/ holds libonnxruntime.so.1";
+    ONNXRUNTIME_INSTALL ", or set ONNXRUNTIME_ROOT to a folder whose lib/ holds libonnxruntime.so.1";
+
+// Its wheel has the library under its full version alone.
+std::string library_of_wheel(const fs::path& root) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(root / "capi", none))
+    if (entry.path().filename().string().starts_with("libonnxruntime.so.1")) return entry.path().string();
+  return {};
+}
 
 std::string library_path() {
   const char* root = std::getenv(kRoot);
   if (!root || !*root) return ONNXRUNTIME_LIBRARY;
   for (const char* name : {"lib/libonnxruntime.so.1", "lib/libonnxruntime.so"})
     if (const auto file = fs::path(root) / name; fs::exists(file)) return file.string();
+  if (auto file = library_of_wheel(root); !file.empty()) return file;
   throw Error(
       ErrorCode::kUnavailable,
       fmt::format("{} is '{}', which holds no lib/libonnxruntime.so.1; correct or unset it", kRoot, root));

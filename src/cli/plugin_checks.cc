@@ -74,7 +74,7 @@ void add_libraries(const plugin::Manifest& manifest, const run::PluginDescriptio
 CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state, Facts& facts) {
   state = "not built";
   if (!manifest.not_built_because.empty())
-    return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
+    return {CheckStatus::kSkip, plugin::absence(manifest), manifest.fix};
   const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
   const host::SystemFiles files;
   state = "not loaded";

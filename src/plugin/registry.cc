@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/display_text.h"
 #include "base/file.h"
@@ -74,6 +76,23 @@ std::vector<DeclaredEngine> engines_in(const nlohmann::json& declared,
   return engines;
 }
 
+// A plug-in whose library an environment of Python brings: a launcher says which release that has.
+void look_for_library(const nlohmann::json& needs, Manifest& m) {
+  const std::string library = needs.at("library"), wanted = needs.at("version");
+  const char* const variable = std::getenv(needs.at("variable").get<std::string>().c_str());
+  const std::string found = variable ? variable : "";
+  if (!found.empty() && (wanted.empty() || found == wanted)) return;
+  m.lacks_library = true;
+  const char* const python = std::getenv("PACELINE_PYTHON");  // whose environment that is
+  m.fix = fmt::format("{} -m pip install {}", python && *python ? python : "python3",
+                      needs.at("install").get<std::string>());
+  m.not_built_because =
+      found.empty()
+          ? fmt::format("no {} in this environment", library)
+          : fmt::format("the {} of this environment is {}, and this paceline has plug-ins for {}", library,
+                        found, join(needs.at("releases").get<std::vector<std::string>>(), ", "));
+}
+
 Manifest parse_manifest(const fs::path& path) {
   Manifest m;
   m.name = path.stem().string();
@@ -87,6 +106,7 @@ Manifest parse_manifest(const fs::path& path) {
       m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");
     m.fix = json.at("fix");
+    if (json.contains("needs")) look_for_library(json["needs"], m);
     if (m.not_built_because.empty()) m.file = path.parent_path() / json.at("file").get<std::string>();
   } catch (const std::exception& e) {
     m.not_built_because = fmt::format("its manifest '{}' cannot be read: {}", path.string(), plain_reason(e));
@@ -150,8 +170,15 @@ std::vector<Manifest> read_manifests(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".json") manifests.push_back(parse_manifest(entry.path()));
-  std::sort(manifests.begin(), manifests.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  const auto place = [](const Manifest& m) { return std::tuple(m.name, m.file.empty()); };
+  std::ranges::sort(manifests, {}, place);
+  const auto repeated = std::ranges::unique(manifests, {}, &Manifest::name);
+  manifests.erase(repeated.begin(), repeated.end());
   return manifests;
+}
+
+std::string absence(const Manifest& manifest) {
+  return (manifest.lacks_library ? "cannot run here: " : "not built: ") + manifest.not_built_because;
 }
 
 std::vector<DeclaredEngine> engines_beside(const fs::path& plugin, const std::vector<Capability>& brings) {

@@ -20,16 +20,22 @@ struct Manifest {
   std::filesystem::path file;  // the shared object; empty when not built
   std::vector<Capability> capabilities;
   std::vector<std::pair<std::string, std::string>> built_for;
-  std::string not_built_because;  // empty when built
+  std::string not_built_because;  // empty when built and its library is there
   std::string fix;                // how to get it
   std::vector<DeclaredOption> options{};
   std::vector<DeclaredEngine> engines{};
+  bool lacks_library = false;  // built, but `not_built_because` says what is wrong with the library here
 };
+
+// "not built: …" or "cannot run here: …".
+std::string absence(const Manifest& manifest);
 
 // <prefix>/lib/paceline/plugins beside the running executable.
 std::filesystem::path plugin_dir();
 
-// Every manifest of a folder, sorted by name. For one that cannot be read, the reason is in its entry.
+// Every manifest of a folder, sorted by name. For one that cannot be read, the reason is in its entry. Of
+// several of one name, built for several releases of a library, it is the one whose release the environment
+// names.
 std::vector<Manifest> read_manifests(const std::filesystem::path& folder);
 
 // What FILE.engines.json says beside a plug-in FILE.so that has no manifest. Throws Error(kData) naming the

@@ -35,8 +35,8 @@ EngineHome EngineDirectory::find(plugin::Role role, const std::string& name,
       else if (manifest.not_built_because.empty())
         return {manifest.file, {}};
       else if (not_built.empty())
-        not_built = fmt::format("{} needs the {} plug-in, which is not built: {}; to get it: {}", words,
-                                manifest.name, manifest.not_built_because, manifest.fix);
+        not_built = fmt::format("{} needs the {} plug-in, which {}{}; to get it: {}", words, manifest.name,
+                                manifest.lacks_library ? "" : "is ", plugin::absence(manifest), manifest.fix);
     }
   if (!not_built.empty()) return {{}, not_built};
   if (!elsewhere.empty())

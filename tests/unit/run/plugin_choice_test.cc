@@ -156,6 +156,35 @@ TEST_F(Manifests, SayWhatIsWrongWithAnOption) {
   }
 }
 
+// A launcher names the release of a library in the variable (scripts/bundle/with_pytorch.sh).
+TEST_F(Manifests, OfSeveralReleasesTheOneThatIsHereCounts) {
+  const auto write = [&](const std::string& release) {
+    write_file_atomic(
+        scratch_.path() / ("x-" + release + ".json"),
+        R"({"name": "x", "file": ")" + release + R"(.so", "capabilities": ["engine a"], )" +
+            R"("built_for": {}, "not_built_because": "", "fix": "", "needs": {"library": "X", )" +
+            R"("variable": "PACELINE_TEST_X", "releases": ["2.0", "1.0"], "version": ")" + release +
+            R"(", "install": "x"}})");
+  };
+  const auto found = [&](const char* release) {
+    ::setenv("PACELINE_TEST_X", release, 1);
+    return plugin::read_manifests(scratch_.path());
+  };
+  ::unsetenv("PACELINE_PYTHON");
+  write("2.0");
+  write("1.0");
+  for (const std::string here : {"1.0", "2.0"}) {
+    ASSERT_EQ(found(here.c_str()).size(), 1U);
+    EXPECT_EQ(found(here.c_str())[0].file, scratch_.path() / (here + ".so"));
+  }
+  EXPECT_EQ(EngineDirectory(found("")).find("a").unavailable,
+            "engine 'a' needs the x plug-in, which cannot run here: no X in this environment; to get it: "
+            "python3 -m pip install x");
+  EXPECT_EQ(plugin::absence(found("3.0")[0]),
+            "cannot run here: the X of this environment is 3.0, and this paceline has plug-ins for 2.0, 1.0");
+  ::unsetenv("PACELINE_TEST_X");
+}
+
 TEST_F(Manifests, WithACapabilityOfALaterVersionAreNotLoaded) {
   for (const char* text : {"oracle power", "engine", ""}) {
     const auto found = read(R"("capabilities": [")" + std::string(text) + R"("])");
