@@ -5,6 +5,8 @@ PREFIX ?= /usr/local
 PLAN   ?= examples/plans/quickstart.yaml
 JOBS   ?= $(shell scripts/jobs.sh)
 TORCH  ?= $(shell . scripts/versions.sh; echo "$$TORCH_VERSION")
+VERSION := $(shell cat VERSION)
+RELEASES = $(shell . scripts/versions.sh; echo "$$TORCH_RELEASES")
 # CORE=1 leaves every engine's library out; PACELINE_WERROR=ON makes compiler warnings errors; TEST_ARGS go to ctest.
 CORE ?=
 PACELINE_WERROR ?= OFF
@@ -15,7 +17,7 @@ CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
   -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root) -DPACELINE_ONNXRUNTIME_ROOT=$$(cat .deps/onnxruntime_root) \
   -DPACELINE_OPENVINO_ROOT=$$(cat .deps/openvino_root))
 
-.PHONY: help setup configure tool build demo test test-slow install bundle validate check docs format clean
+.PHONY: help setup configure tool build demo test test-slow install bundle wheel validate check docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -41,6 +43,9 @@ install: tool  ## install into PREFIX (default /usr/local)
 
 bundle:  ## build/bundles/torch-VERSION.tar.xz: for machines without a compiler; TORCH=VERSION of their PyTorch (docs/gpu.md)
 	@scripts/bundle.sh --torch $(TORCH) build/bundles/torch-$(TORCH).tar.xz
+
+wheel:  ## build/dist/paceline-VERSION-….whl: `pip install` it where Python is, without a compiler (docs/getting-started.md)
+	@PACELINE_WERROR=$(PACELINE_WERROR) scripts/bundle.sh --torch $(RELEASES) build/dist/paceline-$(VERSION)-py3-none-manylinux_2_35_x86_64.whl
 
 validate: tool  ## is this machine fit for measuring?
 	@$(BUILD)/bin/paceline validate

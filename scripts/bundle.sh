@@ -1,63 +1,95 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: scripts/bundle.sh [--torch VERSION] DIR|FILE.tar.xz
-# Makes a folder or an archive that runs on another Linux (x86-64, glibc 2.35 or later) with python3 and PyTorch VERSION, and nothing
-# else: the tool, its plug-ins, the tests for GPUs, plans, tools. VERSION: the one that scripts/versions.sh names unless given.
-# TENSORRT_ROOT=DIR (its headers) gives it the plug-in for TensorRT. What it holds and how it is used: docs/gpu.md.
+# usage: scripts/bundle.sh [--torch VERSION[,VERSION…]] DIR|FILE.tar.xz|FILE.whl|FILE.deb…
+# Makes one tree, and packs it as each of these: it runs on another Linux (x86-64, glibc 2.35 or later) with python3 and the engines'
+# libraries that are there. A folder and an archive also hold the tests for GPUs, plans, tools. VERSION: of PyTorch, the one that
+# scripts/versions.sh names unless given. TENSORRT_ROOT=DIR (its headers) adds the plug-in for TensorRT. How it is used: docs/gpu.md.
 set -euo pipefail
 start=$SECONDS
-target_words='usage: scripts/bundle.sh [--torch VERSION] DIR|FILE.tar.xz'
-version='' target=''
+usage='usage: scripts/bundle.sh [--torch VERSION[,VERSION...]] DIR|FILE.tar.xz|FILE.whl|FILE.deb...'
+asked='' targets=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --torch) version=${2-missing}; shift; [ $# = 0 ] || shift ;;
-    --torch=*) version=${1#*=}; shift ;;
-    -h | --help) echo "$target_words"; exit 0 ;;
-    -*) echo "bundle: unknown option '$1'; $target_words" >&2; exit 2 ;;
-    *) [ -z "$target" ] || { echo "bundle: two places to write to: '$target' and '$1'; $target_words" >&2; exit 2; }; target=$1; shift ;;
+    --torch) asked=${2-missing}; shift; [ $# = 0 ] || shift ;;
+    --torch=*) asked=${1#*=}; shift ;;
+    -h | --help) echo "$usage"; exit 0 ;;
+    -*) echo "bundle: unknown option '$1'; $usage" >&2; exit 2 ;;
+    *) targets+=("$(realpath -m -- "$1")"); shift ;;
   esac
 done
-[ -n "$target" ] || { echo "bundle: where to? $target_words" >&2; exit 2; }
-target=$(realpath -m -- "$target")
+[ ${#targets[@]} -gt 0 ] || { echo "bundle: where to? $usage" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 . scripts/versions.sh
 SPEAKER=bundle
 . scripts/wheels.sh
 
-LIMIT_MB=30
-version=${version:-$TORCH_VERSION}
-case $version in *[!0-9.]* | '') echo "bundle: '$version' is no version of PyTorch; such as --torch 2.11.0" >&2; exit 2 ;; esac
-case $target in
-  *.tar.xz) [ ! -d "$target" ] || fail "'$target' is a folder" ;;
-  *) if [ -e "$target" ] && [ ! -f "$target/bundle.json" ] && [ -n "$(ls -A "$target")" ]; then fail "'$target' holds something that is no bundle; name another folder"; fi ;;
-esac
-name=paceline-$(cat VERSION)-torch-$version
-build=build/bundle-$version
+LIMIT_MB=30        # of an archive
+WHEEL_LIMIT_MB=40
+IFS=, read -ra versions <<< "${asked:-$TORCH_VERSION}"
+for version in "${versions[@]:-}"; do
+  case $version in *[!0-9.]* | '') echo "bundle: '$version' is no version of PyTorch; such as --torch 2.11.0" >&2; exit 2 ;; esac
+done
+for target in "${targets[@]}"; do
+  case $target in
+    *.tar.xz | *.whl | *.deb) [ ! -d "$target" ] || fail "'$target' is a folder" ;;
+    *) if [ -e "$target" ] && [ ! -f "$target/bundle.json" ] && [ -n "$(ls -A "$target")" ]; then fail "'$target' holds something that is no bundle; name another folder"; fi ;;
+  esac
+done
+name=paceline-$(cat VERSION)-torch-${asked:-$TORCH_VERSION}
+name=${name//,/-}
+date=$(git log -1 --format=%ct 2> /dev/null || echo 0)
+build=build/bundle-${versions[0]}   # of everything; those of other releases are for their plug-ins alone
+stage=$build/stage/$name
 
+# compile VERSION TARGET…
 compile() {
-  local targets=(tool)
+  local build=build/bundle-$1
+  torch_release "$1"
+  nccl_headers "$TORCH_RELEASE"
   scripts/configure.sh "$build" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPACELINE_WERROR="${PACELINE_WERROR:-OFF}" \
-    -DPACELINE_BUNDLE=ON -DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT="$TORCH_RELEASE" -DPACELINE_PLUGIN_ONNXRUNTIME=OFF \
-    -DPACELINE_PLUGIN_OPENVINO=OFF -DPACELINE_TENSORRT_ROOT="${TENSORRT_ROOT:-}"
-  is_built cuda && targets+=(gpu_cuda gpu_cuda_training)
+    -DPACELINE_BUNDLE=ON -DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT="$TORCH_RELEASE" -DPACELINE_ONNXRUNTIME_ROOT="$(cat .deps/onnxruntime_root)" \
+    -DPACELINE_OPENVINO_ROOT="$(cat .deps/openvino_root)" -DPACELINE_TENSORRT_ROOT="${TENSORRT_ROOT:-}"
   # Some targets run when they are built, to list their tests.
-  LD_LIBRARY_PATH=$TORCH_RELEASE/lib scripts/build.sh "$build" "$(scripts/jobs.sh)" "${targets[@]}"
+  LD_LIBRARY_PATH=$TORCH_RELEASE/lib scripts/build.sh "$build" "$(scripts/jobs.sh)" "${@:2}"
 }
 
-is_built() { grep -q '"not_built_because": ""' "$build/lib/paceline/plugins/$1.json"; }
+# is_built NAME [BUILD]
+is_built() { grep -q '"not_built_because": ""' "${2:-$build}/lib/paceline/plugins/$1.json"; }
 
-# copy STAGE: everything but the libraries of others.
+# The first release, with the tool; the tests for GPUs are built against one release.
+compile_first() {
+  local wanted=(tool)
+  compile "${versions[0]}" "${wanted[@]}"
+  if is_built cuda && [ ${#versions[@]} = 1 ]; then compile "${versions[0]}" gpu_cuda gpu_cuda_training; fi
+}
+
+# add_release VERSION: its plug-ins, in a folder of the release, under manifests of that name.
+add_release() {
+  local plugins=build/bundle-$1/lib/paceline/plugins folder=$stage/lib/paceline/torch-$1 plugin
+  compile "$1" paceline_plugin_torch
+  if is_built cuda "build/bundle-$1"; then compile "$1" paceline_plugin_cuda; fi
+  mkdir -p "$folder/torch_cpu_only"
+  strip -o "$folder/torch_cpu_only/libtorch.so" "$plugins/torch_cpu_only/libtorch.so"
+  for plugin in torch cuda; do
+    if is_built "$plugin" "build/bundle-$1"; then
+      strip -o "$folder/libpaceline_$plugin.so" "$plugins/libpaceline_$plugin.so"
+      sed 's,"file": ",&../torch-'"$1"'/,' "$plugins/$plugin.json" > "$stage/lib/paceline/plugins/$plugin-$1.json"
+    fi
+  done
+}
+
+# Everything but the libraries of others.
 copy() {
-  local stage=$1 plugin
+  local plugin
   rm -rf "$build/prefix"
   cmake --install "$build" --prefix "$build/prefix" --strip > /dev/null
-  mkdir -p "$stage/tests" "$stage/scripts" "$stage/lib/paceline"
+  mkdir -p "$stage/tests" "$stage/scripts" "$stage/lib/paceline" "$stage/share/paceline"
   cp -R "$build/prefix/bin" "$stage/"
   cp -R "$build/prefix/lib/paceline/plugins" "$stage/lib/paceline/"
-  mkdir -p "$stage/share/paceline"
-  cp share/topologies.yaml share/device_peaks.csv "$stage/share/paceline/"
+  cp -R "$build/prefix/share/"{man,bash-completion,zsh,fish} "$stage/share/"
+  cp -R "$build/prefix/share/paceline/schemas" share/topologies.yaml share/device_peaks.csv "$stage/share/paceline/"
   for plugin in gpu_cuda gpu_cuda_training; do
-    if is_built cuda; then strip -o "$stage/tests/$plugin" "$build/tests/$plugin"; fi
+    if is_built cuda && [ ${#versions[@]} = 1 ]; then strip -o "$stage/tests/$plugin" "$build/tests/$plugin"; fi
   done
   cp -R tests/cli examples docs tools python notebooks LICENSE CHANGELOG.md "$stage/"
   mv "$stage/cli" "$stage/tests/cli"
@@ -68,43 +100,54 @@ copy() {
   cp scripts/bundle/paceline "$stage/"
 }
 
-# describe STAGE: bundle.json; the launcher reads "torch" from it.
-describe() {
-  python3 - "$1" "$(cat VERSION)" "$(git describe --always --dirty --exclude='*' 2> /dev/null || echo unknown)" "$version" <<'PY'
-import json, pathlib, sys
-stage, paceline, commit, torch = sys.argv[1:]
-manifests = [json.loads(path.read_text()) for path in sorted(pathlib.Path(stage, "lib/paceline/plugins").glob("*.json"))]
-cuda = next((m["built_for"] for m in manifests if m["name"] == "cuda" and not m["not_built_because"]), {})
-nccl = cuda.get("NCCL", "none")
-facts = {"paceline": paceline, "commit": commit, "torch": torch, "cuda": cuda.get("CUDA"), "nccl": None if nccl == "none" else nccl, "glibc": "2.35",
-         "plugins": [m["name"] for m in manifests if not m["not_built_because"]],
-         "left_out": {m["name"]: m["not_built_because"] for m in manifests if m["not_built_because"]}}
-pathlib.Path(stage, "bundle.json").write_text(json.dumps(facts, indent=1) + "\n")
-PY
+# put TARGET LIMIT_MB: TARGET.partial under its name.
+put() {
+  local bytes
+  bytes=$(stat -c %s "$1.partial")
+  [ "$bytes" -le $(($2 * 1000000)) ] || fail "'$1' has $((bytes / 1000000)) MB, more than $2: see $1.partial"
+  mv "$1.partial" "$1"
+  say "$1: $((bytes / 100000 / 10)).$((bytes / 100000 % 10)) MB, unpacked $(du -sm "$stage" | cut -f1) MB, in $((SECONDS - start)) s"
 }
 
-# pack STAGE: the archive; the same files make the same archive.
-pack() {
-  local bytes
-  tar -C "$(dirname "$1")" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct 2> /dev/null || echo 0)" \
-    -cf - "$(basename "$1")" | xz -T0 -9e > "$target.partial"
-  bytes=$(stat -c %s "$target.partial")
-  [ "$bytes" -le $((LIMIT_MB * 1000000)) ] || fail "the archive has $((bytes / 1000000)) MB, more than $LIMIT_MB: see $target.partial"
-  mv "$target.partial" "$target"
-  say "$target: $((bytes / 100000 / 10)).$((bytes / 100000 % 10)) MB, unpacked $(du -sm "$1" | cut -f1) MB, in $((SECONDS - start)) s"
+# The same files make the same archive.
+pack_archive() {
+  tar -C "$(dirname "$stage")" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$date" -cf - "$name" | xz -T0 -9e > "$1.partial"
+  put "$1" $LIMIT_MB
+}
+
+pack_wheel() {
+  python3 scripts/bundle/packages.py wheel "$stage" "$1.partial" "$date"
+  put "$1" $WHEEL_LIMIT_MB
+}
+
+pack_debian() {
+  local work=$build/debian
+  rm -rf "$work"
+  python3 scripts/bundle/packages.py debian "$stage" "$work/stage"
+  STAGE=$PWD/$work/stage VERSION=$(cat VERSION) MAINTAINER=$(git log -1 --format='%an <%ae>' 2> /dev/null || echo paceline) SOURCE_DATE_EPOCH=$date \
+    cpack --config scripts/bundle/debian.cmake -B "$work" > "$work/cpack.log" 2>&1 || { cat "$work/cpack.log" >&2; fail "cpack made no .deb"; }
+  mv "$work/package.deb" "$1.partial"
+  put "$1" $WHEEL_LIMIT_MB
 }
 
 scripts/setup.sh
-torch_release "$version"
-nccl_headers "$TORCH_RELEASE"
-compile
-stage=$build/stage/$name
+compile_first
 rm -rf "$build/stage"
-copy "$stage"
-python3 scripts/bundle/libraries.py "$stage" "$TORCH_RELEASE"
-describe "$stage"
-mkdir -p "$(dirname "$target")"
-case $target in
-  *.tar.xz) pack "$stage" ;;
-  *) rm -rf "$target"; mv "$stage" "$target"; say "$target: $(du -sm "$target" | cut -f1) MB, in $((SECONDS - start)) s" ;;
-esac
+copy
+provided=()
+for version in "${versions[@]}"; do
+  [ "$version" = "${versions[0]}" ] || add_release "$version"
+  torch_release "$version"
+  provided+=("$TORCH_RELEASE/lib")
+done
+python3 scripts/bundle/libraries.py "$stage" "${provided[@]}" "$(cat .deps/openvino_root)/libs"
+python3 scripts/bundle/manifests.py "$stage" "$(cat VERSION)" "$(git describe --always --dirty --exclude='*' 2> /dev/null || echo unknown)"
+for target in "${targets[@]}"; do
+  mkdir -p "$(dirname "$target")"
+  case $target in
+    *.tar.xz) pack_archive "$target" ;;
+    *.whl) pack_wheel "$target" ;;
+    *.deb) pack_debian "$target" ;;
+    *) rm -rf "$target"; cp -R "$stage" "$target"; say "$target: $(du -sm "$target" | cut -f1) MB, in $((SECONDS - start)) s" ;;
+  esac
+done

@@ -4,6 +4,7 @@
 # with ONNX Runtime's headers (its wheel has none), by its place below a Debian mirror and its SHA-256.
 TORCH_VERSION=2.15.0
 OLDEST_TORCH_VERSION=2.11.0   # bundles are built for it too
+TORCH_RELEASES=$TORCH_VERSION,$OLDEST_TORCH_VERSION   # a wheel has plug-ins for each
 TORCH_WHEELS="torch==$TORCH_VERSION nvidia-cuda-runtime==13.2.86 nvidia-cuda-cupti==13.2.86"
 WHEEL_PYTHON=3.12   # which build of a wheel is taken; no interpreter of this version is needed
 # PyTorch's build is that of the machine's python3 where there is one, so that torchrun can be tested.

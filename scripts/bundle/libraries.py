@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a bundle whole: copies the shared libraries that a bare machine lacks, and checks that the rest is there on any.
 
-usage: libraries.py BUNDLE TORCH_FOLDER
+usage: libraries.py BUNDLE FOLDER…   (of engines' libraries, which the target has: torch/lib, openvino/libs)
 """
 
 import pathlib
@@ -40,10 +40,10 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
-def torch_libraries(torch):
-    """PyTorch's own files, and what of CUDA they load: the target's PyTorch brings them."""
-    own = {path.name for path in (torch / "lib").glob("*.so*")}
-    return own | {name for path in (torch / "lib").glob("lib*.so*") for name in Library(path).needed}
+def libraries_of_engines(folders):
+    """Their own files, and what of CUDA they load: the target's packages bring them."""
+    files = [path for folder in folders for path in folder.glob("lib*.so*")]
+    return {path.name for path in files} | {name for path in files for name in Library(path).needed}
 
 
 def places():
@@ -96,8 +96,8 @@ def licences(bundle, libraries):
 
 
 def main():
-    bundle, torch = map(pathlib.Path, sys.argv[1:3])
-    licences(bundle, complete(bundle, torch_libraries(torch)))
+    bundle, *folders = map(pathlib.Path, sys.argv[1:])
+    licences(bundle, complete(bundle, libraries_of_engines(folders)))
     problems = check(bundle)
     for problem in problems:
         print(f"bundle: {problem}", file=sys.stderr)

@@ -43,7 +43,7 @@ def bundles():
     found = []
     for archive in sorted(BUNDLES.glob("*.tar.xz")):
         facts = description(archive)
-        site = site_of(facts["torch"])
+        site = site_of(facts["torch"][0])
         if site:
             found.append((archive, facts, site))
     return found or skip(f"no bundle in {BUNDLES} whose PyTorch is in {DEPS}; `make bundle` makes one")

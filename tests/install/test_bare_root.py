@@ -74,12 +74,12 @@ class BareRoot(unittest.TestCase):
         self.assert_ok(report, "report without PyTorch")
         self.assertGreater((root / "root/report.html").stat().st_size, 100_000)
         release = re.search(r'PRETTY_NAME="(.*)"', (root / "etc/os-release").read_text()).group(1)
-        print(f"PyTorch {facts['torch']} on {release}: unpacked in {unpacked - start:.1f} s, first result after {done - start:.1f} s", flush=True)
+        print(f"PyTorch {facts['torch'][0]} on {release}: unpacked in {unpacked - start:.1f} s, first result after {done - start:.1f} s", flush=True)
 
     def test_inference_two_ranks_and_a_report(self):
         for release, root in ROOTS_MADE.items():
             for archive, facts, site in lab.bundles():
-                with self.subTest(release=release, torch=facts["torch"]):
+                with self.subTest(release=release, torch=facts["torch"][0]):
                     self.try_out(root, archive, facts, site)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How a bundle finds the PyTorch of a machine: its two scripts beside a made-up tool, with made-up PyTorches."""
+"""How a bundle, and the wheel of it, find the engines' libraries of a machine: the scripts beside a made-up tool, with made-up libraries."""
 
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -13,9 +14,11 @@ TOOL = """#!/bin/sh
 echo "arguments: $*"
 echo "libraries: ${LD_LIBRARY_PATH:-none}"
 echo "root: ${PACELINE_TORCH_ROOT:-unset} python: ${PACELINE_PYTHON:-unset} bin: ${PACELINE_BIN:-unset}"
+echo "releases: ${PACELINE_TORCH_VERSION:-none} ${PACELINE_ONNXRUNTIME_VERSION:-none} ${PACELINE_OPENVINO_VERSION:-none}"
+echo "others: ${ONNXRUNTIME_ROOT:-unset} ${OPENVINO_ROOT:-unset}"
 exit ${TOOL_CODE:-0}
 """
-NEEDED = ("sh", "dirname", "readlink", "sed", "head")
+NEEDED = ("sh", "dirname", "readlink", "sed", "head", "tr")
 
 
 def make_torch(site, version="2.11.0+cu130"):
@@ -29,6 +32,15 @@ def make_torch(site, version="2.11.0+cu130"):
     return torch
 
 
+def make_package(site, name, library):
+    """As the wheels of ONNX Runtime and OpenVINO are laid out."""
+    file = site / name / library
+    file.parent.mkdir(parents=True)
+    file.touch()
+    (site / name / "__init__.py").write_text(f"raise SystemExit('{name} was imported')\n")
+    return site / name
+
+
 class Launcher(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="paceline bundle "))
@@ -38,7 +50,7 @@ class Launcher(unittest.TestCase):
             (self.bundle / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SCRIPTS / name, self.bundle / target)
         self.script(self.bundle / "bin/paceline", TOOL)
-        (self.bundle / "bundle.json").write_text('{\n "paceline": "0.1.0",\n "torch": "2.11.0",\n "cuda": "13.0"\n}\n')
+        (self.bundle / "bundle.json").write_text('{\n "paceline": "0.1.0",\n "torch": ["2.15.0", "2.11.0"],\n "cuda": "13.0"\n}\n')
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
 
     def script(self, path, text):
@@ -60,6 +72,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn(f"libraries: {torch}/lib:{torch.parent}/nvidia/cu13/lib\n", result.stdout)
         self.assertIn(f"root: {torch} ", result.stdout)
+        self.assertIn("releases: 2.11.0 none none\n", result.stdout)
 
     def assert_refused(self, result, code, *words):
         self.assertEqual((result.returncode, result.stdout), (code, ""), result.stderr)
@@ -67,9 +80,14 @@ class Launcher(unittest.TestCase):
         for word in words:
             self.assertIn(word, result.stderr)
 
-    def assert_runs_without(self, result):
-        self.assertEqual(result.returncode, 0, result.stderr)
+    def assert_runs_without(self, result, release="none"):
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("libraries: none\n", result.stdout)
+        self.assertIn(f"releases: {release} none none\n", result.stdout)
+
+    def strict(self, **variables):
+        """What runs a command that needs PyTorch, such as the tests for GPUs."""
+        return self.paceline("sh", "-c", "echo it ran", command=self.bundle / "scripts/with_pytorch.sh", **variables)
 
     def test_the_one_python3_sees_without_importing_it(self):
         torch = make_torch(self.folder / "site")
@@ -90,29 +108,49 @@ class Launcher(unittest.TestCase):
 
     def test_a_folder_named_torch_in_the_working_directory_is_none(self):
         make_torch(self.folder / "here")
-        self.assert_refused(self.paceline("infer", cwd=self.folder / "here"), 77, "python3 has a PyTorch")
+        self.assert_runs_without(self.paceline("infer", cwd=self.folder / "here"))
 
     def test_none_at_all(self):
-        self.assert_refused(self.paceline("infer"), 77, "PyTorch 2.11.0", "pip install torch==2.11.0", "PACELINE_TORCH_ROOT")
         bare = self.folder / "path"
         bare.mkdir()
         for name in NEEDED:
             (bare / name).symlink_to(shutil.which(name))
-        self.assert_refused(self.paceline("infer", PATH=bare), 77, "neither the active environment nor python3")
+        for variables in ({}, {"PATH": bare}):
+            self.assert_runs_without(self.paceline("infer", **variables))
+            self.assert_refused(self.strict(**variables), 77, "PyTorch 2.15.0 2.11.0, and neither the active environment nor python3",
+                                "pip install torch==2.15.0", "PACELINE_TORCH_ROOT")
 
     def test_another_version(self):
-        torch = make_torch(self.folder / "site", "2.15.0+cpu")
+        torch = make_torch(self.folder / "site", "2.14.0+cpu")
         for variables in ({"PYTHONPATH": torch.parent}, {"PACELINE_TORCH_ROOT": torch}):
-            self.assert_refused(self.paceline("train", **variables), 77, "runs with PyTorch 2.11.0", f"'{torch}' is 2.15.0", "torch==2.11.0")
+            self.assert_runs_without(self.paceline("train", **variables), release="2.14.0")
+            self.assert_refused(self.strict(**variables), 77, "runs with PyTorch 2.15.0 2.11.0", f"'{torch}' is 2.14.0", "torch==2.15.0")
         (torch / "version.py").unlink()
-        self.assert_refused(self.paceline("train", PACELINE_TORCH_ROOT=torch), 77, "of an unknown version")
+        self.assert_refused(self.strict(PACELINE_TORCH_ROOT=torch), 77, "of an unknown version")
+
+    def test_those_of_other_engines(self):
+        site = self.folder / "site"
+        onnxruntime = make_package(site, "onnxruntime", "capi/libonnxruntime.so.1.31.1")
+        openvino = make_package(site, "openvino", "libs/libopenvino.so.2641")
+        result = self.paceline("infer", PYTHONPATH=site)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for line in (f"libraries: {openvino}/libs", "releases: none 1.31.1 2026.4.1", f"others: {onnxruntime} {openvino}"):
+            self.assertIn(line + "\n", result.stdout)
+        result = self.paceline("infer", PYTHONPATH=site, ONNXRUNTIME_ROOT="none", OPENVINO_ROOT="none")
+        self.assert_runs_without(result)
+        self.assertIn("others: unset unset\n", result.stdout)
+
+    def test_a_folder_of_the_users_answers_for_itself(self):
+        result = self.paceline("infer", ONNXRUNTIME_ROOT="/nothing", OPENVINO_ROOT="/nothing", LD_LIBRARY_PATH="/some/where")
+        for line in ("libraries: /some/where", "releases: none unknown unknown"):
+            self.assertIn(line + "\n", result.stdout)
 
     def test_versions_as_pytorch_writes_them(self):
         for number, text in enumerate(("2.11.0", "2.11.0+cpu", "2.11.0+cu130")):
             torch = make_torch(self.folder / f"site{number}", text)
             self.assert_runs_with(self.paceline("infer", PACELINE_TORCH_ROOT=torch), torch)
         torch = make_torch(self.folder / "nightly", "2.11.0a0+git70d99e9")
-        self.assert_refused(self.paceline("infer", PACELINE_TORCH_ROOT=torch), 77, "2.11.0a0")
+        self.assert_refused(self.strict(PACELINE_TORCH_ROOT=torch), 77, "2.11.0a0")
         archive = make_torch(self.folder / "archive")
         (archive / "version.py").unlink()
         (archive / "build-version").write_text("2.11.0+cpu\n")
@@ -125,7 +163,7 @@ class Launcher(unittest.TestCase):
         """ESC, a line end, CSI as one character, and one that turns the direction of text."""
         odd = "a\x1b]0;title\x07\nb\u009b1m\u202e\x7fc größe"
         for variables in ({"PACELINE_TORCH_ROOT": self.folder / odd}, {"PACELINE_TORCH_ROOT": make_torch(self.folder / odd, "1.0")}):
-            result = self.paceline("infer", **variables)
+            result = self.strict(**variables)
             self.assertIn(result.returncode, (2, 77))
             self.assertRegex(result.stderr, r"\Apaceline: [^\n]+\n\Z")
             self.assertIn("a?]0;title??b?1m??c größe", result.stderr)
@@ -136,18 +174,10 @@ class Launcher(unittest.TestCase):
         self.assert_runs_without(result)
         self.assertEqual(result.stderr, "")
 
-    def test_commands_that_need_none_say_nothing(self):
-        for arguments in ((), ("--version",), ("report", "--source", "x"), ("schema", "options"), ("infer", "--help"), ("run", "-h")):
-            result = self.paceline(*arguments)
-            self.assert_runs_without(result)
-            self.assertEqual(result.stderr, "", arguments)
-
-    def test_commands_that_look_at_it_warn(self):
-        for arguments in (("validate",), ("run", "--dry-run", "plan.yaml")):
-            result = self.paceline(*arguments)
-            self.assert_runs_without(result)
-            self.assertRegex(result.stderr, r"\Apaceline: warning: [^\n]+\n\Z")
-        self.assert_refused(self.paceline("infer", "--", "--dry-run"), 77)
+    def test_commands_that_need_none_look_for_none(self):
+        torch = make_torch(self.folder / "site")
+        for arguments in ((), ("report", "--source", "x"), ("schema", "options"), ("infer", "--help"), ("run", "-h")):
+            self.assert_runs_without(self.paceline(*arguments, PYTHONPATH=torch.parent))
 
     def test_what_was_in_the_path_of_libraries_stays(self):
         torch = make_torch(self.folder / "site")
@@ -173,6 +203,25 @@ class Launcher(unittest.TestCase):
         self.assertEqual(result.stdout.strip().split("|")[1:], [str(self.bundle / "paceline"), str(self.bundle / "lib/paceline/plugins")])
         self.assertIn(f"{torch}/lib", result.stdout)
         self.assertEqual(self.paceline(command=self.bundle / "scripts/with_pytorch.sh").returncode, 2)
+
+    def in_wheel(self, site, *arguments, **env):
+        """The package that pip installs, run by an interpreter that sees `site`."""
+        package = self.folder / "wheel/paceline"
+        shutil.copytree(self.bundle, package, dirs_exist_ok=True)
+        shutil.copytree(SCRIPTS / "package", package, dirs_exist_ok=True)
+        return self.paceline("-m", "paceline", *arguments, command=sys.executable, PYTHONPATH=f"{package.parent}:{site}", **env)
+
+    def test_the_package_of_the_wheel_asks_its_own_python(self):
+        torch = make_torch(self.folder / "site")
+        make_package(torch.parent, "onnxruntime", "capi/libonnxruntime.so.1.31.1")
+        elsewhere = make_torch(self.folder / "elsewhere", "2.15.0")
+        active = self.environment_with(elsewhere.parent, self.folder / "active")
+        result = self.in_wheel(torch.parent, "infer", "--model", "x  y", VIRTUAL_ENV=active, TOOL_CODE=4)
+        self.assertEqual((result.returncode, result.stderr), (4, ""))
+        for line in ("arguments: infer --model x  y", "releases: 2.11.0 1.31.1 none"):
+            self.assertIn(line + "\n", result.stdout)
+        self.assertIn(f"root: {torch} python: {sys.executable} ", result.stdout)
+        self.assert_runs_without(self.in_wheel("/nowhere", "infer", VIRTUAL_ENV=active, cwd=elsewhere.parent))
 
     def test_a_link_to_the_launcher_works(self):
         torch = make_torch(self.folder / "site")

@@ -32,7 +32,7 @@ class Libraries(unittest.TestCase):
         return self.compile(self.bundle / "bin/program", text, "-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib", "-Wl,--no-as-needed", *arguments)
 
     def make_whole(self):
-        return subprocess.run([sys.executable, str(SCRIPT), str(self.bundle), str(self.folder / "torch")], capture_output=True, text=True, check=False)
+        return subprocess.run([sys.executable, str(SCRIPT), str(self.bundle), str(self.folder / "torch/lib")], capture_output=True, text=True, check=False)
 
     def assert_refused(self, *words):
         result = self.make_whole()
