@@ -150,16 +150,6 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
                      range_of(*judged.ratio));
 }
 
-// What one sample of a case of each kind is.
-constexpr std::array<std::pair<WorkloadKind, std::string_view>, 2> kIterations{
-    {{WorkloadKind::kTraining, "a step"}, {WorkloadKind::kCollective, "an operation of the largest size"}}};
-
-std::string_view iteration_name(const CaseResult& one) {
-  for (const auto& [kind, name] : kIterations)
-    if (kind == one.benchmark.kind) return name;
-  return "an inference";
-}
-
 std::string single_sentence(const CaseResult& one) {
   const bool blocks{one.back_to_back_ns.value};
   const auto& p50 = blocks ? one.back_to_back_ns : one.headline.p50_ns;
@@ -178,7 +168,7 @@ std::string single_sentence(const CaseResult& one) {
           ? fmt::format("; of {}, the next one may differ", plural(std::ssize(one.repetitions), "process"))
           : "";
   return fmt::format("{} takes {} {}{}{}{}{}.", one.label, format_duration_ns(*p50.value),
-                     iteration_name(one), blocks ? " back to back" : "", range, rate, doubt);
+                     traits_of(one.benchmark.kind).sample, blocks ? " back to back" : "", range, rate, doubt);
 }
 
 std::string pair_sentence(const RunResult& run, const CaseResult& a, const CaseResult& b) {

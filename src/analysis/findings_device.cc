@@ -37,10 +37,10 @@ std::string slowed_words(const DeviceState& state) {
                      join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
 
-// A case whose median is the time of its work on a GPU: no collective, no request that waits.
+// A case whose median is the time of its work on a GPU: no sweep, no request that waits.
 bool uses_gpu(const CaseResult& one) {
   return is_ok(one) && result::on_device(one.benchmark) && one.headline.p50_ns.value && !one.load &&
-         one.benchmark.kind != WorkloadKind::kCollective;
+         !traits_of(one.benchmark.kind).sweeps;
 }
 
 // Tensor cores compute in these.

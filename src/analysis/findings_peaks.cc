@@ -52,8 +52,7 @@ std::string faster_products(const DevicePeaks& peaks, bool measured, std::string
 }
 
 bool is_timed_on_gpu(const CaseResult& one) {
-  return is_ok(one) && result::on_device(one.benchmark) && !one.load &&
-         one.benchmark.kind != WorkloadKind::kCollective;
+  return is_ok(one) && result::on_device(one.benchmark) && !one.load && !traits_of(one.benchmark.kind).sweeps;
 }
 
 // A case that differs in the precision alone says more than a peak.

@@ -58,8 +58,7 @@ Number device_share_of_steps(const CaseResult& one) {
 
 Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples, double items_per_iteration,
                        const SampledWindow& window) {
-  if (one.benchmark.kind == WorkloadKind::kCollective)
-    return Number::missing("the window holds a sweep of sizes");
+  if (traits_of(one.benchmark.kind).sweeps) return Number::missing("the window holds a sweep of sizes");
   std::vector<const Sample*> done;
   std::uint32_t flags = 0;
   for (const auto& sample : samples)

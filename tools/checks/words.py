@@ -24,7 +24,7 @@ READERS = {
     "src/plugin/registry.cc",  # manifests of plug-ins
 }
 COMMENT = re.compile(r"//.*")
-LITERAL = re.compile(r'(?<!include )(?<!", )"([a-z_]+)"')  # of a row the first one, its name
+LITERAL = re.compile(r'(?<!include )(?<!", )(?<!_names = )"([a-z_]+)"')  # of a row the first one, its name
 COMPARED = re.compile(
     r'[=!]=\s*(?:std::string(?:_view)?\()?"([\w:]*)"'  # x == "cuda:1"
     r'|"([\w:]*)"\s*[=!]='
