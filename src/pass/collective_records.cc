@@ -44,7 +44,6 @@ constexpr std::array kCollectiveTypes{
     RecordType{
         "collective",
         [](PassReport& r, const Json& j) { read(j, "collective", r.fill<SweepReport>().known.emplace()); }},
-    RecordType{"at", [](PassReport& r, const Json& j) { read(j, "at", r.fill<SweepReport>().at); }},
     RecordType{"collective_times", take_times, true},
     RecordType{"round_times", take_rounds, true},
 };
@@ -57,9 +56,6 @@ std::span<const RecordType> collective_records() {
 
 Json collective_record(const result::CollectiveResult& known) {
   return record("collective", "collective", Writer::write(known));
-}
-Json at_record(const std::string& words) {
-  return record("at", "at", words);
 }
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank) {
   return Writer::write(of_one_rank).dump();

@@ -10,9 +10,8 @@
 // Records of a sweep of collectives.
 namespace paceline::pass {
 
-// Before the first size: operation, backend, ranks. Then, from every rank, what it measures next, in words.
+// Before the first size: operation, backend, ranks.
 nlohmann::json collective_record(const result::CollectiveResult& known);
-nlohmann::json at_record(const std::string& words);
 // The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank);
 nlohmann::json collective_times_record(const std::vector<std::string>& of_ranks);

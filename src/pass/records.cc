@@ -100,6 +100,7 @@ void take_done(PassReport& report, const Json&) {
 
 constexpr std::array kCommonTypes{
     RecordType{"phase", [](PassReport& r, const Json& j) { read(j, "phase", r.phase); }},
+    RecordType{"at", [](PassReport& r, const Json& j) { read(j, "at", r.at); }},
     RecordType{"loaded", take_loaded},
     RecordType{"correctness", [](PassReport& r, const Json& j) { read(j, "correctness", r.correctness); }},
     RecordType{"samples", take_samples},
@@ -155,6 +156,9 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const Json& recor
   return std::nullopt;
 }
 
+Json at_record(const std::string& words) {
+  return record("at", "at", words);
+}
 Json phase_record(const std::string& phase) {
   return record("phase", "phase", phase);
 }

@@ -69,6 +69,7 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::j
 
 // Makers; the tags (rank, repetition) are added by the pass. First those of every pass.
 nlohmann::json phase_record(const std::string& phase);
+nlohmann::json at_record(const std::string& words);  // what a rank does next
 nlohmann::json progress_record(const ProgressRecord& progress);
 nlohmann::json notice_record(const std::string& words);
 nlohmann::json fault_record(const std::string& words);  // a notice of a fault on purpose

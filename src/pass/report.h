@@ -80,7 +80,6 @@ struct TrainingReport {
 struct SweepReport {
   // What is known before the first size: operation, backend, ranks. None: nothing was measured.
   std::optional<result::CollectiveResult> known;
-  std::string at;                              // what is being measured, in words
   std::vector<result::CollectiveTimes> times;  // every size, out of place and in place
   std::vector<result::RoundTimes> rounds;      // every subset of every round
 };
@@ -94,6 +93,7 @@ using Payload =
 struct PassReport {
   bool done = false;                // the worker said so itself
   std::string phase = kStartPhase;  // the last one it entered
+  std::string at;                   // what a rank does next, in words: timeout_s counts from then
   std::string error_code;           // of a failure it reported: unsupported, data, …
   std::string error;
   std::vector<result::Sample> samples;

@@ -121,7 +121,7 @@ std::string progress_words(const CaseRun& run, const pass::PassReport& report) {
   auto done = std::span(steps).first(std::min(steps.size(), sweep.times.size()));
   const auto measured =
       count_sizes({done.begin(), done.end()}) - (is_half_measured(steps, sweep.times) ? 1 : 0);
-  const auto where = sweep.at.empty() ? "before the first size" : "at " + sweep.at;
+  const auto where = report.at.empty() ? "before the first size" : "at " + report.at;
   return done.size() == steps.size()
              ? fmt::format("it was {}; all {} of the sweep are kept", where, plural(all, "size"))
          : measured == 0

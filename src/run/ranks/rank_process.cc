@@ -41,7 +41,7 @@ bool RankProcess::trains() {
 void RankProcess::look(std::int64_t now_ns) {
   worker_.look();
   const auto& report = worker_.report();
-  if (const auto& at = report.get<pass::SweepReport>().at; at_ != at) at_ = at, at_since_ns_ = now_ns;
+  if (at_ != report.at) at_ = report.at, at_since_ns_ = now_ns;
   if (!failure_ && !report.error_code.empty()) failure_ = process::Verdict{report.error_code, report.error};
   if (!failure_) failure_ = worker_.failure();
   if (failure_ && failed_ns_ == 0) failed_ns_ = now_ns;

@@ -162,9 +162,10 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
 
 TEST(Records, OfTwoKindsOfPassesAreNoReport) {
   PassReport report;
-  EXPECT_TRUE(report.get<SweepReport>().at.empty());
+  EXPECT_TRUE(report.at.empty());
   apply_record(report, at_record("256 bytes"));
-  EXPECT_EQ(report.get<SweepReport>().at, "256 bytes");
+  EXPECT_EQ(report.at, "256 bytes");
+  apply_record(report, collective_record({}));
   EXPECT_THROW(apply_record(report, inputs_record(3)), Error);
   EXPECT_EQ(report.get<InputsReport>().samples_given, 0);
 }
