@@ -5,22 +5,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/pretrained_model.h"
+#include "config/option_table.h"
 #include "run/case/model_parts.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Options that name what is written, and the one that is read and written.
-constexpr std::array<std::string_view, 8> kWritten{"output",     "junit", "nccl_json",    "log",
-                                                   "output_dir", "save",  "dump_outputs", "timing_cache"};
+bool is_written(std::string_view name) {
+  return std::ranges::any_of(config::option_groups(), [&](const config::OptionGroup& group) {
+    return std::ranges::any_of(
+        group.options, [&](const config::Option& option) { return option.written && option.name == name; });
+  });
+}
 
 bool is_there(const std::string& path) {
   std::error_code unknown;
@@ -68,7 +71,7 @@ void check_overwrites_no_input(const config::FlagSet& flags, std::string_view ou
       }
   };
   for (const auto& option : flags.settings)
-    if (std::ranges::find(kWritten, option.name) == kWritten.end())
+    if (!is_written(option.name))
       for (const auto& value : option.values) check(value.text, option.written);
   for (const auto& argument : flags.positionals) check(argument, "this command");
 }

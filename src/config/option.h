@@ -110,6 +110,7 @@ struct Option {
   bool identity = true;
   bool by_place = false;        // the place of a value in its list has a meaning
   bool gpu_only = false;        // values other than the default need a device that is not the CPU
+  bool written = false;         // it names what is written, so that its value is no input
   std::string_view scenario{};  // the only one it is for
   Owner owner{};
   std::string_view at_most{};   // the option whose value it must not exceed

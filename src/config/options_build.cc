@@ -51,6 +51,7 @@ constexpr std::array kBuildRows{
     Option{
         .name = "timing_cache",
         .flags = "--timingCacheFile",
+        .written = true,
         .help = "TensorRT: file with times of kernels, read and written, so that the next build is faster."},
     Option{.name = "engine_config",
            .flags = "--config,-c",
@@ -64,7 +65,9 @@ constexpr std::array kBuildRows{
         .commands = kExport | kBuild,
         .help =
             "Stops a process that exports, calibrates or compiles after so long; nothing is written then."},
-    Option{.name = "log", .help = "Where the library's own words go; unset: FILE.log beside the output."},
+    Option{.name = "log",
+           .written = true,
+           .help = "Where the library's own words go; unset: FILE.log beside the output."},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr std::array kPlanRows{
            .aliases = "run.output_dir,run.save_dir",
            .flags = "-o",
            .fallback = "results",
+           .written = true,
            .help = "Where run directories are made."},
     Option{.name = "expect",
            .type = kExpression,
@@ -67,8 +68,10 @@ constexpr std::array kCommandRows{
                    "list or a flag for each."},
     Option{.name = "nccl_json",
            .commands = kRun | kComm,
+           .written = true,
            .help = "Also writes collectives to this file in the JSON of nccl-tests."},
-    Option{.name = "junit", .help = "Also writes cases and gates as JUnit XML to this file."},
+    Option{
+        .name = "junit", .written = true, .help = "Also writes cases and gates as JUnit XML to this file."},
     Option{.name = "monitor",
            .type = kBoolean,
            .fallback = "false",
@@ -95,6 +98,7 @@ constexpr std::array kCommandRows{
         .name = "output",
         .flags = "-o,--out,--saveEngine",
         .commands = kReport | kSchema | kExport | kBuild,
+        .written = true,
         .help =
             "File or folder to write; - is standard output. Unset: beside the results, or standard output."},
     Option{
@@ -180,6 +184,7 @@ constexpr std::array kCommandRows{
                    "once as lines."},
     Option{.name = "save",
            .commands = kValidate,
+           .written = true,
            .help =
                "Writes what this machine is (hardware, versions, limits, load figures) to this file; with "
                "--hosts, what most of them have."},

@@ -166,6 +166,7 @@ constexpr std::array kWorkloadRows{
            .help = "State of a model, OUTPUT:INPUT: what an inference gives is the input of the next one; it "
                    "is bound outside the timed part, and answers are checked for the first inputs."},
     aside({.name = "dump_outputs",
+           .written = true,
            .help = "Folder for what the checked inputs gave: inputs-<batch>.npz and outputs-<batch>.npz in a "
                    "folder for each case, all outputs of the model; --accuracy-samples says how many inputs "
                    "are run."}),
