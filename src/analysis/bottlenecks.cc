@@ -14,6 +14,7 @@ namespace {
 using result::CaseResult;
 using result::Estimate;
 using result::Number;
+using result::OwnPart;
 using result::StepCosts;
 
 Estimate missing(const char* reason) {
@@ -30,6 +31,11 @@ Number share_of(const Number& part, const Number& whole) {
 template <Estimate StepCosts::*Cost>
 Estimate cost(const CaseResult& one) {
   return one.training->costs.*Cost;
+}
+
+template <OwnPart Part>
+Estimate cost(const CaseResult& one) {
+  return one.training->costs.own_ns[Part];
 }
 
 // A share of the profiled steps, of a step that nobody watched.
@@ -50,8 +56,8 @@ constexpr std::array<Kind, 8> kKinds{
     {{"straggler", "sync_stalls", cost<&StepCosts::straggler_wait_ns>},
      {"exposed_communication", "sync_stalls", cost<&StepCosts::communication_ns>},
      {"uneven_sync", "sync_stalls", [](const CaseResult&) { return missing("a variation has no cost"); }},
-     {"data_bound", "input", cost<&StepCosts::data_wait_ns>},
-     {"host_bound", "host", cost<&StepCosts::host_ns>},
+     {"data_bound", "input", cost<OwnPart::kDataWait>},
+     {"host_bound", "host", cost<OwnPart::kHost>},
      {"memory_operators", "memory", [](const CaseResult& one) { return of_profile(one, memory_share(one)); }},
      {"outside_onednn", "operators",
       [](const CaseResult& one) { return of_profile(one, outside_onednn_share(one)); }},
@@ -94,7 +100,7 @@ StepShape shape_of(const CaseResult& one) {
   shape.straggler_wait_share = t.straggler_wait_share;
   shape.overlap_ratio = t.overlap_ratio;
   shape.input_wait_share = t.data_wait_share;
-  shape.host_share = share_of(t.costs.host_ns.value, shape.step_ns);
+  shape.host_share = share_of(t.costs.own_ns[OwnPart::kHost].value, shape.step_ns);
   shape.stall_share = t.communication_share;
   if (t.communication_share && t.straggler_wait_share)
     shape.stall_share = *t.communication_share + *t.straggler_wait_share;

@@ -211,14 +211,15 @@ Findings find_data_bound(const RunResult& run) {
 Findings find_host_bound(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : trained(run)) {
-    const auto& c = training_of(*one).costs;
-    if (!c.host_ns.value || !c.step_ns.value || *c.host_ns.value < kMuchHost * *c.step_ns.value) continue;
+    const auto& costs = training_of(*one).costs;
+    const Number &host = costs.own_ns[result::OwnPart::kHost].value, &step = costs.step_ns.value;
+    if (!host || !step || *host < kMuchHost * *step) continue;
     found.push_back(about_training(
         *one,
         fmt::format("{}: {} of a step is in none of its parts: the host keeps training waiting.", one->label,
-                    format_percent(*c.host_ns.value / *c.step_ns.value)),
-        fmt::format("{} of {} a step on the typical rank", format_duration_ns(*c.host_ns.value),
-                    format_duration_ns(*c.step_ns.value)),
+                    format_percent(*host / *step)),
+        fmt::format("{} of {} a step on the typical rank", format_duration_ns(*host),
+                    format_duration_ns(*step)),
         is_traced(*one) ? "Try a larger batch, CUDA graphs or torch.compile, and fewer .item() calls and "
                           "prints in a step."
                         : "Leave the threads of a rank cores of their own (threads, pin), and see what else "

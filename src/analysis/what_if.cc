@@ -225,8 +225,8 @@ Model model_of(const RunResult& run, const CaseResult& one) {
   const auto& costs = one.training->costs;
   const auto points = points_beside(run, one);
   m.now = {.own_ns = point.own_ns,
-           .backward_ns = costs.backward_ns.value.value().value_or(0),
-           .data_wait_ns = costs.data_wait_ns.value.value().value_or(0),
+           .backward_ns = costs.own_ns[result::OwnPart::kBackward].value.value().value_or(0),
+           .data_wait_ns = costs.own_ns[result::OwnPart::kDataWait].value.value().value_or(0),
            .straggler_wait_ns = point.straggler_wait_ns,
            .buckets = point.buckets,
            .link = fit_ring(points),

@@ -32,16 +32,6 @@ std::string interval_text(const pass::ProgressRecord& r) {
   return fmt::format("{} ({}–{})", value, format_ms(*r.ci_low_ns), format_ms(*r.ci_high_ns));
 }
 
-// Every part of a step that is worth a word while training runs.
-struct ShownPart {
-  const char* name;
-  result::Number result::StepShares::*share;
-};
-constexpr std::array kShownParts{
-    ShownPart{"data", &result::StepShares::data_wait}, ShownPart{"fwd", &result::StepShares::forward},
-    ShownPart{"bwd", &result::StepShares::backward}, ShownPart{"exposed comm", &result::StepShares::exposed},
-    ShownPart{"opt", &result::StepShares::optimizer}};
-
 }  // namespace
 
 std::string figures_of(const pass::ProgressRecord& r) {
@@ -54,9 +44,9 @@ std::string words_of(const pass::LiveSteps& steps) {
   if (const auto& slowest = steps.slowest)
     text += fmt::format("  slowest: rank {} (+{}{}{})", slowest->rank, format_percent(slowest->beyond),
                         slowest->cause.empty() ? "" : ": ", slowest->cause);
-  for (const auto& part : kShownParts)
-    if (const auto& share = steps.shares.*part.share)
-      text += fmt::format("  {} {}", part.name, format_percent(*share));
+  for (const auto part : result::kStepParts)
+    if (const auto& share = steps.shares[part]; share && *traits_of(part).word != 0)
+      text += fmt::format("  {} {}", traits_of(part).word, format_percent(*share));
   return text;
 }
 

@@ -93,6 +93,11 @@ std::string or_none(const result::Number& number, std::string (*format)(double))
 std::string percent_or_none(const result::Number& number) {
   return number ? format_percent(*number) : kNone;
 }
+std::string spaced(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 std::string significant_or_none(const result::Number& number) {
   return number ? format_significant(*number) : kNone;
 }

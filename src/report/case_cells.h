@@ -17,6 +17,7 @@ std::string throughput_head(const std::vector<ReportCase>& cases);
 std::string or_none(const result::Number& number, std::string (*format)(double));  // kNone without a number
 std::string percent_or_none(const result::Number& number);
 std::string significant_or_none(const result::Number& number);
+std::string spaced(std::string name);  // of a file: fixed iterations
 
 bool is_offline(const result::CaseResult& one);   // one submission as a whole
 bool is_training(const result::CaseResult& one);  // measured, with figures of its ranks

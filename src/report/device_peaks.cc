@@ -34,11 +34,6 @@ std::string rate_text(const DevicePeak& peak, const Number& per_s) {
                        : format_significant(*per_s * 1e-12) + " TB/s";
 }
 
-std::string words_of(std::string variant) {
-  std::ranges::replace(variant, '_', ' ');
-  return variant;
-}
-
 std::string share_of_datasheet(const DevicePeak& peak) {
   return peak.per_s && peak.datasheet_per_s ? format_percent(*peak.per_s / *peak.datasheet_per_s, 0) : kNone;
 }
@@ -59,7 +54,7 @@ Section section_of_peaks(const DevicePeaks& peaks) {
               .numbers_from = 2,
               .numbers_to = 6};
   for (const auto& peak : peaks.peaks)
-    table.add(peak.operation, words_of(peak.variant), rate_text(peak, peak.per_s),
+    table.add(peak.operation, spaced(peak.variant), rate_text(peak, peak.per_s),
               rate_text(peak, peak.datasheet_per_s), share_of_datasheet(peak), percent_or_none(peak.spread),
               peak.detail.empty() ? kNone : peak.detail);
   return {.table = std::move(table)};

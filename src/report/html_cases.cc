@@ -24,12 +24,6 @@ namespace {
 using result::MetricValue;
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-// Replaces underscores in names of the code: fixed_iterations.
-std::string spaced(std::string text) {
-  std::ranges::replace(text, '_', ' ');
-  return text;
-}
-
 // Agreements are near 100 %, where two digits would show no difference; so is what the device takes of a
 // time.
 bool is_agreement(std::string_view name) {

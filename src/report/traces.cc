@@ -25,6 +25,7 @@ namespace {
 using analysis::traces::TraceStudy;
 using Json = nlohmann::json;
 using result::Number;
+using result::OwnPart;
 
 constexpr std::size_t kShownOperators = 8, kNameWidth = 48;
 
@@ -94,15 +95,11 @@ Json list_of(const Rows& rows, Of of) {
 Json costs_json(const result::StepCosts& c) {
   Json out = Json::object();
   for (const auto& [name, e] : {std::pair{"step_ns", &c.step_ns},
-                                {"data_wait_ns", &c.data_wait_ns},
-                                {"forward_ns", &c.forward_ns},
-                                {"backward_ns", &c.backward_ns},
-                                {"optimizer_ns", &c.optimizer_ns},
-                                {"host_ns", &c.host_ns},
-                                {"pause_ns", &c.pause_ns},
                                 {"straggler_wait_ns", &c.straggler_wait_ns},
                                 {"communication_ns", &c.communication_ns}})
     put(out, name, *e);
+  for (const auto part : result::kOwnParts)
+    if (part != OwnPart::kInput) put(out, traits_of(part).ns_name, c.own_ns[part]);  // no trace shows it
   return out;
 }
 

@@ -19,6 +19,7 @@ namespace paceline::report {
 namespace {
 
 using result::Number;
+using result::StepPart;
 using result::Training;
 
 constexpr const char* kNoClaim = "no claim";
@@ -42,24 +43,30 @@ std::string speedup_text(const ReportCase& entry) {
   return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling->speedup) : kNoClaim;
 }
 
+std::vector<StepPart> parts_in_tables() {
+  std::vector<StepPart> parts(result::kStepParts.begin(), result::kStepParts.end());
+  std::erase_if(parts, [](StepPart part) { return *traits_of(part).head == 0; });
+  return parts;
+}
+
 // Adds the shares of the step time by part, in the order of the step, to the last row.
 void add_parts(Table& table, const Training& t) {
-  const auto& p = t.parts;
-  const auto& s = t.shares;
-  const auto of_step = [&](const Number& part) {
-    return part && p.step_ns && *p.step_ns > 0 ? Number(*part / *p.step_ns) : Number();
+  const auto older = [&](StepPart part) {  // of a version without shares of all parts
+    const auto &of_part = t.parts.ns[part], &of_step = t.parts.step_ns;
+    if (part == StepPart::kDataWait) return t.data_wait_share;
+    if (part == StepPart::kExposed) return t.ddp ? t.exposed_share : Number();
+    return of_part && of_step && *of_step > 0 ? Number(*of_part / *of_step) : Number();
   };
-  const std::array shares = result::has_shares(t)
-                                ? std::array{s.data_wait, s.forward, s.backward, s.exposed, s.optimizer}
-                                : std::array{t.data_wait_share, of_step(p.forward_ns), of_step(p.backward_ns),
-                                             t.ddp ? t.exposed_share : Number(), of_step(p.optimizer_ns)};
-  for (const Number& part : shares) table.rows.back().cells.emplace_back(percent_or_none(part));
+  for (const auto part : parts_in_tables())
+    table.rows.back().cells.emplace_back(
+        percent_or_none(result::has_shares(t) ? t.shares[part] : older(part)));
 }
 
 // Both tables below, as narrow as a terminal is.
 Table short_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"training", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"},
-              .labels = 35};
+  Table table{.heads = {"training", "efficiency"}, .labels = 35};
+  for (const auto part : parts_in_tables()) table.heads.emplace_back(traits_of(part).head);
+  table.heads.emplace_back("loss");
   for (const ReportCase& entry : cases) {
     const Training& t = *entry.one->training;
     table.add(entry.one->label, efficiency_text(entry));
@@ -86,7 +93,8 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
 }
 
 Table part_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"share of a step", "data wait", "forward", "backward", "exposed", "optimizer"}};
+  Table table{.heads = {"share of a step"}};
+  for (const auto part : parts_in_tables()) table.heads.push_back(spaced(traits_of(part).name));
   for (const ReportCase& entry : cases) {
     table.add(name_of(entry));
     add_parts(table, *entry.one->training);
@@ -111,19 +119,13 @@ constexpr const char* kBudgetReading =
     "What a mean step takes beyond the mean step of the fewest ranks: communication from when the last rank "
     "was ready, waiting for that rank, waiting for data, and computing that takes longer beside other ranks.";
 
-// How names of parts of the budget read.
-std::string loss_words(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
-}
-
 // A row per part of every gap to ideal scaling that may be claimed.
 Table budget_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"case", "time lost in", "ms a step", "of the loss"}, .numbers_from = 2};
   for (const ReportCase& entry : cases) {
     if (!entry.one->scaling || !doubt_of(entry).empty()) continue;
     for (const auto& part : entry.one->scaling->budget)
-      table.add(name_of(entry), loss_words(part.name), with_interval(part.cost_ns, 1e-6),
+      table.add(name_of(entry), spaced(part.name), with_interval(part.cost_ns, 1e-6),
                 percent_or_none(part.share));
   }
   return table;
@@ -226,18 +228,20 @@ std::string bytes_or_none(const result::Count& bytes) {
 
 Table rank_table(const Training& t) {
   const bool on_gpu = std::ranges::any_of(t.ranks, [](const auto& r) { return bool(r.device_peak_bytes); });
-  Table table{.heads = {"rank", "host", "CPUs", "threads", "step ms", "compute ms", "data wait ms",
-                        "forward ms", "backward ms", "exposed ms", "optimizer ms", "slowest",
-                        on_gpu ? "host memory" : "peak memory"},
-              .numbers_from = 3};
+  Table table{.heads = {"rank", "host", "CPUs", "threads", "step ms", "compute ms"}, .numbers_from = 3};
+  for (const auto part : parts_in_tables()) table.heads.push_back(spaced(traits_of(part).name) + " ms");
+  table.heads.insert(table.heads.end(), {"slowest", on_gpu ? "host memory" : "peak memory"});
   if (on_gpu) table.heads.emplace_back("GPU memory");
   const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
   for (const auto& r : t.ranks) {
     table.add(std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads), ms(r.parts.step_ns),
-              ms(r.compute_ns), ms(r.parts.data_wait_ns), ms(r.parts.forward_ns), ms(r.parts.backward_ns),
-              t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
-              t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone, bytes_or_none(r.rss_peak_bytes));
-    if (on_gpu) table.rows.back().cells.emplace_back(bytes_or_none(r.device_peak_bytes));
+              ms(r.compute_ns));
+    auto& cells = table.rows.back().cells;
+    for (const auto part : parts_in_tables())
+      cells.emplace_back(part == StepPart::kExposed && !t.ddp ? kNone : ms(r.parts.ns[part]));
+    cells.emplace_back(t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone);
+    cells.emplace_back(bytes_or_none(r.rss_peak_bytes));
+    if (on_gpu) cells.emplace_back(bytes_or_none(r.device_peak_bytes));
   }
   return table;
 }

@@ -93,11 +93,23 @@ PACELINE_FIELDS(Load, instances, failed, concurrency, saturation_per_s, arrival,
                 utilization, offered, completed, timed_out, unfinished, warmup_requests, completed_frac,
                 issue_delay_p99_ns, issue_delay_limit_ns, backlog_slope_frac, in_flight, requests_needed,
                 requests, stages, slo, capacity, invalid);
-PACELINE_FIELDS(StepParts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, exposed_ns,
-                optimizer_ns);
-PACELINE_FIELDS(StepShares, data_wait, input, forward, backward, exposed, optimizer);
-PACELINE_FIELDS(StepCosts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns, host_ns,
-                pause_ns, straggler_wait_ns, communication_ns, own_sd_ns);
+template <class A, typename Part, typename T>
+void times_of_parts(A& a, PerPart<Part, T>& t) {
+  for (const auto part : kAllParts<Part>) a(traits_of(part).ns_name, t[part]);
+}
+template <class A>
+void fields(A& a, StepParts& t) {
+  a("step_ns", t.step_ns), times_of_parts(a, t.ns);
+}
+template <class A>
+void fields(A& a, StepShares& t) {
+  for (const auto part : kStepParts) a(traits_of(part).name, t[part]);
+}
+template <class A>
+void fields(A& a, StepCosts& t) {
+  a("step_ns", t.step_ns), times_of_parts(a, t.own_ns), a("straggler_wait_ns", t.straggler_wait_ns);
+  a("communication_ns", t.communication_ns), a("own_sd_ns", t.own_sd_ns);
+}
 PACELINE_FIELDS(LateCause, name, explains_ns, evidence);
 PACELINE_FIELDS(LateRank, rank, certain, late_in, last_share, chance, late_ns, mean_late_ns, cost_ns,
                 waiting_share, first_step, since_step, last_step, until_step, every, steps, exchanges,

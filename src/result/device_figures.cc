@@ -46,10 +46,11 @@ Number device_share_of_steps(const CaseResult& one) {
       clock->second.find("the device's own clock") == std::string::npos)
     return Number::missing("the steps were timed by the host's clock");
   double sum = 0;
-  const auto& shares = one.training->shares;
-  for (const Number& part : {shares.input, shares.forward, shares.backward, shares.optimizer}) {
-    if (!part) return part;
-    sum += *part;
+  for (const auto part : kStepParts) {
+    const Number& share = one.training->shares[part];
+    if (!traits_of(part).works) continue;
+    if (!share) return share;
+    sum += *share;
   }
   return std::min(1.0, sum);
 }

@@ -31,7 +31,7 @@ constexpr double kMostDelay = 0.65;   // that a suspected rank causes
 constexpr double kWorthSuspicion = 0.02, kWorthIrregular = 0.05;
 
 double data_wait(const RankAccount& rank) {
-  return rank.own[static_cast<std::size_t>(OwnPart::kDataWait)];
+  return rank.own[OwnPart::kDataWait];
 }
 
 double own_sum(const RankAccount& rank) {
@@ -198,12 +198,12 @@ class Judgement {
   [[nodiscard]] std::string part_in_words() const {
     double longest = 0;
     std::string words;
-    for (std::size_t i = 0; i < kOwnParts; ++i) {
-      const auto part = [i](const RankAccount& rank) { return rank.own[i]; };
+    for (const OwnPart at : kOwnParts) {
+      const auto part = [at](const RankAccount& rank) { return rank.own[at]; };
       double beyond = 0;
       for (const auto& step : accounts_)
         if (step.last == at_) beyond += part(step.ranks[at_]) - median_of_others(step, at_, part);
-      if (beyond > longest) longest = beyond, words = kOwnPartNames[i];
+      if (beyond > longest) longest = beyond, words = traits_of(at).late_in;
     }
     return words;
   }

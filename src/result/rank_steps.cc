@@ -25,9 +25,7 @@ void fields(A& a, BucketTimes& t) {
 template <class A>
 void fields(A& a, StepRow& t) {
   a("step", t.step), a("epoch", t.epoch), a("phase", t.phase), a("start_ns", t.start_ns);
-  a("step_ns", t.step_ns), a("data_wait_ns", t.data_wait_ns), a("input_ns", t.input_ns);
-  a("forward_ns", t.forward_ns), a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns);
-  a("optimizer_ns", t.optimizer_ns);
+  a("step_ns", t.step_ns), times_of_parts(a, t.ns);
   optional_field(a, "loss", t.loss, "not_finite");
   a("correct", t.correct), a("judged", t.judged), a("learning_rate", t.learning_rate);
   a("skipped", t.skipped), a("buckets", t.buckets);

@@ -30,8 +30,7 @@ struct StepRow {
   StepPhase phase = StepPhase::kTimed;
   std::int64_t start_ns = 0;  // on this rank's monotonic clock
   std::int64_t step_ns = 0;
-  std::int64_t data_wait_ns = 0, input_ns = 0, forward_ns = 0, backward_ns = 0, exposed_ns = 0,
-               optimizer_ns = 0;
+  PerPart<StepPart, std::int64_t> ns{};
   std::optional<double> loss{};  // mean over the rank's samples; missing: not finite
   std::int64_t correct = 0;      // correct first answers among `judged`
   std::int64_t judged = 0;
@@ -40,7 +39,7 @@ struct StepRow {
   std::vector<BucketTimes> buckets{};  // by number
 
   // The part of the step that other ranks may have to wait for.
-  [[nodiscard]] std::int64_t compute_ns() const { return step_ns - exposed_ns; }
+  [[nodiscard]] std::int64_t compute_ns() const { return step_ns - ns[StepPart::kExposed]; }
 };
 
 // Figures of all ranks on data that are not trained on, after an epoch.

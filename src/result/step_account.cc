@@ -14,16 +14,21 @@
 namespace paceline::result {
 namespace {
 
-double& part(RankAccount& account, OwnPart at) {
-  return account.own[static_cast<std::size_t>(at)];
+// The parts of a step that come after the exchange of gradients.
+std::int64_t after_exchange(const StepRow& row) {
+  std::int64_t sum = 0;
+  for (auto part = kOwnParts.begin(); *part != OwnPart::kPause; ++part)
+    sum += row.ns[traits_of(*part).measured];
+  return sum;
 }
 
 // When the last gradients were ready, from the start of the step; without buckets communication is one piece.
 std::int64_t tail_of(const StepRow& row) {
   std::int64_t ready = 0;
   for (const auto& bucket : row.buckets) ready = std::max(ready, bucket.launch_ns);
-  if (row.buckets.empty()) return row.exposed_ns;
-  return std::clamp<std::int64_t>(row.step_ns - row.optimizer_ns - ready, 0, row.exposed_ns);
+  const auto exposed = row.ns[StepPart::kExposed];
+  if (row.buckets.empty()) return exposed;
+  return std::clamp<std::int64_t>(row.step_ns - after_exchange(row) - ready, 0, exposed);
 }
 
 double pause_between(const StepRow& before, const StepRow& row) {
@@ -38,22 +43,21 @@ std::vector<RankAccount> own_times(const StepAcross& before, const StepAcross& s
   std::vector<RankAccount> ranks(step.size());
   for (std::size_t r = 0; r < step.size(); ++r) {
     const StepRow& row = *step[r];
-    part(ranks[r], OwnPart::kOptimizer) = static_cast<double>(before[r]->optimizer_ns);
-    part(ranks[r], OwnPart::kPause) = pause_between(*before[r], row) - shortest;
-    part(ranks[r], OwnPart::kDataWait) = static_cast<double>(row.data_wait_ns);
-    part(ranks[r], OwnPart::kHost) =
-        static_cast<double>(row.step_ns - row.data_wait_ns - row.input_ns - row.forward_ns - row.backward_ns -
-                            row.exposed_ns - row.optimizer_ns);
-    part(ranks[r], OwnPart::kInput) = static_cast<double>(row.input_ns);
-    part(ranks[r], OwnPart::kForward) = static_cast<double>(row.forward_ns);
-    part(ranks[r], OwnPart::kBackward) = static_cast<double>(row.backward_ns);
+    auto& own = ranks[r].own;
+    for (const OwnPart part : kOwnParts)
+      if (const auto measured = traits_of(part).measured; measured != StepPart::kCount)
+        own[part] = static_cast<double>((part < OwnPart::kPause ? *before[r] : row).ns[measured]);
+    own[OwnPart::kPause] = pause_between(*before[r], row) - shortest;
+    own[OwnPart::kHost] = static_cast<double>(row.step_ns - row.ns.sum());
   }
   return ranks;
 }
 
 // Until a rank asks for the buffers that rank 0 sends before the forward pass.
 double before_forward(const RankAccount& account) {
-  return std::accumulate(account.own.begin(), account.own.begin() + static_cast<int>(OwnPart::kForward), 0.0);
+  double sum = 0;
+  for (auto part = kOwnParts.begin(); *part != OwnPart::kForward; ++part) sum += account.own[*part];
+  return sum;
 }
 
 // Of each rank, how long it waited for another one before the forward pass: at most from its own asking to
@@ -77,7 +81,7 @@ void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
   std::vector<double> tails, buffers, all;
   for (const StepRow* row : step) {
     tails.push_back(static_cast<double>(tail_of(*row)));
-    buffers.push_back(static_cast<double>(row->exposed_ns) - tails.back());
+    buffers.push_back(static_cast<double>(row->ns[StepPart::kExposed]) - tails.back());
   }
   const auto for_buffers = waits_for_buffers(ranks, buffers);
   for (std::size_t r = 0; r < ranks.size(); ++r) all.push_back(tails[r] + buffers[r] - for_buffers[r]);
@@ -101,7 +105,8 @@ std::vector<double> transfers_of(const StepAcross& before, const StepAcross& ste
     for (std::size_t r = 0; r < step.size(); ++r) {
       const auto& bucket = step[r]->buckets[b];
       if (!bucket.finish_ns) return {};
-      const double start = static_cast<double>(before[r]->optimizer_ns) + pause_between(*before[r], *step[r]);
+      const double start =
+          static_cast<double>(after_exchange(*before[r])) + pause_between(*before[r], *step[r]);
       launched = std::max(launched, start + static_cast<double>(bucket.launch_ns));
       const double end = start + static_cast<double>(*bucket.finish_ns);
       finished = r == 0 ? end : std::min(finished, end);
@@ -130,11 +135,11 @@ bool has_buckets(const StepAcross& step) {
 }
 
 bool communicates(const StepAcross& step) {
-  return std::ranges::any_of(step, [](const StepRow* row) { return row->exposed_ns > 0; });
+  return std::ranges::any_of(step, [](const StepRow* row) { return row->ns[StepPart::kExposed] > 0; });
 }
 
 void add_to(RankAccount& sum, const RankAccount& more) {
-  for (std::size_t i = 0; i < kOwnParts; ++i) sum.own[i] += more.own[i];
+  for (const OwnPart part : kOwnParts) sum.own[part] += more.own[part];
   sum.straggler_wait += more.straggler_wait;
   sum.communication += more.communication;
 }
@@ -160,7 +165,7 @@ class Stretches {
     const bool exchanged = ends_(step);
     auto ranks = own_times(before, step);
     for (std::size_t r = 0; r < ranks.size() && !exchanged; ++r)
-      ranks[r].communication = static_cast<double>(step[r]->exposed_ns);
+      ranks[r].communication = static_cast<double>(step[r]->ns[StepPart::kExposed]);
     if (exchanged) add_waits(ranks, step);
     for (std::size_t r = 0; r < ranks.size(); ++r) add_to(open_->ranks[r], ranks[r]);
     open_->step = step.front()->step;
@@ -197,26 +202,22 @@ std::int64_t steps_in(const std::vector<StepAccount>& accounts) {
                          [](std::int64_t sum, const StepAccount& one) { return sum + one.steps; });
 }
 
-// Every cost of a step with the place of its estimate.
-struct Cost {
-  Estimate StepCosts::*estimate;
-  double (*of)(const RankAccount&);
-};
-template <OwnPart At>
-double own(const RankAccount& a) {
-  return a.own[static_cast<std::size_t>(At)];
+// Calls `each` for every cost of a step, with the place of its estimate and what it is of a rank.
+template <typename Each>
+void each_cost(Each each) {
+  each(
+      [](auto& c) -> auto& { return c.step_ns; }, [](const RankAccount& a) { return a.sum(); });
+  for (const OwnPart part : kOwnParts)
+    each(
+        [part](auto& c) -> auto& { return c.own_ns[part]; },
+        [part](const RankAccount& a) { return a.own[part]; });
+  each(
+      [](auto& c) -> auto& { return c.straggler_wait_ns; },
+      [](const RankAccount& a) { return a.straggler_wait; });
+  each(
+      [](auto& c) -> auto& { return c.communication_ns; },
+      [](const RankAccount& a) { return a.communication; });
 }
-constexpr std::array<Cost, 10> kCosts{
-    {{&StepCosts::step_ns, [](const RankAccount& a) { return a.sum(); }},
-     {&StepCosts::data_wait_ns, own<OwnPart::kDataWait>},
-     {&StepCosts::host_ns, own<OwnPart::kHost>},
-     {&StepCosts::input_ns, own<OwnPart::kInput>},
-     {&StepCosts::forward_ns, own<OwnPart::kForward>},
-     {&StepCosts::backward_ns, own<OwnPart::kBackward>},
-     {&StepCosts::optimizer_ns, own<OwnPart::kOptimizer>},
-     {&StepCosts::pause_ns, own<OwnPart::kPause>},
-     {&StepCosts::straggler_wait_ns, [](const RankAccount& a) { return a.straggler_wait; }},
-     {&StepCosts::communication_ns, [](const RankAccount& a) { return a.communication; }}}};
 
 Estimate over_repetitions(const std::vector<double>& values, const Estimate& only) {
   if (values.size() < 2) return only;
@@ -260,25 +261,19 @@ Estimate combined(std::vector<Term> terms) {
   return sum;
 }
 
-// Time of computing, in which ranks that share a machine disturb each other.
-constexpr std::array kComputing{&StepCosts::host_ns,     &StepCosts::input_ns,     &StepCosts::forward_ns,
-                                &StepCosts::backward_ns, &StepCosts::optimizer_ns, &StepCosts::pause_ns};
-
-// The difference in computing between a case and the ideal of its base.
+// The difference in computing, in which ranks that share a machine disturb each other, between a case and the
+// ideal of its base.
 std::vector<Term> computing(const StepCosts& one, const StepCosts& base, double ideal) {
   std::vector<Term> terms;
-  for (const auto field : kComputing) {
-    terms.push_back({1, &(one.*field)});
-    terms.push_back({-ideal, &(base.*field)});
+  for (const OwnPart part : kOwnParts) {
+    if (part == OwnPart::kDataWait) continue;
+    terms.push_back({1, &one.own_ns[part]});
+    terms.push_back({-ideal, &base.own_ns[part]});
   }
   return terms;
 }
 
 }  // namespace
-
-double RankAccount::own_sum() const {
-  return std::accumulate(own.begin(), own.end(), 0.0);
-}
 
 std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps) {
   Stretches stretches(steps);
@@ -304,19 +299,19 @@ StepCosts costs_of(const std::vector<StepAccount>& accounts) {
   const std::size_t typical = typical_rank(accounts);
   const double per_step = static_cast<double>(accounts.size()) /
                           static_cast<double>(std::max<std::int64_t>(1, steps_in(accounts)));
-  for (const Cost& cost : kCosts) {
-    Estimate& e = costs.*cost.estimate;
+  each_cost([&](auto place, auto cost) {
+    Estimate& e = place(costs);
     if (accounts.empty()) {
       e.value = e.ci_low = e.ci_high = Number::missing("no timed step follows another one of its epoch");
-      continue;
+      return;
     }
     std::transform(accounts.begin(), accounts.end(), values.begin(),
-                   [&](const StepAccount& step) { return cost.of(step.ranks[typical]) * per_step; });
+                   [&](const StepAccount& step) { return cost(step.ranks[typical]) * per_step; });
     const auto mean = stats::mean_interval(values);
     e = {mean.value, Number::missing(mean.reason), Number::missing(mean.reason), mean.confidence,
          "batch_means"};
     if (mean.ci) e.ci_low = mean.ci->low, e.ci_high = mean.ci->high;
-  }
+  });
   costs.own_sd_ns.value = own_deviation(accounts);
   return costs;
 }
@@ -333,23 +328,24 @@ void set_transfers(std::vector<BucketFigures>& buckets, const std::vector<StepAc
 
 StepCosts mean_costs(const std::vector<const StepCosts*>& all) {
   StepCosts mean = *all.back();
-  for (const Cost& cost : kCosts) {
+  each_cost([&](auto place, auto) {
     std::vector<double> values;
     for (const StepCosts* one : all)
-      if (const auto& e = one->*cost.estimate; e.value) values.push_back(*e.value);
-    mean.*cost.estimate = over_repetitions(values, all.back()->*cost.estimate);
-  }
+      if (const auto& e = place(*one); e.value) values.push_back(*e.value);
+    place(mean) = over_repetitions(values, place(*all.back()));
+  });
   return mean;
 }
 
 std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,
                                   const BudgetHelp& help) {
-  const auto grown = [&](const Estimate StepCosts::*field) {
-    return combined({{1, &(one.*field)}, {-ideal, &(base.*field)}});
+  const auto grown = [&](const Estimate& of_one, const Estimate& of_base) {
+    return combined({{1, &of_one}, {-ideal, &of_base}});
   };
-  std::vector<LossPart> parts{{loss_part::kExposedCommunication, grown(&StepCosts::communication_ns), {}},
-                              {loss_part::kStragglerWait, grown(&StepCosts::straggler_wait_ns), {}},
-                              {loss_part::kDataWait, grown(&StepCosts::data_wait_ns), {}}};
+  std::vector<LossPart> parts{
+      {loss_part::kExposedCommunication, grown(one.communication_ns, base.communication_ns), {}},
+      {loss_part::kStragglerWait, grown(one.straggler_wait_ns, base.straggler_wait_ns), {}},
+      {loss_part::kDataWait, grown(one.own_ns[OwnPart::kDataWait], base.own_ns[OwnPart::kDataWait]), {}}};
   std::vector<Term> rest = computing(one, base, ideal);
   const auto take_out = [&](const char* name, const StepCosts& with) {
     const auto terms = computing(with, base, ideal);
@@ -359,7 +355,7 @@ std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, d
   if (help.base_with_ddp) take_out(loss_part::kDdpOverhead, *help.base_with_ddp);
   if (help.apart) take_out(loss_part::kContention, *help.apart);
   parts.push_back({loss_part::kUnexplained, combined(rest), {}});
-  const Estimate gap = grown(&StepCosts::step_ns);
+  const Estimate gap = grown(one.step_ns, base.step_ns);
   for (auto& part : parts)
     part.share = gap.value && part.cost_ns.value && *gap.value > 0
                      ? Number(*part.cost_ns.value / *gap.value)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
 #include <cstddef>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "result/aligned_steps.h"
@@ -15,21 +13,12 @@
 // the point from which every rank's next step is timed.
 namespace paceline::result {
 
-// What a rank does by itself before it can exchange the last gradients, in the order of time. kHost: time of
-// the step that no part of it accounts for.
-enum class OwnPart { kOptimizer, kPause, kDataWait, kHost, kInput, kForward, kBackward, kCount };
-inline constexpr std::size_t kOwnParts = static_cast<std::size_t>(OwnPart::kCount);
-inline constexpr std::array<std::string_view, kOwnParts> kOwnPartNames{
-    "the optimizer", "between steps", "data", "host", "input", "forward", "backward"};
-
 // One rank in one step, in ns.
 struct RankAccount {
-  // kPause: what passed between two steps, less the shortest such pause of all ranks, which is no part of
-  // the step.
-  std::array<double, kOwnParts> own{};
+  PerPart<OwnPart, double> own{};
   double straggler_wait = 0;  // for ranks that were not ready, by work of their own
   double communication = 0;   // the rest of it: transfers, and waiting for what they made late
-  [[nodiscard]] double own_sum() const;
+  [[nodiscard]] double own_sum() const { return own.sum(); }
   [[nodiscard]] double sum() const { return own_sum() + straggler_wait + communication; }
 };
 

@@ -33,44 +33,32 @@ constexpr std::size_t kPrefixBytes = 16;        // magic, version, size of the h
 constexpr std::uint32_t kEndRank = 0xFFFFFFFF;  // in the place of a rank: the end block
 constexpr std::int64_t kNoNumber = std::numeric_limits<std::int64_t>::min();
 
-// The columns of a row in their order, each of 8 bytes; those of the buckets follow.
-struct StepColumn {
-  std::string_view name;
-  std::int64_t StepRow::*whole = nullptr;  // null: written by hand below
-  std::string_view type = "i8";
-};
-constexpr std::array<StepColumn, 17> kStepColumns{{{"step", &StepRow::step},
-                                                   {"epoch", &StepRow::epoch},
-                                                   {"start_ns", &StepRow::start_ns},
-                                                   {"step_ns", &StepRow::step_ns},
-                                                   {"data_wait_ns", &StepRow::data_wait_ns},
-                                                   {"input_ns", &StepRow::input_ns},
-                                                   {"forward_ns", &StepRow::forward_ns},
-                                                   {"backward_ns", &StepRow::backward_ns},
-                                                   {"exposed_ns", &StepRow::exposed_ns},
-                                                   {"optimizer_ns", &StepRow::optimizer_ns},
-                                                   {"correct", &StepRow::correct},
-                                                   {"judged", &StepRow::judged},
-                                                   {"phase"},
-                                                   {"skipped"},
-                                                   {"loss", nullptr, "f8"},
-                                                   {"learning_rate", nullptr, "f8"},
-                                                   {"buckets"}}};
-constexpr std::size_t kWholeColumns = 12;  // columns that are copied as they are
+// The columns of a row in their order, each of 8 bytes: these, times of the parts of the step, these, and
+// those of the buckets. A file of a version that knew fewer parts has fewer columns.
+constexpr std::array<std::string_view, 4> kBeforeParts{"step", "epoch", "start_ns", "step_ns"};
+constexpr std::array<std::array<std::string_view, 2>, 7> kAfterParts{{{"correct", "i8"},
+                                                                      {"judged", "i8"},
+                                                                      {"phase", "i8"},
+                                                                      {"skipped", "i8"},
+                                                                      {"loss", "f8"},
+                                                                      {"learning_rate", "f8"},
+                                                                      {"buckets", "i8"}}};
 constexpr std::array<std::string_view, 3> kBucketColumns{"bytes", "launch_ns", "finish_ns"};
+using Parts = std::span<const StepPart>;
 
-std::size_t words_of(std::size_t buckets) {
-  return kStepColumns.size() + kBucketColumns.size() * buckets;
+std::size_t words_of(Parts parts, std::size_t buckets) {
+  return kBeforeParts.size() + parts.size() + kAfterParts.size() + kBucketColumns.size() * buckets;
 }
 
 void put_row(const StepRow& row, std::span<std::int64_t> words) {
-  for (std::size_t i = 0; i < kWholeColumns; ++i) words[i] = row.*kStepColumns[i].whole;
-  words[12] = static_cast<std::int64_t>(row.phase);
-  words[13] = row.skipped ? 1 : 0;
-  words[14] = std::bit_cast<std::int64_t>(row.loss.value_or(std::numeric_limits<double>::quiet_NaN()));
-  words[15] = std::bit_cast<std::int64_t>(row.learning_rate);
-  words[16] = static_cast<std::int64_t>(row.buckets.size());
-  auto at = words.begin() + kStepColumns.size();
+  auto at = words.begin();
+  for (const auto word : {row.step, row.epoch, row.start_ns, row.step_ns}) *at++ = word;
+  for (const auto part : kStepParts) *at++ = row.ns[part];
+  for (const auto word :
+       {row.correct, row.judged, static_cast<std::int64_t>(row.phase), std::int64_t{row.skipped},
+        std::bit_cast<std::int64_t>(row.loss.value_or(std::numeric_limits<double>::quiet_NaN())),
+        std::bit_cast<std::int64_t>(row.learning_rate), static_cast<std::int64_t>(row.buckets.size())})
+    *at++ = word;
   for (const auto& bucket : row.buckets) {
     *at++ = bucket.bytes;
     *at++ = bucket.launch_ns;
@@ -80,18 +68,21 @@ void put_row(const StepRow& row, std::span<std::int64_t> words) {
 }
 
 // False: no row that put_row() has written.
-bool take_row(std::span<const std::int64_t> words, std::size_t buckets, StepRow& row) {
-  const auto phase = words[12], used = words[16];
+bool take_row(std::span<const std::int64_t> words, Parts parts, std::size_t buckets, StepRow& row) {
+  const auto after = words.subspan(kBeforeParts.size() + parts.size());
+  const auto phase = after[2], used = after[6];
   if (phase < 0 || phase > static_cast<std::int64_t>(StepPhase::kAfter) || used < 0 ||
       static_cast<std::size_t>(used) > buckets)
     return false;
-  for (std::size_t i = 0; i < kWholeColumns; ++i) row.*kStepColumns[i].whole = words[i];
+  row.step = words[0], row.epoch = words[1], row.start_ns = words[2], row.step_ns = words[3];
+  for (std::size_t i = 0; i < parts.size(); ++i) row.ns[parts[i]] = words[kBeforeParts.size() + i];
+  row.correct = after[0], row.judged = after[1];
   row.phase = static_cast<StepPhase>(phase);
-  row.skipped = words[13] != 0;
-  if (const auto loss = std::bit_cast<double>(words[14]); std::isfinite(loss)) row.loss = loss;
-  row.learning_rate = std::bit_cast<double>(words[15]);
+  row.skipped = after[3] != 0;
+  if (const auto loss = std::bit_cast<double>(after[4]); std::isfinite(loss)) row.loss = loss;
+  row.learning_rate = std::bit_cast<double>(after[5]);
   row.buckets.resize(static_cast<std::size_t>(used));
-  auto at = words.begin() + kStepColumns.size();
+  auto at = after.begin() + kAfterParts.size();
   for (auto& bucket : row.buckets) {
     bucket.bytes = *at++;
     bucket.launch_ns = *at++;
@@ -100,9 +91,11 @@ bool take_row(std::span<const std::int64_t> words, std::size_t buckets, StepRow&
   return true;
 }
 
-Json columns_json(std::size_t buckets) {
+Json columns_json(Parts parts, std::size_t buckets) {
   Json columns = Json::array();
-  for (const auto& column : kStepColumns) columns.push_back({column.name, column.type});
+  for (const auto name : kBeforeParts) columns.push_back({name, "i8"});
+  for (const auto part : parts) columns.push_back({traits_of(part).ns_name, "i8"});
+  for (const auto& column : kAfterParts) columns.push_back(column);
   for (std::size_t b = 0; b < buckets; ++b)
     for (const auto name : kBucketColumns) columns.push_back({fmt::format("bucket{}_{}", b, name), "i8"});
   return columns;
@@ -113,7 +106,7 @@ std::string header_text(const StepFileHead& head) {
   for (const auto& entry : head.entries) ranks.push_back(Json::parse(entry));
   auto text = Json{{"repetition", head.repetition},
                    {"interrupted", head.interrupted},
-                   {"columns", columns_json(head.buckets)},
+                   {"columns", columns_json(kStepParts, head.buckets)},
                    {"ranks", std::move(ranks)}}
                   .dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -189,10 +182,13 @@ class StepFileReader {
     file_.repetition = header.at("repetition").get<std::int64_t>();
     file_.interrupted = header.at("interrupted").get<bool>();
     const auto& columns = header.at("columns");
-    if (columns.size() >= kStepColumns.size())
-      buckets_ = (columns.size() - kStepColumns.size()) / kBucketColumns.size();
-    if (columns != columns_json(buckets_)) refuse("has other columns than version 1");
-    row_.resize(words_of(buckets_));
+    for (const auto part : kStepParts)
+      if (std::ranges::find(columns, Json::array({traits_of(part).ns_name, "i8"})) != columns.end())
+        parts_.push_back(part);
+    const auto fixed = words_of(parts_, 0);
+    if (columns.size() >= fixed) buckets_ = (columns.size() - fixed) / kBucketColumns.size();
+    if (columns != columns_json(parts_, buckets_)) refuse("has other columns than version 1");
+    row_.resize(words_of(parts_, buckets_));
     for (const auto& entry : header.at("ranks")) take_entry(entry);
     for (auto& table : file_.ranks) by_rank_.emplace(table.rank.rank, &table);
     if (by_rank_.size() != file_.ranks.size()) refuse("names a rank twice");
@@ -202,7 +198,7 @@ class StepFileReader {
     const auto rows = entry.at("steps").get<std::int64_t>();
     auto& table = file_.ranks.emplace_back(rank_steps_from_json(entry.at("about")));
     announced_[table.rank.rank] = rows;
-    const auto room = static_cast<std::int64_t>(left_ / step_row_bytes(buckets_));
+    const auto room = static_cast<std::int64_t>(left_ / (row_.size() * sizeof row_[0]));
     table.rows.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(rows, 0, room)));
   }
 
@@ -226,7 +222,7 @@ class StepFileReader {
     const auto bytes = take_checked(count * row_bytes);
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(row_.data(), bytes.data() + i * row_bytes, row_bytes);
-      if (!take_row(row_, buckets_, table.rows.emplace_back()))
+      if (!take_row(row_, parts_, buckets_, table.rows.emplace_back()))
         refuse(fmt::format("is damaged in the steps of rank {}", table.rank.rank));
     }
   }
@@ -240,6 +236,7 @@ class StepFileReader {
   std::ifstream stream_;
   std::size_t left_ = 0;  // bytes that have not been read
   std::string buffer_;
+  std::vector<StepPart> parts_;  // that the file has
   std::size_t buckets_ = 0;
   std::vector<std::int64_t> row_;
   StepFile file_;
@@ -261,7 +258,7 @@ std::size_t most_buckets(const RankSteps& table) {
 }
 
 std::size_t step_row_bytes(std::size_t buckets) {
-  return words_of(buckets) * sizeof(std::int64_t);
+  return words_of(kStepParts, buckets) * sizeof(std::int64_t);
 }
 
 std::string step_block(const RankSteps& table, std::size_t first, std::size_t count, std::size_t buckets) {
@@ -271,7 +268,7 @@ std::string step_block(const RankSteps& table, std::size_t first, std::size_t co
   block.reserve(2 * sizeof(std::uint32_t) + count * step_row_bytes(buckets));
   append_u32(block, static_cast<std::uint32_t>(table.rank.rank));
   append_u32(block, static_cast<std::uint32_t>(count));
-  std::vector<std::int64_t> words(words_of(buckets));
+  std::vector<std::int64_t> words(words_of(kStepParts, buckets));
   for (std::size_t i = first; i < first + count; ++i) {
     put_row(table.rows[i], words);
     block.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]);

@@ -30,29 +30,13 @@ std::int64_t covered_before(const std::vector<Span>& spans, std::int64_t end) {
   return covered;
 }
 
-struct Part {
-  std::int64_t StepRow::*row;
-  Number StepParts::*figure;
-};
-constexpr std::array<Part, 7> kParts{{{&StepRow::step_ns, &StepParts::step_ns},
-                                      {&StepRow::data_wait_ns, &StepParts::data_wait_ns},
-                                      {&StepRow::input_ns, &StepParts::input_ns},
-                                      {&StepRow::forward_ns, &StepParts::forward_ns},
-                                      {&StepRow::backward_ns, &StepParts::backward_ns},
-                                      {&StepRow::exposed_ns, &StepParts::exposed_ns},
-                                      {&StepRow::optimizer_ns, &StepParts::optimizer_ns}}};
-
-constexpr std::size_t kExposed = 5;  // in kParts
-// The shares of kParts from the second on, in their order.
-constexpr std::array kShares{&StepShares::data_wait, &StepShares::input,   &StepShares::forward,
-                             &StepShares::backward,  &StepShares::exposed, &StepShares::optimizer};
-
 // One step of all ranks.
 struct StepOfRanks {
-  std::array<double, kParts.size()> means{};  // of each of kParts
-  double time_ns = 0;                         // of the slowest rank
-  double lateness = 0;                        // the largest compute time over their median
-  std::size_t slowest = 0;                    // index of the rank with the largest compute time
+  double mean_ns = 0;  // over the ranks, as those of its parts
+  PerPart<StepPart, double> part_means{};
+  double time_ns = 0;       // of the slowest rank
+  double lateness = 0;      // the largest compute time over their median
+  std::size_t slowest = 0;  // index of the rank with the largest compute time
 };
 
 // Everything in one look at the rows, which are far apart in memory.
@@ -61,11 +45,13 @@ StepOfRanks of_ranks(const StepAcross& step) {
   std::vector<double> compute;
   compute.reserve(step.size());
   for (const StepRow* row : step) {
-    for (std::size_t i = 0; i < kParts.size(); ++i) one.means[i] += static_cast<double>(row->*kParts[i].row);
+    one.mean_ns += static_cast<double>(row->step_ns);
+    for (const auto part : kStepParts) one.part_means[part] += static_cast<double>(row->ns[part]);
     one.time_ns = std::max(one.time_ns, static_cast<double>(row->step_ns));
     compute.push_back(static_cast<double>(row->compute_ns()));
   }
-  for (double& mean : one.means) mean /= static_cast<double>(step.size());
+  one.mean_ns /= static_cast<double>(step.size());
+  for (double& mean : one.part_means.values) mean /= static_cast<double>(step.size());
   const auto most = std::max_element(compute.begin(), compute.end());
   one.slowest = static_cast<std::size_t>(most - compute.begin());
   one.lateness = *most / stats::median(compute);
@@ -76,18 +62,21 @@ using StepsOfRanks = std::vector<StepOfRanks>;
 
 StepParts mean_parts(const StepsOfRanks& timed) {
   StepParts parts;
-  for (std::size_t i = 0; i < kParts.size(); ++i)
-    parts.*kParts[i].figure = median_over(timed, [&](const StepOfRanks& step) { return step.means[i]; });
+  parts.step_ns = median_over(timed, [](const StepOfRanks& step) { return step.mean_ns; });
+  for (const auto part : kStepParts)
+    parts.ns[part] = median_over(timed, [&](const StepOfRanks& step) { return step.part_means[part]; });
   return parts;
 }
 
 RankFigures figures_of(const RankSteps& table, std::size_t at, const std::vector<StepAcross>& timed) {
   RankFigures figures = table.rank;
-  for (const auto& part : kParts)
-    figures.parts.*part.figure =
-        median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->*part.row); });
-  figures.compute_ns =
-      median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->compute_ns()); });
+  const auto median_of = [&](auto get) {
+    return median_over(timed, [&](const StepAcross& step) { return static_cast<double>(get(*step[at])); });
+  };
+  figures.parts.step_ns = median_of([](const StepRow& row) { return row.step_ns; });
+  for (const auto part : kStepParts)
+    figures.parts.ns[part] = median_of([part](const StepRow& row) { return row.ns[part]; });
+  figures.compute_ns = median_of([](const StepRow& row) { return row.compute_ns(); });
   return figures;
 }
 
@@ -102,22 +91,22 @@ const char* without_ddp(const Training& t) {
 
 // As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
 // to at most 1.
-Number share_of_steps(const StepsOfRanks& timed, std::size_t part) {
+Number share_of_steps(const StepsOfRanks& timed, StepPart part) {
   double of_part = 0, of_steps = 0;
-  for (const auto& step : timed) of_part += step.means[part], of_steps += step.time_ns;
+  for (const auto& step : timed) of_part += step.part_means[part], of_steps += step.time_ns;
   return of_steps > 0 ? Number(of_part / of_steps) : Number::missing("no timed steps");
 }
 
 StepShares shares_of(const Training& t, const StepsOfRanks& timed) {
   StepShares shares;
-  for (std::size_t i = 0; i < kShares.size(); ++i) shares.*kShares[i] = share_of_steps(timed, i + 1);
-  if (!t.ddp) shares.exposed = Number::missing(without_ddp(t));
+  for (const auto part : kStepParts) shares[part] = share_of_steps(timed, part);
+  if (!t.ddp) shares[StepPart::kExposed] = Number::missing(without_ddp(t));
   return shares;
 }
 
 Number variation_of_exposed(const StepsOfRanks& timed) {
   std::vector<double> exposed;
-  for (const auto& step : timed) exposed.push_back(step.means[kExposed]);
+  for (const auto& step : timed) exposed.push_back(step.part_means[StepPart::kExposed]);
   if (exposed.empty()) return Number::missing("no timed steps");
   const auto sorted = stats::sorted_copy(exposed);
   const double p50 = stats::median_sorted(sorted);
@@ -188,18 +177,19 @@ Number loader_rate(const std::vector<const RankSteps*>& ranks) {
 constexpr std::array kSpeedFigures{&Training::total_ns, &Training::straggler_index, &Training::sync_variation,
                                    &Training::loader_samples_per_s, &Training::overlap_ratio};
 
-template <typename Struct, typename Get>
-void set_median(Number Struct::*field, Struct& into, const std::vector<const Training*>& all, Get get) {
+// `get` says which figure of a Training.
+template <typename Get>
+void set_median(Training& into, const std::vector<const Training*>& all, Get get) {
   std::vector<double> values;
   for (const Training* one : all)
-    if (const Number& value = get(*one).*field) values.push_back(*value);
-  if (!values.empty()) into.*field = stats::median(values);
+    if (const Number& value = get(*one)) values.push_back(*value);
+  if (!values.empty()) get(into) = stats::median(values);
 }
 
 void set_shares(Training& into, const StepShares& shares) {
   into.shares = shares;
-  into.exposed_share = shares.exposed;
-  into.data_wait_share = shares.data_wait;
+  into.exposed_share = shares[StepPart::kExposed];
+  into.data_wait_share = shares[StepPart::kDataWait];
 }
 
 // The notes of all repetitions, each once.
@@ -214,12 +204,12 @@ std::vector<std::string> notes_of(const std::vector<const Training*>& all) {
 // Mean over repetitions: medians of shares could add up to more than 1.
 StepShares mean_shares(const std::vector<const Training*>& all) {
   StepShares mean = all.back()->shares;
-  for (const auto part : kShares) {
+  for (const auto part : kStepParts) {
     double sum = 0;
     std::size_t n = 0;
     for (const Training* one : all)
-      if (const Number& share = one->shares.*part) sum += *share, ++n;
-    if (n > 0) mean.*part = sum / static_cast<double>(n);
+      if (const Number& share = one->shares[part]) sum += *share, ++n;
+    if (n > 0) mean[part] = sum / static_cast<double>(n);
   }
   return mean;
 }
@@ -349,13 +339,16 @@ std::optional<Training> combined_training(const std::vector<Repetition>& repetit
     combined.restarts.insert(combined.restarts.end(), one->restarts.begin(), one->restarts.end());
   combined.notes = notes_of(all);
   for (const auto field : kSpeedFigures)
-    set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
+    set_median(
+        combined, all, [field](auto& t) -> auto& { return t.*field; });
   set_shares(combined, mean_shares(all));
   combined.costs = costs_of_all(all);
   set_cost_shares(combined);
-  for (const auto& part : kParts)
-    set_median(part.figure, combined.parts, all,
-               [](const Training& t) -> const StepParts& { return t.parts; });
+  set_median(
+      combined, all, [](auto& t) -> auto& { return t.parts.step_ns; });
+  for (const auto part : kStepParts)
+    set_median(
+        combined, all, [part](auto& t) -> auto& { return t.parts.ns[part]; });
   set_late(combined, all);
   for (auto& late : combined.late) keep_common_causes(late.causes, all);
   return combined;

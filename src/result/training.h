@@ -7,6 +7,7 @@
 #include "result/estimate.h"
 #include "result/maybe.h"
 #include "result/rank_evidence.h"
+#include "result/step_parts.h"
 
 // The figures of a training case beside the statistics of its steps. A step's time is the largest over the
 // ranks (methodology: multi-rank aggregation).
@@ -14,17 +15,12 @@ namespace paceline::result {
 
 // Parts of a step, as medians over the timed steps of one rank.
 struct StepParts {
-  Number step_ns, data_wait_ns, input_ns, forward_ns, backward_ns;
-  Number exposed_ns;  // communication that backward did not hide
-  Number optimizer_ns;
+  Number step_ns;
+  PerPart<StepPart, Number> ns;
 };
 
 // Where the time of all timed steps went, as shares of the sum of their times; they add up to at most 1.
-struct StepShares {
-  Number data_wait, input, forward, backward;
-  Number exposed;  // communication that backward did not hide
-  Number optimizer;
-};
+using StepShares = PerPart<StepPart, Number>;
 
 // One rank: where it ran and how long its steps took.
 struct RankFigures {
@@ -90,9 +86,7 @@ struct CheckpointFigures {
 // loss budget).
 struct StepCosts {
   Estimate step_ns;  // from the end of one exchange of gradients to the end of the next
-  Estimate data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns;
-  Estimate host_ns;            // of the step, in none of its parts
-  Estimate pause_ns;           // between steps, beyond the shortest pause of all ranks
+  PerPart<OwnPart, Estimate> own_ns;
   Estimate straggler_wait_ns;  // for ranks that were not ready
   Estimate communication_ns;   // exposed, from when the last rank was ready
   Estimate own_sd_ns;          // standard deviation of a rank's own time from step to step
@@ -156,7 +150,7 @@ struct Training {
 
 // False for a result of a version that did not store shares of all parts.
 inline bool has_shares(const Training& t) {
-  return t.shares.forward || t.shares.backward;
+  return t.shares[StepPart::kForward] || t.shares[StepPart::kBackward];
 }
 
 // LossPart::name.

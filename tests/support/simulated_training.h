@@ -73,9 +73,10 @@ class TrainingSimulator {
   }
 
  private:
-  using Part = result::OwnPart;
+  using Own = result::OwnPart;
+  using Part = result::StepPart;
 
-  double draw(std::int64_t step, std::int64_t rank, Part part, double ms) const {
+  double draw(std::int64_t step, std::int64_t rank, Own part, double ms) const {
     const CounterRng random(w_.seed, static_cast<std::uint64_t>(rank * 16 + static_cast<int>(part)));
     double duration = ms * std::max(0.1, 1 + w_.jitter * random.normal(static_cast<std::uint64_t>(step)));
     for (const auto& delay : w_.delays)
@@ -90,15 +91,15 @@ class TrainingSimulator {
     double ready = 0;
     for (std::size_t r = 0; r < n; ++r) {
       const auto rank = static_cast<std::int64_t>(r);
-      start[r] = exchanged_ + pending_[r] + draw(s, rank, Part::kPause, w_.pause_ms);
-      data[r] = draw(s, rank, Part::kDataWait, w_.data_ms);
-      host[r] = draw(s, rank, Part::kHost, 0);
-      input[r] = draw(s, rank, Part::kInput, w_.input_ms);
+      start[r] = exchanged_ + pending_[r] + draw(s, rank, Own::kPause, w_.pause_ms);
+      data[r] = draw(s, rank, Own::kDataWait, w_.data_ms);
+      host[r] = draw(s, rank, Own::kHost, 0);
+      input[r] = draw(s, rank, Own::kInput, w_.input_ms);
       asked[r] = start[r] + data[r] + host[r] + input[r];
       begun[r] = asked[r];
       if (w_.buffers_ms > 0 && r > 0) begun[r] = std::max(asked[r], asked[0]) + w_.buffers_ms;
-      forward[r] = draw(s, rank, Part::kForward, w_.forward_ms);
-      backward[r] = draw(s, rank, Part::kBackward, w_.backward_ms);
+      forward[r] = draw(s, rank, Own::kForward, w_.forward_ms);
+      backward[r] = draw(s, rank, Own::kBackward, w_.backward_ms);
     }
     if (w_.buffers_ms > 0 && w_.sender_waits) begun[0] = *std::ranges::max_element(asked) + w_.buffers_ms;
     for (std::size_t r = 0; r < n; ++r) ready = std::max(ready, begun[r] + forward[r] + backward[r]);
@@ -118,13 +119,13 @@ class TrainingSimulator {
       result::StepRow row;
       row.step = s;
       row.phase = s < kWarmup ? result::StepPhase::kWarmup : result::StepPhase::kTimed;
-      const double optimizer = draw(s, static_cast<std::int64_t>(r), Part::kOptimizer, w_.optimizer_ms);
+      const double optimizer = draw(s, static_cast<std::int64_t>(r), Own::kOptimizer, w_.optimizer_ms);
       row.start_ns = ns(start[r]) + clock_offset(r);
-      row.data_wait_ns = ns(data[r]), row.input_ns = ns(input[r]);
-      row.forward_ns = ns(forward[r]), row.backward_ns = ns(backward[r]);
-      row.exposed_ns = ns(begun[r] - asked[r] + exchanged_ - launch(r, buckets - 1));
-      row.optimizer_ns = ns(optimizer);
-      row.step_ns = ns(exchanged_ - start[r]) + row.optimizer_ns;
+      row.ns[Part::kDataWait] = ns(data[r]), row.ns[Part::kInput] = ns(input[r]);
+      row.ns[Part::kForward] = ns(forward[r]), row.ns[Part::kBackward] = ns(backward[r]);
+      row.ns[Part::kExposed] = ns(begun[r] - asked[r] + exchanged_ - launch(r, buckets - 1));
+      row.ns[Part::kOptimizer] = ns(optimizer);
+      row.step_ns = ns(exchanged_ - start[r]) + row.ns[Part::kOptimizer];
       for (std::size_t b = 0; b < buckets; ++b)
         row.buckets.push_back({w_.bucket_bytes[b], ns(launch(r, b) - start[r]), ns(finished[b] - start[r])});
       row.loss = 1;

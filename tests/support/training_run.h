@@ -23,26 +23,28 @@ struct WorldSpec {
 
 inline result::StepRow training_step(std::int64_t step, const WorldSpec& spec, double factor) {
   const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * 1e6); };
+  using Part = result::StepPart;
   result::StepRow row;
   row.step = step;
   row.epoch = step / 20;
   row.phase = step < 4 ? result::StepPhase::kWarmup : result::StepPhase::kTimed;
-  row.data_wait_ns = ns(spec.data_wait_ms);
-  row.forward_ns = ns(spec.forward_ms * factor + 0.01 * static_cast<double>(step % 7));
-  row.backward_ns = ns(60 * factor);
+  row.ns[Part::kDataWait] = ns(spec.data_wait_ms);
+  row.ns[Part::kForward] = ns(spec.forward_ms * factor + 0.01 * static_cast<double>(step % 7));
+  row.ns[Part::kBackward] = ns(60 * factor);
   // The ranks that are on time wait for the late one; one step in ten exchanges twice as long.
-  row.exposed_ns =
+  row.ns[Part::kExposed] =
       ns(spec.exposed_ms * (step % 10 == 0 ? 2 : 1)) + ns((spec.late - factor) * (spec.forward_ms + 60));
-  row.optimizer_ns = ns(5);
-  row.step_ns = row.data_wait_ns + row.forward_ns + row.backward_ns + row.exposed_ns + row.optimizer_ns;
+  row.ns[Part::kOptimizer] = ns(5);
+  row.step_ns = row.ns.sum();
   row.start_ns = step * ns(250);
   row.loss = 7 - 0.05 * static_cast<double>(step);
   row.correct = step % 8;
   row.judged = 8;
   row.learning_rate = 0.1;
-  const std::int64_t ready = row.data_wait_ns + row.forward_ns + row.backward_ns;
+  const std::int64_t ready = row.ns[Part::kDataWait] + row.ns[Part::kForward] + row.ns[Part::kBackward];
   if (spec.ddp)
-    row.buckets = {{1 << 20, ready - ns(30), ready - ns(10)}, {25 << 20, ready, ready + row.exposed_ns}};
+    row.buckets = {{1 << 20, ready - ns(30), ready - ns(10)},
+                   {25 << 20, ready, ready + row.ns[Part::kExposed]}};
   return row;
 }
 

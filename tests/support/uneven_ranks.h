@@ -34,12 +34,14 @@ inline std::vector<result::RankSteps> tables_of(const UnevenRanks& w) {
     const bool exchanges = s % w.accumulation == w.accumulation - 1;
     for (std::size_t r = 0; r < n; ++r) {
       const double exposed = exchanges ? last + 5 - now[r] - own[r] : 0;
+      using Part = result::StepPart;
       result::StepRow row;
       row.step = s;
       row.phase = result::StepPhase::kTimed;
       row.start_ns = ns(now[r]), row.step_ns = ns(own[r] + exposed);
-      row.forward_ns = ns(0.4 * own[r]), row.backward_ns = row.step_ns - ns(exposed) - row.forward_ns;
-      row.exposed_ns = ns(exposed);
+      row.ns[Part::kForward] = ns(0.4 * own[r]),
+      row.ns[Part::kBackward] = row.step_ns - ns(exposed) - row.ns[Part::kForward];
+      row.ns[Part::kExposed] = ns(exposed);
       if (exchanges) row.buckets.emplace_back().launch_ns = ns(own[r]);
       tables[r].rows.push_back(row);
       now[r] += own[r] + exposed + 1;

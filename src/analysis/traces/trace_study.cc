@@ -24,6 +24,8 @@ namespace paceline::analysis::traces {
 namespace {
 
 using result::Number;
+using result::OwnPart;
+using result::StepPart;
 
 constexpr double kMoreWork = 1.05;  // elements of a rank's inputs over those of the others
 
@@ -40,11 +42,9 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
       row.step = step.number;
       row.start_ns = step.begin;
       row.step_ns = step.length;
-      row.data_wait_ns = step.data_wait;
-      row.forward_ns = step.forward;
-      row.backward_ns = step.backward;
-      row.exposed_ns = step.exposed;
-      row.optimizer_ns = step.optimizer;
+      row.ns[StepPart::kDataWait] = step.data_wait, row.ns[StepPart::kForward] = step.forward;
+      row.ns[StepPart::kBackward] = step.backward, row.ns[StepPart::kExposed] = step.exposed;
+      row.ns[StepPart::kOptimizer] = step.optimizer;
       if (step.together > 0)
         row.buckets.emplace_back().launch_ns = step.length - step.optimizer - step.exposed_together;
       table.rows.push_back(row);
@@ -125,16 +125,16 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks) {
     make_missing(costs.straggler_wait_ns, kNoExchange);
   }
   if (std::ranges::none_of(ranks, &RankTrace::has_loader))
-    make_missing(costs.data_wait_ns, "no data loader in the traces");
+    make_missing(costs.own_ns[OwnPart::kDataWait], "no data loader in the traces");
   t.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
   t.communication_share = share_of(costs.communication_ns, study.step_ns);
-  t.data_wait_share = share_of(costs.data_wait_ns, study.step_ns);
+  t.data_wait_share = share_of(costs.own_ns[OwnPart::kDataWait], study.step_ns);
   t.exposed_share = shape_of(study.job).stall_share;
   study.costs = costs;
   // What a device has to do tells better than gaps between operators whether the host keeps it waiting.
   const Number& idle = study.ranks[result::typical_rank(accounts)].idle_share;
-  make_missing(costs.host_ns, "the traces have no events of a device");
-  if (idle && study.step_ns) costs.host_ns.value = *idle * *study.step_ns;
+  make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
+  if (idle && study.step_ns) costs.own_ns[OwnPart::kHost].value = *idle * *study.step_ns;
   if (t.ddp) set_last_shares(study, accounts);
 }
 
@@ -231,7 +231,7 @@ void add_causes(TraceStudy& study) {
   for (auto& late : study.job.training->late) {
     if (const auto shapes = shapes_of(study, late.rank); shapes && shapes->work >= kMoreWork)
       late.causes.push_back({kLargerInputs, {}, shape_words(*shapes)});
-    else if (late.late_in == result::kOwnPartNames[static_cast<std::size_t>(result::OwnPart::kDataWait)])
+    else if (late.late_in == traits_of(OwnPart::kDataWait).late_in)
       late.causes.push_back(
           {result::late_cause::kLoader, {}, "its DataLoader takes longer than those of the others"});
   }

@@ -14,8 +14,6 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::array<const char*, result::kOwnParts> kOwnColours{"c2", "c3", "c4", "pale", "c6", "c0", "c5"};
-
 constexpr double kSeen = 0.001;  // of all time: shorter parts are not in the legend
 
 const StepView* view_of(const ReportCase& entry) {
@@ -32,8 +30,8 @@ std::string rank_name(std::int64_t rank) {
 Plot timeline(const StepView& view, const result::StepAccount& step, const std::string& title) {
   Plot plot{.title = title, .description = title, .x = {.title = "ms since the end of the exchange before"}};
   std::vector<LegendEntry> parts;
-  for (std::size_t at = 0; at < result::kOwnParts; ++at)
-    parts.push_back({std::string(result::kOwnPartNames.at(at)), kOwnColours.at(at)});
+  for (const auto part : result::kOwnParts)
+    parts.push_back({traits_of(part).late_in, traits_of(part).colour});
   parts.push_back({"waits for late ranks", "h3"});
   parts.push_back({"communication", "c1"});
   std::vector<double> sums(parts.size(), 0.0);
@@ -41,7 +39,8 @@ Plot timeline(const StepView& view, const result::StepAccount& step, const std::
   for (const auto& rank : step.ranks) own.push_back(rank.own_sum());
   for (const std::size_t r : largest_of(own, kMostRanksDrawn)) {
     const auto row = static_cast<double>(plot.y.categories.size());
-    std::vector<double> lengths(step.ranks[r].own.begin(), step.ranks[r].own.end());
+    const auto& by_part = step.ranks[r].own.values;
+    std::vector<double> lengths(by_part.begin(), by_part.end());
     lengths.insert(lengths.end(), {step.ranks[r].straggler_wait, step.ranks[r].communication});
     plot.y.categories.push_back(rank_name(view.ranks[r]));
     double from = 0;

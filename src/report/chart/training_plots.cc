@@ -207,39 +207,20 @@ double ideal_efficiency(const Family&, double) {
 
 using Training = result::Training;
 
-struct Part {
-  const char *name, *colour;
-  result::Number result::StepShares::*share;
-  result::Number result::StepParts::*median_ns;
-};
-constexpr std::array kParts{
-    Part{"data wait", "c4", &result::StepShares::data_wait, &result::StepParts::data_wait_ns},
-    Part{"input", "c6", &result::StepShares::input, &result::StepParts::input_ns},
-    Part{"forward", "c0", &result::StepShares::forward, &result::StepParts::forward_ns},
-    Part{"backward", "c5", &result::StepShares::backward, &result::StepParts::backward_ns},
-    Part{"exposed communication", "c1", &result::StepShares::exposed, &result::StepParts::exposed_ns},
-    Part{"optimizer", "c2", &result::StepShares::optimizer, &result::StepParts::optimizer_ns},
-};
-
 // Means of the parts of a step and the rest of it, so that their bar is as long as the mean step. Medians
 // without a rest for results of versions without shares.
 StackRow parts_of(const ReportCase& entry) {
   const Training& t = *entry.one->training;
   const bool means = result::has_shares(t) && entry.one->stats.mean_ns;
   StackRow row{name_of(entry), {}};
-  for (const Part& part : kParts)
-    row.parts.push_back(means ? number_or_missing(t.shares.*part.share, *entry.one->stats.mean_ns * kNsToMs)
-                              : number_or_missing(t.parts.*part.median_ns, kNsToMs));
+  for (const auto part : result::kStepParts)
+    row.parts.push_back(means ? number_or_missing(t.shares[part], *entry.one->stats.mean_ns * kNsToMs)
+                              : number_or_missing(t.parts.ns[part], kNsToMs));
   double rest = means ? *entry.one->stats.mean_ns * kNsToMs : kMissing;
   for (const double part : row.parts)
     if (!std::isnan(part)) rest -= part;
   row.parts.push_back(std::isnan(rest) ? kMissing : std::max(0.0, rest));
   return row;
-}
-
-std::string spaced_name(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
 }
 
 constexpr double kSmallLoss = 0.3;
@@ -273,7 +254,7 @@ Plot waterfall(const ReportCase& entry) {
   for (const auto& part : scaling.budget) {
     const Measured cost = measured(part.cost_ns, kNsToMs);
     const std::string share = part.share ? fmt::format(" ({})", format_percent(*part.share, 0)) : "";
-    add(spaced_name(part.name), at, at + cost.value, cost.value < 0 ? "c2" : "c1",
+    add(spaced(part.name), at, at + cost.value, cost.value < 0 ? "c2" : "c1",
         {cost.value, at + cost.low, at + cost.high}, fmt::format("{:+.3g} ms{}", cost.value, share));
     at += cost.value;
   }
@@ -328,7 +309,8 @@ Plots part_plots(const Cases& cases) {
   for (const ReportCase& entry : cases) rows.push_back(parts_of(entry));
   if (rows.empty()) return {};
   std::vector<LegendEntry> legend;
-  for (const Part& part : kParts) legend.push_back({part.name, part.colour});
+  for (const auto part : result::kStepParts)
+    legend.push_back({traits_of(part).label, traits_of(part).colour});
   const bool rests =
       std::ranges::any_of(rows, [](const StackRow& row) { return !std::isnan(row.parts.back()); });
   if (rests) legend.push_back({"other", "pale"});

@@ -63,20 +63,20 @@ std::optional<pass::SlowestRank> slowest_rank(const Training& t) {
 
 std::optional<pass::LiveSteps> live_steps(std::span<const StepRow> rows, std::int64_t samples_per_step,
                                           std::optional<pass::SlowestRank> slowest) {
-  const auto sum = [&](std::int64_t StepRow::*ns) {
-    double total = 0;
-    for (const auto& row : rows) total += static_cast<double>(row.*ns);
-    return total;
-  };
-  const double steps_ns = sum(&StepRow::step_ns);
+  double steps_ns = 0;
+  for (const auto& row : rows) steps_ns += static_cast<double>(row.step_ns);
   if (steps_ns <= 0) return std::nullopt;
-  const auto share = [&](std::int64_t StepRow::*ns) { return result::Number(sum(ns) / steps_ns); };
+  result::StepShares shares;
+  for (const auto part : result::kStepParts) {
+    double part_ns = 0;
+    for (const auto& row : rows) part_ns += static_cast<double>(row.ns[part]);
+    shares[part] = part_ns / steps_ns;
+  }
   return pass::LiveSteps{
       static_cast<double>(samples_per_step) * static_cast<double>(rows.size()) / steps_ns * 1e9,
       {rows.back().loss, "the loss is not finite"},
       slowest,
-      {share(&StepRow::data_wait_ns), share(&StepRow::input_ns), share(&StepRow::forward_ns),
-       share(&StepRow::backward_ns), share(&StepRow::exposed_ns), share(&StepRow::optimizer_ns)}};
+      shares};
 }
 
 }  // namespace paceline::workload

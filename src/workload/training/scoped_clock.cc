@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "workload/training/scoped_clock.h"
 
-#include <array>
 #include <string>
 
 namespace paceline::workload {
-namespace {
 
 using plugin::StepPhase;
-
-// In the order of StepPhase.
-constexpr std::array<const char*, StepClock::kPhases> kParts{"input", "forward", "backward", "communication",
-                                                             "optimizer"};
-
-}  // namespace
 
 void ScopedClock::begin() {
   profiler_.open(kStepScope + std::to_string(step_++));
   StepClock::begin();
-  open("data wait");
+  open(result::StepPart::kDataWait);
 }
 
 void ScopedClock::input_here() {
@@ -33,11 +25,11 @@ void ScopedClock::enter(StepPhase phase) {
   if (!within) close_parts();
   phase_ = phase;
   if (phase == StepPhase::kEnd) return profiler_.close();
-  open(kParts.at(static_cast<std::size_t>(phase)));
+  open(part_of(phase));
 }
 
-void ScopedClock::open(const char* part) {
-  profiler_.open(part);
+void ScopedClock::open(result::StepPart part) {
+  profiler_.open(traits_of(part).scope);
   ++open_;
 }
 

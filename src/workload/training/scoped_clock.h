@@ -19,7 +19,7 @@ class ScopedClock : public StepClock {
   void enter(plugin::StepPhase phase) override;
 
  private:
-  void open(const char* part);
+  void open(result::StepPart part);
   void close_parts();
 
   plugin::Profiler& profiler_;

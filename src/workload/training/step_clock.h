@@ -8,8 +8,16 @@
 
 #include "base/clock.h"
 #include "plugin/trainer.h"
+#include "result/step_parts.h"
 
 namespace paceline::workload {
+
+// Phases are the parts of a step after the wait for data, in the same order.
+constexpr result::StepPart part_of(plugin::StepPhase phase) {
+  return static_cast<result::StepPart>(static_cast<int>(phase) + 1);
+}
+static_assert(part_of(plugin::StepPhase::kEnd) == result::StepPart::kCount);
+static_assert(part_of(plugin::StepPhase::kCommunication) == result::StepPart::kExposed);
 
 // The stopwatch of one rank's steps. Phases that repeat (micro-batches) are added up. All times are in ns on
 // this host's monotonic clock.

@@ -17,15 +17,12 @@
 namespace paceline::workload {
 namespace {
 
-using plugin::StepPhase;
 using result::StepRow;
 
 void take_times(StepRow& row, const plugin::StepTimes& times) {
-  const auto of = [&](StepPhase phase) { return times.phase_ns[static_cast<std::size_t>(phase)]; };
-  row.step_ns = times.step_ns, row.data_wait_ns = times.data_wait_ns;
-  row.input_ns = of(StepPhase::kInput), row.forward_ns = of(StepPhase::kForward);
-  row.backward_ns = of(StepPhase::kBackward), row.exposed_ns = of(StepPhase::kCommunication);
-  row.optimizer_ns = of(StepPhase::kOptimizer);
+  row.step_ns = times.step_ns, row.ns[result::StepPart::kDataWait] = times.data_wait_ns;
+  for (std::size_t i = 0; i < StepClock::kPhases; ++i)
+    row.ns[part_of(static_cast<plugin::StepPhase>(i))] = times.phase_ns[i];
   for (const auto& b : times.buckets) {
     auto& bucket = row.buckets.emplace_back();
     bucket.bytes = b.bytes, bucket.launch_ns = b.launched_ns;

@@ -149,7 +149,7 @@ TEST(HostGaps, AreNotForward) {
   EXPECT_NEAR(*study.ranks[0].forward_ns, 10e6, 1e3);
   EXPECT_NEAR(*study.ranks[0].backward_ns, 20e6, 1e3);
   EXPECT_NEAR(*study.ranks[0].rest_ns, 65e6, 1e3);
-  EXPECT_NEAR(*study.costs.host_ns.value, 65e6, 1e3);
+  EXPECT_NEAR(*study.costs.own_ns[result::OwnPart::kHost].value, 65e6, 1e3);
   EXPECT_NEAR(sum_of_parts(study.ranks[0]), 100e6, 10);
 }
 

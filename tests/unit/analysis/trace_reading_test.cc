@@ -199,7 +199,8 @@ TEST_F(TraceReadingTest, NamesSufficeForATraceOfACpuWithoutCategories) {
   for (const auto figure : {&StepShape::step_ns, &StepShape::input_wait_share,
                             &StepShape::communication_share, &StepShape::overlap_ratio})
     EXPECT_EQ(*(same.*figure), *(shape.*figure));
-  EXPECT_EQ(*named.costs.backward_ns.value, *known.costs.backward_ns.value);
+  EXPECT_EQ(*named.costs.own_ns[result::OwnPart::kBackward].value,
+            *known.costs.own_ns[result::OwnPart::kBackward].value);
   EXPECT_EQ(named.operators.size(), known.operators.size());
 }
 

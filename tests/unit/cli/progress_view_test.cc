@@ -9,7 +9,7 @@ namespace {
 pass::LiveSteps steps() {
   pass::LiveSteps s;
   s.samples_per_s = 128, s.loss = 2.345, s.slowest = pass::SlowestRank{1, 0.018};
-  s.shares = {0.0, 0.3, 0.4, 0.5, 0.05, 0.05};
+  s.shares.values = {0.0, 0.3, 0.4, 0.5, 0.05, 0.05};
   return s;
 }
 
@@ -32,7 +32,7 @@ TEST(WordsOfSteps, LeaveOutWhatIsNotKnown) {
   auto s = steps();
   s.loss = result::Number::missing("not finite");
   s.slowest.reset();
-  s.shares.exposed = {};
+  s.shares[result::StepPart::kExposed] = {};
   EXPECT_EQ(words_of(s), "128 samples/s  data 0.0 %  fwd 40.0 %  bwd 50.0 %  opt 5.0 %");
 }
 

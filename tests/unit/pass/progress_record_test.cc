@@ -8,6 +8,8 @@
 namespace paceline::pass {
 namespace {
 
+using result::StepPart;
+
 // As they arrive: a line of text was between.
 std::optional<ProgressRecord> received(const nlohmann::json& record) {
   PassReport report;
@@ -22,7 +24,7 @@ TEST(ProgressRecord, FiguresArriveAsNumbers) {
   sent.step = 39, sent.blocks = true;
   auto& steps = sent.steps.emplace();
   steps.samples_per_s = 128, steps.loss = 2.345, steps.slowest = SlowestRank{3, 0.018};
-  steps.shares.forward = 0.4;
+  steps.shares[StepPart::kForward] = 0.4;
   const auto got = received(progress_record(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->phase, "measure");
@@ -38,8 +40,8 @@ TEST(ProgressRecord, FiguresArriveAsNumbers) {
   ASSERT_TRUE(got->steps->slowest);
   EXPECT_EQ(got->steps->slowest->rank, 3);
   EXPECT_EQ(got->steps->slowest->beyond, 0.018);
-  EXPECT_EQ(got->steps->shares.forward, 0.4);
-  EXPECT_FALSE(got->steps->shares.backward);
+  EXPECT_EQ(got->steps->shares[StepPart::kForward], 0.4);
+  EXPECT_FALSE(got->steps->shares[StepPart::kBackward]);
 }
 
 TEST(ProgressRecord, ANoticeIsASentenceWithoutFigures) {

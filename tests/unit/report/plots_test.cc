@@ -188,9 +188,9 @@ TEST(Plots, ManyRanksAndStepsStaySmall) {
     for (std::int64_t step = 0; step < 1000; ++step) {
       result::StepRow row;
       row.step = step;
-      row.forward_ns =
+      row.ns[result::StepPart::kForward] =
           100'000'000 + (rank * 7919 + step * 104729) % 9973 * 1000 + (rank == 700 ? 50'000'000 : 0);
-      row.exposed_ns = 160'000'000 - row.forward_ns;
+      row.ns[result::StepPart::kExposed] = 160'000'000 - row.ns[result::StepPart::kForward];
       row.step_ns = 160'000'000;
       row.start_ns = step * 160'000'000;
       tables.back().rows.push_back(std::move(row));

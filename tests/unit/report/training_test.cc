@@ -14,6 +14,7 @@
 namespace paceline::report {
 namespace {
 
+using result::StepPart;
 using test::expect_words;
 
 std::string terminal_of(const result::RunResult& run) {
@@ -128,7 +129,7 @@ TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
   EXPECT_EQ(terminal_of(run).find("earlier version"), std::string::npos);
   auto& t = *run.cases[0].training;
   t.shares = {};
-  t.parts.step_ns = *t.parts.forward_ns;
+  t.parts.step_ns = *t.parts.ns[StepPart::kForward];
   expect_words(terminal_of(run), {"100.0 %"});
   expect_words(
       terminal_of(run),
@@ -138,9 +139,9 @@ TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
 TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
   auto run = testing::training_run({{.ranks = 1}});
   auto& t = *run.cases[0].training;
-  t.parts.forward_ns = *t.parts.step_ns;  // a median that does not fit beside the others
-  const double forward_ms = *t.shares.forward * *run.cases[0].stats.mean_ns * 1e-6;
-  t.shares.forward = 0.0;  // the host does something else in that time
+  t.parts.ns[StepPart::kForward] = *t.parts.step_ns;  // a median that does not fit beside the others
+  const double forward_ms = *t.shares[StepPart::kForward] * *run.cases[0].stats.mean_ns * 1e-6;
+  t.shares[StepPart::kForward] = 0.0;  // the host does something else in that time
   const ReportRun trained{run, {}};
   const auto plot = part_plots(side_by_side(std::span(&trained, 1))).at(0);
   EXPECT_NEAR(plot.rectangles.back().x_to, *run.cases[0].stats.mean_ns * 1e-6, 0.01);

@@ -55,7 +55,8 @@ TEST(DeviceDecides, NotWhereADeviceThatTrainsIsIdle) {
   CaseResult one;
   one.effective_settings["step_times"] = "marks on the device's own clock";
   auto& shares = one.training.emplace().shares;
-  shares.input = 0.01, shares.forward = 0.3, shares.backward = 0.6, shares.optimizer = 0.08;
+  shares[StepPart::kInput] = 0.01, shares[StepPart::kForward] = 0.3, shares[StepPart::kBackward] = 0.6,
+  shares[StepPart::kOptimizer] = 0.08;
   EXPECT_TRUE(device_decides(one));
   auto& state = one.devices.emplace_back();
   state.readings = 30, state.utilization_mean = 0.94;

@@ -150,10 +150,9 @@ TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
     const auto& late = training.late;
     const bool nobody = played.where == OwnPart::kCount;
     const bool found = !late.empty() && late.front().rank == played.rank;
-    parts.count(nobody ? "nothing" : std::string(kOwnPartNames.at(static_cast<std::size_t>(played.where))),
-                late.empty() ? "nothing"
-                : found      ? late.front().late_in
-                             : "another rank");
+    parts.count(nobody ? "nothing" : traits_of(played.where).late_in, late.empty() ? "nothing"
+                                                                      : found      ? late.front().late_in
+                                                                                   : "another rank");
     clean += nobody;
     accused += nobody && !late.empty();
     if (nobody || !found) continue;

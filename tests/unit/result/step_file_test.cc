@@ -2,6 +2,10 @@
 #include "result/step_file.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -57,6 +61,51 @@ TEST_F(StepFiles, ComeBackAsTheyWere) {
   ASSERT_EQ(read.ranks.size(), ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i)
     EXPECT_EQ(rank_steps_text(read.ranks[i]), rank_steps_text(ranks[i])) << i;
+}
+
+std::uint32_t number_at(const std::string& content, std::size_t at) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, content.data() + at, sizeof number);
+  return number;
+}
+std::string bytes_of(std::uint32_t number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+// The same file without one of its columns, as of a version that did not know it.
+std::string without_column(const std::string& content, const char* name) {
+  constexpr std::size_t kPrefix = 16, kWord = 8, kBlockHead = 8;
+  auto header = nlohmann::json::parse(content.substr(kPrefix, number_at(content, kPrefix - 4)));
+  auto& columns = header["columns"];
+  std::size_t column = 0;
+  while (columns.at(column).front() != name) ++column;
+  const std::size_t words = columns.size();
+  columns.erase(column);
+  auto text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  auto less = content.substr(0, kPrefix - 4) + bytes_of(static_cast<std::uint32_t>(text.size())) + text;
+  std::size_t at = kPrefix + number_at(content, kPrefix - 4);
+  while (at + kBlockHead < content.size()) {
+    const auto rows = number_at(content, at + 4);
+    less += content.substr(at, kBlockHead), at += kBlockHead;
+    for (std::uint32_t row = 0; row < rows; ++row, at += words * kWord)
+      less += content.substr(at, words * kWord).erase(column * kWord, kWord);
+  }
+  const auto crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(less.data()), less.size());
+  return less + bytes_of(0xFFFFFFFF) + bytes_of(static_cast<std::uint32_t>(crc));
+}
+
+TEST_F(StepFiles, OfAVersionThatKnewFewerPartsOfAStepAreRead) {
+  auto ranks = tables();
+  testing::write_step_file(file_, ranks);
+  const auto content = read_file(file_);
+  write_file_atomic(file_, without_column(content, "forward_ns"));
+  const auto read = read_step_file(file_);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (auto& row : ranks[i].rows) row.ns[StepPart::kForward] = 0;
+    EXPECT_EQ(rank_steps_text(read.ranks[i]), rank_steps_text(ranks[i])) << i;
+  }
+  expect_refused(without_column(content, "judged"), "other columns");
 }
 
 TEST_F(StepFiles, ThatAreCutShortAreRefusedWhereverTheyEnd) {

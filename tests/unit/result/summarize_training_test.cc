@@ -24,13 +24,14 @@ StepRow row(std::int64_t step, double factor = 1) {
   r.epoch = step / 10;
   r.phase = step < 2 ? StepPhase::kWarmup : StepPhase::kTimed;
   r.start_ns = step * 200 * kMs;
-  r.data_wait_ns = 2 * kMs;
-  r.input_ns = kMs;
-  r.forward_ns = 30 * kMs + (step % 5) * 1000 + static_cast<std::int64_t>((factor - 1) * 93 * kMs);
-  r.backward_ns = 55 * kMs;
-  r.exposed_ns = 7 * kMs;
-  r.optimizer_ns = 5 * kMs;
-  r.step_ns = r.data_wait_ns + r.input_ns + r.forward_ns + r.backward_ns + r.exposed_ns + r.optimizer_ns;
+  r.ns[StepPart::kDataWait] = 2 * kMs;
+  r.ns[StepPart::kInput] = kMs;
+  r.ns[StepPart::kForward] =
+      30 * kMs + (step % 5) * 1000 + static_cast<std::int64_t>((factor - 1) * 93 * kMs);
+  r.ns[StepPart::kBackward] = 55 * kMs;
+  r.ns[StepPart::kExposed] = 7 * kMs;
+  r.ns[StepPart::kOptimizer] = 5 * kMs;
+  r.step_ns = r.ns.sum();
   r.loss = 7.0 - 0.1 * static_cast<double>(step);
   r.correct = step;
   r.judged = 32;
@@ -56,7 +57,7 @@ std::vector<RankSteps> one_slow() {
 std::vector<RankSteps> others_wait() {
   auto ranks = one_slow();
   for (const std::size_t waiting : {0, 1, 3})
-    for (auto& r : ranks[waiting].rows) r.exposed_ns += 9'300'000, r.step_ns += 9'300'000;
+    for (auto& r : ranks[waiting].rows) r.ns[StepPart::kExposed] += 9'300'000, r.step_ns += 9'300'000;
   return ranks;
 }
 
@@ -163,9 +164,9 @@ TEST(SummarizeTraining, RanksOfAWorldThatAreNotThereAreNamed) {
 
 TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
   const Training t = summarized({table(0), table(1)});
-  EXPECT_DOUBLE_EQ(*t.parts.data_wait_ns, 2.0 * kMs);
-  EXPECT_DOUBLE_EQ(*t.parts.backward_ns, 55.0 * kMs);
-  EXPECT_DOUBLE_EQ(*t.parts.exposed_ns, 7.0 * kMs);
+  EXPECT_DOUBLE_EQ(*t.parts.ns[StepPart::kDataWait], 2.0 * kMs);
+  EXPECT_DOUBLE_EQ(*t.parts.ns[StepPart::kBackward], 55.0 * kMs);
+  EXPECT_DOUBLE_EQ(*t.parts.ns[StepPart::kExposed], 7.0 * kMs);
   EXPECT_NEAR(*t.exposed_share, 0.07, 1e-4);
   EXPECT_NEAR(*t.data_wait_share, 0.02, 1e-4);
   EXPECT_DOUBLE_EQ(*t.overlap_ratio, 0.5);
@@ -179,8 +180,7 @@ TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
 
 double sum_of(const StepShares& s) {
   double sum = 0;
-  for (const Number* share : {&s.data_wait, &s.input, &s.forward, &s.backward, &s.exposed, &s.optimizer})
-    sum += share->value().value_or(0);
+  for (const Number& share : s.values) sum += share.value().value_or(0);
   return sum;
 }
 
@@ -188,21 +188,21 @@ double sum_of(const StepShares& s) {
 RankSteps uneven(std::int64_t rank) {
   auto t = table(rank);
   for (auto& r : t.rows) {
-    r.forward_ns = (r.step % 3 == 0 ? 10 : 80) * kMs;
-    r.backward_ns = (r.step % 3 == 1 ? 10 : 80) * kMs;
-    r.step_ns = r.data_wait_ns + r.input_ns + r.forward_ns + r.backward_ns + r.exposed_ns + r.optimizer_ns;
+    r.ns[StepPart::kForward] = (r.step % 3 == 0 ? 10 : 80) * kMs;
+    r.ns[StepPart::kBackward] = (r.step % 3 == 1 ? 10 : 80) * kMs;
+    r.step_ns = r.ns.sum();
   }
   return t;
 }
 
 TEST(SummarizeTraining, SharesOfUnevenStepsAddUpToOne) {
   const Training t = summarized({uneven(0)});
-  EXPECT_GT((*t.parts.forward_ns + *t.parts.backward_ns) / *t.parts.step_ns, 1.5);
+  EXPECT_GT((*t.parts.ns[StepPart::kForward] + *t.parts.ns[StepPart::kBackward]) / *t.parts.step_ns, 1.5);
   EXPECT_NEAR(sum_of(t.shares), 1, 1e-12);
   // 30 timed steps: each pass is short in 10 of them.
-  EXPECT_NEAR(*t.shares.forward, (20 * 80 + 10 * 10) / (20 * 105. + 10 * 175), 1e-9);
-  EXPECT_EQ(*t.exposed_share, *t.shares.exposed);
-  EXPECT_EQ(*t.data_wait_share, *t.shares.data_wait);
+  EXPECT_NEAR(*t.shares[StepPart::kForward], (20 * 80 + 10 * 10) / (20 * 105. + 10 * 175), 1e-9);
+  EXPECT_EQ(*t.exposed_share, *t.shares[StepPart::kExposed]);
+  EXPECT_EQ(*t.data_wait_share, *t.shares[StepPart::kDataWait]);
   EXPECT_LT(sum_of(summarized(one_slow()).shares), 0.95);
 }
 
@@ -211,14 +211,16 @@ TEST(CombinedTraining, SharesAddUpOverRepetitionsToo) {
   for (std::size_t i = 0; i < 3; ++i) {
     auto ranks = std::vector{table(0)};
     for (auto& r : ranks[0].rows) {
-      (i == 0 ? r.forward_ns : i == 1 ? r.backward_ns : r.optimizer_ns) += 50 * kMs;
+      (i == 0   ? r.ns[StepPart::kForward]
+       : i == 1 ? r.ns[StepPart::kBackward]
+                : r.ns[StepPart::kOptimizer]) += 50 * kMs;
       r.step_ns += 50 * kMs;
     }
     repetitions[i].training = summarized(ranks);
   }
   const auto all = combined_training(repetitions);
   EXPECT_NEAR(sum_of(all.value().shares), 1, 1e-12);
-  EXPECT_EQ(*all->exposed_share, *all->shares.exposed);
+  EXPECT_EQ(*all->exposed_share, *all->shares[StepPart::kExposed]);
 }
 
 TEST(SummarizeTraining, EpochsHoldLossAccuracyAndRate) {
@@ -326,7 +328,7 @@ TEST(CombinedTraining, SpeedIsTheMedianOverRepetitions) {
   const double shares[] = {0.1, 0.3, 0.2};
   for (std::size_t i = 0; i < 3; ++i) {
     Training t = summarized(one_slow());
-    t.shares.exposed = shares[i];
+    t.shares[StepPart::kExposed] = shares[i];
     t.last_loss = static_cast<double>(i);
     if (i == 1) t.straggler_rank = 0;
     repetitions[i].training = t;

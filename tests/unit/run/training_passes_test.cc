@@ -234,7 +234,7 @@ TEST_F(TrainingPasses, WhereTheDeviceDecidesTheHostsNoiseDoesNotCount) {
     FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
       auto tables = equal_steps(r.spec);
       for (auto& table : tables)
-        for (auto& row : table.rows) row.backward_ns = row.step_ns;
+        for (auto& row : table.rows) row.ns[result::StepPart::kBackward] = row.step_ns;
       result::Repetition repetition;
       repetition.index = r.spec.repetition;
       repetition.training.emplace();

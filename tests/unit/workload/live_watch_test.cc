@@ -64,7 +64,8 @@ TEST(LiveWatch, AWarningOfSynchronisationDoesNotSilenceThatOfALateRank) {
       testing::simulate({.ranks = 2, .steps = 200, .delays = {{.rank = 1, .ms = 20, .from_step = 60}}});
   for (auto& table : run.ranks)
     for (auto& row : table.rows)
-      if (row.step < 30 && row.step % 4 == 0) row.exposed_ns += 40'000'000, row.step_ns += 40'000'000;
+      if (row.step < 30 && row.step % 4 == 0)
+        row.ns[result::StepPart::kExposed] += 40'000'000, row.step_ns += 40'000'000;
   EXPECT_THAT(watched(run.ranks).warnings,
               ElementsAre(HasSubstr("gradient synchronisation varies by"), HasSubstr(kLate)));
 }

@@ -9,6 +9,7 @@
 namespace paceline::workload {
 namespace {
 
+using result::StepPart;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -60,8 +61,9 @@ TEST(LiveFigures, TheSlowestRankHasTheCauseThatEvidenceNames) {
 TEST(LiveFigures, AreOfTheLastSteps) {
   std::vector<result::StepRow> rows(2);
   for (auto& row : rows) {
-    row.step_ns = 500'000'000, row.forward_ns = 200'000'000, row.backward_ns = 250'000'000;
-    row.exposed_ns = 25'000'000, row.optimizer_ns = 25'000'000;
+    row.step_ns = 500'000'000, row.ns[StepPart::kForward] = 200'000'000,
+    row.ns[StepPart::kBackward] = 250'000'000;
+    row.ns[StepPart::kExposed] = 25'000'000, row.ns[StepPart::kOptimizer] = 25'000'000;
     row.loss = 2.345;
   }
   rows.front().loss = 9;
@@ -70,11 +72,11 @@ TEST(LiveFigures, AreOfTheLastSteps) {
   EXPECT_DOUBLE_EQ(steps->samples_per_s, 128);
   EXPECT_EQ(steps->loss, 2.345);
   EXPECT_EQ(steps->slowest.value().rank, 1);
-  EXPECT_EQ(steps->shares.data_wait, 0.0);
-  EXPECT_EQ(steps->shares.forward, 0.4);
-  EXPECT_EQ(steps->shares.backward, 0.5);
-  EXPECT_EQ(steps->shares.exposed, 0.05);
-  EXPECT_EQ(steps->shares.optimizer, 0.05);
+  EXPECT_EQ(steps->shares[StepPart::kDataWait], 0.0);
+  EXPECT_EQ(steps->shares[StepPart::kForward], 0.4);
+  EXPECT_EQ(steps->shares[StepPart::kBackward], 0.5);
+  EXPECT_EQ(steps->shares[StepPart::kExposed], 0.05);
+  EXPECT_EQ(steps->shares[StepPart::kOptimizer], 0.05);
   EXPECT_FALSE(live_steps({}, 64, {}));
 }
 
