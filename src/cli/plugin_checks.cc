@@ -11,6 +11,7 @@
 #include "config/device.h"
 #include "host/accelerators.h"
 #include "plugin/registry.h"
+#include "result/cpu_power.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::cli {
@@ -44,9 +45,11 @@ bool brings(const plugin::Manifest& manifest, plugin::Role role) {
   return !plugin::names_of(manifest.capabilities, role).empty();
 }
 
-// None of its engines runs on the CPU, or it has none.
+// None of its engines runs on the CPU, or it has none. The CPUs' own meter has a check of the host.
 bool needs_a_gpu(const plugin::Manifest& manifest) {
-  return std::ranges::none_of(plugin::names_of(manifest.capabilities, plugin::Role::kEngine),
+  const auto samplers = plugin::names_of(manifest.capabilities, plugin::Role::kSampler);
+  return std::ranges::find(samplers, result::kCpuSampler) == samplers.end() &&
+         std::ranges::none_of(plugin::names_of(manifest.capabilities, plugin::Role::kEngine),
                               [](const auto& engine) { return config::runs_on_cpu(engine, Device{}); });
 }
 

@@ -41,7 +41,7 @@ Option sampler_row(std::span<const Choice> samplers) {
           .identity = false,
           .help =
               "Samplers of plug-ins that run beside the timed samples; none: no sampler. By default nvml "
-              "on NVIDIA GPUs."};
+              "on NVIDIA GPUs, and rapl where the energy counters of the CPUs can be read."};
 }
 
 Owner owner_of(const DeclaredOption& declared) {
@@ -115,8 +115,8 @@ void use_declared_options(std::vector<DeclaredOption> declared, const std::vecto
   set_choices("engine", kBuild, kept.builders);
 }
 
-void set_sampler(Settings& settings, WorkloadKind kind, const std::string& name) {
-  settings.set("sampler", name);
+void set_samplers(Settings& settings, WorkloadKind kind, const std::vector<std::string>& names) {
+  settings.set_list("sampler", {names.begin(), names.end()});
   for (const Option* option : options_of(kind_bit(kind)))
     if (option->owner.option == "sampler") set_owned_default(settings, *option);
 }

@@ -19,8 +19,8 @@ void use_declared_options(std::vector<DeclaredOption> declared,
 // The value of option sampler for no sampler at all.
 inline constexpr const char* kNoSampler = "none";
 
-// Has a case watched by one sampler, with the defaults of its options.
-void set_sampler(Settings& settings, WorkloadKind kind, const std::string& name);
+// Has a case watched by these samplers, with the defaults of their options.
+void set_samplers(Settings& settings, WorkloadKind kind, const std::vector<std::string>& names);
 
 // Whether an option is sampler, or of one of them.
 bool is_of_samplers(std::string_view option);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/rapl.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "host/accelerators.h"
@@ -122,6 +123,15 @@ CheckResult check_memory(const HostCheckOptions& o) {
     text += fmt::format(", cgroup limit {}", bytes_in_words(*memory.cgroup_limit_bytes));
   if (static_cast<double>(*usable) >= kScarceMemoryBytes) return pass(text);
   return warn(text, "free memory or raise the limit: large models and batches need 4 GB and more");
+}
+
+CheckResult check_energy(const HostCheckOptions& o) {
+  auto counters = rapl::counters(o.powercap);
+  if (auto reason = rapl::refusal(counters); !reason.empty()) return skip(std::move(reason));
+  std::vector<std::string> names;
+  for (const auto& one : counters)
+    if (one.part() != rapl::Part::kOther) names.push_back(one.name());
+  return pass("energy counters of " + join(names, ", "));
 }
 
 constexpr std::array<std::string_view, 4> kFineClocks{"tsc", "kvm-clock", "arch_sys_counter",
@@ -267,13 +277,14 @@ struct Row {
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 14> kRows{{
+constexpr std::array<Row, 15> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
     {"memory", check_memory, true},
     {"GPUs", check_gpus, true},
     {"GPU state", check_gpu_state, true},
+    {"CPU energy", check_energy, false},
     {"clock", check_clock, true},
     {"neighbours", check_neighbours, true},
     {"huge pages", check_huge_pages, true},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/rapl.h"
 #include "host/checks.h"
 #include "host/idle_gate.h"
 #include "host/nvml.h"
@@ -29,6 +30,7 @@ struct HostCheckOptions {
   SystemFiles files{};
   std::vector<int> affinity;  // default: this thread's
   std::string nvml = kNvmlLibrary;
+  std::filesystem::path powercap = rapl::powercap_folder();
   IdleGateSeams seams = real_idle_gate_seams();
   std::function<std::optional<DiskSpace>(const std::filesystem::path&)> space = disk_space;
   std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system

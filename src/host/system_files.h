@@ -14,6 +14,7 @@ class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
+  [[nodiscard]] std::filesystem::path path(std::string_view relative) const { return root_ / relative; }
   [[nodiscard]] std::optional<std::string> read(std::string_view path) const;
   [[nodiscard]] std::optional<std::string> read_trimmed(std::string_view path) const;
   [[nodiscard]] std::optional<long long> read_int(std::string_view path) const;

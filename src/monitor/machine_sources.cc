@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
+#include "base/rapl.h"
 #include "base/text.h"
 #include "host/memory.h"
 #include "monitor/source.h"
@@ -138,40 +138,22 @@ class DiskSource : public OfFiles {
   }
 };
 
-// Intel's and AMD's energy counters (RAPL), which most systems let root alone read, and which wrap.
-class EnergySource : public OfFiles {
+class EnergySource : public Source {
  public:
-  using OfFiles::OfFiles;
+  explicit EnergySource(const SystemFiles& files) : folder_(files.path("sys/class/powercap")) {}
   void read(Snapshot& into) override {
-    std::size_t zones = 0, readable = 0;
-    for (const auto& zone : files().list("sys/class/powercap")) {
-      const auto folder = "sys/class/powercap/" + zone;
-      if (!files().exists(folder + "/energy_uj")) continue;
-      ++zones;
-      const auto now = files().read_int(folder + "/energy_uj");
-      if (!now) continue;
-      ++readable;
-      into.add("paceline_rapl_joules_total", "Energy by the counters of the CPU's power limits.",
-               {{"zone", zone}, {"name", files().read_trimmed(folder + "/name").value_or("")}},
-               joules(zone, *now, files().read_int(folder + "/max_energy_range_uj").value_or(0)));
-    }
-    if (zones == 0) into.absent.emplace_back("CPU power: this machine has no energy counters (RAPL)");
-    if (zones > 0 && readable == 0)
-      into.absent.emplace_back("CPU power: only root may read /sys/class/powercap/*/energy_uj");
+    if (counters_.empty()) counters_ = rapl::counters(folder_);
+    for (auto& counter : counters_)
+      if (const auto joules = counter.joules())
+        into.add("paceline_rapl_joules_total", "Energy by the counters of the CPU's power limits.",
+                 {{"zone", counter.zone()}, {"name", counter.name()}}, *joules);
+    if (const auto refusal = rapl::refusal(counters_); !refusal.empty())
+      into.absent.push_back("CPU power: " + refusal);
   }
 
  private:
-  struct Counter {
-    long long last_uj = 0, wrapped_uj = 0;
-  };
-  double joules(const std::string& zone, long long now_uj, long long range_uj) {
-    auto& counter = counters_.try_emplace(zone, Counter{now_uj, 0}).first->second;
-    if (now_uj < counter.last_uj) counter.wrapped_uj += range_uj;
-    counter.last_uj = now_uj;
-    return static_cast<double>(counter.wrapped_uj + now_uj) * 1e-6;
-  }
-
-  std::map<std::string, Counter> counters_;
+  std::filesystem::path folder_;
+  std::vector<rapl::Counter> counters_;
 };
 
 }  // namespace

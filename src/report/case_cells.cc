@@ -85,6 +85,18 @@ std::string outputs_text(const result::Correctness& c) {
   return text;
 }
 
+// "images" counted one by one.
+std::string one_item(const CaseResult& one) {
+  auto item = one.throughput.item.empty() ? "items" : one.throughput.item;
+  if (item.ends_with('s')) item.pop_back();
+  return item;
+}
+
+// Counters advance in steps, so that energy of a short window is rough.
+std::string brief_words(const result::Number& window_s) {
+  return result::is_brief(window_s) ? fmt::format(" (over {} s only)", format_significant(*window_s, 2)) : "";
+}
+
 }  // namespace
 
 std::string or_none(const result::Number& number, std::string (*format)(double)) {
@@ -203,6 +215,19 @@ std::string outcome_text(const CaseResult& one) {
   if (one.reason_code == result::kNotMeasured) return "not measured: " + one.reason;
   const std::string code = one.reason_code.empty() ? "" : " (" + one.reason_code + ")";
   return (one.outcome == result::Outcome::kSkipped ? "skipped" : "failed") + code + ": " + one.reason;
+}
+
+std::string energy_text(const CaseResult& one, const result::Number& each, const result::Number& above_idle,
+                        const result::Number& idle_w, const result::Number& window_s) {
+  if (!each) return {};
+  auto text = fmt::format("{} J per {}", format_significant(*each, 2), one_item(one));
+  if (above_idle)
+    text += fmt::format(", {} above {:.0f} W of idle", format_significant(*above_idle, 2), *idle_w);
+  return text + brief_words(window_s);
+}
+
+std::string energy_cell(const result::Number& each, const result::Number& window_s) {
+  return each ? format_significant(*each) + brief_words(window_s) : kNone;
 }
 
 }  // namespace paceline::report

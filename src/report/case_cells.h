@@ -27,8 +27,25 @@ std::string accuracy_text(const result::CaseResult& one);
 // How requests were batched, in a sentence; empty where they were not.
 std::string batching_text(const result::CaseResult& one);
 
+std::string energy_text(const CaseResult& one, const result::Number& each, const result::Number& above_idle,
+                        const result::Number& idle_w, const result::Number& window_s);
+std::string energy_cell(const result::Number& each, const result::Number& window_s);
+
 // "the device decides: 99.7 % of the wall time"; empty where device time is not known.
 std::string decides_text(const CaseResult& one);
+
+// "0.21 J per image, 0.15 above 75 W of idle"; of short windows with how long they were. Empty without
+// energy. `of`: what has the figures of energy, a device or the CPUs of a host.
+template <class Meter>
+std::string energy_text(const CaseResult& one, const Meter& of) {
+  return energy_text(one, of.energy_per_item_j, of.energy_above_idle_per_item_j, of.idle_power_w,
+                     of.energy_window_s);
+}
+// The same in a cell of a table.
+template <class Meter>
+std::string energy_cell(const Meter& of) {
+  return energy_cell(of.energy_per_item_j, of.energy_window_s);
+}
 
 // Why a measured case has no p50, in words; empty where it has one.
 std::string p50_reason(const result::CaseResult& one);

@@ -28,23 +28,6 @@ std::string with_extreme(const Number& mean, std::string_view unit, std::string_
   return extreme ? fmt::format("{} ({} {:.0f})", text, word, *extreme) : text;
 }
 
-// "0.21 J per item"; of less than 10 s with how long it was, because counters advance in steps.
-std::string energy_text(const DeviceState& state, const std::string& item) {
-  constexpr double kLongEnough = 10;
-  if (!state.energy_per_item_j) return {};
-  const bool brief = state.energy_window_s && *state.energy_window_s < kLongEnough;
-  return fmt::format(
-      "{} J per {}{}", format_significant(*state.energy_per_item_j, 2), item,
-      brief ? fmt::format(" (over {} s only)", format_significant(*state.energy_window_s, 2)) : "");
-}
-
-// "images" counted one by one.
-std::string one_item(const CaseResult& one) {
-  auto item = one.throughput.item.empty() ? "items" : one.throughput.item;
-  if (item.ends_with('s')) item.pop_back();
-  return item;
-}
-
 // "cuda:0: 1755 MHz (lowest 1620), 512 W (highest 698), power cap in 50 % of the samples, 0.21 J per image"
 std::string device_text(const CaseResult& one, const DeviceState& state) {
   std::vector<std::string> parts{
@@ -52,7 +35,7 @@ std::string device_text(const CaseResult& one, const DeviceState& state) {
       with_extreme(state.power_mean_w, "W", "highest", state.power_max_w)};
   for (const auto& slowed : state.slowdowns)
     parts.push_back(fmt::format("{} in {} of the samples", slowed.reason, result::share_text(slowed.share)));
-  parts.push_back(energy_text(state, one_item(one)));
+  parts.push_back(energy_text(one, state));
   if (state.temperature_max_c) parts.push_back(fmt::format("at most {:.0f} °C", *state.temperature_max_c));
   if (state.other_processes && *state.other_processes > 0)
     parts.push_back(plural(*state.other_processes, "process") + " of others");
@@ -90,14 +73,15 @@ std::string whole(const Number& number) {
 
 // A row per device of a case that has readings.
 Table device_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"case", "device", "clock MHz", "lowest", "power W", "highest", "J per item",
+  Table table{.heads = {"case", "device", "clock MHz", "lowest", "power W", "highest", "idle W", "J per item",
                         "power cap", "slowed down", "highest °C"},
               .numbers_from = 2};
   for (const auto& entry : cases)
     for (const auto& state : result::device_states(*entry.one))
       table.add(linked(name_of(entry), case_anchor(entry)), state.device, whole(state.sm_clock_mean_mhz),
                 whole(state.sm_clock_min_mhz), whole(state.power_mean_w), whole(state.power_max_w),
-                significant_or_none(state.energy_per_item_j), percent_or_none(result::power_cap_share(state)),
+                whole(state.idle_power_w), energy_cell(state),
+                percent_or_none(result::power_cap_share(state)),
                 percent_or_none(result::slowdown_share(state)), whole(state.temperature_max_c));
   share_labels(table);
   return table;

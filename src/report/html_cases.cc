@@ -72,6 +72,7 @@ bool concerns(const result::Metric& row, const CaseResult& one) {
   if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == WorkloadKind::kInference;
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   if (row.anchor == "devices" || row.name == "device_used_mb") return !result::device_states(one).empty();
+  if (row.anchor == "cpu-power") return !one.cpu_power.empty();
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
 

@@ -65,11 +65,16 @@ Section section_of(const std::vector<const Sampled*>& all) {
   return section;
 }
 
-// What GPUs did has a line of its case as well.
+bool has_a_line(const CaseResult& one, const std::string& sampler) {
+  return (sampler == result::kDeviceSampler && !one.devices.empty()) ||
+         (sampler == result::kCpuSampler && !one.cpu_power.empty());
+}
+
+// What GPUs did and CPUs drew has a line of its case as well.
 Sections sampled_sections(const ReportCase& entry) {
   std::vector<const Sampled*> summed, others;
   for (const auto& one : entry.one->sampled)
-    (one.sampler == result::kDeviceSampler && !entry.one->devices.empty() ? summed : others).push_back(&one);
+    (has_a_line(*entry.one, one.sampler) ? summed : others).push_back(&one);
   Sections sections;
   if (!others.empty()) sections.push_back(section_of(others));
   if (!summed.empty()) sections.push_back(section_of(summed)), sections.back().aside = true;

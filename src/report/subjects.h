@@ -27,11 +27,12 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kDeviceParts, kSampled, kDevices, kDeviceCourse, kDevicePeaks, kSharedWork, kWatchedMachine;
+    kDeviceParts, kSampled, kDevices, kCpuPower, kDeviceCourse, kDevicePeaks, kSharedWork, kWatchedMachine;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{
-    &kDevices,   &kDeviceCourse, &kSharedWork, &kTraining,    &kBottlenecks, &kWhatIf,      &kCollectives,
-    &kOperators, &kCrossCheck,   &kLayers,     &kDeviceParts, &kSampled,     &kDevicePeaks, &kWatchedMachine};
+inline constexpr std::array kSubjects{&kDevices,   &kCpuPower,    &kDeviceCourse,  &kSharedWork,
+                                      &kTraining,  &kBottlenecks, &kWhatIf,        &kCollectives,
+                                      &kOperators, &kCrossCheck,  &kLayers,        &kDeviceParts,
+                                      &kSampled,   &kDevicePeaks, &kWatchedMachine};
 
 }  // namespace paceline::report

@@ -157,7 +157,9 @@ PACELINE_FIELDS(DeviceSlowdown, reason, share);
 PACELINE_FIELDS(DeviceState, rank, device, readings, sm_clock_mean_mhz, sm_clock_min_mhz, sm_clock_cv,
                 memory_clock_mean_mhz, power_mean_w, power_max_w, temperature_max_c, utilization_mean,
                 memory_used_max_bytes, other_processes, slowdown_read, slowdowns, energy_j, energy_window_s,
-                energy_per_item_j, energy_scope);
+                energy_per_item_j, energy_scope, idle_power_w, energy_above_idle_per_item_j);
+PACELINE_FIELDS(CpuPower, rank, part, scope, power_mean_w, power_max_w, idle_power_w, energy_j,
+                energy_window_s, energy_per_item_j, energy_above_idle_per_item_j);
 PACELINE_FIELDS(DevicePeak, operation, variant, per_s, spread, n, detail, datasheet_per_s);
 PACELINE_FIELDS(DevicePeaks, device, driver, power_limit_w, measured_utc, peaks);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
@@ -178,8 +180,8 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
                 headline, stats, throughput, load, training, scaling, collective, device_p50_ns, device_parts,
                 back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead,
-                noise, sampled, devices, device_peaks, outliers, cross_check, layer_profile, operator_profile,
-                repetitions, samples, effective_settings, config_effective);
+                noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check, layer_profile,
+                operator_profile, repetitions, samples, effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

@@ -10,6 +10,7 @@
 #include "base/scenario.h"
 #include "base/workload_kind.h"
 #include "result/collective.h"
+#include "result/cpu_power.h"
 #include "result/device_peaks.h"
 #include "result/device_state.h"
 #include "result/estimate.h"
@@ -388,6 +389,7 @@ struct CaseResult {
   Noise noise;                              // worst over repetitions; samples-based parts over all samples
   std::vector<Sampled> sampled;             // by samplers of plug-ins, over all repetitions
   std::vector<DeviceState> devices;         // made of the same readings
+  std::vector<CpuPower> cpu_power;          // likewise
   std::optional<DevicePeaks> device_peaks;  // of the GPU that it ran on
   Outliers outliers;
   CrossCheck cross_check;

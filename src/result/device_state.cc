@@ -88,49 +88,31 @@ std::vector<DeviceSlowdown> slowdowns_of(const Windows& windows, const std::stri
   return found;
 }
 
-struct Energy {
-  Number joules, seconds, items;
-};
-
-Energy no_energy(const std::string& reason) {
-  return {Number::missing(reason), Number::missing(reason), Number::missing(reason)};
+Energy energy_of(const Windows& windows, const std::string& device, const ItemsInWindow& items) {
+  Energy all;
+  for (const auto* window : windows)
+    add(all, energy_in(*window, series_of(*window, device, "energy"), items));
+  return all;
 }
 
-// By the board's counter, from its first to its last reading in one window.
-Energy energy_in(const SampledWindow& window, const std::string& device, const ItemsInWindow& items) {
-  constexpr double kWholeWindow = 0.95;
-  const auto* counter = series_of(window, device, "energy");
-  if (!counter || counter->numbers.empty()) return no_energy("the device has no energy counter");
-  const double joules = counter->numbers.back() - counter->numbers.front();
-  const double seconds = counter->times_s.back() - counter->times_s.front();
-  if (joules < 0) return no_energy("the energy counter went back");
-  if (joules == 0) return no_energy("the energy counter did not move");
-  if (!window.window_s || seconds < kWholeWindow * *window.window_s)
-    return no_energy("the energy counter was not read over the whole window");
-  return {joules, seconds, items(window)};
-}
-
-// Sums what both have; a reason stays.
-void add(Number& sum, const Number& one) {
-  sum = !sum ? sum : one ? Number(*sum + *one) : one;
-}
-
-void fill_energy(DeviceState& state, const Windows& windows, const ItemsInWindow& items) {
-  Energy all{0.0, 0.0, 0.0};
-  for (const auto* window : windows) {
-    const auto one = energy_in(*window, state.device, items);
-    add(all.joules, one.joules), add(all.seconds, one.seconds), add(all.items, one.items);
-  }
+void fill_energy(DeviceState& state, const Energy& all) {
   state.energy_j = all.joules, state.energy_window_s = all.seconds;
   if (all.joules) state.energy_scope = kBoardEnergy;
-  state.energy_per_item_j = !all.joules       ? all.joules
-                            : !all.items      ? all.items
-                            : *all.items == 0 ? Number::missing("no item was done in the windows")
-                                              : Number(*all.joules / *all.items);
+  state.energy_per_item_j = energy_per_item(all);
+  state.energy_above_idle_per_item_j = energy_above_idle_per_item(all, state.idle_power_w);
+}
+
+// Of rank 0's host, where the windows are.
+Number idle_power_of(const DeviceState& state, const std::vector<SampledWindow>& idle) {
+  std::vector<double> watts;
+  for (const auto& window : idle)
+    if (const auto* power = state.rank == 0 ? series_of(window, state.device, "power") : nullptr)
+      watts.insert(watts.end(), power->numbers.begin(), power->numbers.end());
+  return watts.empty() ? Number::missing(kNoIdleReading) : Number(stats::mean(watts));
 }
 
 DeviceState state_of(std::int64_t rank, const std::string& device, const Windows& windows,
-                     const ItemsInWindow& items) {
+                     const ItemsInWindow& items, const std::vector<SampledWindow>& idle) {
   const auto readings = [&](std::string_view metric, Ends ends = Ends::kCounted) {
     return readings_of(windows, device, metric, ends);
   };
@@ -150,14 +132,16 @@ DeviceState state_of(std::int64_t rank, const std::string& device, const Windows
   state.slowdown_read = std::ranges::any_of(
       windows, [&](const auto* window) { return series_of(*window, device, "slowdown") != nullptr; });
   state.slowdowns = slowdowns_of(windows, device);
-  fill_energy(state, windows, items);
+  state.idle_power_w = idle_power_of(state, idle);
+  fill_energy(state, energy_of(windows, device, items));
   return state;
 }
 
 }  // namespace
 
 std::vector<DeviceState> summarize_devices(const std::vector<SampledWindow>& windows,
-                                           const ItemsInWindow& items) {
+                                           const ItemsInWindow& items,
+                                           const std::vector<SampledWindow>& idle) {
   std::map<std::pair<std::int64_t, std::string>, Windows> by_device;
   for (const auto& window : windows) {
     if (window.sampler != kDeviceSampler) continue;
@@ -169,7 +153,7 @@ std::vector<DeviceState> summarize_devices(const std::vector<SampledWindow>& win
   }
   std::vector<DeviceState> states;
   for (const auto& [key, of_device] : by_device)
-    states.push_back(state_of(key.first, key.second, of_device, items));
+    states.push_back(state_of(key.first, key.second, of_device, items, idle));
   return states;
 }
 

@@ -2,7 +2,6 @@
 // What a device did in the timed windows of a case. Formulas: docs/metrics.md, devices.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "result/device_slowdown.h"
 #include "result/maybe.h"
 #include "result/sampled.h"
+#include "result/sampled_energy.h"
 
 namespace paceline::result {
 
@@ -25,6 +25,7 @@ struct DeviceState {
   Number sm_clock_cv;  // standard deviation over mean
   Number memory_clock_mean_mhz;
   Number power_mean_w, power_max_w;
+  Number idle_power_w;  // before the first worker of the run
   Number temperature_max_c;
   Number utilization_mean;      // share of the time in which a kernel ran, as the driver says
   Count memory_used_max_bytes;  // as the driver says: of all processes
@@ -33,13 +34,13 @@ struct DeviceState {
   std::vector<DeviceSlowdown> slowdowns;
   Number energy_j, energy_window_s;  // by the board's counter, and over how long
   Number energy_per_item_j;          // energy_j over the items of the case done meanwhile
-  std::string energy_scope;          // kBoardEnergy; empty: no energy
+  Number energy_above_idle_per_item_j;
+  std::string energy_scope;  // kBoardEnergy; empty: no energy
 };
 
-// Items of the case done in a window; missing with the reason.
-using ItemsInWindow = std::function<Number(const SampledWindow&)>;
-
+// `idle`: windows before the first worker of the run.
 std::vector<DeviceState> summarize_devices(const std::vector<SampledWindow>& windows,
-                                           const ItemsInWindow& items);
+                                           const ItemsInWindow& items,
+                                           const std::vector<SampledWindow>& idle);
 
 }  // namespace paceline::result

@@ -185,7 +185,7 @@ MetricValue top1_agreement(const CaseResult& c) {
   return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
 }
 
-constexpr std::string_view kDevices = "devices";
+constexpr std::string_view kDevices = "devices", kCpuPower = "cpu-power";
 using OfDevice = Number (*)(const DeviceState&);
 
 template <OfDevice Get, DeviceSum Sum>
@@ -196,6 +196,34 @@ template <Number DeviceState::*Field, DeviceSum Sum>
 MetricValue of_devices(const CaseResult& c) {
   return plain(summed_over_devices(
       c, [](const DeviceState& d) { return d.*Field; }, Sum));
+}
+
+template <Number DeviceState::*Field>
+Number device_energy(const DeviceState& d) {
+  return of_long_windows(d.*Field, d.energy_window_s);
+}
+
+// Over the hosts of a case.
+template <const std::string_view& Part, Number (*Get)(const CpuPower&), DeviceSum Sum>
+MetricValue of_cpu_power(const CaseResult& c) {
+  Number all = Number::missing("no sampler read it; `paceline validate` says whether it can be read here");
+  bool first = true;
+  for (const auto& one : c.cpu_power) {
+    if (one.part != Part) continue;
+    const auto figure = Get(one);
+    if (!figure) return plain(figure);
+    all = first ? figure : Sum == DeviceSum::kLargest ? std::max(*all, *figure) : *all + *figure;
+    first = false;
+  }
+  return plain(all);
+}
+template <Number CpuPower::*Field>
+Number cpu_energy(const CpuPower& one) {
+  return of_long_windows(one.*Field, one.energy_window_s);
+}
+template <Number CpuPower::*Field>
+Number of_cpu(const CpuPower& one) {
+  return one.*Field;
 }
 
 constexpr std::string_view kPartsOfATime = "enqueue-and-copies";
@@ -238,8 +266,26 @@ constexpr std::array kMetrics{
     Metric{"power_max_w", "highest power", "W", kLow, "Highest power that was read of a board.", kDevices,
            of_devices<&DeviceState::power_max_w, DeviceSum::kLargest>},
     Metric{"energy_per_item_j", "energy", "J/item", kLow,
-           "Energy of the boards in the timed windows over the items done in them; idle is not subtracted.",
-           kDevices, of_devices<&DeviceState::energy_per_item_j, DeviceSum::kAll>},
+           "Energy of the boards in timed windows of 10 s or more over the items done in them; idle is not "
+           "subtracted.",
+           kDevices, over_devices<device_energy<&DeviceState::energy_per_item_j>, DeviceSum::kAll>},
+    Metric{"energy_above_idle_j", "energy above idle", "J/item", kLow,
+           "The same without what the boards drew before the first process of the run.", kDevices,
+           over_devices<device_energy<&DeviceState::energy_above_idle_per_item_j>, DeviceSum::kAll>},
+    Metric{"cpu_power_w", "CPU power", "W", kLow, "Mean power of the CPU packages of the hosts together.",
+           kCpuPower, of_cpu_power<kCpuPackages, of_cpu<&CpuPower::power_mean_w>, DeviceSum::kAll>},
+    Metric{"cpu_power_max_w", "highest CPU power", "W", kLow,
+           "Highest power of the packages of a host between two readings.", kCpuPower,
+           of_cpu_power<kCpuPackages, of_cpu<&CpuPower::power_max_w>, DeviceSum::kLargest>},
+    Metric{"cpu_energy_per_item_j", "CPU energy", "J/item", kLow,
+           "Energy of the CPU packages in timed windows of 10 s or more over the items done in them.",
+           kCpuPower, of_cpu_power<kCpuPackages, cpu_energy<&CpuPower::energy_per_item_j>, DeviceSum::kAll>},
+    Metric{"cpu_energy_above_idle_j", "CPU energy above idle", "J/item", kLow,
+           "The same without what the packages drew before the first process of the run.", kCpuPower,
+           of_cpu_power<kCpuPackages, cpu_energy<&CpuPower::energy_above_idle_per_item_j>, DeviceSum::kAll>},
+    Metric{"dram_energy_per_item_j", "memory energy", "J/item", kLow,
+           "Energy of the memory of the packages in the same windows, over the items done in them.",
+           kCpuPower, of_cpu_power<kCpuMemory, cpu_energy<&CpuPower::energy_per_item_j>, DeviceSum::kAll>},
     Metric{"temperature_max_c", "temperature", "°C", kLow, "Highest temperature that was read of a device.",
            kDevices, of_devices<&DeviceState::temperature_max_c, DeviceSum::kLargest>},
     Metric{"power_cap_share", "power cap", "1", kLow,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/rapl.h"
 #include "base/units.h"
 #include "config/case_rules.h"
 #include "config/device.h"
@@ -178,6 +179,8 @@ GpusHere gpus_here(const host::SystemFiles& files, const std::function<host::Gpu
 GpusHere gpus_here(const std::atomic<bool>& interrupt) {
   auto here = gpus_here(host::SystemFiles(), host::gpu_places);
   here.cpus = static_cast<int>(host::allowed_cpus().size());
+  auto counters = rapl::counters(rapl::powercap_folder());
+  here.cpu_energy = rapl::refusal(counters).empty();
   here.refusal = [&interrupt](const fs::path& file) { return refusal_of_plugin(file, interrupt); };
   return here;
 }
@@ -191,7 +194,7 @@ void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, co
       device = settle_inference(c, chooser, here);
     else if (config::traits_of(c.kind).by_ranks)
       device = settle_ranks(c, engines, chooser, here);
-    if (is_cuda(device)) watch_gpus(c, engines);
+    watch(c, engines, {is_cuda(device), here.cpu_energy});
   }
   part_baselines(cases);
 }

@@ -20,7 +20,8 @@ struct GpusHere {
   int count = 0;       // visible to this process; 0: unknown
   // Why a plug-in cannot use them, in one sentence; empty: it can. It is asked once per file.
   std::function<std::string(const std::filesystem::path&)> refusal;
-  int cpus = 0;  // that this process may use; 0: unknown
+  int cpus = 0;             // that this process may use; 0: unknown
+  bool cpu_energy = false;  // the energy counters of the CPUs can be read
 };
 
 // `absent` follows from signs of the driver and from `places`, which is only read where there are signs.
@@ -30,9 +31,9 @@ GpusHere gpus_here(const std::atomic<bool>& interrupt);
 
 // Replaces device: auto of inference cases by the GPU where one can be used, else by the CPU, and fills in
 // Case::where. A case has no baseline on another device. Ranks keep auto, since each process of a launch may
-// see other devices: Case::gpu_refusal says why theirs is the CPU although there is a GPU. Cases on a GPU are
-// watched by a sampler (watch_gpus). Processes on devices have the same number of threads with every number
-// of devices: as many as the largest number leaves to each.
+// see other devices: Case::gpu_refusal says why theirs is the CPU although there is a GPU. Samplers
+// watch the cases where there is something to read (watch). Processes on devices have the same number of
+// threads with every number of devices: as many as the largest number leaves to each.
 void settle_devices(std::vector<config::Case>& cases, const EngineDirectory& engines, const GpusHere& here);
 
 // Why the devices that a case asks for by gpus or devices are not all here; empty: they are, or it is not

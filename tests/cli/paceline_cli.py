@@ -58,6 +58,7 @@ class CliTest(unittest.TestCase):
         self.env = {**os.environ, "HOME": str(self.folder / "home"), "XDG_CACHE_HOME": str(self.folder / "cache")}
         for name in [n for n in self.env if n.startswith("SPIN_")]:
             del self.env[name]
+        self.env["PACELINE_POWERCAP"] = str(self.folder / "powercap")  # not this machine's energy counters
         if GPU and not self.shows_gpus:
             self.env["CUDA_VISIBLE_DEVICES"] = ""
         self.write("x.spin", "")

@@ -195,9 +195,11 @@ void resummarize(CaseRun& run) {
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);
   run.result.sampled = result::summarize_sampled(run.sampled);
-  run.result.devices = result::summarize_devices(run.sampled, [&](const result::SampledWindow& window) {
+  const auto items = [&](const result::SampledWindow& window) {
     return result::items_in_window(run.result, run.samples, options.items_per_iteration, window);
-  });
+  };
+  run.result.devices = result::summarize_devices(run.sampled, items, run.idle);
+  run.result.cpu_power = result::summarize_cpu_power(run.sampled, items, run.idle);
   rules.summarize(run);
   grade(run);
 }

@@ -25,6 +25,7 @@ struct CaseRun {
   result::CaseResult result;
   std::vector<result::Sample> samples;
   std::vector<result::SampledWindow> sampled;                         // by samplers of plug-ins
+  std::vector<result::SampledWindow> idle;                            // likewise, before the first worker
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // written as text, by repetition
   result::TimesOfRepetitions collective_times;                        // of collectives
   result::RoundsOfRepetitions round_times;                            // likewise

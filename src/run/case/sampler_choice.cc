@@ -4,6 +4,8 @@
 #include <map>
 
 #include "config/declared_options.h"
+#include "result/cpu_power.h"
+#include "result/device_state.h"
 
 namespace paceline::run {
 namespace {
@@ -32,10 +34,14 @@ std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, 
   return unavailable;
 }
 
-void watch_gpus(config::Case& c, const EngineDirectory& plugins) {
-  constexpr const char* kGpuSampler = "nvml";
-  if (c.settings.has("sampler") || plugins.find(plugin::Role::kSampler, kGpuSampler).file.empty()) return;
-  config::set_sampler(c.settings, c.kind, kGpuSampler);
+void watch(config::Case& c, const EngineDirectory& plugins, Meters meters) {
+  if (c.settings.has("sampler")) return;
+  std::vector<std::string> names;
+  for (const auto& [wanted, name] :
+       {std::pair(meters.gpus, result::kDeviceSampler), std::pair(meters.cpus, result::kCpuSampler)})
+    if (wanted && !plugins.find(plugin::Role::kSampler, std::string(name)).file.empty())
+      names.emplace_back(name);
+  if (!names.empty()) config::set_samplers(c.settings, c.kind, names);
 }
 
 }  // namespace paceline::run

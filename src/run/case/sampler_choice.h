@@ -11,8 +11,11 @@ namespace paceline::run {
 // empty: all can. The pass has it nevertheless, since ranks on other hosts may, and all tell of it together.
 std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, pass::PassSpec& pass);
 
-// Has a case that runs on NVIDIA GPUs watched by sampler nvml, where a plug-in brings it and the case names
-// no sampler.
-void watch_gpus(config::Case& c, const EngineDirectory& plugins);
+// Has a case that names no sampler watched by those that plug-ins bring for what it runs on: nvml where it
+// runs on NVIDIA GPUs, rapl where the energy counters of the CPUs can be read.
+struct Meters {
+  bool gpus = false, cpus = false;
+};
+void watch(config::Case& c, const EngineDirectory& plugins, Meters meters);
 
 }  // namespace paceline::run

@@ -32,6 +32,9 @@ struct CheckedMachine {
     tree.file("proc/sys/kernel/randomize_va_space", "2\n").file("proc/loadavg", "0.10 0.2 0.3 1/9 9\n");
     tree.link("proc/self/ns/time", "time:[4026531834]").folder("dev/shm");
     tree.file("dev/nvidiactl", "");
+    tree.file("sys/class/powercap/intel-rapl:0/name", "package-0\n");
+    tree.file("sys/class/powercap/intel-rapl:0/energy_uj", "77\n");
+    options.powercap = tree.files().path("sys/class/powercap");
     options.nvml = FAKE_NVML;
     options.files = tree.files();
     options.affinity = {0, 1};
@@ -67,8 +70,16 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 14U);
+  EXPECT_EQ(rows.size(), 15U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
+}
+
+TEST(HostChecks, EnergyCountersAreNamed) {
+  Machine machine;
+  EXPECT_EQ(machine.row("CPU energy").text, "energy counters of package-0");
+  machine.options.powercap = "/not/there";
+  EXPECT_EQ(machine.row("CPU energy").status, CheckStatus::kSkip);
+  EXPECT_EQ(machine.row("CPU energy").text, "this machine has no energy counters (RAPL)");
 }
 
 TEST(HostChecks, BareMachineNeverFailsNorThrows) {

@@ -52,6 +52,34 @@ TEST(DeviceLine, SaysWhatTheDeviceDid) {
             "698), 0.21 J per image (over 3.1 s only), at most 71 °C, 2 processes of others");
 }
 
+TEST(DeviceLine, EnergyStandsWithAndWithoutIdle) {
+  auto one = on_gpu(0.997);
+  one.devices = {capped()};
+  one.devices[0].idle_power_w = 75.2, one.devices[0].energy_above_idle_per_item_j = 0.182;
+  EXPECT_NE(line_of(one).find(", 0.21 J per image, 0.18 above 75 W of idle"), std::string::npos);
+}
+
+TEST(CpuPowerLine, SaysWhoseEnergyItIs) {
+  auto one = testing::sample_run().cases.at(0);
+  one.throughput.item = "images";
+  EXPECT_TRUE(kCpuPower.of_case(alone(one)).empty());
+  auto& cpu = one.cpu_power.emplace_back();
+  cpu.part = result::kCpuPackages, cpu.scope = "packages 0+1 of the whole machine";
+  cpu.power_mean_w = 182.2, cpu.power_max_w = 201.0, cpu.idle_power_w = 60.0;
+  cpu.energy_per_item_j = 0.61, cpu.energy_above_idle_per_item_j = 0.41, cpu.energy_window_s = 3.2;
+  auto& memory = one.cpu_power.emplace_back();
+  memory.part = result::kCpuMemory, memory.rank = 4;
+  memory.power_mean_w = result::Number::missing("the energy counter has gaps");
+  EXPECT_EQ(kCpuPower.of_case(alone(one)).at(0).paragraphs.at(0),
+            "CPU: 182 W (highest 201), 0.61 J per image, 0.41 above 60 W of idle (over 3.2 s only); packages "
+            "0+1 of the whole machine; memory of rank 4's host: the energy counter has gaps");
+  ReportRun run{testing::sample_run(), {}};
+  run.result.cases = {one};
+  const auto rows = kCpuPower.of_runs(std::span(&run, 1), Form::kPage).at(0).table.rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].cells[5].text, "0.610 (over 3.2 s only)");
+}
+
 TEST(DeviceLine, IsInEveryForm) {
   ReportRun run{testing::sample_run(), {}};
   run.result.cases = {on_gpu(0.997), on_gpu(0.98)};
@@ -71,12 +99,13 @@ TEST(DeviceLine, ThePageHasATableOfDevices) {
   run.result.cases = {on_gpu(0.997)};
   EXPECT_TRUE(kDevices.of_runs(std::span(&run, 1), Form::kPage).empty());
   run.result.cases[0].devices = {capped()};
+  run.result.cases[0].devices[0].idle_power_w = 75.0;
   const auto sections = kDevices.of_runs(std::span(&run, 1), Form::kPage);
   ASSERT_EQ(sections.size(), 1U);
   std::vector<std::string> texts;
   for (const auto& cell : sections[0].table.rows.at(0).cells) texts.push_back(cell.text);
   EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", "1755", "1620", "512",
-                                             "698", "0.213", "50.0 %", "1.2 %", kNone}));
+                                             "698", "75", "0.213", "50.0 %", "1.2 %", kNone}));
 }
 
 TEST(DeviceLine, CasesOnTheCpuHaveNone) {

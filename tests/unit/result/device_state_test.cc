@@ -39,7 +39,7 @@ TEST(DeviceState, SumsUpAllWindowsOfADevice) {
   const auto states =
       summarize_devices({watched(0, {1900, 1700}, {"none", "power cap"}, {1000, 1600}),
                          watched(1, {1800, 1600}, {"thermal slowdown, power cap", "none"}, {2000, 3000})},
-                        ten_items);
+                        ten_items, {});
   ASSERT_EQ(states.size(), 1U);
   const auto& one = states[0];
   EXPECT_EQ(one.device, "cuda:0");
@@ -66,7 +66,7 @@ TEST(DeviceState, SumsUpAllWindowsOfADevice) {
 TEST(DeviceState, TheEndsOfAWindowSayNothingOfClockAndPower) {
   auto window = watched(0, {300, 1900, 1900, 300}, {"none", "power cap", "power cap", "none"}, {0, 1, 2, 40});
   window.series[0].numbers = {150, 500, 600, 200};
-  const auto one = summarize_devices({window}, ten_items).at(0);
+  const auto one = summarize_devices({window}, ten_items, {}).at(0);
   EXPECT_EQ(one.readings, 2);
   EXPECT_EQ(one.sm_clock_mean_mhz, Number(1900));
   EXPECT_EQ(one.sm_clock_min_mhz, Number(1900));
@@ -75,10 +75,24 @@ TEST(DeviceState, TheEndsOfAWindowSayNothingOfClockAndPower) {
   EXPECT_EQ(one.energy_j, Number(40));
 }
 
+TEST(DeviceState, IdleBeforeTheRunIsTakenOff) {
+  auto idle = watched(-1, {300, 300}, {"none", "none"}, {});
+  idle.series[0].numbers = {70, 80};
+  const auto one =
+      summarize_devices({watched(0, {1900, 1900}, {"none", "none"}, {0, 400})}, ten_items, {idle}).at(0);
+  EXPECT_EQ(one.idle_power_w, Number(75));
+  EXPECT_EQ(one.energy_per_item_j, Number(40));
+  EXPECT_EQ(one.energy_above_idle_per_item_j, Number(25));
+  auto far = watched(0, {1900, 1900}, {"none", "none"}, {0, 400});
+  far.rank = 8;  // on another host, whose idle power was not read
+  EXPECT_EQ(summarize_devices({far}, ten_items, {idle}).at(0).idle_power_w.reason(),
+            "it was not read before the run");
+}
+
 TEST(DeviceState, NoCounterNoNumber) {
   const auto energy = [](std::vector<double> joules) {
     return summarize_devices({watched(0, {1900, 1900, 1900}, {"none", "none", "none"}, std::move(joules))},
-                             ten_items)
+                             ten_items, {})
         .at(0)
         .energy_per_item_j;
   };
@@ -88,12 +102,13 @@ TEST(DeviceState, NoCounterNoNumber) {
   EXPECT_EQ(energy({5, 6, 25}), Number(2));
   auto cut = watched(0, {1900, 1900}, {"none", "none"}, {5, 25});
   cut.window_s = 3;  // the sampler ended before the window did
-  EXPECT_EQ(summarize_devices({cut}, ten_items).at(0).energy_per_item_j.reason(),
+  EXPECT_EQ(summarize_devices({cut}, ten_items, {}).at(0).energy_per_item_j.reason(),
             "the energy counter was not read over the whole window");
   const auto unknown = [](const SampledWindow&) {
     return Number::missing("the window holds a sweep of sizes");
   };
-  const auto sweep = summarize_devices({watched(0, {1900, 1900}, {"none", "none"}, {5, 25})}, unknown).at(0);
+  const auto sweep =
+      summarize_devices({watched(0, {1900, 1900}, {"none", "none"}, {5, 25})}, unknown, {}).at(0);
   EXPECT_EQ(sweep.energy_j, Number(20));
   EXPECT_EQ(sweep.energy_per_item_j.reason(), "the window holds a sweep of sizes");
 }
@@ -103,7 +118,7 @@ TEST(DeviceState, UtilizationIsThatOfTheTimeWithin) {
   auto window = watched(0, {1900, 1900, 1900, 1900}, {"none", "none", "none", "none"}, {});
   for (auto& series : window.series)
     if (series.metric == "utilization") series.numbers = {12, 99, 97, 50};
-  EXPECT_EQ(summarize_devices({window}, ten_items).at(0).utilization_mean, Number(0.98));
+  EXPECT_EQ(summarize_devices({window}, ten_items, {}).at(0).utilization_mean, Number(0.98));
 }
 
 TEST(DeviceState, OtherSamplersAndTheHostAreNoDevices) {
@@ -111,7 +126,7 @@ TEST(DeviceState, OtherSamplersAndTheHostAreNoDevices) {
   other.sampler = "meter";
   auto host = watched(0, {1900}, {"none"}, {});
   for (auto& series : host.series) series.device = "cpu";
-  EXPECT_TRUE(summarize_devices({other, host}, ten_items).empty());
+  EXPECT_TRUE(summarize_devices({other, host}, ten_items, {}).empty());
 }
 
 TEST(DeviceState, ItemsAreThoseOfTheWindowsRepetition) {
@@ -137,7 +152,7 @@ TEST(DeviceState, ItemsAreThoseOfTheWindowsRepetition) {
 CaseResult watched_case() {
   CaseResult one;
   one.benchmark.params["device"] = "cuda:0";
-  one.devices = summarize_devices({watched(0, {1900, 1900}, {"none", "power cap"}, {0, 40})}, ten_items);
+  one.devices = summarize_devices({watched(0, {1900, 1900}, {"none", "power cap"}, {0, 40})}, ten_items, {});
   return one;
 }
 
@@ -157,6 +172,8 @@ TEST(DeviceState, MetricsAreOverAllDevices) {
   EXPECT_EQ(value("sm_clock_mhz"), 1500);
   EXPECT_EQ(value("power_w"), 1000);
   EXPECT_EQ(value("power_max_w"), 500);
+  EXPECT_FALSE(value("energy_per_item_j"));  // of 2 s
+  for (auto& device : one.devices) device.energy_window_s = 20.0;
   EXPECT_EQ(value("energy_per_item_j"), 8);
   EXPECT_EQ(value("power_cap_share"), 0.5);
   EXPECT_EQ(value("slowdown_share"), 0);
