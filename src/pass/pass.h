@@ -40,6 +40,7 @@ enum class PassKind {
   kTrainProfile,  // the same, a few steps; rank 0 under the profiler
   kCollective,    // one rank of a sweep of collectives, timed
   kPeaks,         // measure what the device does at best
+  kIdle,          // read the meters for a moment, before the first worker of the run
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
@@ -53,7 +54,7 @@ struct PassTraits {
   bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
-inline constexpr std::array<PassTraits, 16> kPassKinds{{
+inline constexpr std::array<PassTraits, 17> kPassKinds{{
     {PassKind::kDescribe, "describe"},
     {PassKind::kInspect, "inspect"},
     {PassKind::kInputs, "inputs"},
@@ -69,6 +70,7 @@ inline constexpr std::array<PassTraits, 16> kPassKinds{{
     {PassKind::kTrainProfile, "train_profile", false, true},
     {PassKind::kCollective, "collective", true, true},
     {PassKind::kPeaks, "peaks"},
+    {PassKind::kIdle, "idle"},
     // A scheduler signals every process of a job; the store is needed until the last has ended.
     {PassKind::kStore, "store", false, false, false, OnTermination::kStays},
 }};

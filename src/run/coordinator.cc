@@ -7,6 +7,7 @@
 #include "base/scratch_folder.h"
 #include "result/noise_rules.h"
 #include "result/summarize.h"
+#include "run/case/idle_power.h"
 #include "run/case/model_identity.h"
 #include "run/case/result_keeper.h"
 #include "run/case_opening.h"
@@ -44,6 +45,7 @@ class Coordinator {
         observer_(observer),
         interrupt_(interrupt),
         keeper_(setup_, directory),
+        idle_(kept_idle_power(directory.path())),
         scratch_(std::filesystem::absolute(directory.path()) / ".artefacts"),
         temp_(scratch_.path() / "tmp"),
         executor_(executor, setup_),
@@ -55,6 +57,7 @@ class Coordinator {
     cases_.reserve(setup_.cases.size());  // their addresses stay
     for (std::size_t i = 0; i < setup_.cases.size(); ++i) open(i);
     tell_begin();
+    if (!interrupt_) read_idle_power(cases_, runner_, directory_.path());
     for (auto& c : cases_)
       if (!c.ended && c.selected && !interrupt_) prepare(c);
     TimedPasses(setup_, runner_, keeper_, observer_, interrupt_).run(cases_);
@@ -75,6 +78,7 @@ class Coordinator {
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
   ResultKeeper keeper_;
+  const std::vector<result::SampledWindow> idle_;  // of this run before it was resumed
   ScratchFolder scratch_, temp_;
   RankedExecutor executor_;
   PassRunner runner_;
@@ -84,6 +88,7 @@ class Coordinator {
 
 void Coordinator::open(std::size_t index) {
   auto c = open_case(setup_, kinds_, index, keeper_.run().run_id, directory_);
+  c.idle = idle_;
   if (!c.ended) take_over(setup_, c, kinds_.of(c.definition), observer_);
   if (c.selected && !c.ended) keep_model_identity(c);
   if (c.ended) observer_.case_ends(c.result);

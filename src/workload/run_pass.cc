@@ -73,6 +73,7 @@ constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
     {PassKind::kTrainProfile, run_training_profile},
     {PassKind::kCollective, run_collective_pass},
     {PassKind::kPeaks, brief<measure_peaks>},
+    {PassKind::kIdle, brief<measure_idle>},
     {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
 }};
 static_assert([] {

@@ -72,8 +72,9 @@ class Watched(Counters):
         self.assertAlmostEqual(cpu["power_mean_w"], cpu["energy_j"] / cpu["energy_window_s"], places=6)
         self.assertGreaterEqual(cpu["power_max_w"], cpu["power_mean_w"] * 0.99)
         self.assertAlmostEqual(cpu["energy_per_item_j"], cpu["energy_j"] / 40, places=6)
+        self.assertGreater(cpu["idle_power_w"], 0)
         words = " ".join(done.out.split())
-        self.assertRegex(words, r"CPU: \d+ W \(highest \d+\), [\d.]+ J per item \(over [\d.]+ s only\); packages 0\+1 of the")
+        self.assertRegex(words, r"CPU: \d+ W \(highest \d+\), [\d.]+ J per item(, [\d.]+ above \d+ W of idle)? \(over [\d.]+ s only\); packages 0\+1 of the")
         page = (self.only_run() / "report.html").read_text(encoding="utf-8")
         self.assertIn("whose energy", page)
         self.assertRegex(page, r"rapl: read \d+ times in 2 windows")
@@ -89,11 +90,26 @@ class Watched(Counters):
         self.assertEqual(row["cpu_energy_per_item_j"], "")
         self.assertGreater(float(row["cpu_power_w"]), 0)
 
+    def test_idle_power_is_read_once_before_the_first_process_and_kept(self):
+        self.machine()
+        self.assert_code(self.infer(*INFER, "--batch", "1,2"), 0)
+        run = self.only_run()
+        idle, = read_json(run / "idle.json")
+        self.assertEqual((idle["sampler"], idle["problem"]), ("rapl", ""))
+        self.assertGreaterEqual(idle["window_s"], 0.5)
+        first, second = [c["cpu_power"][0]["idle_power_w"] for c in self.summary()["cases"]]
+        self.assertEqual(first, second)
+        before = (run / "idle.json").read_bytes()
+        self.assert_code(self.run_cli("run", "--resume", run, "--only", self.summary()["cases"][0]["case_id"]), 0)
+        self.assertEqual((run / "idle.json").read_bytes(), before)
+        self.assertEqual(self.summary()["cases"][0]["cpu_power"][0]["idle_power_w"], first)
+
     def test_none_turns_it_off(self):
         self.machine()
         self.assert_code(self.infer(*INFER, "--sampler", "none"), 0)
         case, = self.summary()["cases"]
         self.assertEqual((case["sampled"], case["cpu_power"]), ([], []))
+        self.assertFalse((self.only_run() / "idle.json").exists())
 
     def test_validate_names_the_counters(self):
         self.machine()
@@ -106,6 +122,7 @@ class NotReadable(Counters):
         case, = self.summary()["cases"]
         self.assertEqual((case["sampled"], case["cpu_power"]), ([], []))
         self.assertNotIn("sampler", case["config_effective"])
+        self.assertFalse((self.only_run() / "idle.json").exists())
         self.assertRegex(self.run_cli("validate").out, r"SKIP +CPU energy +this machine has no energy counters")
 
     def test_without_permission_there_is_the_fix_and_no_number(self):

@@ -69,6 +69,15 @@ class Watched(cli.CliTest):
         self.assertEqual(sorted(f.name for f in (self.folder / "charts").glob("device-*")),
                          [f"device-{case['case_id']}-{name}.svg" for name in ("clock", "power")])
 
+    def test_idle_power_is_read_before_the_case(self):
+        script = SCRIPT.replace("FieldValues.186 699500", "FieldValues.186 75000").replace("5010000 5020000 5030000", "5300000")
+        case, _, out = self.watch(*INFER, "--device", "cuda", script=script)
+        device, = case["devices"]
+        self.assertEqual(device["idle_power_w"], 75)
+        above = (300 - 75 * device["energy_window_s"]) / 60
+        self.assertAlmostEqual(device["energy_above_idle_per_item_j"], above, delta=1e-6)
+        self.assertRegex(" ".join(out.split()), r"5\.0 J per item, [\d.]+ above 75 W of idle \(over [\d.]+ s only\)")
+
     def test_training_and_collectives_are_watched_on_all_devices_of_the_host(self):
         for command, device in ((TRAIN, "cuda"), (COMM, "auto")):
             case, _, _ = self.watch(*command, "--device", device, below=command[0])

@@ -21,6 +21,8 @@ void export_model(const pass::PassSpec& spec, pass::RecordSink& sink);
 void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink);
 // Measures with the probe of the pass what the device `device` of spec.settings.options does at best.
 void measure_peaks(const pass::PassSpec& spec, pass::RecordSink& sink);
+// Reads the samplers of the pass for half a second in which nothing else is done; emits `sampled`.
+void measure_idle(const pass::PassSpec& spec, pass::RecordSink& sink);
 // Writes the ONNX file spec.model.file again as QuantiseTo says, in int8 or fp16. For int8, ranges come
 // from the calibration cache where it fits, else from running the float model in the spec's engine on the
 // spec's inputs; the cache is then written anew. Emits `progress` too.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/idle_power.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "result/case_fields.h"
+#include "result/result_json.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr const char* kFile = "idle.json";
+
+bool is_meter(const pass::PluginUse& use) {
+  return use.role == plugin::Role::kSampler && !use.file.empty() &&
+         (use.name == result::kDeviceSampler || use.name == result::kCpuSampler);
+}
+
+// Every GPU that is visible: nvml leaves out numbers that are not there.
+void ask_for_all_devices(pass::PassSpec& spec) {
+  constexpr int kMostDevices = 16;
+  spec.settings.options["device"] = "cuda";
+  spec.load.instances = kMostDevices, spec.load.instances_per_device = 1;
+}
+
+void use_meters(const CaseRun& c, pass::PassSpec& spec) {
+  for (const auto& use : c.base.plugins)
+    if (is_meter(use) &&
+        std::ranges::find(spec.plugins, use.name, &pass::PluginUse::name) == spec.plugins.end())
+      spec.plugins.push_back(use);
+}
+
+}  // namespace
+
+std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& run) {
+  std::vector<result::SampledWindow> windows;
+  try {
+    if (std::filesystem::exists(run / kFile))
+      result::Reader::read(nlohmann::json::parse(read_file(run / kFile)), "", windows);
+  } catch (const std::exception&) {
+    windows.clear();  // it is read again
+  }
+  return windows;
+}
+
+void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner,
+                     const std::filesystem::path& run) {
+  pass::PassSpec spec;
+  spec.kind = pass::PassKind::kIdle;
+  const CaseRun* first = nullptr;
+  for (const auto& c : cases) {
+    if (c.ended || !c.selected || !c.idle.empty()) continue;
+    use_meters(c, spec);
+    if (!first && !spec.plugins.empty()) first = &c;
+  }
+  if (!first) return;
+  spec.case_id = first->result.case_id;
+  ask_for_all_devices(spec);
+  const auto outcome = runner.run(*first, spec);
+  if (!outcome.ok) return;
+  for (auto& c : cases) c.idle = outcome.report.sampled;
+  replace_file(run / kFile, result::json_text(result::Writer::write(outcome.report.sampled)));
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What the meters of a run show before its first worker loads anything. It is read once, and kept in the
+// folder of the run, so that a run that is resumed has it too.
+#pragma once
+#include <vector>
+
+#include "run/case/pass_runner.h"
+
+namespace paceline::run {
+
+// Empty where nothing was read yet.
+std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& run);
+
+// Reads the meters of all cases that are still to be measured, which takes half a second, and keeps what they
+// show. Nothing happens where there is no such meter.
+void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner, const std::filesystem::path& run);
+
+}  // namespace paceline::run
