@@ -44,6 +44,12 @@ ExitCode profile_command(const Context& typed) {
   const auto context = with_workload(typed);
   const auto flags = config::parse_flags(context.arguments, context.command);
   const auto options = config::command_settings(flags);
+  const bool kernels = options.flag("kernels");
+  if (kernels && (!options.has("from") || is_self_test(options)))
+    throw Error(
+        ErrorCode::kUsage,
+        "--kernels reads traces; a profile on a GPU leaves trace_rank0.json in the folder of its case: add "
+        "--from FILE");
   const bool infers = (context.command & config::kInfer) != 0;
   if (infers && !options.has("tool"))
     throw Error(ErrorCode::kUsage,
@@ -56,8 +62,8 @@ ExitCode profile_command(const Context& typed) {
                                     options.flag("no_color"));
   if (profile_of_nsight(options.text("from"), console)) return ExitCode::kOk;
   const auto study = analysis::traces::read_traces(options.text("from"));
-  if (console.json) console.result(result::json_text(report::to_json(study)));
-  print(console.text(), for_terminal(report::text_of(study)));
+  if (console.json) console.result(result::json_text(report::to_json(study, kernels)));
+  print(console.text(), for_terminal(report::text_of(study, kernels)));
   return ExitCode::kOk;
 }
 

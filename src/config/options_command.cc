@@ -144,6 +144,12 @@ constexpr std::array kCommandRows{
         .help =
             "Runs nothing and reads this instead: a folder of traces of PyTorch's profiler, one per rank; a "
             ".csv or .ncu-rep of Nsight Compute; a .sqlite or .nsys-rep of Nsight Systems."},
+    Option{.name = "kernels",
+           .type = kBoolean,
+           .fallback = "false",
+           .commands = kProfile,
+           .help = "With --from, for traces of a GPU: below each operator the kernels and copies that it "
+                   "launched."},
     Option{
         .name = "self_test",
         .type = kBoolean,

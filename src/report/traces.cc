@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 using result::Number;
 using result::OwnPart;
 
-constexpr std::size_t kShownOperators = 8, kNameWidth = 48;
+constexpr std::size_t kShownOperators = 8, kShownKernels = 5, kNameWidth = 48;
 
 std::string heading(const TraceStudy& s) {
   return fmt::format("traces of {} of {}, steps {} to {} ({} in the figures)\n{}\n", s.ranks.size(),
@@ -55,8 +55,25 @@ std::string rank_reading(const TraceStudy& s) {
          "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks\n";
 }
 
+// Below their operator; the times of the host are the operator's.
+void add_kernels(Table& table, const analysis::traces::OperatorRow& op) {
+  const auto add = [&](const std::string& name, double calls, double device_ns, double share) {
+    table.add("  " + name, format_count(calls), format_ms(device_ns), kNone, format_percent(share));
+  };
+  const auto shown = std::min(kShownKernels, op.kernels.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    add(op.kernels[i].name, op.kernels[i].calls, op.kernels[i].device_ns, op.kernels[i].share);
+  analysis::traces::KernelRow rest;
+  for (std::size_t i = shown; i < op.kernels.size(); ++i)
+    rest.calls += op.kernels[i].calls, rest.device_ns += op.kernels[i].device_ns,
+        rest.share += op.kernels[i].share;
+  if (shown < op.kernels.size())
+    add(fmt::format("({})", plural(std::ssize(op.kernels) - static_cast<std::int64_t>(shown), "other")),
+        rest.calls, rest.device_ns, rest.share);
+}
+
 // Per step, and where there are several ranks the mean over them, as the heading says.
-Table operator_rows(const TraceStudy& s) {
+Table operator_rows(const TraceStudy& s, bool kernels) {
   Table table{.heads = {s.ranks.size() > 1 ? fmt::format("operator (mean of {} ranks)", s.ranks.size())
                                            : fmt::format("operator (rank {})", s.ranks.front().rank),
                         "calls per step"},
@@ -70,6 +87,7 @@ Table operator_rows(const TraceStudy& s) {
     if (s.operators_on_device) cells.emplace_back(format_ms(op.device_ns));
     cells.emplace_back(format_ms(op.host_ns));
     cells.emplace_back(format_percent(op.share));
+    if (kernels && s.operators_on_device) add_kernels(table, op);
   }
   return table;
 }
@@ -105,16 +123,18 @@ Json costs_json(const result::StepCosts& c) {
 
 }  // namespace
 
-std::string text_of(const TraceStudy& study) {
+std::string text_of(const TraceStudy& study, bool kernels) {
   std::string text = heading(study) + "\n" + terminal_of(rank_table(study), {}, 0) + rank_reading(study) +
-                     "\n" + terminal_of(operator_rows(study), {}, 0) + "\n" +
+                     "\n" + terminal_of(operator_rows(study, kernels), {}, 0) + "\n" +
                      bottleneck_list(study.job, study.bottlenecks);
   for (const auto& what : study.left_out) text += "left out: " + what + "\n";
+  if (kernels && !study.operators_on_device)
+    text += "not in the traces: kernels, because there are no events of a device\n";
   for (const auto& what : study.untold) text += "not in the traces: " + what + "\n";
   return text;
 }
 
-Json to_json(const TraceStudy& s) {
+Json to_json(const TraceStudy& s, bool kernels) {
   const auto& t = *s.job.training;
   const auto shape = analysis::shape_of(s.job);
   Json out{{"first_step", s.first_step}, {"last_step", s.last_step}, {"steps", s.steps}};
@@ -133,12 +153,20 @@ Json to_json(const TraceStudy& s) {
   out["late"] = result::Writer::write(t.late);
   out["suspected"] = result::Writer::write(t.suspected);
   out["operators_on_device"] = s.operators_on_device;
-  out["operators"] = list_of(s.operators, [](const auto& op) {
-    return Json{{"name", op.name},
-                {"calls_per_step", op.calls},
-                {"host_self_ns_per_step", op.host_ns},
-                {"device_ns_per_step", op.device_ns},
-                {"share", op.share}};
+  out["operators"] = list_of(s.operators, [&](const auto& op) {
+    Json row{{"name", op.name},
+             {"calls_per_step", op.calls},
+             {"host_self_ns_per_step", op.host_ns},
+             {"device_ns_per_step", op.device_ns},
+             {"share", op.share}};
+    if (kernels)
+      row["kernels"] = list_of(op.kernels, [](const auto& kernel) {
+        return Json{{"name", kernel.name},
+                    {"calls_per_step", kernel.calls},
+                    {"device_ns_per_step", kernel.device_ns},
+                    {"share", kernel.share}};
+      });
+    return row;
   });
   out["bottlenecks"] = list_of(s.bottlenecks, [&](const auto& b) {
     Json row{{"title", without_label(b.finding.text, s.job)},

@@ -8,7 +8,8 @@
 
 namespace paceline::report {
 
-std::string text_of(const analysis::traces::TraceStudy& study);
-nlohmann::json to_json(const analysis::traces::TraceStudy& study);
+// `kernels`: operators with the kernels that they launched.
+std::string text_of(const analysis::traces::TraceStudy& study, bool kernels = false);
+nlohmann::json to_json(const analysis::traces::TraceStudy& study, bool kernels = false);
 
 }  // namespace paceline::report

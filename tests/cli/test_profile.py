@@ -190,6 +190,20 @@ class TraceFiles(CliTest):
         self.assertRegex(out, r"operator \(rank 0\) +calls per step +device ms +host self ms +share")
         self.assertRegex(out, r"aten::mm +1 +30\.0 +1\.00 +29\.9 %")
 
+    def test_kernels_stand_below_their_operators_on_request(self):
+        self.put(device_events())
+        self.assertNotIn("kernel_of", self.profile().out)
+        self.assertRegex(self.profile("--kernels").out, r"aten::mm +1 +30\.0 +1\.00 +29\.9 %\n  kernel_of_aten::mm +1 +30\.0 +– +29\.9 %")
+        self.assertNotIn("kernels", self.study()["operators"][0])
+        kernels = {op["name"]: op["kernels"] for op in json.loads(self.profile("--json", "--kernels").out)["operators"]}
+        self.assertEqual([k["name"] for k in kernels["aten::mm"]], ["kernel_of_aten::mm"])
+        self.assertAlmostEqual(kernels["aten::mm"][0]["device_ns_per_step"], 30e6, delta=1e4)
+        self.put(events())
+        self.assertIn("not in the traces: kernels", self.profile("--kernels").out)
+        done = self.run_cli("profile", "--kernels")
+        self.assert_code(done, 2)
+        self.assertIn("--kernels reads traces", done.err)
+
     def test_events_without_times_are_left_out_and_said(self):
         rows = events()
         for row in rows[len(rows) // 2:]:

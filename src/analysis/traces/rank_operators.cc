@@ -61,11 +61,18 @@ void RankOperators::add_work(const TraceEvent& work, const Launch* launch) {
   const bool known = launch != nullptr && launch->name != Launch::kNone;
   auto& row = by_name_[known ? launch->name : work.name];
   row.device_ns += work.end - work.begin;
-  if (!known) ++row.calls;
+  if (!known) return void(++row.calls);
+  auto& kernel = kernels_[{launch->name, work.name}];
+  kernel.device_ns += work.end - work.begin;
+  ++kernel.calls;
 }
 
 std::vector<TraceOperator> RankOperators::rows(bool on_device) {
   std::vector<TraceOperator> rows;
+  for (auto& [names, kernel] : kernels_) {
+    kernel.name = trace_.names[names.second];
+    by_name_[names.first].kernels.push_back(std::move(kernel));
+  }
   for (std::size_t i = 0; i < by_name_.size(); ++i) {
     if (by_name_[i].calls == 0) continue;
     by_name_[i].name = trace_.names[i];

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "analysis/traces/trace_file.h"
@@ -36,8 +38,9 @@ class RankOperators {
 
  private:
   const Trace& trace_;
-  std::vector<Launch> launches_;        // by correlation
-  std::vector<TraceOperator> by_name_;  // as the names of the trace
+  std::vector<Launch> launches_;                                            // by correlation
+  std::vector<TraceOperator> by_name_;                                      // as the names of the trace
+  std::map<std::pair<std::uint32_t, std::uint32_t>, TraceKernel> kernels_;  // by names of operator and kernel
 };
 
 }  // namespace paceline::analysis::traces

@@ -48,6 +48,25 @@ bool has_shapes(const RankTrace& one) {
   return std::ranges::any_of(one.steps, [](const TraceStep& s) { return s.input_elements.has_value(); });
 }
 
+void add_kernels(std::map<std::string, KernelRow>& rows, const TraceOperator& op, double steps) {
+  for (const auto& kernel : op.kernels) {
+    auto& row = rows[kernel.name];
+    row.calls += static_cast<double>(kernel.calls) / steps;
+    row.device_ns += static_cast<double>(kernel.device_ns) / steps;
+  }
+}
+
+std::vector<KernelRow> sorted_kernels(std::map<std::string, KernelRow>& by_name, double length) {
+  std::vector<KernelRow> rows;
+  for (auto& [name, row] : by_name) {
+    row.name = name;
+    row.share = length > 0 ? row.device_ns / length : 0;
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, std::greater{}, &KernelRow::device_ns);
+  return rows;
+}
+
 // Of one rank, mean over its steps.
 double mean_length(const RankTrace& one) {
   double sum = 0;
@@ -106,6 +125,7 @@ RankRow row_of(const RankTrace& one) {
 
 std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool on_device) {
   std::map<std::string, OperatorRow> all;
+  std::map<std::string, std::map<std::string, KernelRow>> kernels;  // by operator
   double length = 0;
   const auto count = static_cast<double>(ranks.size());
   for (const auto& one : ranks) {
@@ -115,6 +135,7 @@ std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool 
       all[op.name].calls += static_cast<double>(op.calls) / steps;
       all[op.name].host_ns += static_cast<double>(op.host_ns) / steps;
       all[op.name].device_ns += static_cast<double>(op.device_ns) / steps;
+      add_kernels(kernels[op.name], op, steps);
     }
   }
   const auto shown = on_device ? &OperatorRow::device_ns : &OperatorRow::host_ns;
@@ -126,6 +147,7 @@ std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool 
   }
   std::ranges::stable_sort(rows, std::greater{}, shown);
   if (rows.size() > kOperators) rows.resize(kOperators);
+  for (auto& row : rows) row.kernels = sorted_kernels(kernels[row.name], length);
   return rows;
 }
 

@@ -23,11 +23,19 @@ struct RankRow {
   result::Number last_share;  // of the exchanges that waited for some rank, those that waited for it
 };
 
+// Likewise, of the kernels of one name, and copies, that an operator launched.
+struct KernelRow {
+  std::string name;
+  double calls = 0, device_ns = 0;
+  double share = 0;  // of the step
+};
+
 // Of one step and rank, on average over all. Times of the host are without the operators that are called.
 struct OperatorRow {
   std::string name;
   double calls = 0, host_ns = 0, device_ns = 0;
-  double share = 0;  // of the step; of the device's time where there is a device
+  double share = 0;                     // of the step; of the device's time where there is a device
+  std::vector<KernelRow> kernels = {};  // the most time first
 };
 
 // Whether the trace tells how long communication took, and why it does not.

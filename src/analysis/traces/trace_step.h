@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace paceline::analysis::traces {
 
@@ -32,12 +33,19 @@ struct LeftOutStep {
   std::string why;
 };
 
+// Work of the device of one name that one operator launched.
+struct TraceKernel {
+  std::string name;
+  std::int64_t calls = 0, device_ns = 0;
+};
+
 // All calls within steps.
 struct TraceOperator {
   std::string name;
   std::int64_t calls = 0;
-  std::int64_t host_ns = 0;    // without the operators that it calls
-  std::int64_t device_ns = 0;  // of the kernels that it launched itself
+  std::int64_t host_ns = 0;               // without the operators that it calls
+  std::int64_t device_ns = 0;             // of the kernels that it launched itself
+  std::vector<TraceKernel> kernels = {};  // these, and copies; none of work that no operator launched
 };
 
 }  // namespace paceline::analysis::traces

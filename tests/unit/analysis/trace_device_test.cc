@@ -119,6 +119,10 @@ TEST_F(DeviceTraces, OperatorsHaveTimesOfTheDeviceAndOfTheHost) {
   EXPECT_NEAR(study.operators[1].host_ns, 1e6, 1e3);
   EXPECT_NEAR(study.operators[1].share, 0.3, 0.01);
   EXPECT_EQ(study.operators[1].calls, 1);
+  ASSERT_EQ(study.operators[1].kernels.size(), 1U);
+  EXPECT_EQ(study.operators[1].kernels[0].name, "kernel_of_aten::mm");
+  EXPECT_EQ(study.operators[1].kernels[0].calls, 1);
+  EXPECT_NEAR(study.operators[1].kernels[0].share, 0.3, 0.01);
 }
 
 // Of our own trace of ResNet-50 on one H200, the events and fields that are read. The host hands over a step
@@ -130,6 +134,14 @@ TEST_F(DeviceTraces, TheStepsOfARealDeviceHoldTheirKernels) {
   EXPECT_NEAR(*study.step_ns, (123.04e6 + 87.09e6) / 2, 0.05e6);
   EXPECT_NEAR(sum_of_parts(study.ranks[0]), *study.ranks[0].step_ns, 10);
   EXPECT_LT(*shape_of(study.job).host_share, 0.02);
+  const auto& backward = study.operators.at(0);
+  EXPECT_EQ(backward.name, "aten::convolution_backward");
+  ASSERT_EQ(backward.kernels.size(), 19U);
+  EXPECT_EQ(backward.kernels[0].calls, 37);
+  EXPECT_NEAR(backward.kernels[0].share, 0.188, 0.002);
+  double kernels_ns = 0;
+  for (const auto& kernel : backward.kernels) kernels_ns += kernel.device_ns;
+  EXPECT_NEAR(kernels_ns, backward.device_ns, 1) << "every kernel is below its operator";
 }
 
 // Python code between operators is the host's and not the forward pass.
