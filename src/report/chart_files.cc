@@ -31,6 +31,7 @@ constexpr std::array kChartReasons{
     WhyNot{"throughput_comparison", "no measured case has a throughput"},
     WhyNot{"scaling_efficiency", kNoRanks},
     WhyNot{"scaling_curve", kNoRanks},
+    WhyNot{"gpu_scaling", "no inference case may be compared with one of fewer GPUs or processes"},
     WhyNot{"loss_budget", "no training case has the costs of its steps beside one of fewer ranks"},
     WhyNot{"total_time", kNoTraining},
     WhyNot{"step_parts", kNoTraining},

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/chart/plots.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
 #include "result/training_scaling.h"
@@ -48,7 +49,27 @@ std::string each_text(const CaseResult& one) {
   return fmt::format("{}–{}", format_rate(low), format_rate(high));
 }
 
-Sections work_of_runs(std::span<const ReportRun> runs, Form) {
+// Of the most GPUs or processes.
+std::string sharing_reading(const Cases& cases) {
+  const ReportCase* widest = nullptr;
+  for (const auto& entry : cases)
+    if (entry.one->scaling && (!widest || entry.one->scaling->world > widest->one->scaling->world))
+      widest = &entry;
+  if (!widest) return {};
+  const CaseResult& one = *widest->one;
+  const auto& scaling = *one.scaling;
+  const bool gpus = result::sharers_of(one.benchmark)->gpus;
+  const auto doubt = result::scaling_doubt(one);
+  const auto base = result::sharers_text(scaling.base_world, gpus),
+             most = result::sharers_text(scaling.world, gpus);
+  const auto claim = doubt.empty()
+                         ? fmt::format("{} do {:.2f} times the work of {}, an efficiency of {}", most,
+                                       *scaling.speedup, base, with_interval(result::efficiency_of(one)))
+                         : fmt::format("What {} gain over {} is not claimed: {}", most, base, doubt);
+  return fmt::format("{}. The dotted line is ideal: as many times the throughput.", claim);
+}
+
+Sections work_of_runs(std::span<const ReportRun> runs, Form form) {
   const auto cases = cases_with(runs, [](const CaseResult& one) {
     return analysis::is_ok(one) && result::sharers_of(one.benchmark).has_value();
   });
@@ -64,7 +85,12 @@ Sections work_of_runs(std::span<const ReportRun> runs, Form) {
               claimed ? fmt::format("{:.2f}", *one.scaling->speedup) : kNone, efficiency_cell(one));
   }
   share_labels(table);
-  return {{.table = std::move(table), .metric = "efficiency", .notes = {std::string(kWorkCaveat)}}};
+  auto plots = form == Form::kPage ? scaling_plots(cases) : Plots{};
+  return {{.chart = {"gpu_scaling", "Throughput over GPUs or processes", sharing_reading(cases), "efficiency",
+                     std::move(plots)},
+           .table = std::move(table),
+           .metric = "efficiency",
+           .notes = {std::string(kWorkCaveat)}}};
 }
 
 Sections work_of_case(const ReportCase& entry) {

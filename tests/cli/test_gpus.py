@@ -46,6 +46,7 @@ class Gpus(OfFour):
         self.assertRegex(out, r"2 GPUs +\d+ [±(].* \d+, \d+ ")
         page = (self.only_run() / "report.html").read_text()
         self.assertRegex(page, r"Work of each")
+        self.assertRegex(page, r"Throughput over GPUs or processes[\s\S]*2 GPUs do [12]\.\d\d times the work of 1 GPU")
         self.assertIn("<td>cuda:1</td>", re.sub(r"<(t[dh])[^>]*>", r"<\1>", page).replace("th>", "td>"))
 
     def test_a_slow_one_is_named(self):

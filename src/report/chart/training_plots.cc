@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Plots of training: throughput, efficiency and time over ranks, parts of a step, what is lost, loss.
+// Throughput of inference over GPUs or processes is drawn as that over ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +14,24 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
+#include "result/shared_work.h"
 #include "result/training_scaling.h"
 
 namespace paceline::report {
 namespace {
 
 using analysis::Prediction;
+
+double world_of(const CaseResult& one) {
+  const auto sharers = result::sharers_of(one.benchmark);
+  return static_cast<double>(sharers ? sharers->count : one.benchmark.world_size);
+}
+
+// What there are several of.
+std::string_view members_of(const CaseResult& one) {
+  const auto sharers = result::sharers_of(one.benchmark);
+  return !sharers ? "ranks" : sharers->gpus ? "GPUs" : "processes";
+}
 
 // Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.
 struct Family {
@@ -35,7 +48,7 @@ Family family_of(const ReportCase& base, const Cases& cases) {
       continue;
     family.cases.push_back(entry);
   }
-  std::ranges::stable_sort(family.cases, {}, [](const ReportCase& e) { return e.one->benchmark.world_size; });
+  std::ranges::stable_sort(family.cases, {}, [](const ReportCase& e) { return world_of(*e.one); });
   if (!analysis::point_of(*base.one).empty())
     family.predictions = analysis::predict_beyond(base.run->result, base.one->case_id).predictions;
   return family;
@@ -51,15 +64,12 @@ std::vector<Family> families_of(const Cases& cases, const std::string& model) {
   return families;
 }
 
-double world_of(const CaseResult& one) {
-  return static_cast<double>(one.benchmark.world_size);
-}
-
-// "resnet50 train fp32 b8 r1" is a line over ranks.
+// "resnet50 train fp32 b8 r1" is a line over ranks, "… g1" one over GPUs, "… i1" over instances.
 std::string without_ranks(const std::string& label) {
   std::vector<std::string> words = split(label, ' ');
   std::erase_if(words, [](const std::string& word) {
-    return word.size() > 1 && word[0] == 'r' && std::ranges::all_of(word.substr(1), ::isdigit);
+    return word.size() > 1 && (word[0] == 'r' || word[0] == 'g' || word[0] == 'i') &&
+           std::ranges::all_of(word.substr(1), ::isdigit);
   });
   return join(words, " ");
 }
@@ -146,7 +156,10 @@ Plots over_ranks(const Cases& cases, const OverRanks& figure) {
   for (const auto& model : models_of(cases)) {
     const auto families = families_of(cases, model);
     if (families.empty()) continue;
-    Plot plot{.title = model, .x = {.title = "ranks", .from_zero = false}, .y = {.title = figure.unit}};
+    const auto members = members_of(families.front().base());
+    Plot plot{.title = model,
+              .x = {.title = std::string(members), .from_zero = false},
+              .y = {.title = figure.unit}};
     std::set<double> worlds;
     for (const Family& family : families) {
       for (const ReportCase& entry : family.cases) worlds.insert(world_of(*entry.one));
@@ -165,7 +178,7 @@ Plots over_ranks(const Cases& cases, const OverRanks& figure) {
       add_predictions(plot, figure, family, series_colour(at), at == 0);
       plot.lines.push_back(measured_points);
       for (const Point& p : plot.lines.back().points)
-        plot.description += fmt::format("{}{:g} ranks {}", plot.description.empty() ? "" : "; ", p.x,
+        plot.description += fmt::format("{}{:g} {} {}", plot.description.empty() ? "" : "; ", p.x, members,
                                         span_text({p.y, p.y_low, p.y_high}, figure.unit));
     }
     plot.name = model;

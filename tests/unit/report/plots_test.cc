@@ -328,6 +328,44 @@ TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
   EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
 }
 
+TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
+  auto run = sampled()[0];
+  auto& cases = run.result.cases;
+  ASSERT_GE(cases.size(), 3U);
+  cases.resize(3);
+  for (std::size_t at = 0; at < 3; ++at) {
+    auto& one = cases[at];
+    const std::int64_t gpus = std::int64_t{1} << at;
+    one = cases[0];
+    one.case_id = "resnet50-eager-g" + std::to_string(gpus),
+    one.label = "resnet50 eager g" + std::to_string(gpus);
+    one.benchmark.params["gpus"] = std::to_string(gpus);
+    one.throughput.per_s = {gpus == 4 ? 380.0 : 100.0 * static_cast<double>(gpus), 90, 400, 0.95, "t"};
+    one.scaling.reset();
+    if (gpus == 1) continue;
+    one.scaling.emplace();
+    one.scaling->base_case_id = cases[0].case_id;
+    one.scaling->base_world = 1, one.scaling->world = gpus;
+  }
+  const auto files = chart_files(std::span(&run, 1), {});
+  EXPECT_TRUE(std::ranges::count(files.files, "gpu_scaling", &ChartFile::name));
+  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
+  ASSERT_EQ(plots.size(), 1U);
+  EXPECT_EQ(plots[0].x.title, "GPUs");
+  EXPECT_EQ(plots[0].x.ticks, (std::vector<double>{1, 2, 4}));
+  ASSERT_EQ(plots[0].lines.size(), 2U);
+  EXPECT_EQ(plots[0].lines[0].name, "ideal");
+  EXPECT_DOUBLE_EQ(plots[0].lines[0].points.back().y, 400);
+  const auto& measured = plots[0].lines[1];
+  EXPECT_EQ(measured.name, "resnet50 eager");
+  EXPECT_DOUBLE_EQ(measured.points.at(2).x, 4);
+  EXPECT_DOUBLE_EQ(measured.points.at(2).y, 380);
+  EXPECT_DOUBLE_EQ(measured.points.at(2).y_low, 90);
+  expect_words(plots[0].description, {"4 GPUs 380"});
+  for (auto& one : cases) one.benchmark.params.erase("gpus"), one.benchmark.params["instances"] = "2";
+  EXPECT_EQ(scaling_plots(side_by_side(std::span(&run, 1)))[0].x.title, "processes");
+}
+
 TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
   const auto inference = chart_files(sampled(), {});
   std::vector<std::string> names;
