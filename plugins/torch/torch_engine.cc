@@ -50,6 +50,14 @@ plugin::ReadBack as_read_back(const WorkByPrecision& work) {
   return result;
 }
 
+// oneDNN's log has convolutions with packed weights, and none of their bytes.
+bool saw_all(const FlopCounter& counter, const plugin::ReadBack& result) {
+  constexpr double kAll = 0.99;
+  double seen = 0;
+  for (const auto& [precision, amount] : counter.total()) seen += amount.flops;
+  return result.flops && seen >= kAll * *result.flops;
+}
+
 constexpr const char* kChangedWeights = "changed_weights";
 constexpr std::array<std::string_view, 2> kChanges{"ulp", "bf16"};
 
@@ -147,10 +155,10 @@ plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
   auto result = as_read_back(combine(counter, log.take()));
   result.source = "LibTorch's dispatcher (RecordFunction) and oneDNN's execution log";
   result.peak_tensor_bytes = meter_.peak_bytes();
-  if (program_->countable())
-    result.bytes = counter.bytes();
-  else
+  if (!program_->countable())
     result.flops.reset();
+  else if (saw_all(counter, result))
+    result.bytes = counter.bytes();
   result.note = program_->arithmetic_note();
   return result;
 }

@@ -8,8 +8,13 @@
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <new>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -133,7 +138,43 @@ std::vector<double> rates(const Loop& loop, int threads, int repetitions, double
   return found;
 }
 
+// Written by the thread that uses it, so that its pages are near that thread.
+using Buffer = std::vector<char>;
+
+// Nothing where the system has not so much memory.
+std::optional<std::pair<Buffer, Buffer>> buffers_of(std::size_t bytes) try {
+  return std::pair(Buffer(bytes, 1), Buffer(bytes, 2));
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<double> measure_copy_rates(int threads, std::size_t bytes_of_thread, int repetitions) {
+  const SteadyClock clock;
+  std::vector<double> found;
+  std::atomic<bool> no_memory = false;
+  threads = std::max(1, threads);
+  const double bytes = 2.0 * static_cast<double>(bytes_of_thread) * threads;
+  Crew crew(threads);
+  crew.run(threads, [&](bool first) {
+    auto buffers = buffers_of(bytes_of_thread);
+    if (!buffers) no_memory = true;
+    for (int r = 0; r < repetitions; ++r) {
+      crew.meet();
+      if (no_memory) continue;
+      const std::int64_t begin = clock.now_ns();
+      std::memcpy(buffers->first.data(), buffers->second.data(), bytes_of_thread);
+      g_used = buffers->first[bytes_of_thread / 2];
+      crew.meet();
+      const auto took = static_cast<double>(std::max<std::int64_t>(1, clock.now_ns() - begin));
+      if (first) found.push_back(bytes * 1e9 / took);
+    }
+  });
+  if (no_memory)
+    throw Error(ErrorCode::kUnavailable, fmt::format("no memory for copies of {:.0f} bytes", bytes));
+  return found;
+}
 
 std::vector<FmaRate> measure_fma_rates(int threads, int repetitions, double seconds_each) {
   std::vector<FmaRate> found;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
-// Measures what a plain loop of multiply-adds in fp32 reaches here: a ceiling that needs no library.
+// Measures what plain loops reach here, as ceilings that need no library: multiply-adds in fp32, and copies.
 namespace paceline::host {
 
 struct FmaRate {
@@ -15,5 +16,10 @@ struct FmaRate {
 // written for; empty where it has none of them. Throws Error(kUnavailable) where not all threads can be
 // started.
 std::vector<FmaRate> measure_fma_rates(int threads, int repetitions = 15, double seconds_each = 0.02);
+
+// Copies between two buffers of so many bytes for each thread, which should be far larger than the caches.
+// Bytes read and written per second, of each repetition, all threads together. Throws Error(kUnavailable)
+// where memory or threads are missing.
+std::vector<double> measure_copy_rates(int threads, std::size_t bytes_of_thread, int repetitions = 15);
 
 }  // namespace paceline::host

@@ -46,7 +46,7 @@ constexpr std::array kChartReasons{
     WhyNot{"speedup", "no case may be compared with a baseline"},
     WhyNot{"memory", "no memory was measured"},
     WhyNot{"peak", "no share of the machine's peak was measured"},
-    WhyNot{"roofline", "no case on a GPU has its peaks, its FLOPs and its bytes"},
+    WhyNot{"roofline", "no case has the peaks of its device, its FLOPs and its bytes"},
     WhyNot{"samples", "no samples are stored"},
     WhyNot{"machine", "the machine was not watched (--monitor)"},
     WhyNot{"device", "no sampler read the clock or the power of a GPU"},

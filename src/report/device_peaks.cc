@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shows what GPUs do at best: measured, and by their datasheets.
+// Shows what devices do at best: measured, and of GPUs by their datasheets.
 #include "result/device_peaks.h"
 
 #include <fmt/format.h>
@@ -19,14 +19,16 @@ using result::DevicePeaks;
 using result::Number;
 
 constexpr std::string_view kPeaksCaveat =
-    "Measured: the median of repetitions on random data, after a second of warm-up, with no other work of "
-    "the "
-    "run on the GPU. "
+    "Measured: on a GPU the median of repetitions on random data, after a second of warm-up, with no other "
+    "work of the run on it; on a CPU as the last column says. "
     "Datasheet: dense, at the boost clock, from share/paceline/device_peaks.csv.";
 
-// "638 TFLOP/s", "4.28 TB/s"
+// "638 TFLOP/s", "215 GFLOP/s", "4.28 TB/s"
 std::string rate_text(const DevicePeak& peak, const Number& per_s) {
   if (!per_s) return kNone;
+  if (peak.operation != result::kCopy && *per_s < 1e12)
+    return fmt::format("{} {}", format_significant(*per_s * 1e-9),
+                       peak.variant == "int8" ? "GOP/s" : "GFLOP/s");
   if (peak.operation != result::kCopy)
     return fmt::format("{} {}", format_significant(*per_s * 1e-12),
                        peak.variant == "int8" ? "TOP/s" : "TFLOP/s");
@@ -40,6 +42,8 @@ std::string share_of_datasheet(const DevicePeak& peak) {
 
 // "NVIDIA H200 (driver 580.65.06, power limit 700 W), measured 2026-…"
 std::string heading(const DevicePeaks& peaks) {
+  if (peaks.driver.empty() && !peaks.device.empty() && peaks.measured_utc)  // a CPU has none
+    return fmt::format("{}, measured {}", peaks.device, *peaks.measured_utc);
   const auto limit =
       peaks.power_limit_w ? fmt::format(", power limit {:.0f} W", *peaks.power_limit_w) : std::string();
   return fmt::format("{} (driver {}{}), {}", peaks.device.empty() ? "GPU of unknown name" : peaks.device,
@@ -78,6 +82,6 @@ Sections peak_sections(std::span<const ReportRun> runs, Form form) {
 }  // namespace
 
 constexpr Subject kDevicePeaks{
-    .id = "device-peaks", .heading = "What the GPU does at best", .of_runs = peak_sections};
+    .id = "device-peaks", .heading = "What the device does at best", .of_runs = peak_sections};
 
 }  // namespace paceline::report

@@ -64,7 +64,7 @@ class Peaks(cli.CliTest):
         self.assertAlmostEqual(flops["share_of_datasheet_peak"], flops["achieved_flops_per_s"] / 67e12, delta=1e-9)
         self.assertEqual(flops["flops_per_byte"], 4)
         page = (self.only_run() / "report.html").read_text(encoding="utf-8")
-        self.assertIn("What the GPU does at best", page)
+        self.assertIn("What the device does at best", page)
         self.assertIn("NVIDIA H200 (driver 580.65.06, power limit 600 W), measured 20", page)
         self.assertRegex(page, "fp32: 52.0 TFLOP/s measured")
 

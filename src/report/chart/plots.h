@@ -34,7 +34,7 @@ Plots device_plots(const ReportCase& entry);
 // machine_plots.cc: CPUs, memory, power, network, disks and GPUs over time
 Plots machine_plots(const MachineCourse& course);
 
-// roofline_plots.cc: of each kind of GPU, the cases whose FLOPs and bytes are known
+// roofline_plots.cc: of each kind of device, the cases whose FLOPs and bytes are known
 Plots roofline_plots(std::span<const ReportRun> runs);
 
 // training_plots.cc

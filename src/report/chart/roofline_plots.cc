@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The roofline of each kind of GPU: what its memory and its arithmetic allow, and where the cases stand.
+// The roofline of each kind of device: what its memory and its arithmetic allow, and where the cases stand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,22 +14,37 @@
 namespace paceline::report {
 namespace {
 
-constexpr double kTera = 1e-12;
+// What figures are multiplied with, and what they are then.
+struct FlopUnit {
+  double factor;
+  std::string_view unit;
+};
+constexpr FlopUnit kTera{1e-12, "TFLOP/s"}, kGiga{1e-9, "GFLOP/s"};
 
-// From the left edge up along the memory's roof, and flat from where arithmetic is the limit.
-std::vector<Point> roof_points(double bytes_per_s, double flops_per_s, double left, double right) {
-  if (bytes_per_s <= 0) return {{left, flops_per_s * kTera}, {right, flops_per_s * kTera}};
-  const double ridge = flops_per_s / bytes_per_s;
-  return {{std::min(left, ridge), std::min(left, ridge) * bytes_per_s * kTera},
-          {ridge, flops_per_s * kTera},
-          {std::max(right, ridge), flops_per_s * kTera}};
+// A CPU does some hundred GFLOP/s.
+FlopUnit scale_of(const result::DevicePeaks& peaks) {
+  const auto fast = [](const result::DevicePeak& one) {
+    return one.operation != result::kCopy &&
+           std::max(one.per_s.value().value_or(0), one.datasheet_per_s.value().value_or(0)) >= 1e12;
+  };
+  return std::ranges::any_of(peaks.peaks, fast) ? kTera : kGiga;
 }
 
-Point point_of(const ReportCase& entry) {
+// From the left edge up along the memory's roof, and flat from where arithmetic is the limit.
+std::vector<Point> roof_points(double bytes_per_s, double flops_per_s, double left, double right,
+                               double factor) {
+  if (bytes_per_s <= 0) return {{left, flops_per_s * factor}, {right, flops_per_s * factor}};
+  const double ridge = flops_per_s / bytes_per_s;
+  return {{std::min(left, ridge), std::min(left, ridge) * bytes_per_s * factor},
+          {ridge, flops_per_s * factor},
+          {std::max(right, ridge), flops_per_s * factor}};
+}
+
+Point point_of(const ReportCase& entry, const FlopUnit& scale) {
   const auto& flops = entry.one->flops;
   const auto place = roof_over(*entry.one);
-  Point p{.x = *flops.flops_per_byte, .y = flops_per_gpu(*entry.one) * kTera};
-  p.hint = fmt::format("{}\n{} TFLOP/s at {} FLOP/byte", name_of(entry), format_significant(p.y),
+  Point p{.x = *flops.flops_per_byte, .y = flops_per_gpu(*entry.one) * scale.factor};
+  p.hint = fmt::format("{}\n{} {} at {} FLOP/byte", name_of(entry), format_significant(p.y), scale.unit,
                        format_significant(p.x));
   if (place) p.hint += fmt::format("\n{} of the {} roof", format_percent(place->share, 0), place->limit);
   return p;
@@ -43,7 +58,8 @@ std::vector<std::string> precisions_of(const Cases& cases) {
   return {precisions.begin(), precisions.end()};
 }
 
-void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, Plot& plot) {
+void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, const FlopUnit& scale,
+               Plot& plot) {
   double left = kEndless, right = 0;
   for (const ReportCase& entry : cases) {
     left = std::min(left, *entry.one->flops.flops_per_byte);
@@ -59,11 +75,12 @@ void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, P
     const auto roof = [&](double flops_per_s, const result::Number& bytes_per_s, Line::Stroke stroke,
                           std::string_view source) {
       plot.lines.push_back(
-          {.points = roof_points(bytes_per_s.value().value_or(0), flops_per_s, left / 4, right * 4),
+          {.points =
+               roof_points(bytes_per_s.value().value_or(0), flops_per_s, left / 4, right * 4, scale.factor),
            .colour = colour,
            .stroke = stroke,
-           .name =
-               fmt::format("{}: {} TFLOP/s {}", precision, format_significant(flops_per_s * kTera), source)});
+           .name = fmt::format("{}: {} {} {}", precision, format_significant(flops_per_s * scale.factor),
+                               scale.unit, source)});
     };
     if (best) roof(*best->per_s, memory ? memory->per_s : result::Number(), Line::Stroke::kSolid, "measured");
     if (datasheet)
@@ -73,14 +90,15 @@ void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, P
 }
 
 Plot roofline_of(const std::string& device, const Cases& cases) {
+  const FlopUnit scale = scale_of(*cases.front().one->device_peaks);
   Plot plot{.title = device,
             .description = fmt::format("Roofline of {}: FLOP/s of {} against FLOPs per byte", device,
                                        plural(std::ssize(cases), "case")),
             .x = {.title = "FLOP per byte of operands and results", .scale = Axis::Scale::kLog10},
-            .y = {.title = "TFLOP/s", .scale = Axis::Scale::kLog10}};
+            .y = {.title = std::string(scale.unit), .scale = Axis::Scale::kLog10}};
   plot.name = device;
   auto precisions = precisions_of(cases);
-  add_roofs(cases, precisions, plot);
+  add_roofs(cases, precisions, scale, plot);
   const auto names = series_of(cases);
   std::vector<std::string> placed;
   const std::size_t first = plot.lines.size();
@@ -93,7 +111,7 @@ Plot roofline_of(const std::string& device, const Cases& cases) {
                             .stroke = Line::Stroke::kHidden,
                             .mark = series_mark(index),
                             .name = placed[index]});
-    plot.lines[first + index].points.push_back(point_of(cases[at]));
+    plot.lines[first + index].points.push_back(point_of(cases[at], scale));
   }
   return plot;
 }

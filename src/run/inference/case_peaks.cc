@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "config/vocabulary.h"
 #include "result/peak_memory.h"
 #include "result/summarize.h"
@@ -33,17 +34,47 @@ std::string machine(const RunSetup& setup) {
   return name;
 }
 
-void show(CaseRun& c, const Peak& peak) {
-  c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
-  c.result.flops.peak_spread = peak.spread;
-  c.result.flops.peak_source = peak.source;
+result::DevicePeak row_of(const char* operation, const std::string& variant, const Peak& peak) {
+  return {operation,
+          variant,
+          peak.flops_per_s,
+          peak.spread,
+          0,
+          peak.source,
+          result::Number::missing("datasheets are kept of GPUs only")};
+}
+
+// "copies of …, measured 2026-11-27T15:13:01Z"
+std::string measured_at(const Peak& peak) {
+  const auto words = peak.source.find("measured ");
+  return words == std::string::npos ? peak.source : peak.source.substr(words + 9);
 }
 
 }  // namespace
 
+void CasePeaks::show(CaseRun& c, const Peak& peak) const {
+  c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
+  c.result.flops.peak_spread = peak.spread;
+  c.result.flops.peak_source = peak.source;
+  const int threads = c.base.settings.threads;
+  const auto copies = table_.known(kCopies, threads);
+  c.result.device_peaks.reset();
+  if (!peak.flops_per_s || !copies.flops_per_s) return;
+  const bool convolution = peak.source.starts_with("peak_conv");
+  result::DevicePeaks peaks;
+  peaks.device = fmt::format("{}, {}", cpu_, plural(threads, "thread"));
+  peaks.power_limit_w = result::Number::missing("of GPUs only");
+  peaks.measured_utc = measured_at(copies);
+  peaks.peaks = {row_of(convolution ? result::kConvolution : result::kProduct,
+                        arithmetic_of(c.result.benchmark.precision), peak),
+                 row_of(result::kCopy, result::kWithinDevice, copies)};
+  c.result.device_peaks = std::move(peaks);
+}
+
 CasePeaks::CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir, RunObserver& observer,
                      const std::atomic<bool>& interrupt)
     : table_(machine(setup), PeakProbes(setup.engines, run_dir / "log.txt", observer, interrupt)),
+      cpu_(cpu_model(setup.environment)),
       measures_(setup.measure_peaks),
       observer_(observer),
       interrupt_(interrupt) {}
@@ -66,7 +97,9 @@ void CasePeaks::fill(CaseRun& c) const {
 void CasePeaks::measure(CaseRun& c) {
   const auto& precision = c.result.benchmark.precision;
   const int threads = c.base.settings.threads;
-  show(c, table_.get(precision, threads));
+  const auto peak = table_.get(precision, threads);
+  if (c.result.flops.flops_per_byte && peak.flops_per_s) table_.get(kCopies, threads);
+  show(c, peak);
   resummarize(c);
   const bool passed = c.result.correctness.checked && c.result.correctness.passed;
   if (!result::above_measured_peak(c.result.flops) || !passed) return;

@@ -25,8 +25,10 @@ class CasePeaks {
  private:
   [[nodiscard]] bool wants_peak(const CaseRun& c) const;
   void measure(CaseRun& c);
+  void show(CaseRun& c, const Peak& peak) const;
 
   PeakTable table_;
+  std::string cpu_;
   bool measures_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;

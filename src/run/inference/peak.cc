@@ -15,6 +15,8 @@ namespace {
 constexpr const char* kProbes = "probes 2";  // of the keys: peaks of other probes are other peaks
 // A case above the peak by more than this does fewer operations than are counted.
 constexpr double kPlausible = 2;
+// Copies whose rates vary more were disturbed, which says too little for later runs.
+constexpr double kSteadyCopies = 0.1;
 
 void write_cache(const std::string& key, const Peak& peak) {
   nlohmann::json entry = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
@@ -27,6 +29,10 @@ Peak to_peak(const nlohmann::json& entry) {
             entry["source"].get<std::string>()};
   if (entry.contains("spread") && entry["spread"].is_number()) peak.spread = entry["spread"].get<double>();
   return peak;
+}
+
+bool is_steady(const Peak& peak) {
+  return peak.spread && *peak.spread <= kSteadyCopies;
 }
 
 std::string gflops(double flops_per_s) {
@@ -76,12 +82,12 @@ void PeakTable::measure(const std::string& key, const std::string& precision, in
   const auto it = known_.find(key);
   if (it == known_.end() ||
       (peak.flops_per_s && *peak.flops_per_s > it->second.flops_per_s.value().value_or(0)))
-    keep(key, peak);
+    keep(key, peak, precision != kCopies || is_steady(peak));
 }
 
-void PeakTable::keep(const std::string& key, const Peak& peak) {
+void PeakTable::keep(const std::string& key, const Peak& peak, bool for_later_runs) {
   known_[key] = peak;
-  if (peak.flops_per_s) write_cache(key, peak);
+  if (peak.flops_per_s && for_later_runs) write_cache(key, peak);
 }
 
 std::string PeakTable::raise(const std::string& precision, int threads, double flops_per_s,

@@ -20,10 +20,13 @@ struct Peak {
 
 using result::arithmetic_of;
 
+// In place of a precision: copies within memory, whose peak is bytes read and written per second.
+inline constexpr const char* kCopies = "copies";
+
 // The higher one. One without a number never replaces another that has one, and the first reason stays.
 Peak better_of(Peak best, const Peak& other);
 
-// Runs the probes of one precision on so many threads.
+// Runs the probes of one precision, or of copies, on so many threads.
 using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
 
 // What this machine was seen to do, by CPU model, precision, thread count and library versions; kept in a
@@ -45,7 +48,7 @@ class PeakTable {
  private:
   [[nodiscard]] std::string key(const std::string& precision, int threads) const;
   void measure(const std::string& key, const std::string& precision, int threads);
-  void keep(const std::string& key, const Peak& peak);
+  void keep(const std::string& key, const Peak& peak, bool for_later_runs = true);
 
   std::string machine_;
   MeasurePeak measure_;

@@ -12,6 +12,7 @@
 #include "base/scratch_folder.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
+#include "host/cpu.h"
 #include "host/fma_probe.h"
 #include "process/worker.h"
 #include "run/case/pass_runner.h"
@@ -65,6 +66,7 @@ std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
 }  // namespace
 
 Peak PeakProbes::operator()(const std::string& precision, int threads) const {
+  if (precision == kCopies) return copy_probe(threads);
   std::optional<Peak> best;
   const auto scratch = ScratchFolder::below_temp("paceline-peak");
   const auto consider = [&](const Peak& peak) { best = best ? better_of(*best, peak) : peak; };
@@ -106,6 +108,27 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
       flops * 1e9 / stats::median(x), spread_of(x),
       fmt::format("{} in {}, {} threads, median of {}, measured {}{}", name, precision, threads, x.size(),
                   format_utc(std::time(nullptr)), quiet ? "" : " beside busy neighbours, so a lower bound")};
+}
+
+// A ceiling, too.
+Peak PeakProbes::copy_probe(int threads) const {
+  constexpr std::int64_t kTimesCache = 4, kLeast = 256'000'000, kMost = 2'000'000'000;  // bytes
+  const std::int64_t cache = host::read_cpu().llc_bytes.value().value_or(0);
+  const auto each = std::clamp(kTimesCache * cache, kLeast, kMost) / 2 / std::max(1, threads);
+  const PassInfo info{0, 0, fmt::format("copies {} threads", threads), "peak", 0, 0};
+  observer_.pass_begins(info);
+  Peak peak{result::Number::missing("not_measured"), {}, {}};
+  try {
+    const auto rates = host::measure_copy_rates(threads, static_cast<std::size_t>(each));
+    peak = {*std::ranges::max_element(rates), spread_of(rates),
+            fmt::format("copies of {} by {} threads, best of {}, measured {}",
+                        format_bytes(static_cast<double>(each * threads)), threads, rates.size(),
+                        format_utc(std::time(nullptr)))};
+  } catch (const Error& e) {
+    peak.flops_per_s = result::Number::missing(e.what());
+  }
+  observer_.pass_ends(info, {});
+  return peak;
 }
 
 // A ceiling: the best repetition counts.

@@ -11,7 +11,8 @@
 namespace paceline::run {
 
 // Measures a peak: the best of a 3x3 convolution and a 2048^3 matrix product in the asked precision, through
-// the same worker and loop as any case, and in fp32 a plain loop of multiply-adds.
+// the same worker and loop as any case, and in fp32 a plain loop of multiply-adds. Of copies: those
+// of memory that no cache holds.
 class PeakProbes {
  public:
   PeakProbes(const EngineDirectory& engines, std::filesystem::path log, RunObserver& observer,
@@ -23,6 +24,7 @@ class PeakProbes {
   [[nodiscard]] Peak library_probe(const std::string& name, const std::string& precision, int threads,
                                    const std::filesystem::path& folder) const;
   [[nodiscard]] Peak fma_probe(int threads) const;
+  [[nodiscard]] Peak copy_probe(int threads) const;
 
   const EngineDirectory& engines_;
   std::filesystem::path log_;

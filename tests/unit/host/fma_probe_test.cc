@@ -29,6 +29,18 @@ TEST(FmaProbe, MeasuresEachInstructionSetOfThisCpu) {
   EXPECT_EQ(names, expected);
 }
 
+TEST(CopyProbe, CountsWhatIsReadAndWrittenByAllThreads) {
+  const auto rates = measure_copy_rates(2, 8'000'000, 5);
+  ASSERT_EQ(rates.size(), 5U);
+  for (const double x : rates) EXPECT_GT(x, 1e6);
+  try {
+    measure_copy_rates(2, std::size_t{1} << 60, 2);
+    FAIL() << "no machine has so much memory";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUnavailable);
+  }
+}
+
 // In a process of its own, with room for the stacks of some threads only.
 [[noreturn]] void measure_with_little_room() {
   std::ifstream statm("/proc/self/statm");

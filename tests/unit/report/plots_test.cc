@@ -328,6 +328,31 @@ TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
   EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
 }
 
+TEST(Plots, ACpuHasItsRoofsWhereBothPeaksWereMeasured) {
+  auto run = with_peaks();
+  auto& one = run.result.cases[0];
+  one.device_peaks =
+      result::DevicePeaks{"AMD EPYC, 2 threads", "", {}, std::string("2026-11-27T15:13:01Z"), {}};
+  auto& peaks = one.device_peaks->peaks;
+  peaks.push_back({result::kConvolution, "fp32", 215e9, 0.01, 0, "peak_conv"});
+  peaks.push_back({result::kCopy, result::kWithinDevice, 43e9, 0.01, 0, "copies"});
+  one.flops.peak_measured_flops_per_s = 215e9;
+  one.flops.achieved_flops_per_s = 21.5e9;
+  one.flops.flops_per_byte = 0.5;
+  const auto plots = roofline_plots(std::span(&run, 1));
+  ASSERT_EQ(plots.size(), 1U);
+  EXPECT_EQ(plots[0].title, "AMD EPYC, 2 threads");
+  EXPECT_EQ(plots[0].y.title, "GFLOP/s");
+  ASSERT_EQ(plots[0].lines.size(), 2U) << "a CPU has no datasheet here";
+  EXPECT_EQ(plots[0].lines[0].name, "fp32: 215 GFLOP/s measured");
+  EXPECT_DOUBLE_EQ(plots[0].lines[0].points.at(1).x, 5) << "the ridge";
+  EXPECT_DOUBLE_EQ(plots[0].lines[1].points.at(0).y, 21.5);
+  expect_words(plots[0].lines[1].points.at(0).hint,
+               {"21.5 GFLOP/s at 0.500 FLOP/byte", "100 % of the memory roof"});
+  one.device_peaks.reset();
+  EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
+}
+
 TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
   auto run = sampled()[0];
   auto& cases = run.result.cases;

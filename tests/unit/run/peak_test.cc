@@ -38,11 +38,11 @@ class PeakTableTest : public ::testing::Test {
   PeakTable table() {
     return PeakTable("a CPU", [this](const std::string&, int) {
       ++measured_;
-      return Peak{found_, 0.03, "probe"};
+      return Peak{found_, spread_, "probe"};
     });
   }
   std::filesystem::path folder_;
-  double found_ = 182e9;
+  double found_ = 182e9, spread_ = 0.03;
   int measured_ = 0;
 };
 
@@ -56,6 +56,16 @@ TEST_F(PeakTableTest, IsMeasuredOnceAndKeptWithItsSpread) {
   EXPECT_EQ(*second.known("fp32", 2).flops_per_s, 182e9);
   EXPECT_EQ(*second.known("fp32", 2).spread, 0.03);
   EXPECT_FALSE(second.known("fp32", 1).flops_per_s);
+}
+
+TEST_F(PeakTableTest, CopiesBesideBusyNeighboursAreNotKeptForLaterRuns) {
+  spread_ = 0.23;
+  auto disturbed = table();
+  EXPECT_EQ(*disturbed.get(kCopies, 2).flops_per_s, 182e9);
+  EXPECT_FALSE(table().known(kCopies, 2).flops_per_s);
+  spread_ = 0.02;
+  table().get(kCopies, 2);
+  EXPECT_TRUE(table().known(kCopies, 2).flops_per_s);
 }
 
 // The peak was measured at 182 GFLOP/s, and a case reached 300: it was shown no share, whatever the user did.
