@@ -390,7 +390,7 @@ struct CaseResult {
   std::vector<Sampled> sampled;             // by samplers of plug-ins, over all repetitions
   std::vector<DeviceState> devices;         // made of the same readings
   std::vector<CpuPower> cpu_power;          // likewise
-  std::optional<DevicePeaks> device_peaks;  // of the GPU that it ran on
+  std::optional<DevicePeaks> device_peaks;  // of what it ran on; of a CPU where both peaks are known
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;
