@@ -202,7 +202,7 @@ process::Front NsightRun::front_of(const process::WorkerRequest& request) {
   return front;
 }
 
-void NsightRun::show_one(const Watched& one, const Console& console) const {
+void NsightRun::read_one(const Watched& one, std::size_t width) {
   const auto& tool = nsight::traits_of(request_.tool);
   const auto request = request_in(one.folder);
   const auto report = one.folder / tool.report, table = one.folder / tool.table;
@@ -211,31 +211,37 @@ void NsightRun::show_one(const Watched& one, const Console& console) const {
   if (!fs::is_regular_file(report, error) || fs::file_size(report, error) == 0)
     throw Error(ErrorCode::kData, fmt::format("{}: {} wrote no report; it says: {}", name, tool.program,
                                               complaint_of(one.log)));
-  print(console.text(), for_terminal(fmt::format("\n{} saw of {}:\n", tool.name, one.case_id)));
   const auto log = one.folder / fmt::format("{}_export.txt", tool.program);
   const auto output = output_of_tool(nsight::exporting(request), log, name);
+  text_ += fmt::format("\n{} saw of {}:\n", tool.name, one.case_id);
   if (!one.on_gpu) {
-    print(console.text(),
-          for_terminal(fmt::format(
-              "nothing of a GPU: the case ran on the CPU; nsys-ui {} shows its threads\n", name)));
+    text_ += fmt::format("nothing of a GPU: the case ran on the CPU; nsys-ui {} shows its threads\n", name);
     return;
   }
   const bool systems = request_.tool == Tool::kSystems;
   if (!systems) replace_file(table, output);
-  const auto study = systems ? study_of_nsys(table, table.string(), console.width)
-                             : study_of_ncu(output, table.string(), console.width);
+  const auto study =
+      systems ? study_of_nsys(table, table.string(), width) : study_of_ncu(output, table.string(), width);
   replace_file(one.folder / fmt::format("{}.json", tool.program), study.json);
-  print(console.text(), for_terminal(console.ascii ? report::to_ascii(study.text) : study.text));
-  print(console.text(), for_terminal(fmt::format("{}  {}\n", tool.program, name)));
+  text_ += study.text + fmt::format("{}  {}\n", tool.program, name);
   if (one.nccl && systems) require_nccl(study, name);
 }
 
-void NsightRun::show(const result::RunResult& run, const Console& console) const {
+void NsightRun::collect(const result::RunResult& run, const Console& console) {
   for (const auto& c : run.cases) {
-    if (!analysis::is_ok(c)) continue;
     const auto one = std::ranges::find(watched_, c.case_id, &Watched::case_id);
-    if (one != watched_.end()) show_one(*one, console);
+    if (one == watched_.end() || !analysis::is_ok(c)) continue;
+    try {
+      read_one(*one, console.width);
+    } catch (const Error&) {
+      if (!problem_) problem_ = std::current_exception();
+    }
   }
+}
+
+void NsightRun::tell(const Console& console) const {
+  print(console.text(), for_terminal(console.ascii ? report::to_ascii(text_) : text_));
+  if (problem_) std::rethrow_exception(problem_);
 }
 
 }  // namespace paceline::cli

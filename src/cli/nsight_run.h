@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `profile --tool`: nsys or ncu around the process that is timed, and what they wrote, read back.
 #pragma once
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -32,9 +33,11 @@ class NsightRun {
 
   // What a timed pass is started under.
   process::Front front_of(const process::WorkerRequest& request);
-  // Exports and prints what was recorded of the cases that were measured; a JSON file is written beside each
-  // table. Throws Error(kData) where the tool wrote nothing.
-  void show(const result::RunResult& run, const Console& console) const;
+  // Exports and reads what was recorded of the cases that were measured; a JSON file is written beside each
+  // table, from which the page draws.
+  void collect(const result::RunResult& run, const Console& console);
+  // Prints it. Throws Error(kData) where the tool wrote nothing, or what cannot be read.
+  void tell(const Console& console) const;
 
  private:
   struct Watched {
@@ -42,11 +45,13 @@ class NsightRun {
     std::filesystem::path folder, log;
     bool on_gpu = false, nccl = false;
   };
-  void show_one(const Watched& one, const Console& console) const;
+  void read_one(const Watched& one, std::size_t width);
   [[nodiscard]] nsight::ToolRequest request_in(const std::filesystem::path& folder) const;
 
   nsight::ToolRequest request_;
   std::vector<Watched> watched_;
+  std::string text_;
+  std::exception_ptr problem_;  // the first
 };
 
 }  // namespace paceline::cli

@@ -5,9 +5,12 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "analysis/finding_table.h"
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "monitor/course.h"
 #include "result/noise_rules.h"
@@ -52,6 +55,24 @@ void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
   }
 }
 
+// What profile --tool ncu kept. Kernels without arithmetic or without traffic have no place in a roofline.
+void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
+  const auto file = result::folder_of_case(stored, one.case_id) / "ncu.json";
+  if (!std::filesystem::is_regular_file(file)) return;
+  try {
+    const auto study = nlohmann::json::parse(read_file(file));
+    for (const auto& k : study.at("kernels")) {
+      const auto &flops = k.at("flops_per_s"), &bytes = k.at("dram_bytes_per_s");
+      if (flops.is_number() && bytes.is_number() && flops > 0 && bytes > 0)
+        run.kernels[one.case_id].push_back({k.at("name").get<std::string>(), flops.get<double>(),
+                                            bytes.get<double>(), k.at("share").get<double>()});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    run.result.warnings.push_back(
+        fmt::format("{}: the kernels in ncu.json cannot be drawn: {}", one.label, plain_reason(error)));
+  }
+}
+
 // A run of an earlier version is judged by what this one knows to judge; its findings are then found again.
 void complete_grades(result::RunResult& run) {
   bool added = false;
@@ -70,7 +91,7 @@ report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
     auto read = result::read_case_samples(stored, one);
     run.samples[one.case_id] = std::move(read.samples);
     if (!read.lacking.empty()) ++lacking[read.lacking];
-    if (pictures) add_steps(run, stored, one), add_sampled(run, stored, one);
+    if (pictures) add_steps(run, stored, one), add_sampled(run, stored, one), add_kernels(run, stored, one);
   }
   add_machine(run, stored);
   for (const auto& [what, cases] : lacking)

@@ -253,6 +253,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (p.options.flag("monitor")) machine.emplace(directory.path(), console, view);
   auto result = run_watched(std::move(setup), directory, view, tool ? &*tool : nullptr);
   machine.reset();
+  if (tool && !InterruptGuard::flag()) tool->collect(result, console);
   const auto code = finish_run(
       result, directory, console, view,
       {p.gates,
@@ -261,7 +262,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
        is_self_test(p.options),
        std::move(next),
        {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
-  if (tool && !InterruptGuard::flag()) tool->show(result, console);
+  if (tool && !InterruptGuard::flag()) tool->tell(console);
   return code;
 }
 

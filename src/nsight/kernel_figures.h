@@ -15,11 +15,12 @@ struct KernelFigures {
   std::optional<double> tensor;                 // of cycles in which the tensor cores work
   std::optional<double> occupancy, occupancy_limit;  // warps: achieved, and what registers and so on allow
   std::optional<double> l1_hits, l2_hits;
-  std::optional<double> bank_conflicts;    // of the wavefronts of shared memory
-  std::optional<double> registers, waves;  // per thread; grids per turn of all multiprocessors
-  std::string limited_by;                  // "registers": what limits the occupancy; empty: not known
-  std::string stall;                       // "long scoreboard": why warps wait most; empty: not known
-  std::optional<double> stall_share;       // of the cycles in which warps wait
+  std::optional<double> bank_conflicts;            // of the wavefronts of shared memory
+  std::optional<double> flops_per_s, bytes_per_s;  // of arithmetic in floating point; from and to DRAM
+  std::optional<double> registers, waves;          // per thread; grids per turn of all multiprocessors
+  std::string limited_by;                          // "registers": what limits the occupancy; empty: not known
+  std::string stall;                               // "long scoreboard": why warps wait most; empty: not known
+  std::optional<double> stall_share;               // of the cycles in which warps wait
 };
 
 struct KernelFinding {

@@ -40,6 +40,8 @@ Json kernel_json(const KernelFigures& k) {
           {"l1_hit_rate", or_null(k.l1_hits)},
           {"l2_hit_rate", or_null(k.l2_hits)},
           {"bank_conflict_share", or_null(k.bank_conflicts)},
+          {"flops_per_s", or_null(k.flops_per_s)},
+          {"dram_bytes_per_s", or_null(k.bytes_per_s)},
           {"registers_per_thread", or_null(k.registers)},
           {"waves_per_multiprocessor", or_null(k.waves)},
           {"stall", k.stall},

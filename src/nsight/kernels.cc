@@ -49,6 +49,33 @@ Value bank_conflict_share(const KernelLaunch& launch) {
   return conflicts && all && *all > 0 ? Value(*conflicts / *all) : std::nullopt;
 }
 
+// Per second: of the tensor pipes by the types that they take, and of threads by instructions in a cycle, as
+// ncu's own roofline counts them. Instructions on halves work on two at once.
+Value flops_per_s(const KernelLaunch& launch) {
+  constexpr std::string_view kTensor = "sm__ops_path_tensor_src_", kEnd = ".sum.per_second";
+  Value sum;
+  for (const auto& [name, value] : launch.metrics)
+    if (name.starts_with(kTensor) && name.ends_with(kEnd) && !name.substr(kTensor.size()).starts_with("int"))
+      sum = sum.value_or(0) + value;
+  const auto cycles = metric(launch, {"smsp__cycles_elapsed.avg.per_second"});
+  constexpr std::array<std::pair<std::string_view, int>, 9> kOperations{{{"fadd", 1},
+                                                                         {"fmul", 1},
+                                                                         {"ffma", 2},
+                                                                         {"dadd", 1},
+                                                                         {"dmul", 1},
+                                                                         {"dfma", 2},
+                                                                         {"hadd", 2},
+                                                                         {"hmul", 2},
+                                                                         {"hfma", 4}}};
+  for (const auto& [operation, flops] : kOperations) {
+    const auto name =
+        fmt::format("smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed", operation);
+    if (const auto found = metric(launch, {name}); found && cycles)
+      sum = sum.value_or(0) + *found * *cycles * flops;
+  }
+  return sum;
+}
+
 // The resource that allows the fewest blocks per multiprocessor.
 std::string occupancy_limit(const KernelLaunch& launch) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLimits{
@@ -110,7 +137,7 @@ class Sum {
     Into into;
     Value (*read)(const KernelLaunch&);
   };
-  static constexpr std::array<Row, 11> kRows{{
+  static constexpr std::array<Row, 13> kRows{{
       {&KernelFigures::compute,
        [](const KernelLaunch& l) {
          return share_metric(
@@ -144,6 +171,9 @@ class Sum {
          return share_metric(l, {"lts__t_sector_hit_rate.pct", "L2 Hit Rate"});
        }},
       {&KernelFigures::bank_conflicts, bank_conflict_share},
+      {&KernelFigures::flops_per_s, flops_per_s},
+      {&KernelFigures::bytes_per_s,
+       [](const KernelLaunch& l) { return metric(l, {"dram__bytes.sum.per_second"}); }},
       {&KernelFigures::registers,
        [](const KernelLaunch& l) {
          return metric(l, {"launch__registers_per_thread", "Registers Per Thread"});

@@ -16,6 +16,12 @@ namespace paceline::report {
 using result::CaseResult;
 using result::RunResult;
 
+// A kernel of a GPU as ncu counted it; `share`: of the time of all that it counted.
+struct KernelPoint {
+  std::string name;
+  double flops_per_s = 0, bytes_per_s = 0, share = 0;
+};
+
 // A run with the samples that its report may draw, by case id (may be empty: then no distributions are
 // drawn).
 struct ReportRun {
@@ -25,6 +31,7 @@ struct ReportRun {
   std::map<std::string, StepView> steps{};                              // of training cases, by case id
   std::map<std::string, std::vector<result::SampledWindow>> sampled{};  // readings of samplers, by case id
   MachineCourse machine{};  // beside the run; empty: it was not watched
+  std::map<std::string, std::vector<KernelPoint>> kernels{};  // of cases that ncu profiled, by case id
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).

@@ -215,6 +215,17 @@ class OnAGpu(Tools):
         self.assertEqual((self.only_run() / "kernels.csv").read_text(), TABLE.read_text())
         self.assertEqual(self.cuda_calls().count("start"), 1)
 
+    def test_kernels_are_points_in_the_roofline_of_the_report(self):
+        columns = {"ID": "0", "Kernel Name": "my_gemm", "gpu__time_duration.sum": "1000", "dram__bytes.sum.per_second": "5e11",
+                   "sm__ops_path_tensor_src_fp16.sum.per_second": "4e14"}
+        table = self.write("k.csv", "\n".join([",".join(columns), ",".join(["", "", "ns", "byte/s", ""]), ",".join(columns.values())]) + "\n")
+        self.program("ncu", NCU.format(run=RUNS, export=f"cat '{table}'"))
+        self.env["SPIN_FLOPS"] = "1e9"
+        self.on_a_shown_gpu(*self.infer_words("ncu", "--device", "cuda", "--precision", "fp32"), nvml=True)
+        page = (self.only_run() / "report.html").read_text()
+        self.assertIn("kernels of x.spin spin fp32 b1 cuda under ncu", page)
+        self.assertIn("my_gemm", page)
+
     def test_training_steps_are_a_range_of_rank_0(self):
         self.on_a_shown_gpu(*self.train_words("nsys", "--device", "cuda", "--ranks", "2"), nvml=True)
         self.assertEqual(self.cuda_calls(), ["synchronize", "start", "synchronize", "stop"])

@@ -168,6 +168,25 @@ TEST(Kernels, AreSummedByNameAndWeightedByTime) {
   EXPECT_FALSE(study.kernels[1].occupancy);
 }
 
+// 10 instructions in each of 1e9 cycles a second; tensor pipes; integers are no floating point.
+TEST(Kernels, HaveTheRateOfTheirArithmetic) {
+  const auto study =
+      study_kernels({{launch("a", 1e6,
+                             {{"smsp__cycles_elapsed.avg.per_second", 1e9},
+                              {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed", 10},
+                              {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum.per_cycle_elapsed", 1},
+                              {"sm__ops_path_tensor_src_fp16.sum.per_second", 5e9},
+                              {"sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum.per_second", 5e9},
+                              {"sm__ops_path_tensor_src_int8.sum.per_second", 7e9},
+                              {"dram__bytes.sum.per_second", 2e9}}),
+                      launch("b", 1e6, {})},
+                     {}},
+                    "k.csv");
+  EXPECT_DOUBLE_EQ(*study.kernels[0].flops_per_s, 29e9);
+  EXPECT_DOUBLE_EQ(*study.kernels[0].bytes_per_s, 2e9);
+  EXPECT_FALSE(study.kernels[1].flops_per_s);
+}
+
 TEST(Kernels, WithoutATimeAreRefused) {
   EXPECT_THROW(study_kernels({{launch("a", 0, {}), launch("b", -5, {})}, {}}, "k.csv"), Error);
   EXPECT_EQ(study_kernels({{launch("a", 3, {}), launch("b", -5, {})}, {}}, "k.csv").kernels.size(), 1U);

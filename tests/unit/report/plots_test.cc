@@ -316,6 +316,17 @@ TEST(Plots, ARooflineHasTheRoofsOfTheDeviceAndACasePerPoint) {
   EXPECT_TRUE(std::ranges::count(files.files, "roofline", &ChartFile::name));
 }
 
+TEST(Plots, ARooflineHasTheKernelsThatMatter) {
+  auto run = with_peaks();
+  run.kernels[run.result.cases.at(0).case_id] = {{"gemm", 3e12, 1e12, 0.7}, {"tiny", 1e12, 1e12, 0.01}};
+  const auto plots = roofline_plots(std::span(&run, 1));
+  const auto& line = plots.at(0).lines.back();
+  ASSERT_EQ(line.points.size(), 1U);
+  EXPECT_DOUBLE_EQ(line.points[0].x, 3);
+  EXPECT_DOUBLE_EQ(line.points[0].y, 3);
+  EXPECT_TRUE(line.name.ends_with("under ncu")) << line.name;
+}
+
 TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
   auto run = with_peaks();
   auto& one = run.result.cases[0];
