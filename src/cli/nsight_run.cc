@@ -100,9 +100,11 @@ fs::path find_tool(const std::string& program) {
           tool.program, tool.program, on_one_line(command_line), tool.table, tool.table));
 }
 
+constexpr std::size_t kTail = 500;  // of what a program said
+
 // Lines in which a tool says what went wrong, else its last ones.
 std::string complaint_of(const fs::path& log) {
-  constexpr std::size_t kRead = 8000, kTail = 500;
+  constexpr std::size_t kRead = 8000;
   std::string said;
   for (const auto& line : split(file_tail(log, kRead), '\n'))
     if (line.find("ERR") != std::string::npos || line.find("rror") != std::string::npos ||
@@ -171,8 +173,15 @@ NsightRun::NsightRun(const config::Settings& options, const std::string& command
   const auto scratch = ScratchFolder::below_temp("nsight");
   std::vector<std::string> ask{request_.program.string(), "--help"};
   if (request_.tool == Tool::kSystems) ask.insert(ask.begin() + 1, "profile");
-  const auto help = output_of_tool(ask, scratch.path() / "log", fmt::format("--tool {}", tool.program));
-  if (const auto unknown = nsight::unknown_flags(request_.tool, help); !unknown.empty())
+  const auto log = scratch.path() / "log";
+  const auto problem = process::run_tool({ask, {{"LC_ALL", "C"}}, log, {}}, InterruptGuard::flag());
+  const auto unknown = nsight::unknown_flags(request_.tool, read_file(log));
+  if (!unknown.empty() && !problem.empty())
+    throw Error(
+        ErrorCode::kUnavailable,
+        fmt::format("--tool {}: {} does not say what it knows, and ended with {}: {}", tool.program,
+                    shown_path(request_.program.string()), problem, on_one_line(file_tail(log, kTail))));
+  if (!unknown.empty())
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("--tool {}: {} does not know {}; it is too old: install a newer {}", tool.program,
                             shown_path(request_.program.string()), join(unknown, ", "), tool.name));

@@ -96,6 +96,11 @@ class OnTheCpu(Tools):
             self.assertEqual(self.summary(run)["cases"][0]["repetitions"][0]["n"], 10)
         self.assertEqual(sum(call.endswith(" worker") for call in self.calls()), 2)
 
+    def test_a_tool_that_works_long_behind_the_last_rank_is_waited_for(self):
+        self.program("nsys", NSYS.format(known="--cuda-graph-trace", run='"$@"; sleep 4; echo report > "$out"', export=EXPORTS))
+        self.assert_code(self.run_cli(*self.train_words("nsys", "--device", "cpu", "--ranks", "2")), 0)
+        self.assertTrue((self.only_run() / "timeline.nsys-rep").exists())
+
     def test_what_a_tool_cannot_do_is_refused_before_anything_runs(self):
         for words, said in (
                 (self.infer_words("ncu", "--device", "cpu"), "ncu counts inside kernels of a GPU"),
@@ -123,6 +128,8 @@ class OnTheCpu(Tools):
     def test_a_tool_that_is_too_old_is_named_with_what_it_lacks(self):
         self.program("nsys", NSYS.format(known="", run=RUNS, export=EXPORTS))
         self.assert_error(self.run_cli(*self.infer_words("nsys", "--device", "cpu")), 77, "--cuda-graph-trace", "too old")
+        self.program("nsys", "#!/bin/sh\necho 'cannot be started here'; exit 9\n")
+        self.assert_error(self.run_cli(*self.infer_words("nsys", "--device", "cpu")), 77, "exit code 9: cannot be started here")
         self.assert_nothing_ran()
 
     def failing(self, run):
