@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of bundles share: which one was built, and where its PyTorch lies on the machine that built it."""
+"""What tests of bundles and wheels share: which one was built, and where its PyTorch lies on the machine that built it."""
 
 import io
 import json
@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 
 BUNDLES = Path(os.environ.get("PACELINE_BUNDLES", "build/bundles"))
+DIST = Path(os.environ.get("PACELINE_DIST", "build/dist")).resolve()
 DEPS = Path(os.environ.get("PACELINE_DEPS", ".deps")).resolve()
 INFER = ("infer", "--model", "tiny_cnn", "--engine", "eager,torchscript", "--iterations", "5", "--warmup", "1", "--idle-wait-s", "0",
          "--no-measure-peak", "--allow-noisy")
@@ -47,3 +48,8 @@ def bundles():
         if site:
             found.append((archive, facts, site))
     return found or skip(f"no bundle in {BUNDLES} whose PyTorch is in {DEPS}; `make bundle` makes one")
+
+
+def wheel(pattern="paceline-*.whl"):
+    """The newest file of `make wheel` (`make deb`); ends the test where there is none."""
+    return max(DIST.glob(pattern), key=os.path.getmtime, default=None) or skip(f"no {pattern} in {DIST}; `make {'deb' if 'deb' in pattern else 'wheel'}` makes one")

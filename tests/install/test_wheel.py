@@ -18,8 +18,7 @@ from pathlib import Path
 
 import bundle_lab as lab
 
-DIST = Path(os.environ.get("PACELINE_DIST", "build/dist")).resolve()
-WHEEL = max(DIST.glob("paceline-*.whl"), key=os.path.getmtime, default=None)
+WHEEL = lab.wheel()
 QUICK = ("--iterations", "5", "--warmup", "1", "--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--accuracy", "off")
 
 
@@ -156,6 +155,4 @@ class Environment(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not WHEEL:
-        lab.skip(f"no wheel in {DIST}; `make wheel` makes one")
     unittest.main()
