@@ -17,7 +17,7 @@ CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
   -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root) -DPACELINE_ONNXRUNTIME_ROOT=$$(cat .deps/onnxruntime_root) \
   -DPACELINE_OPENVINO_ROOT=$$(cat .deps/openvino_root))
 
-.PHONY: help setup configure tool build demo test test-slow install bundle wheel validate check docs format clean
+.PHONY: help setup configure tool build demo test test-slow install bundle wheel deb release validate check docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -46,6 +46,12 @@ bundle:  ## build/bundles/torch-VERSION.tar.xz: for machines without a compiler;
 
 wheel:  ## build/dist/paceline-VERSION-….whl: `pip install` it where Python is, without a compiler (docs/getting-started.md)
 	@PACELINE_WERROR=$(PACELINE_WERROR) scripts/bundle.sh --torch $(RELEASES) build/dist/paceline-$(VERSION)-py3-none-manylinux_2_35_x86_64.whl
+
+deb:  ## build/dist/paceline_VERSION_amd64.deb: the same tree for Debian 12, Ubuntu 22.04 and newer
+	@PACELINE_WERROR=$(PACELINE_WERROR) scripts/bundle.sh --torch $(RELEASES) build/dist/paceline_$(VERSION)_amd64.deb
+
+release:  ## what is published of VERSION: wheel, archive, .deb, SBOM, changes, checksums, in build/dist/VERSION
+	@PACELINE_WERROR=$(PACELINE_WERROR) scripts/release.sh
 
 validate: tool  ## is this machine fit for measuring?
 	@$(BUILD)/bin/paceline validate

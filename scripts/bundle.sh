@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: scripts/bundle.sh [--torch VERSION[,VERSION…]] DIR|FILE.tar.xz|FILE.whl|FILE.deb…
+# usage: scripts/bundle.sh [--torch VERSION[,VERSION…]] DIR|FILE.tar.xz|FILE.whl|FILE.deb|FILE.spdx.json…
 # Makes one tree, and packs it as each of these: it runs on another Linux (x86-64, glibc 2.35 or later) with python3 and the engines'
-# libraries that are there. A folder and an archive also hold the tests for GPUs, plans, tools. VERSION: of PyTorch, the one that
-# scripts/versions.sh names unless given. TENSORRT_ROOT=DIR (its headers) adds the plug-in for TensorRT. How it is used: docs/gpu.md.
+# libraries that are there. A folder and an archive also hold the tests for GPUs, plans, tools; .spdx.json says what it holds of others.
+# VERSION: of PyTorch, the one that scripts/versions.sh names unless given. TENSORRT_ROOT=DIR (its headers) adds the plug-in for
+# TensorRT. How it is used: docs/gpu.md.
 set -euo pipefail
 start=$SECONDS
-usage='usage: scripts/bundle.sh [--torch VERSION[,VERSION...]] DIR|FILE.tar.xz|FILE.whl|FILE.deb...'
+usage='usage: scripts/bundle.sh [--torch VERSION[,VERSION...]] DIR|FILE.tar.xz|FILE.whl|FILE.deb|FILE.spdx.json...'
 asked='' targets=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -31,7 +32,7 @@ for version in "${versions[@]:-}"; do
 done
 for target in "${targets[@]}"; do
   case $target in
-    *.tar.xz | *.whl | *.deb) [ ! -d "$target" ] || fail "'$target' is a folder" ;;
+    *.tar.xz | *.whl | *.deb | *.spdx.json) [ ! -d "$target" ] || fail "'$target' is a folder" ;;
     *) if [ -e "$target" ] && [ ! -f "$target/bundle.json" ] && [ -n "$(ls -A "$target")" ]; then fail "'$target' holds something that is no bundle; name another folder"; fi ;;
   esac
 done
@@ -124,7 +125,7 @@ pack_debian() {
   local work=$build/debian
   rm -rf "$work"
   python3 scripts/bundle/packages.py debian "$stage" "$work/stage"
-  STAGE=$PWD/$work/stage VERSION=$(cat VERSION) MAINTAINER=$(git log -1 --format='%an <%ae>' 2> /dev/null || echo paceline) SOURCE_DATE_EPOCH=$date \
+  STAGE=$PWD/$work/stage VERSION=$(cat VERSION) SOURCE_DATE_EPOCH=$date \
     cpack --config scripts/bundle/debian.cmake -B "$work" > "$work/cpack.log" 2>&1 || { cat "$work/cpack.log" >&2; fail "cpack made no .deb"; }
   mv "$work/package.deb" "$1.partial"
   put "$1" $WHEEL_LIMIT_MB
@@ -148,6 +149,7 @@ for target in "${targets[@]}"; do
     *.tar.xz) pack_archive "$target" ;;
     *.whl) pack_wheel "$target" ;;
     *.deb) pack_debian "$target" ;;
+    *.spdx.json) python3 scripts/bundle/sbom.py "$stage" "$build" "$target" "$date" ;;
     *) rm -rf "$target"; cp -R "$stage" "$target"; say "$target: $(du -sm "$target" | cut -f1) MB, in $((SECONDS - start)) s" ;;
   esac
 done

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# For `cpack --config`: a .deb of the folder STAGE that packages.py has laid out. VERSION and MAINTAINER: as the names say.
+# For `cpack --config`: a .deb of VERSION from the folder STAGE that packages.py has laid out.
 set(CPACK_GENERATOR DEB)
 set(CPACK_INSTALLED_DIRECTORIES "$ENV{STAGE};/")
 set(CPACK_PACKAGING_INSTALL_PREFIX /)
 set(CPACK_PACKAGE_NAME paceline)
 set(CPACK_PACKAGE_VENDOR paceline)
 set(CPACK_PACKAGE_VERSION $ENV{VERSION})
-set(CPACK_PACKAGE_CONTACT "$ENV{MAINTAINER}")
+set(CPACK_PACKAGE_CONTACT "The Paceline authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures deep-learning inference, training and collectives")
 set(CPACK_PACKAGE_DESCRIPTION "Paceline measures how fast deep-learning models run here, checks what they compute, and gives intervals and reasons. The engines' libraries come from Python's packages: torch, onnxruntime, openvino.")
 set(CPACK_PACKAGE_FILE_NAME package)

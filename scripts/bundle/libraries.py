@@ -41,9 +41,9 @@ def is_elf(path):
 
 
 def libraries_of_engines(folders):
-    """Their own files, and what of CUDA they load: the target's packages bring them."""
+    """Their own files, and what of CUDA they load: the target's packages bring them. Not what they take from any machine, such as libz."""
     files = [path for folder in folders for path in folder.glob("lib*.so*")]
-    return {path.name for path in files} | {name for path in files for name in Library(path).needed}
+    return {path.name for path in files} | {name for path in files for name in Library(path).needed if re.match("lib(cu|nv|nccl)", name)}
 
 
 def places():

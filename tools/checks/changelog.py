@@ -37,6 +37,10 @@ def findings(root):
     version = (root / "VERSION").read_text().strip()
     if not re.search(rf"(?<![\w.]){re.escape(version)}(?![\w.]*\d)", text):
         yield f"CHANGELOG.md does not name version {version} of VERSION"
+    # Where a user reads the number before there is a build: what to cite, and what to install.
+    for name, words in (("CITATION.cff", f"version: {version}\n"), ("README.md", f"paceline-{version}-py3"), ("docs/getting-started.md", f"paceline-{version}-py3")):
+        if words not in (root / name).read_text():
+            yield f"{name} does not say {words.strip()!r}, the version of VERSION"
     known = sections(text)
     for heading, row, source, pattern in NUMBERS:
         number = re.search(pattern, (root / source).read_text())

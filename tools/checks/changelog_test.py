@@ -27,6 +27,9 @@ class ChangelogTest(made_up_tree.TreeTest):
     clean = {
         "CHANGELOG.md": LOG,
         "VERSION": "0.2.0\n",
+        "CITATION.cff": "version: 0.2.0\n",
+        "README.md": "pip install paceline-0.2.0-py3-none-any.whl",
+        "docs/getting-started.md": "pip install paceline-0.2.0-py3-none-any.whl",
         "src/plugin/plugin.h": "constexpr int kAbiVersion = 2;",
         "src/result/case_result.h": 'const char* kSchemaVersion = "1.3";',
         "src/result/step_file.cc": "int kStepVersion = 1;",
@@ -36,6 +39,10 @@ class ChangelogTest(made_up_tree.TreeTest):
         "src/pass/sensitivity.cc": '{"format", "paceline-int8-sensitivity"},\n {"version", 1},',
     }
     check = staticmethod(changelog.findings)
+
+    def test_a_file_of_another_version(self):
+        self.expect("CITATION.cff does not say 'version: 0.2.0'", "CITATION.cff", "version: 0.1.0\n")
+        self.expect("README.md does not say 'paceline-0.2.0-py3'", "README.md", "pip install paceline-0.1.0-py3-none-any.whl")
 
     def test_an_abi_that_nobody_is_told_of(self):
         self.expect("no row '| 3 |' below 'Plug-in ABI'", "src/plugin/plugin.h", "kAbiVersion = 3;")
@@ -47,7 +54,9 @@ class ChangelogTest(made_up_tree.TreeTest):
         self.expect("no row '| 2 |' below 'Plug-in ABI'", "CHANGELOG.md", LOG.replace("| 2 | today |\n", "") + "| 2 | today |\n")
 
     def test_a_version_without_an_entry(self):
-        self.expect("does not name version 0.2.1", "VERSION", "0.2.1\n")
+        found = self.found("VERSION", "0.2.1\n")
+        self.assertEqual(len(found), 4, found)
+        self.assertIn("CHANGELOG.md does not name version 0.2.1", found[0])
 
     def test_a_number_that_moved(self):
         self.expect("has no number as", "src/onnx/calibration.cc", "kEdition = 1;")
