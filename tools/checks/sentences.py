@@ -26,7 +26,6 @@ PENDING = {
     "docs/engines.md": 3,
     "docs/gpu.md": 1,
     "docs/monitoring.md": 0,
-    "docs/profile.md": 9,
     "docs/reports.md": 0,
 }
 
