@@ -28,10 +28,11 @@ Context with_workload(Context context) {
   const auto behind_tool =
       tool == words.end() ? 0 : tool - words.begin() + (tool->find('=') == std::string::npos ? 2 : 1);
   if (at != words.end() && at != words.begin() && at - words.begin() != behind_tool) at = words.end();
-  bool infers = at != words.end() && *at == "infer";
-  if (at != words.end()) words.erase(at);
+  const bool named = at != words.end();
+  bool infers = named && *at == "infer";
+  if (named) words.erase(at);
   const unsigned infer = config::kInfer | config::kProfile;
-  if (at == words.end() && !infers && tool != words.end())
+  if (!named && tool != words.end())
     infers = !config::parse_flags(words, context.command).problems.empty() &&
              config::parse_flags(words, infer).problems.empty();
   if (infers) context.command = infer;
