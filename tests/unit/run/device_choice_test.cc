@@ -69,6 +69,24 @@ TEST(DeviceChoice, CasesOnAGpuAreWatchedUnlessTheyNameTheirSamplers) {
   config::use_declared_options({});
 }
 
+TEST(Samplers, TheCpusAreWatchedWhereTheirEnergyCanBeRead) {
+  config::use_declared_options({}, {"nvml", "rapl"});
+  const plugin::Manifest nvml{"nvml", "nvml.so", {{Role::kSampler, "nvml", "any"}}, {}, "", ""};
+  const plugin::Manifest rapl{"rapl", "rapl.so", {{Role::kSampler, "rapl", "any"}}, {}, "", ""};
+  auto here = one_gpu();
+  here.cpu_energy = true;
+  const auto samplers = [&](const std::string& lines, std::vector<plugin::Manifest> plugins) {
+    return settled(lines, here, std::move(plugins)).at(0).settings.texts("sampler");
+  };
+  EXPECT_EQ(samplers("device: cpu\n", {kCpu, kCuda, nvml, rapl}), Lines{"rapl"});
+  EXPECT_EQ(samplers("", {kCpu, kCuda, nvml, rapl}), (Lines{"nvml", "rapl"}));
+  EXPECT_EQ(samplers("", {kCpu, kCuda, nvml}), Lines{"nvml"});
+  EXPECT_EQ(samplers("sampler: none\n", {kCpu, kCuda, nvml, rapl}), Lines{"none"});
+  here.cpu_energy = false;
+  EXPECT_EQ(samplers("device: cpu\n", {kCpu, kCuda, nvml, rapl}), Lines{});
+  config::use_declared_options({});
+}
+
 TEST(DeviceChoice, WithoutAGpuItIsTheCpuAndTheReasonIsSaid) {
   const auto cases = settled("", {"no NVIDIA GPU here (neither a nor b); use device: cpu", "", 0, {}});
   EXPECT_EQ(cases.at(0).settings.text("device"), "cpu");
