@@ -133,7 +133,7 @@ std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir, std::
   // The machine's GPUs in the driver's order, whatever this process may compute on.
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
-  auto sampler = plugin::LoadedPlugin(manifest.file).make_sampler(kSampler);
+  auto sampler = plugin::LoadedPlugin(manifest.file).make<plugin::Role::kSampler>(kSampler);
   sampler->open(settings);
   return std::make_unique<GpuSource>(std::move(sampler), std::move(labels),
                                      static_cast<int>(std::max<std::int64_t>(1, kSlowMs / period_ms)));

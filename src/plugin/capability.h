@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace paceline::plugin {
+#include "plugin/roles.h"
 
-// A new role is an entry here, one in plugin.h and a row in registry.cc.
-enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend, kCommunicator, kSampler, kProbe };
+namespace paceline::plugin {
 
 struct Capability {
   Role role = Role::kEngine;

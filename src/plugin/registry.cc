@@ -19,32 +19,9 @@ namespace paceline::plugin {
 namespace fs = std::filesystem;
 namespace {
 
-template <auto kEntries, auto kName>
-std::vector<std::string> names_in(const Plugin& plugin) {
-  std::vector<std::string> names;
-  for (const auto& entry : plugin.*kEntries) names.emplace_back(entry.*kName);
-  return names;
-}
-
-struct RoleRow {
-  const char* name;
-  std::vector<std::string> (*names)(const Plugin&);
-};
 // In the order of Role.
-constexpr std::array kRoles{
-    RoleRow{"engine", names_in<&Plugin::engines, &EngineEntry::name>},
-    RoleRow{"exporter", names_in<&Plugin::exporters, &ExporterEntry::format>},
-    RoleRow{"builder", names_in<&Plugin::builders, &BuilderEntry::engine>},
-    RoleRow{"trainer", names_in<&Plugin::trainers, &TrainerEntry::device>},
-    RoleRow{"backend", names_in<&Plugin::backends, &BackendEntry::name>},
-    RoleRow{"communicator", names_in<&Plugin::communicators, &CommunicatorEntry::backend>},
-    RoleRow{"sampler", names_in<&Plugin::samplers, &SamplerEntry::name>},
-    RoleRow{"probe", names_in<&Plugin::probes, &ProbeEntry::device>},
-};
-
-const RoleRow& row_of(Role role) {
-  return kRoles.at(static_cast<std::size_t>(role));
-}
+constexpr auto kNames =
+    std::apply([](const auto&... rows) { return std::array{std::string_view(rows.name)...}; }, kRoles);
 
 // Manifests of earlier versions list engines alone.
 std::vector<Capability> capabilities_in(const nlohmann::json& manifest) {
@@ -117,17 +94,17 @@ Manifest parse_manifest(const fs::path& path) {
 }  // namespace
 
 std::string role_name(Role role) {
-  return row_of(role).name;
+  return std::string(kNames.at(static_cast<std::size_t>(role)));
 }
 
 Role role_of(const std::string& name) {
-  for (std::size_t i = 0; i < kRoles.size(); ++i)
-    if (name == kRoles[i].name) return static_cast<Role>(i);
+  if (const auto* const found = std::ranges::find(kNames, name); found != kNames.end())
+    return static_cast<Role>(found - kNames.begin());
   throw Error(ErrorCode::kData, fmt::format("this version knows no role '{}' of plug-ins", name));
 }
 
 std::string to_text(const Capability& capability) {
-  return fmt::format("{} {} {}", row_of(capability.role).name, capability.name, capability.device);
+  return fmt::format("{} {} {}", role_name(capability.role), capability.name, capability.device);
 }
 
 // A name may have spaces: the device is the last word if it is one.
@@ -137,20 +114,20 @@ Capability capability_of(const std::string& text, const std::string& device) {
   const auto last = found.name.rfind(' ');
   const auto word = last == std::string::npos ? "" : found.name.substr(last + 1);
   if (word == "cpu" || word == "cuda" || word == "any") found.device = word, found.name.resize(last);
-  for (std::size_t i = 0; i < kRoles.size(); ++i)
-    if (role == kRoles[i].name && !found.name.empty()) return found.role = static_cast<Role>(i), found;
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (role == kNames[i] && !found.name.empty()) return found.role = static_cast<Role>(i), found;
   throw Error(ErrorCode::kData, fmt::format("this version knows no capability '{}'", text));
 }
 
 std::string in_words(Role role, const std::string& name) {
-  return fmt::format("{} '{}'", row_of(role).name, name);
+  return fmt::format("{} '{}'", role_name(role), name);
 }
 
 std::string summary_of(const std::vector<Capability>& capabilities) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < kRoles.size(); ++i)
+  for (std::size_t i = 0; i < kNames.size(); ++i)
     if (const auto names = names_of(capabilities, static_cast<Role>(i)); !names.empty())
-      parts.push_back(fmt::format("{}s {}", kRoles[i].name, join(names, " ")));
+      parts.push_back(fmt::format("{}s {}", kNames[i], join(names, " ")));
   return parts.empty() ? "nothing" : join(parts, "; ");
 }
 
@@ -226,15 +203,17 @@ void load_library(const fs::path& file, const fs::path& plugin) {
 
 std::vector<Capability> LoadedPlugin::capabilities() const {
   std::vector<Capability> found;
-  for (std::size_t i = 0; i < kRoles.size(); ++i)
-    for (const auto& name : kRoles[i].names(*plugin_)) found.push_back({static_cast<Role>(i), name});
+  int role = 0;
+  const auto add = [&](const auto& row) {
+    for (const auto& entry : plugin_->*row.entries)
+      found.push_back({static_cast<Role>(role), entry.*row.key});
+    ++role;
+  };
+  std::apply([&](const auto&... rows) { (add(rows), ...); }, kRoles);
   return found;
 }
 
-std::size_t LoadedPlugin::index_of(Role role, const std::string& name) const {
-  const auto names = row_of(role).names(*plugin_);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+void LoadedPlugin::refuse(Role role, const std::string& name) const {
   throw Error(ErrorCode::kUnsupported,
               fmt::format("plug-in '{}' does not bring {}; it brings {}", file_.string(),
                           in_words(role, name), summary_of(capabilities())));

@@ -50,35 +50,23 @@ class LoadedPlugin {
   explicit LoadedPlugin(const std::filesystem::path& file);
   [[nodiscard]] const Plugin& description() const { return *plugin_; }
   [[nodiscard]] std::vector<Capability> capabilities() const;
-  // Each throws Error(kUnsupported) that lists what the plug-in brings when that is not among it.
-  [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name) const {
-    return plugin_->engines[index_of(Role::kEngine, name)].make();
+  // The entry of this name. Throws Error(kUnsupported) that lists what the plug-in brings when that is not
+  // among it.
+  template <Role kRole>
+  [[nodiscard]] const auto& entry(const std::string& name) const {
+    const auto& row = std::get<static_cast<std::size_t>(kRole)>(kRoles);
+    for (const auto& one : plugin_->*row.entries)
+      if (name == one.*row.key) return one;
+    refuse(kRole, name);
   }
-  [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const {
-    return plugin_->exporters[index_of(Role::kExporter, format)].make();
-  }
-  [[nodiscard]] std::unique_ptr<Builder> make_builder(const std::string& engine) const {
-    return plugin_->builders[index_of(Role::kBuilder, engine)].make();
-  }
-  [[nodiscard]] std::unique_ptr<Trainer> make_trainer(const std::string& device) const {
-    return plugin_->trainers[index_of(Role::kTrainer, device)].make();
-  }
-  [[nodiscard]] const BackendEntry& backend(const std::string& name) const {
-    return plugin_->backends[index_of(Role::kBackend, name)];
-  }
-  [[nodiscard]] std::unique_ptr<Communicator> make_communicator(const std::string& backend,
-                                                                RankGroup& group) const {
-    return plugin_->communicators[index_of(Role::kCommunicator, backend)].make(group);
-  }
-  [[nodiscard]] std::unique_ptr<Sampler> make_sampler(const std::string& name) const {
-    return plugin_->samplers[index_of(Role::kSampler, name)].make();
-  }
-  [[nodiscard]] std::unique_ptr<DeviceProbe> make_probe(const std::string& device) const {
-    return plugin_->probes[index_of(Role::kProbe, device)].make();
+  // What it makes of `arguments`.
+  template <Role kRole, typename... Arguments>
+  [[nodiscard]] auto make(const std::string& name, Arguments&... arguments) const {
+    return entry<kRole>(name).make(arguments...);
   }
 
  private:
-  [[nodiscard]] std::size_t index_of(Role role, const std::string& name) const;
+  [[noreturn]] void refuse(Role role, const std::string& name) const;
 
   std::filesystem::path file_;
   const Plugin* plugin_ = nullptr;

@@ -15,7 +15,8 @@ Rank::Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(si
 }
 
 const plugin::BackendEntry& Rank::backend() const {
-  return plugin(plugin::Role::kBackend).backend(spec_.plugin(plugin::Role::kBackend).name);
+  return plugin(plugin::Role::kBackend)
+      .entry<plugin::Role::kBackend>(spec_.plugin(plugin::Role::kBackend).name);
 }
 
 void Rank::run(const Membership& membership, const std::function<void()>& work) {

@@ -30,7 +30,8 @@ Json answer_to(plugin::Store& store, const Json& question) {
 void serve_store(const pass::PassSpec& spec) {
   const auto& use = spec.plugin(plugin::Role::kBackend);
   const plugin::LoadedPlugin plugin(use.file);
-  const auto store = cluster::reach_store(plugin.backend(use.name), spec.ranks.rendezvous);
+  const auto store =
+      cluster::reach_store(plugin.entry<plugin::Role::kBackend>(use.name), spec.ranks.rendezvous);
   const FileDescriptor socket(process::kExtraFd);
   process::send_message(socket.get(), {{"port", store->port()}});
   while (const auto question = process::receive_message(socket.get()))

@@ -44,7 +44,8 @@ class CollectivePass {
  private:
   void work() {
     communicator_ = rank_.plugin(plugin::Role::kCommunicator)
-                        .make_communicator(spec_.plugin(plugin::Role::kCommunicator).name, *rank_.group());
+                        .make<plugin::Role::kCommunicator>(spec_.plugin(plugin::Role::kCommunicator).name,
+                                                           *rank_.group());
     tell_ranks();
     if (!sweep_.rounds.empty()) agree_on_hosts();
     tell_known();

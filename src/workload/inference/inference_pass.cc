@@ -37,7 +37,7 @@ result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::
                                 TaggedSink& sink) {
   try {
     sink.phase("first_inference");
-    const auto engine = plugin.make_engine(plugin.description().engines.front().name);
+    const auto engine = plugin.make<plugin::Role::kEngine>(plugin.description().engines.front().name);
     engine->load(spec.model, spec.settings);
     std::vector<Tensor> inputs;
     std::vector<TensorView> views;
@@ -150,7 +150,7 @@ void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
 void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
   const plugin::LoadedPlugin plugin(spec.plugin(plugin::Role::kEngine).file);
-  const auto engine = plugin.make_engine(spec.engine());
+  const auto engine = plugin.make<plugin::Role::kEngine>(spec.engine());
   sink.phase("inspect");
   sink.emit(pass::file_inputs_record(engine->file_inputs(spec.model.file)));
   sink.phase(kUnload);

@@ -81,7 +81,7 @@ void Lanes::load(int lane, TaggedSink& sink) {
   } else {
     auto& engine = others_[static_cast<std::size_t>(lane)];
     const auto& use = spec_.plugin(plugin::Role::kEngine);
-    engine = plugin::LoadedPlugin(use.file).make_engine(use.name);
+    engine = plugin::LoadedPlugin(use.file).make<plugin::Role::kEngine>(use.name);
     engine->load(spec_.model, spec_.settings);
     mine.engine = engine.get();
   }

@@ -47,7 +47,7 @@ LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase(pass::kLoadPhase);
   const std::string heap = host::keep_freed_memory();
   const plugin::LoadedPlugin plugin(spec.plugin(plugin::Role::kEngine).file);
-  LoadedEngine loaded{plugin.make_engine(spec.engine()), 0, {}};
+  LoadedEngine loaded{plugin.make<plugin::Role::kEngine>(spec.engine()), 0, {}};
   // The libraries are loaded, the model is not: memory counts as the case's from here on.
   host::reset_rss_peak();
   loaded.memory.rss_before_load_bytes = host::process_memory().rss_bytes;

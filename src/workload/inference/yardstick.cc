@@ -201,7 +201,7 @@ bool Study::read_file() {
 // The model in a second engine of the same kind.
 ComparedOutputs Study::run_again(const pass::PassSpec& spec) {
   const plugin::LoadedPlugin plugin(spec.plugin(plugin::Role::kEngine).file);
-  const auto engine = plugin.make_engine(spec.engine());
+  const auto engine = plugin.make<plugin::Role::kEngine>(spec.engine());
   engine->load(spec.model, spec.settings);
   return run_changed(spec, *engine, batches_, nullptr, 0);
 }

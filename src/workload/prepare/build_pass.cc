@@ -27,7 +27,7 @@ void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("load"));
   const auto& use = spec.plugin(plugin::Role::kBuilder);
   const plugin::LoadedPlugin plugin(use.file);
-  const auto builder = plugin.make_builder(use.name);
+  const auto builder = plugin.make<plugin::Role::kBuilder>(use.name);
   sink.emit(pass::phase_record("build"));
   const SteadyClock clock;
   const auto begin = clock.now_ns();

@@ -26,7 +26,7 @@ void export_model(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("load"));
   const auto& use = spec.plugin(plugin::Role::kExporter);
   const plugin::LoadedPlugin plugin(use.file);
-  const auto exporter = plugin.make_exporter(use.name);
+  const auto exporter = plugin.make<plugin::Role::kExporter>(use.name);
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
   sink.emit(pass::phase_record("export"));
   const SteadyClock clock;

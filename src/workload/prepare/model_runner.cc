@@ -87,7 +87,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
   onnx::write_model(model, scratch_);
   auto settings = spec_.settings;
   settings.precision = "fp32";
-  const auto engine = plugin_.make_engine(spec_.engine());
+  const auto engine = plugin_.make<plugin::Role::kEngine>(spec_.engine());
   engine->load(scratch_model(batch), settings);
   const auto info = engine->info();
   if (!info.versions.empty())

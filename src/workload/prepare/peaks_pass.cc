@@ -11,7 +11,7 @@ void measure_peaks(const pass::PassSpec& spec, pass::RecordSink& sink) {
   sink.emit(pass::phase_record("load"));
   const auto& use = spec.plugin(plugin::Role::kProbe);
   const plugin::LoadedPlugin plugin(use.file);
-  const auto probe = plugin.make_probe(use.name);
+  const auto probe = plugin.make<plugin::Role::kProbe>(use.name);
   sink.emit(pass::phase_record("measure"));
   std::vector<result::SampledWindow> sampled;
   MeasuredWindow window;

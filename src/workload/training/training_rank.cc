@@ -45,7 +45,7 @@ void TrainingRank::run(const std::function<void()>& work) {
 void TrainingRank::load() {
   sink().phase("load");
   const auto role = plugin::Role::kTrainer;
-  trainer_ = rank_.plugin(role).make_trainer(spec_.plugin(role).name);
+  trainer_ = rank_.plugin(role).make<plugin::Role::kTrainer>(spec_.plugin(role).name);
   host::reset_rss_peak();
   result::Memory memory;
   memory.rss_before_load_bytes = host::process_memory().rss_bytes;

@@ -124,7 +124,7 @@ void add_samplers(MeasuredWindow& window, const pass::PassSpec& spec, std::size_
     named.sampler = use.name, named.repetition = spec.repetition, named.rank = spec.rank;
     const auto make = [&] {
       if (use.file.empty()) throw Error(ErrorCode::kUnavailable, "no plug-in on this host brings it");
-      return plugin::LoadedPlugin(use.file).make_sampler(use.name);
+      return plugin::LoadedPlugin(use.file).make<plugin::Role::kSampler>(use.name);
     };
     window.add<SamplerObserver>(std::move(named), make, plugin::SamplerSettings{devices, use.options}, into);
   }

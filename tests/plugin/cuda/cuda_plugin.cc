@@ -46,7 +46,7 @@ std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Option
   spec.name = c.model;
   spec.inputs = torch_test::inputs_of(c.model, c.batch, c.length);
   spec.weights_seed = c.seed;
-  auto engine = cuda_plugin().make_engine(c.engine);
+  auto engine = cuda_plugin().make<plugin::Role::kEngine>(c.engine);
   engine->load(spec, {c.precision, c.layout, c.threads, std::move(options)});
   return engine;
 }
@@ -56,7 +56,7 @@ std::unique_ptr<plugin::Engine> load_file_on_device(const std::string& file, con
   plugin::ModelSpec spec;
   spec.file = file;
   spec.inputs = {{"input", DType::kFloat32, shape}};
-  auto engine = cuda_plugin().make_engine(name);
+  auto engine = cuda_plugin().make<plugin::Role::kEngine>(name);
   engine->load(spec, {precision, "contiguous", 1, {{"device", "cuda:0"}}});
   return engine;
 }

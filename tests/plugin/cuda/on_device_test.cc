@@ -161,7 +161,7 @@ double rate_of(const std::vector<plugin::ProbedOperation>& found, std::string_vi
 }
 
 TEST_F(OnDevice, TheProbeFindsPlausiblePeaks) {
-  const auto found = cuda_plugin().make_probe("cuda")->measure("cuda:0");
+  const auto found = cuda_plugin().make<plugin::Role::kProbe>("cuda")->measure("cuda:0");
   for (const auto& one : found)
     EXPECT_TRUE(!one.times_ns.empty() || !one.detail.empty()) << one.operation << " " << one.variant;
   const double fp32 = rate_of(found, "product", "fp32");

@@ -20,7 +20,7 @@ class TrainingOnDevice : public testing::Test {
 };
 
 std::unique_ptr<plugin::Trainer> trainer_on_device(const Training& what, plugin::RankGroup* group) {
-  auto trainer = cuda_plugin().make_trainer("cuda");
+  auto trainer = cuda_plugin().make<plugin::Role::kTrainer>("cuda");
   plugin::ModelSpec model;
   model.name = what.model;
   model.inputs = torch_test::inputs_of(what.model, what.batch);
@@ -42,7 +42,7 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b, dou
 }
 
 std::unique_ptr<plugin::RankGroup> join_alone(const std::string& name = "nccl") {
-  const auto& backend = cuda_plugin().backend(name);
+  const auto& backend = cuda_plugin().entry<plugin::Role::kBackend>(name);
   plugin::Rendezvous where;
   where.serve = true;
   plugin::GroupSpec spec;

@@ -36,7 +36,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 std::unique_ptr<plugin::Engine> make_engine() {
-  return loaded_plugin().make_engine(ENGINE);
+  return loaded_plugin().make<plugin::Role::kEngine>(ENGINE);
 }
 
 std::unique_ptr<plugin::Engine> load(const std::string& file, const std::vector<TensorSpec>& inputs,

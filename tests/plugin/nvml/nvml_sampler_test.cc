@@ -37,7 +37,7 @@ class Nvml : public ::testing::Test {
                                 const std::string& pcie = "false", const std::string& period_ms = "100") {
     std::ofstream(script_) << script;
     ::setenv("FAKE_NVML", script_.c_str(), 1);
-    sampler_ = plugin::LoadedPlugin(PLUGIN_FILE).make_sampler("nvml");
+    sampler_ = plugin::LoadedPlugin(PLUGIN_FILE).make<plugin::Role::kSampler>("nvml");
     return sampler_->open({std::move(devices), {{"period_ms", period_ms}, {"pcie", pcie}}});
   }
   std::string refusal(const std::string& script, std::vector<std::string> devices = {"cuda:0"}) {

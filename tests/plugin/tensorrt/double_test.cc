@@ -80,7 +80,8 @@ plugin::BuildSettings Double::settings() {
 
 plugin::BuildReport Double::build(const std::string& lines, const plugin::BuildSettings& settings) {
   static const plugin::LoadedPlugin loaded{PLUGIN_FILE};
-  return loaded.make_builder(ENGINE)->build(write("m.onnx", lines), settings, folder_.file("m.plan"));
+  return loaded.make<plugin::Role::kBuilder>(ENGINE)->build(write("m.onnx", lines), settings,
+                                                            folder_.file("m.plan"));
 }
 
 std::unique_ptr<plugin::Engine> Double::load(const Shape& shape, const model_files_test::Settings& settings) {

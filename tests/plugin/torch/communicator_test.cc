@@ -18,7 +18,7 @@ using workload::RankOf;
 
 // Runs the operation twice on each rank, checks the first time, and returns how many elements were wrong.
 std::int64_t wrong_of(plugin::RankGroup& group, CollectiveCall call) {
-  const auto communicator = torch_plugin().make_communicator("gloo", group);
+  const auto communicator = torch_plugin().make<plugin::Role::kCommunicator>("gloo", group);
   const RankOf self{group.rank(), group.world()};
   communicator->prepare(call);
   EXPECT_TRUE(communicator->start_completes());
@@ -89,7 +89,7 @@ TEST(Communicator, ThreeRanksAndABarrier) {
 
 TEST(Communicator, ABufferOfAnotherSizeIsAMistake) {
   with_ranks(1, [&](plugin::RankGroup& group) {
-    const auto communicator = torch_plugin().make_communicator("gloo", group);
+    const auto communicator = torch_plugin().make<plugin::Role::kCommunicator>("gloo", group);
     communicator->prepare({Collective::kAllReduce, DType::kFloat32, Reduction::kSum, 0, 4, 4, false});
     EXPECT_THROW(communicator->write(std::vector<std::byte>(12)), Error);
   });

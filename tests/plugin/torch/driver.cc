@@ -32,7 +32,7 @@ void widen(const TensorView& view, float (*one)(std::uint16_t), std::vector<floa
 
 std::unique_ptr<plugin::Engine> load_spec(const std::string& engine, const plugin::ModelSpec& spec,
                                           const plugin::EngineSettings& settings) {
-  auto made = torch_plugin().make_engine(engine);
+  auto made = torch_plugin().make<plugin::Role::kEngine>(engine);
   made->load(spec, settings);
   return made;
 }

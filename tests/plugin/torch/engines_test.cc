@@ -251,7 +251,7 @@ TEST(BadInputs, AreRefusedInWords) {
   plugin::ModelSpec spec;
   spec.name = "tiny_cnn";
   spec.inputs = {{"input", DType::kFloat32, {1, 3, 31, 32}}};
-  const auto engine = torch_plugin().make_engine("eager");
+  const auto engine = torch_plugin().make<plugin::Role::kEngine>("eager");
   auto [code, message] = error_of([&] { engine->load(spec, {}); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_EQ(message,
@@ -271,7 +271,8 @@ TEST(BadInputs, UnknownOptionsAreRefused) {
   spec.inputs = inputs_of("tiny_cnn", 1);
   plugin::EngineSettings settings;
   settings.options["fuse"] = "1";
-  const auto [code, message] = error_of([&] { torch_plugin().make_engine("eager")->load(spec, settings); });
+  const auto [code, message] =
+      error_of([&] { torch_plugin().make<plugin::Role::kEngine>("eager")->load(spec, settings); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_NE(message.find("'fuse'"), std::string::npos) << message;
 }

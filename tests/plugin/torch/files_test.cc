@@ -80,7 +80,7 @@ TEST(ScriptHints, SayWhatAnInputIndexesAndTakes) {
   const TemporaryFolder folder;
   for (const auto& row : rows) {
     write_script_with_weights(folder.file("m.pt"), row.body, row.weights);
-    const auto inputs = torch_plugin().make_engine("eager")->file_inputs(folder.file("m.pt"));
+    const auto inputs = torch_plugin().make<plugin::Role::kEngine>("eager")->file_inputs(folder.file("m.pt"));
     ASSERT_EQ(inputs.size(), 1u) << row.body;
     EXPECT_EQ(inputs[0].id_limit, row.id_limit) << row.body;
     EXPECT_EQ(inputs[0].example, row.example) << row.body;
@@ -95,7 +95,7 @@ TEST(ScriptLists, TakeTheSamplesOfABatchAndNameWhatTheyReturn) {
     plugin::ModelSpec model;
     model.file = folder.file("m.pt");
     model.inputs = {{"images", DType::kFloat32, {batch, 2, 5}}};
-    const auto engine = torch_plugin().make_engine("eager");
+    const auto engine = torch_plugin().make<plugin::Role::kEngine>("eager");
     engine->load(model, {});
     auto data = data_for(model.inputs);
     bind(*engine, data);
@@ -147,7 +147,7 @@ TEST(TorchScriptFiles, AnExportedFileKeepsFp32OnEveryDevice) {
   plugin::ModelSpec spec;
   spec.name = "tiny_cnn";
   spec.inputs = {{"input", DType::kFloat32, {2, 3, 32, 32}}};
-  torch_plugin().make_exporter("torchscript")->write(spec, {}, folder.file("m.pt"));
+  torch_plugin().make<plugin::Role::kExporter>("torchscript")->write(spec, {}, folder.file("m.pt"));
   const auto engine = load_file(folder.file("m.pt"), {2, 3, 32, 32}, "eager");
   const auto found = setting(*engine, "torchscript_switches_in_file").value_or("");
   EXPECT_TRUE(found.starts_with("allow_tf32 on in 0 of ")) << found;
@@ -218,7 +218,8 @@ TEST(TorchScriptFiles, WrongShapesAndCountsAreRefusedInWords) {
   EXPECT_EQ(message.find("frame #"), std::string::npos) << message;
   plugin::ModelSpec spec;
   spec.file = folder.file("m.pt");
-  std::tie(code, message) = error_of([&] { torch_plugin().make_engine("eager")->load(spec, {}); });
+  std::tie(code, message) =
+      error_of([&] { torch_plugin().make<plugin::Role::kEngine>("eager")->load(spec, {}); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_NE(message.find("takes 1 inputs (x), 0 given"), std::string::npos) << message;
 }

@@ -22,7 +22,7 @@ std::unique_ptr<plugin::Trainer> make_lagging(const Training& what, plugin::Rank
   model.name = what.model;
   model.inputs = inputs_of(what.model, what.batch, what.length);
   model.weights_seed = what.weights_seed;
-  auto trainer = lagging_plugin().make_trainer("cpu");
+  auto trainer = lagging_plugin().make<plugin::Role::kTrainer>("cpu");
   trainer->load(model, what.settings, group);
   return trainer;
 }
@@ -88,7 +88,8 @@ TEST(LaggingTrainer, PartsOfAStepAddUp) {
 TEST(LaggingTrainer, BucketsAreMarkedOnTheDevice) {
   const Listener listener;
   plugin::GroupSpec alone;
-  const auto group = lagging_plugin().backend("gloo").join(connect(listener, true), alone);
+  const auto group =
+      lagging_plugin().entry<plugin::Role::kBackend>("gloo").join(connect(listener, true), alone);
   int late = 0;
   const auto trainer = make_lagging({}, group.get());
   const auto all = outcomes(*trainer, 3, late);

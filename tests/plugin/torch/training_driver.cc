@@ -65,7 +65,7 @@ void run_rank(int rank, int world, const Listener& listener, const RankWork& wor
   spec.rank = rank;
   spec.world = world;
   spec.timeout_s = timeout_s;
-  const auto group = torch_plugin().backend("gloo").join(store, spec);
+  const auto group = torch_plugin().entry<plugin::Role::kBackend>("gloo").join(store, spec);
   group->barrier();  // nobody needs the store any more
   work(*group);
 }
@@ -99,7 +99,7 @@ std::unique_ptr<plugin::Trainer> make_trainer(const Training& what, plugin::Rank
   model.name = what.model;
   model.inputs = inputs_of(what.model, what.batch, what.length);
   model.weights_seed = what.weights_seed;
-  auto trainer = torch_plugin().make_trainer("cpu");
+  auto trainer = torch_plugin().make<plugin::Role::kTrainer>("cpu");
   trainer->load(model, what.settings, group);
   return trainer;
 }
@@ -189,7 +189,7 @@ std::shared_ptr<plugin::Store> connect(const Listener& listener, bool serve, dou
   where.serve = serve;
   if (serve) where.listen_fd = listener.descriptor;
   where.timeout_s = timeout_s;
-  return torch_plugin().backend("gloo").connect(where);
+  return torch_plugin().entry<plugin::Role::kBackend>("gloo").connect(where);
 }
 
 void with_ranks(int world, const RankWork& work, double timeout_s) {

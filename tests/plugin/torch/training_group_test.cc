@@ -27,7 +27,7 @@ plugin::Rendezvous at(const std::string& address, int port, double timeout_s) {
 }
 
 const auto& gloo() {
-  return torch_plugin().backend("gloo");
+  return torch_plugin().entry<plugin::Role::kBackend>("gloo");
 }
 
 void expect_unavailable(const std::function<void()>& call, const std::vector<std::string>& words) {
