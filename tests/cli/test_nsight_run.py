@@ -176,7 +176,7 @@ class OnTheCpu(Tools):
         self.assert_group_empty(process)
         self.assertFalse((self.only_run() / "timeline.sqlite").exists())
 
-    def test_a_worker_that_the_tool_put_into_a_session_of_its_own_ends_too(self):
+    def test_a_worker_in_another_session_ends_too(self):
         run = 'setsid -w sh -c \'echo $$ > "$0.pid"; exec "$@"\' "$STUB_LOG" "$@"; echo report > "$out"'
         self.program("nsys", NSYS.format(known="--cuda-graph-trace", run=run, export=EXPORTS))
         self.env["SPIN_US"] = "20000"

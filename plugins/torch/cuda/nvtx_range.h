@@ -15,7 +15,7 @@ inline bool nvtx_is_wanted() {
   return kWanted;
 }
 
-// From its start to its end on any thread: a backward pass runs on threads of its own.
+// From its start to its end on any thread: a backward pass runs on another thread.
 class NvtxRange {
  public:
   NvtxRange() = default;
