@@ -20,7 +20,6 @@ PHRASE = 8  # a cell of fewer words is no sentence
 
 # Pages that are not rewritten yet, with their sentences above LONGEST words. The list only shrinks.
 PENDING = {
-    "CONTRIBUTING.md": 2,
     "docs/monitoring.md": 0,
     "docs/reports.md": 0,
 }
