@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/duration.h"
 #include "cli/fleet_hosts.h"
 #include "cli/interrupts.h"
 #include "host/differences.h"
@@ -28,6 +29,7 @@ using host::FleetDifference;
 
 constexpr std::size_t kMostColumns = 8;  // more hosts: those that are alike share a column
 constexpr std::size_t kWidestValue = 28;
+constexpr double kLongestLoad = 8;  // core sets and GPUs, twice, and the last round of each
 
 // A line about one or several hosts.
 struct Complaint {
@@ -234,6 +236,10 @@ ExitCode validate_fleet(const config::Settings& options, const Console& console)
   const auto expected = origin.empty() ? std::nullopt : std::optional(host::read_machine(origin));
   const auto hosts = host_names(options.texts("hosts"));
   HostQuestion question{host::words_of(options.text("rsh")), {}};
+  if (options.has("load")) {
+    question.arguments = {"--load", options.text("load")};
+    question.timeout_s += kLongestLoad * seconds_of("--load", options.text("load"));
+  }
   const auto fleet = gather(ask_hosts(hosts, question, InterruptGuard::flag()), expected, origin);
   if (InterruptGuard::flag()) return ExitCode::kInterrupted;
   show(fleet, console);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/duration.h"
 #include "cli/nsight_run.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
@@ -19,19 +20,6 @@ namespace {
 
 bool is_written(const config::FlagSet& flags, std::string_view name) {
   return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
-}
-
-// "30s", "2m", "500ms"
-double seconds_of(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, double>, 3> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}}};
-  for (const auto& [unit, seconds] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto number = parse_double(text.substr(0, text.size() - unit.size()));
-    if (number && *number > 0 && *number * seconds <= 86'400) return *number * seconds;
-    break;
-  }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--duration {}: write a time up to a day like 30s, 2m or 500ms", text));
 }
 
 // Of the command, what --self-test cannot follow: it has a plan and a length of its own.
@@ -101,7 +89,7 @@ config::FlagSet with_profile(config::FlagSet flags) {
   for (const auto& setting : flags.settings)
     if (setting.name == "launch_count" || setting.name == "kernel_name" || setting.name == "sections")
       throw Error(ErrorCode::kUsage, fmt::format("{} is for --tool ncu", setting.written));
-  const double seconds = seconds_of(options.text("duration"));
+  const double seconds = seconds_of("--duration", options.text("duration"));
   const auto add = [&](const char* name, std::string value) {
     if (is_written(flags, name)) return;
     config::RawSetting setting;

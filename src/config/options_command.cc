@@ -198,6 +198,11 @@ constexpr std::array kCommandRows{
            .flags = "--expect",
            .commands = kValidate,
            .help = "Compares with such a file and names each difference."},
+    Option{.name = "load",
+           .commands = kValidate,
+           .help =
+               "Load test: computes and copies on each core set and GPU for this time (20s, 2m), and names "
+               "what is slower than its peers."},
     Option{.name = "hosts",
            .form = kList,
            .commands = kValidate,

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import unittest
 from pathlib import Path
 
 import launch_lab
@@ -217,6 +218,73 @@ exec ip netns exec {self.lab.prefix}${{node#node}} unshare -u sh -c 'hostname $0
                          {self.fact: (["node1"], f"{self.value}, but {'no limit' if self.group else found['differences'][0]['values']['node0']} on the other hosts"),
                           "library spin": (["node3"], "2, but 1 on the other hosts")})
         self.assertEqual(found["verdict"], f"outliers: node1 ({self.fact}), node3 (library spin)")
+
+
+PEAKS = "product:fp32:52e12,product:bf16:700e12,copy:within_device:4.2e12"
+
+
+class Load(ValidateTest):
+    """GPUs of the double of NVML, loaded by the spin plug-in's probe, which can be slowed down. 1 ms: two rounds, the fewest."""
+
+    CAPABILITIES = ["engine spin", "trainer cpu", "probe cuda cuda"]
+
+    def load(self, *arguments, codes=(0,), **env):
+        """The rows of the load test by device, and the whole answer."""
+        if "PACELINE_FAKE_NVML" not in os.environ:
+            self.skipTest("the double of NVML is not here")
+        command = ["unshare", "-rm", "sh", "-c", cli.SHOWS_A_GPU.format(binary=self.binary), "sh"]
+        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
+            self.skipTest("no mount namespace here")
+        env = {**self.env, "SPIN_CUDA": "1", "SPIN_PEAKS": PEAKS, "FAKE_NVML": str(self.write("nvml.txt", "* ComputeRunningProcesses none\n")),
+               "LD_LIBRARY_PATH": f"{Path(os.environ['PACELINE_FAKE_NVML']).parent}:{self.env.get('LD_LIBRARY_PATH', '')}", **env}
+        done = subprocess.run([*command, "validate", "--load", "1ms", "--json", *arguments], cwd=self.folder, env=env, capture_output=True, text=True,
+                              check=False, timeout=100)
+        self.assertIn(done.returncode, codes, done.stdout + done.stderr)
+        found = json.loads(done.stdout)
+        return {row["name"].removeprefix("load "): row for row in found["checks"] if row["name"].startswith("load ")}, found
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_a_healthy_looking_gpu_with_a_third_of_its_speed_fails(self):
+        rows, found = self.load(SPIN_PEAKS_SLOW="cuda:1=3", codes=(4,))
+        self.assertEqual((rows["cuda:0"]["status"], rows["cuda:1"]["status"]), ("PASS", "FAIL"))
+        self.assertRegex(rows["cuda:1"]["text"], r"product bf16 233 TFLOP/s \(233–233\), too slow in both measurements: its peers reach 700 TFLOP/s")
+        self.assertIn("leave it out of runs", rows["cuda:1"]["fix"])
+        self.assertEqual(found["fit_for"], [])
+        figures = {(one["where"], one["what"]): one for one in found["machine"]["load"]}
+        self.assertAlmostEqual(figures["cuda:0", "copy within_device"]["median"], 4.2e12, delta=1e9)
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_what_was_slow_once_only_is_no_verdict(self):
+        rows, found = self.load(SPIN_PEAKS_SLOW="cuda:1=3", SPIN_PEAKS_ONCE=str(self.folder / "count"))
+        self.assertEqual((rows["cuda:0"]["status"], rows["cuda:1"]["status"]), ("PASS", "WARN"))
+        self.assertIn("slow in the first of two measurements only", rows["cuda:1"]["text"])
+        slowest = min(one["median"] for one in found["machine"]["load"] if one["what"] == "product bf16")
+        self.assertAlmostEqual(slowest, 700e12, delta=1e11)
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_all_devices_may_be_slower_than_what_was_saved(self):
+        rows, _ = self.load("--save", "base.json")
+        self.assertEqual({row["status"] for name, row in rows.items() if name.startswith("cuda")}, {"PASS"})
+        rows, found = self.load("--expect", "base.json", SPIN_PEAKS="product:fp32:52e12,product:bf16:200e12,copy:within_device:4.2e12", codes=(4,))
+        self.assertEqual({row["status"] for name, row in rows.items() if name.startswith("cuda")}, {"FAIL"})
+        self.assertIn("700 TFLOP/s (700–700) were saved", rows["cuda:0"]["text"])
+        self.assertEqual([one["name"] for one in found["differences"] if one["name"].startswith("cuda")], ["cuda:0: product bf16", "cuda:1: product bf16"])
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_a_gpu_that_is_lost_fails(self):
+        rows, _ = self.load(SPIN_PEAKS="lost", codes=(4,))
+        self.assertEqual(rows["cuda:0"]["status"], "FAIL")
+        self.assertIn("could not be measured: cuda:0 is lost", rows["cuda:0"]["text"])
+
+    def test_core_sets_are_measured_without_a_gpu(self):
+        out, _ = self.validate("--load", "300ms", "--json")
+        found = json.loads(out)
+        figures = [one for one in found["machine"]["load"] if one["what"] == "copy"]
+        self.assertEqual(len(figures), len({one["where"] for one in figures}))
+        self.assertTrue(all(one["low"] <= one["median"] <= one["high"] and one["n"] >= 2 for one in figures), figures)
+        self.assertNotIn("FAIL", [row["status"] for row in found["checks"]])
+        _, err = self.validate("--load", "20", codes=(2,))
+        self.assertIn("--load 20: write a time up to a day like 30s", err)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <vector>
+
+#include "host/load_test.h"
+
+namespace paceline::cli {
+
+// The load test of this machine: core sets, then GPUs. Core sets that neighbours may have slowed down do not
+// fail.
+host::LoadTest load_machine(double seconds, const std::vector<host::LoadFigure>& expected);
+
+}  // namespace paceline::cli
