@@ -277,7 +277,7 @@ struct Row {
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 15> kRows{{
+constexpr std::array<Row, 19> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
@@ -291,6 +291,10 @@ constexpr std::array<Row, 15> kRows{{
     {"swap", check_swap, true},
     {"shared memory", check_shared_memory, false},
     {"time namespace", check_time_namespace, false},
+    {"limits", [](const HostCheckOptions& o) { return check_limits(o.files); }, false},
+    {"host name", [](const HostCheckOptions& o) { return check_host_name(o.files, o.network); }, false},
+    {"synchronisation", [](const HostCheckOptions& o) { return check_synchronisation(o.network); }, false},
+    {"InfiniBand", [](const HostCheckOptions& o) { return check_infiniband(o.files); }, false},
     {"security", check_security, true},
     {"output folder", check_output, true},
 }};

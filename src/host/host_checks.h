@@ -10,6 +10,7 @@
 #include "base/rapl.h"
 #include "host/checks.h"
 #include "host/idle_gate.h"
+#include "host/network_checks.h"
 #include "host/nvml.h"
 #include "host/system_files.h"
 
@@ -32,13 +33,14 @@ struct HostCheckOptions {
   std::string nvml = kNvmlLibrary;
   std::filesystem::path powercap = rapl::powercap_folder();
   IdleGateSeams seams = real_idle_gate_seams();
+  NetworkSeams network{};
   std::function<std::optional<DiskSpace>(const std::filesystem::path&)> space = disk_space;
   std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
 };
 
 // Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs and their state, clock,
-// neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder. Nothing is
-// read before a row runs.
+// neighbours, huge pages, shared memory, swap, time namespace, limits, host name, synchronisation,
+// InfiniBand, security settings, output folder. Nothing is read before a row runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

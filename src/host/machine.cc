@@ -96,11 +96,17 @@ std::vector<Fact> facts_of(const nlohmann::json& environment, const SystemFiles&
   const nlohmann::json affinity =
       environment.value(nlohmann::json::json_pointer("/cpu/affinity"), nlohmann::json(""));
   facts.push_back({"CPUs in the affinity mask", parse_cpu_list(affinity.get<std::string>()).size(), {}});
-  const auto limits = files.read("proc/self/limits").value_or("");
-  for (const auto& row : kLimitRows) facts.push_back(limit_of(row, limits));
+  std::ranges::move(limit_facts(files), std::back_inserter(facts));
   add_gpus(environment, facts);
   const nlohmann::json variables = environment.value("variables", nlohmann::json::object());
   for (const auto& [name, value] : variables.items()) facts.push_back({"variable " + name, value, {}});
+  return facts;
+}
+
+std::vector<Fact> limit_facts(const SystemFiles& files) {
+  const auto limits = files.read("proc/self/limits").value_or("");
+  std::vector<Fact> facts;
+  for (const auto& row : kLimitRows) facts.push_back(limit_of(row, limits));
   return facts;
 }
 

@@ -36,6 +36,9 @@ const Fact* find_fact(const Machine& machine, std::string_view name);
 // Facts of the hardware, the system and its limits. `environment` is that of capture_environment.
 std::vector<Fact> facts_of(const nlohmann::json& environment, const SystemFiles& files = SystemFiles());
 
+// The limits of this process: open files, locked memory, processes.
+std::vector<Fact> limit_facts(const SystemFiles& files);
+
 nlohmann::json to_json(const Machine& machine);
 // Throws Error(kData) that names `origin` for what is no machine, or of a newer version.
 Machine machine_from_json(const nlohmann::json& json, const std::string& origin);

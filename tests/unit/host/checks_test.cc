@@ -35,6 +35,9 @@ struct CheckedMachine {
     tree.file("sys/class/powercap/intel-rapl:0/name", "package-0\n");
     tree.file("sys/class/powercap/intel-rapl:0/energy_uj", "77\n");
     options.powercap = tree.files().path("sys/class/powercap");
+    tree.file("proc/sys/kernel/hostname", "node0\n");
+    options.network = {[] { return std::optional(1e-3); },
+                       [](const auto&) { return std::vector<std::string>{"10.0.0.1"}; }};
     options.nvml = FAKE_NVML;
     options.files = tree.files();
     options.affinity = {0, 1};
@@ -70,7 +73,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 15U);
+  EXPECT_EQ(rows.size(), 19U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
 }
 

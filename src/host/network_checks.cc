@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "host/network_checks.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/timex.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "host/machine.h"
+
+namespace paceline::host {
+namespace {
+
+constexpr std::int64_t kFewFiles = 4096;      // sockets to the peers, libraries and shards of data
+constexpr std::int64_t kFewProcesses = 4096;  // threads count, too
+constexpr const char* kInfinibandFolder = "sys/class/infiniband";
+
+bool is_below(const Fact& fact, std::int64_t least) {
+  return fact.value.is_number() && fact.value.get<std::int64_t>() < least;
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+}  // namespace
+
+std::optional<double> clock_error_s() {
+  timex clock{};
+  if (::adjtimex(&clock) == TIME_ERROR || (clock.status & STA_UNSYNC) != 0) return std::nullopt;
+  return static_cast<double>(clock.maxerror) * 1e-6;
+}
+
+std::vector<std::string> addresses_of(const std::string& name) {
+  addrinfo hints{}, *list = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  std::vector<std::string> addresses;
+  if (::getaddrinfo(name.c_str(), nullptr, &hints, &list) != 0) return addresses;
+  for (const auto* one = list; one; one = one->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) ==
+        0)
+      addresses.emplace_back(text.data());
+  }
+  ::freeaddrinfo(list);
+  return addresses;
+}
+
+CheckResult check_limits(const SystemFiles& files) {
+  std::vector<std::string> words, fixes;
+  const bool infiniband = !files.list(kInfinibandFolder).empty();
+  for (const auto& limit : limit_facts(files)) {
+    words.push_back(fmt::format("{} {}", limit.name, shown_value(limit)));
+    const bool low = (limit.name == "open files" && is_below(limit, kFewFiles)) ||
+                     (limit.name == "processes" && is_below(limit, kFewProcesses)) ||
+                     (limit.name == "locked memory" && infiniband && limit.value.is_number());
+    if (low) fixes.emplace_back(rule_of(limit.name).fix);
+  }
+  return {fixes.empty() ? CheckStatus::kPass : CheckStatus::kWarn, join(words, ", "), join(fixes, "; ")};
+}
+
+CheckResult check_host_name(const SystemFiles& files, const NetworkSeams& seams) {
+  const auto name = files.read_trimmed("proc/sys/kernel/hostname").value_or("");
+  if (name.empty()) return {CheckStatus::kSkip, "the kernel does not tell the host's name", {}};
+  const auto addresses = seams.addresses(name);
+  constexpr const char* kFix =
+      "give it an address of the network in /etc/hosts or DNS, or name an address in --rdzv-endpoint";
+  if (addresses.empty())
+    return {CheckStatus::kWarn, fmt::format("{} does not resolve: torchrun and other hosts need it", name),
+            kFix};
+  if (std::ranges::all_of(addresses, is_loopback))
+    return {CheckStatus::kWarn,
+            fmt::format("{} is {}, which other hosts cannot reach", name, addresses.front()), kFix};
+  const auto reachable = std::ranges::find_if_not(addresses, is_loopback);
+  return {CheckStatus::kPass, fmt::format("{} is {}", name, *reachable), {}};
+}
+
+CheckResult check_synchronisation(const NetworkSeams& seams) {
+  if (const auto error = seams.clock_error_s())
+    return {CheckStatus::kPass,
+            fmt::format("synchronised, off by {} at most", format_duration_ns(*error * 1e9)),
+            {}};
+  return {CheckStatus::kWarn, "the kernel knows of no synchronisation of its clock",
+          "start chronyd or systemd-timesyncd, or do not compare time stamps of hosts; durations are right"};
+}
+
+CheckResult check_infiniband(const SystemFiles& files) {
+  const std::string folder = kInfinibandFolder;
+  std::vector<std::string> ports, down;
+  for (const auto& device : files.list(folder))
+    for (const auto& port : files.list(folder + "/" + device + "/ports")) {
+      const auto path = fmt::format("{}/{}/ports/{}/", folder, device, port);
+      const auto state = files.read_trimmed(path + "state").value_or("state not known");
+      const auto rate = files.read_trimmed(path + "rate").value_or("rate not known");
+      ports.push_back(fmt::format("{}:{} {}, {}", device, port, state, rate));
+      if (!state.ends_with("ACTIVE")) down.push_back(device + ":" + port);
+    }
+  if (ports.empty()) return {CheckStatus::kPass, "no device: hosts talk over TCP", {}};
+  if (down.empty()) return {CheckStatus::kPass, join(ports, "; "), {}};
+  return {CheckStatus::kWarn, join(ports, "; "),
+          fmt::format("check cable and switch of {}, or leave it out: NCCL_IB_HCA=^{}", join(down, ", "),
+                      down.front())};
+}
+
+}  // namespace paceline::host

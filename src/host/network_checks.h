@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Checks of what ranks on several hosts need: limits, a host name, synchronised clocks, InfiniBand.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/checks.h"
+#include "host/system_files.h"
+
+namespace paceline::host {
+
+// How far the kernel knows its clock to be off; empty: nobody synchronises it.
+std::optional<double> clock_error_s();
+
+// The addresses that a name stands for; empty where it stands for none.
+std::vector<std::string> addresses_of(const std::string& name);
+
+struct NetworkSeams {
+  std::function<std::optional<double>()> clock_error_s = host::clock_error_s;
+  std::function<std::vector<std::string>(const std::string&)> addresses = addresses_of;
+};
+
+CheckResult check_limits(const SystemFiles& files);
+CheckResult check_host_name(const SystemFiles& files, const NetworkSeams& seams);
+CheckResult check_synchronisation(const NetworkSeams& seams);
+CheckResult check_infiniband(const SystemFiles& files);
+
+}  // namespace paceline::host
