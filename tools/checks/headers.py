@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does every header of src/ compile alone? In few compilations: one has a header behind those alone that the header includes itself.
+
+usage: headers.py BUILD_DIR   (configured; its compile_commands.json has the flags)
+
+Where C includes B and B includes A, the file "A B C" compiles only if each does by itself: what stands before a header is what it
+includes first of all anyway. Such chains are as few as can be, by a largest matching of headers with headers that include them.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+
+
+def includes(source):
+    """Header to the headers of the tree that it includes."""
+    found = {str(path.relative_to(source)): set(re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)) for path in source.rglob("*.h")}
+    return {header: sorted(inner & set(found)) for header, inner in found.items()}
+
+
+def all_below(graph, header):
+    below, waiting = set(), list(graph[header])
+    while waiting:
+        one = waiting.pop()
+        if one not in below:
+            below.add(one)
+            waiting += graph[one]
+    return below
+
+
+def matching(below):
+    """Header to the one that follows it in its chain."""
+    follower = {}
+
+    def place(header, seen):
+        for inner in below[header]:
+            if inner in seen:
+                continue
+            seen.add(inner)
+            if inner not in follower or place(follower[inner], seen):
+                follower[inner] = header
+                return True
+        return False
+
+    for header in sorted(below):
+        place(header, set())
+    return follower
+
+
+def chains(graph):
+    sys.setrecursionlimit(10000)
+    reached = {header: all_below(graph, header) for header in graph}
+    below = {header: sorted(inner for inner in reached[header] if header not in reached[inner]) for header in graph}   # rings apart
+    follower = matching(below)
+    found = []
+    for header in sorted(set(graph) - set(follower.values())):
+        chain = [header]
+        while chain[-1] in follower:
+            chain.append(follower[chain[-1]])
+        found.append(chain)
+    return found
+
+
+def flags(build):
+    """Of the layer that may use every other one."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    words = next(shlex.split(entry["command"]) for entry in commands if "/paceline_cli.dir/" in entry["command"])
+    return [*words[:words.index("-o")], "-O0", "-w" if "-Werror" not in words else "-Werror"]
+
+
+def compile_chain(command, folder, chain):
+    """What the compiler says; nothing where all is well."""
+    file = folder / (chain[-1].replace("/", "_") + ".cc")
+    text = "".join(f'#include "{header}"\n' for header in chain)
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+    result = subprocess.run([*command, "-o", str(file.with_suffix(".o")), "-c", str(file)], capture_output=True, text=True, check=False)
+    file.with_suffix(".o").unlink(missing_ok=True)
+    return f"{' '.join(chain)}:\n{result.stderr}" if result.returncode else ""
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    folder = build / "headers"
+    folder.mkdir(exist_ok=True)
+    command = [*([found] if (found := shutil.which("ccache")) else []), *flags(build)]
+    os.environ.setdefault("CCACHE_BASEDIR", str(SOURCES))
+    graph = includes(SOURCES / "src")
+    groups = chains(graph)
+    jobs = int(subprocess.run([SOURCES / "scripts/jobs.sh"], capture_output=True, text=True, check=True).stdout)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        problems = [said for said in pool.map(lambda chain: compile_chain(command, folder, chain), groups) if said]
+    print("\n".join(problems), end="")
+    print(f"{len(graph)} headers in {len(groups)} compilations, {len(problems)} of which failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

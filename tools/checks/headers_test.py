@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check of headers by themselves: the chains, and headers that compile only behind others."""
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import headers
+
+VALUE = "#pragma once\nstruct Value { int x; };\n"
+
+
+class HeadersTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, **files):
+        for name, text in files.items():
+            (self.folder / f"{name}.h").write_text(text)
+        return headers.includes(self.folder)
+
+    def said(self, graph):
+        return "".join(headers.compile_chain(["c++", f"-I{self.folder}"], self.folder, chain) for chain in headers.chains(graph))
+
+    def test_a_header_stands_behind_what_it_includes(self):
+        graph = {"a.h": [], "b.h": ["a.h"], "c.h": ["b.h"], "d.h": ["a.h"], "alone.h": []}
+        found = headers.chains(graph)
+        self.assertEqual(sorted(h for chain in found for h in chain), sorted(graph))
+        self.assertEqual(len(found), 3)
+        for chain in found:
+            for before, header in zip(chain, chain[1:]):
+                self.assertIn(before, headers.all_below(graph, header))
+
+    def test_headers_that_compile_alone(self):
+        self.assertEqual(self.said(self.write(value=VALUE, use='#pragma once\n#include "value.h"\ninline int of(Value v) { return v.x; }\n')), "")
+
+    def test_one_that_relies_on_another(self):
+        said = self.said(self.write(value=VALUE, use="#pragma once\ninline int of(Value v) { return v.x; }\n"))
+        self.assertIn("use.h:", said)
+        self.assertIn("Value", said)
+
+    def test_rings_end(self):
+        graph = self.write(one='#pragma once\n#include "two.h"\n', two='#pragma once\n#include "one.h"\n')
+        self.assertEqual(sorted(h for chain in headers.chains(graph) for h in chain), ["one.h", "two.h"])
+
+
+if __name__ == "__main__":
+    unittest.main()
