@@ -30,7 +30,7 @@ struct ReportRun {
   std::vector<analysis::Change> changes{};                              // asked for with --what-if
   std::map<std::string, StepView> steps{};                              // of training cases, by case id
   std::map<std::string, std::vector<result::SampledWindow>> sampled{};  // readings of samplers, by case id
-  MachineCourse machine{};  // beside the run; empty: it was not watched
+  MachineCourse machine{};                                    // beside the run; empty: it was not watched
   std::map<std::string, std::vector<KernelPoint>> kernels{};  // of cases that ncu profiled, by case id
 };
 
