@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cli/nsight_profile.h"
+#include "cli/profile_options.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
 #include "report/text_layout.h"
@@ -58,10 +59,6 @@ constexpr std::array kOfInference{Given{"accuracy.check", "off", "off"},
 constexpr std::array kOfTrainingPlans{Given{"benchmark.measure_by", "steps", "steps"}};
 constexpr std::array kOfTraining{Given{"benchmark.warmup_steps", "5", "3"},
                                  Given{"benchmark.measure_steps", "10", "2"}};
-
-bool is_written(const config::FlagSet& flags, std::string_view name) {
-  return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
-}
 
 void give(config::FlagSet& flags, std::span<const Given> all, Tool tool) {
   for (const auto& given : all) {

@@ -16,11 +16,12 @@
 #include "config/plan_reader.h"
 
 namespace paceline::cli {
-namespace {
 
 bool is_written(const config::FlagSet& flags, std::string_view name) {
   return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
 }
+
+namespace {
 
 // Of the command, what --self-test cannot follow: it has a plan and a length of its own.
 constexpr std::array<std::string_view, 10> kNotForSelfTest{

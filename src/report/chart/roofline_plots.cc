@@ -54,16 +54,17 @@ constexpr double kWorthAPoint = 0.02;  // of the time of all kernels
 constexpr std::size_t kMostKernels = 12;
 
 // Of a case, where they are known: the longest first. Their bytes are those of DRAM.
-std::vector<Point> kernel_points(const ReportCase& entry) {
+std::vector<Point> kernel_points(const ReportCase& entry, const FlopUnit& scale) {
   std::vector<Point> points;
   if (!entry.run) return points;
   const auto found = entry.run->kernels.find(entry.one->case_id);
   if (found == entry.run->kernels.end()) return points;
   for (const auto& kernel : found->second) {
     if (kernel.share < kWorthAPoint || points.size() == kMostKernels) continue;
-    Point p{.x = kernel.flops_per_s / kernel.bytes_per_s, .y = kernel.flops_per_s * kTera};
-    p.hint = fmt::format("{}\n{} of the kernels' time\n{} TFLOP/s at {} FLOP/byte of DRAM", kernel.name,
-                         format_percent(kernel.share, 0), format_significant(p.y), format_significant(p.x));
+    Point p{.x = kernel.flops_per_s / kernel.bytes_per_s, .y = kernel.flops_per_s * scale.factor};
+    p.hint = fmt::format("{}\n{} of the kernels' time\n{} {} at {} FLOP/byte of DRAM", kernel.name,
+                         format_percent(kernel.share, 0), format_significant(p.y), scale.unit,
+                         format_significant(p.x));
     points.push_back(std::move(p));
   }
   return points;
@@ -83,7 +84,7 @@ void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, c
   for (const ReportCase& entry : cases) {
     left = std::min(left, *entry.one->flops.flops_per_byte);
     right = std::max(right, *entry.one->flops.flops_per_byte);
-    for (const auto& point : kernel_points(entry))
+    for (const auto& point : kernel_points(entry, scale))
       left = std::min(left, point.x), right = std::max(right, point.x);
   }
   const auto& peaks = *cases.front().one->device_peaks;
@@ -135,7 +136,7 @@ Plot roofline_of(const std::string& device, const Cases& cases) {
     plot.lines[first + index].points.push_back(point_of(cases[at], scale));
   }
   for (std::size_t at = 0; at < cases.size(); ++at)
-    if (auto points = kernel_points(cases[at]); !points.empty())
+    if (auto points = kernel_points(cases[at], scale); !points.empty())
       plot.lines.push_back({.points = std::move(points),
                             .colour = series_colour(precisions.size()),
                             .stroke = Line::Stroke::kHidden,

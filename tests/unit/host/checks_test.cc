@@ -78,7 +78,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
 }
 
 TEST(HostChecks, EnergyCountersAreNamed) {
-  Machine machine;
+  CheckedMachine machine;
   EXPECT_EQ(machine.row("CPU energy").text, "energy counters of package-0");
   machine.options.powercap = "/not/there";
   EXPECT_EQ(machine.row("CPU energy").status, CheckStatus::kSkip);
