@@ -81,7 +81,9 @@ Sections peak_sections(std::span<const ReportRun> runs, Form form) {
 
 }  // namespace
 
-constexpr Subject kDevicePeaks{
-    .id = "device-peaks", .heading = "What the device does at best", .of_runs = peak_sections};
+constexpr Subject kDevicePeaks{.id = "device-peaks",
+                               .heading = "What the device does at best",
+                               .behind_cases = true,
+                               .of_runs = peak_sections};
 
 }  // namespace paceline::report

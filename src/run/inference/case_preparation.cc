@@ -278,7 +278,10 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
   if (!runs_same_code(pass, reference)) return;
   auto& question = pass.accuracy;
   question.independence =
-      fmt::format("the reference also ran in {}, and no other engine here takes this model", pass.engine());
+      reference.model.file.empty()
+          ? fmt::format("the reference of built-in models runs in {} itself", pass.engine())
+          : fmt::format("the reference also ran in {}, and no other engine here takes this model",
+                        pass.engine());
   const auto other = other_reader(tools_.setup.engines, reference.model.file, reference.engine());
   if (other.empty()) return;
   auto witness = reference;
