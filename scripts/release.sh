@@ -21,6 +21,10 @@ if [ "$(git describe --exact-match --match "v$version" 2> /dev/null)" != "v$vers
 fi
 changes=$(section "$heading")
 [ -n "$changes" ] || { echo "release: CHANGELOG.md has no section '## [$heading]'" >&2; exit 1; }
+if [ -e "$folder" ] && [ ! -f "$folder/SHA256SUMS" ] && [ -n "$(ls -A -- "$folder" 2> /dev/null || echo file)" ]; then
+  echo "release: $folder is not empty, and is no folder of a release; name another one" >&2
+  exit 1
+fi
 rm -rf "$folder"
 mkdir -p "$folder"
 scripts/bundle.sh --torch "$TORCH_RELEASES" "$folder/$name-py3-none-manylinux_2_35_x86_64.whl" "$folder/$name-linux-x86_64.tar.xz" \

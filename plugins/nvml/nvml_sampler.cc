@@ -16,10 +16,10 @@ using Code = int;
 
 constexpr std::chrono::milliseconds kSlowPeriod{1000};
 
-// The GPUs of this host as CUDA counts them in this process.
+// The GPUs of this host as CUDA counts them in a process with these variables.
 class VisibleDevices {
  public:
-  explicit VisibleDevices(const nvml::Library& library) : library_(library) {
+  VisibleDevices(const nvml::Library& library, const nvml::Variable& variable) : library_(library) {
     unsigned count = 0;
     if (!library.call<Code(unsigned*)>("nvmlDeviceGetCount_v2", &count).empty()) count = 0;
     handles_.resize(count);
@@ -31,7 +31,7 @@ class VisibleDevices {
       names[i] = {library.text("nvmlDeviceGetName", unknown, handles_[i]),
                   library.text("nvmlDeviceGetUUID", unknown, handles_[i])};
     }
-    visible_ = nvml::visible_gpus(names, nvml::own_variable);
+    visible_ = nvml::visible_gpus(names, variable);
   }
 
   [[nodiscard]] int count() const { return static_cast<int>(visible_.size()); }
@@ -60,12 +60,19 @@ class VisibleDevices {
   std::vector<nvml::VisibleGpu> visible_;
 };
 
+// Of a process that sees all GPUs, in the driver's order.
+std::optional<std::string> driver_order(const std::string& name) {
+  return name == "CUDA_DEVICE_ORDER" ? std::optional<std::string>("PCI_BUS_ID") : std::nullopt;
+}
+
 }  // namespace
 
 std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settings) {
   library_.emplace();
   if (!library_->reason().empty()) throw Error(ErrorCode::kUnavailable, library_->reason());
-  const VisibleDevices visible(*library_);
+  // The monitor asks for it, whatever its own process may compute on.
+  const bool all = settings.options.contains("driver_order");
+  const VisibleDevices visible(*library_, all ? nvml::Variable(driver_order) : nvml::own_variable);
   std::string reason = "the case runs on no NVIDIA GPU";
   for (const auto& name : settings.devices) {
     const auto device = device_named(name);

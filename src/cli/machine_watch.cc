@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <exception>
 #include <optional>
 
 #include "base/display_text.h"
@@ -59,7 +60,7 @@ void MachineWatch::watch(const std::stop_token& stop) try {
     before = std::move(now);
     due = std::max(due + kPeriod, std::chrono::steady_clock::now());
   } while (sleep_until(due, stop));
-} catch (const Error& e) {
+} catch (const std::exception& e) {
   view_.warning(fmt::format("--monitor: the machine is no longer watched: {}", e.what()));
 }
 

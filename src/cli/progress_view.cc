@@ -2,6 +2,7 @@
 #include "cli/progress_view.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <array>
@@ -190,8 +191,11 @@ void ProgressView::redraw() {
 void ProgressView::beside(std::vector<std::string> lines) {
   const std::scoped_lock lock(mutex_);
   if (!console_.terminal || console_.quiet) return;
-  constexpr std::size_t kMostLines = 16;
-  lines.resize(std::min(lines.size(), kMostLines));
+  winsize size{};
+  const bool known = ::ioctl(::fileno(console_.text()), TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  const std::size_t most =
+      known ? std::max<std::size_t>(size.ws_row, 2) - 2 : 16;  // the first line stays in view
+  lines.resize(std::min(lines.size(), most));
   beside_ = std::move(lines);
   if (line_open_) redraw();
 }

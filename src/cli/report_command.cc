@@ -149,6 +149,12 @@ ExitCode report_recording(const std::vector<std::string>& paths, const config::S
   for (const auto* format : formats) {
     const bool beside = output.empty() && format->kind != FormatKind::kText;
     const auto own = fs::path(file).replace_extension(fs::path(format->file).extension());
+    std::error_code none;
+    const auto& target = beside ? own : output;
+    if (fs::equivalent(target, file, none))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} is the recording itself; write the report elsewhere: --output FILE",
+                              shown_path(target.string())));
     deliver(
         {report::of_recording(*format), runs, render, beside ? own : output, file.parent_path(), console});
   }

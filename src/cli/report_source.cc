@@ -45,14 +45,13 @@ void add_sampled(report::ReportRun& run, const result::StoredRun& stored, const 
 
 // What --monitor recorded beside it.
 void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
-  try {
-    std::vector<monitor::Recording> recordings;
-    for (const auto& file : monitor::recordings_of_run(stored.folder))
+  std::vector<monitor::Recording> recordings;
+  for (const auto& file : monitor::recordings_of_run(stored.folder)) try {
       recordings.push_back(monitor::read_recording(file));
-    run.machine = monitor::course_of(recordings);
-  } catch (const Error& error) {
-    run.result.warnings.push_back(fmt::format("what the machine did cannot be drawn: {}", error.what()));
-  }
+    } catch (const Error& error) {
+      run.result.warnings.push_back(fmt::format("what the machine did cannot be drawn: {}", error.what()));
+    }
+  run.machine = monitor::course_of(recordings, stored.run.run_id);
 }
 
 // What profile --tool ncu kept. Kernels without arithmetic or without traffic have no place in a roofline.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -71,10 +72,11 @@ void add_devices(const Snapshot& now, const Snapshot& before, Drawn& to) {
 }
 
 // A pass that is seen in two readings one after the other was under way between them.
-void add_passes(const Snapshot& now, double time_s, double before_s,
+void add_passes(const Snapshot& now, const std::string& run_id, double time_s, double before_s,
                 std::vector<report::MachinePass>& passes) {
   for (const auto& run : now.runs) {
-    if (run.number == 0) continue;
+    const bool own = run_id.empty() || std::filesystem::path(run.folder).filename() == run_id;
+    if (run.number == 0 || !own) continue;
     const auto label = fmt::format("{} {}/{}", run.label, run.number, run.of);
     const auto known = std::ranges::find_if(
         passes, [&](const auto& pass) { return pass.label == label && pass.to_s >= before_s; });
@@ -85,7 +87,7 @@ void add_passes(const Snapshot& now, double time_s, double before_s,
   }
 }
 
-void add_recording(const Recording& recording, std::int64_t begin_ms, Drawn& to) {
+void add_recording(const Recording& recording, const std::string& run_id, std::int64_t begin_ms, Drawn& to) {
   const auto& all = recording.snapshots;
   auto& course = to.course();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -100,14 +102,14 @@ void add_recording(const Recording& recording, std::int64_t begin_ms, Drawn& to)
     ++course.readings;
     add_machine(now, before, to);
     add_devices(now, before, to);
-    add_passes(now, time_s, i == 0 ? time_s : before_s, course.passes);
+    add_passes(now, run_id, time_s, i == 0 ? time_s : before_s, course.passes);
   }
   if (!all.empty()) course.absent = all.back().absent;
 }
 
 }  // namespace
 
-MachineCourse course_of(const std::vector<Recording>& recordings) {
+MachineCourse course_of(const std::vector<Recording>& recordings, const std::string& run_id) {
   Drawn drawn;
   const auto first = std::ranges::find_if(recordings, [](const auto& one) { return !one.snapshots.empty(); });
   if (first == recordings.end()) return {};
@@ -115,7 +117,7 @@ MachineCourse course_of(const std::vector<Recording>& recordings) {
   drawn.course().host = first->host;
   drawn.course().begun_utc = format_utc(begin_ms / 1000);
   for (const auto& one : recordings) {
-    add_recording(one, begin_ms, drawn);
+    add_recording(one, run_id, begin_ms, drawn);
     if (one.cut) drawn.course().warnings.emplace_back("The recording ends within a line, which is left out.");
   }
   return std::move(drawn.course());

@@ -130,9 +130,7 @@ std::unique_ptr<Source> open_gpus(const std::filesystem::path& plugin_dir, std::
   constexpr std::int64_t kShortestMs = 20, kLongestMs = 10'000, kSlowMs = 1000;  // of the sampler
   const auto period_ms = std::clamp<std::int64_t>(period.count(), kShortestMs, kLongestMs);
   settings.options["period_ms"] = std::to_string(period_ms);
-  // The machine's GPUs in the driver's order, whatever this process may compute on.
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
-  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+  settings.options["driver_order"] = "true";  // whatever this process may compute on
   auto sampler = plugin::LoadedPlugin(manifest.file).make<plugin::Role::kSampler>(kSampler);
   sampler->open(settings);
   return std::make_unique<GpuSource>(std::move(sampler), std::move(labels),

@@ -98,9 +98,11 @@ bool is_recording(const std::filesystem::path& file) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none)) return false;
   std::ifstream text(file, std::ios::binary);
-  std::string begin(64, '\0');
+  std::string begin(512, '\0');  // names of hosts have at most 255 bytes
   text.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin.find(kMark) != std::string::npos;
+  begin.resize(static_cast<std::size_t>(text.gcount()));
+  begin.resize(std::min(begin.find('\n'), begin.size()));
+  return begin.starts_with('{') && begin.find(fmt::format("\"{}\"", kMark)) != std::string::npos;
 }
 
 }  // namespace paceline::monitor

@@ -108,6 +108,7 @@ std::string render_machine_markdown(std::span<const ReportRun> runs, const Rende
   const auto& course = the_course(runs);
   std::string out = fmt::format("# {}\n\n{}\n\n{}", escape_markdown(on_one_line(course.host)),
                                 escape_markdown(course_words(course)), markdown_of(figures_of(course)));
+  for (const auto& words : course.warnings) out += fmt::format("- Warning: {}\n", escape_markdown(words));
   for (const auto& reason : course.absent) out += fmt::format("- Not read: {}\n", escape_markdown(reason));
   return out;
 }
@@ -115,6 +116,7 @@ std::string render_machine_markdown(std::span<const ReportRun> runs, const Rende
 std::string render_machine_text(std::span<const ReportRun> runs, const RenderOptions& options) {
   const auto& course = the_course(runs);
   std::string out = course_words(course) + "\n\n" + terminal_of(figures_of(course), options.terminal);
+  for (const auto& words : course.warnings) out += "! " + words + "\n";
   for (const auto& reason : course.absent) out += "not read " + on_one_line(reason) + "\n";
   return out;
 }

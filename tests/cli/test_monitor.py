@@ -144,6 +144,13 @@ class Lines(cli.CliTest):
         self.assertRegex(page, "No timed pass was seen.|Shade: a timed pass")  # of another test
         self.assert_error(self.run_cli("report", "m.jsonl", "--format", "csv"), 2, "--format csv", "no cases", "markdown")
         self.assert_error(self.run_cli("report", "m.jsonl", "m.jsonl"), 2, "stands alone")
+        self.assert_error(self.run_cli("report", "m.jsonl", "-o", "m.jsonl"), 2, "m.jsonl is the recording itself", "--output")
+        lines = (self.folder / "m.jsonl").read_text(encoding="utf-8").splitlines()
+        head = json.dumps({"host": "a" * 200, "paceline_monitor": json.loads(lines[0])["paceline_monitor"]})
+        self.write("long.jsonl", "\n".join([head, *lines[1:3], '{"cut']))
+        cut = self.run_cli("report", "long.jsonl", "--format", "text").out
+        self.assertIn("a" * 200, cut)
+        self.assertIn("ends within a line", cut)
         self.write("empty.jsonl", (self.folder / "m.jsonl").read_text(encoding="utf-8").splitlines()[0] + "\n")
         self.assert_error(self.run_cli("report", "empty.jsonl"), 2, "empty.jsonl", "no readings")
 
@@ -177,6 +184,11 @@ class BesideARun(cli.CliTest):
         (run / "monitor.jsonl").write_text("{}\n", encoding="utf-8")
         self.run_cli("report", str(run))
         self.assertIn("what the machine did cannot be drawn", (run / "report.html").read_text(encoding="utf-8"))
+        self.assertNotIn('id="machine"', (run / "report.html").read_text(encoding="utf-8"))
+        (run / "monitor-2.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.run_cli("report", str(run))
+        self.assertIn('id="machine"', (run / "report.html").read_text(encoding="utf-8"))
+        (run / "monitor-2.jsonl").unlink()
         (run / "monitor.jsonl").unlink()
         self.run_cli("report", str(run))
         self.assertNotIn('id="machine"', (run / "report.html").read_text(encoding="utf-8"))
@@ -425,6 +437,24 @@ class Gpus(cli.CliTest):
     @staticmethod
     def values(reading, family):
         return [p["value"] for p in reading["families"].get(family, [])]
+
+    def test_beside_a_run_it_leaves_the_choice_of_gpus_alone(self):
+        self.env.update(FAKE_NVML=str(self.write("nvml.txt", "* ClockInfo.1 1980\n")), CUDA_VISIBLE_DEVICES="1",
+                        LD_LIBRARY_PATH=str(Path(os.environ["PACELINE_FAKE_NVML"]).parent))
+        run = self.start(*BesideARun.SPIN, env={"SPIN_US": "5000"})
+        def of_workers():
+            recorded = list(self.folder.glob("r/*/*/monitor.jsonl"))
+            if not recorded or len(recorded[0].read_text().splitlines()) < 2:
+                return []
+            workers = [p.parent for p in Path("/proc").glob("[0-9]*/stat") if f") S {run.pid} " in p.read_text() or f") R {run.pid} " in p.read_text()]
+            return [(w / "environ").read_bytes().split(b"\0") for w in workers]
+        self.assertTrue(wait_until(of_workers))
+        for variables in of_workers():
+            self.assertIn(b"CUDA_VISIBLE_DEVICES=1", variables)
+            self.assertNotIn(b"CUDA_DEVICE_ORDER=PCI_BUS_ID", variables)
+        recording = next(self.folder.glob("r/*/*/monitor.jsonl")).read_text().splitlines()
+        self.assertEqual(len(self.values(json.loads(recording[1]), "paceline_gpu_sm_clock_hertz")), 2, "all GPUs, whatever is visible")
+        run.send_signal(signal.SIGTERM)
 
     def test_every_gpu_is_read_in_base_units(self):
         one, = self.readings("* ClockInfo.1 1980\n* FieldValues.186 699500\n* Temperature 63\n* CurrentClocksEventReasons 0x4\n", 1)

@@ -62,6 +62,17 @@ TEST(Course, APassLastsFromItsFirstReadingToItsLast) {
   EXPECT_EQ(course.passes[2].from_s, 4);
 }
 
+TEST(Course, OfARunHasItsOwnPassesAlone) {
+  auto both = reading(0, 0, 0, 1);
+  both.runs[0].folder = "/results/e/mine";
+  both.runs.push_back(both.runs[0]);
+  both.runs[1].folder = "/results/e/theirs", both.runs[1].label = "theirs";
+  const auto course = course_of({{"n", {both}}}, "mine");
+  ASSERT_EQ(course.passes.size(), 1U);
+  EXPECT_EQ(course.passes[0].label, "m b1 1/9");
+  EXPECT_EQ(course_of({{"n", {both}}}).passes.size(), 2U);
+}
+
 TEST(Course, BetweenTwoRecordingsNothingIsDrawn) {
   const auto course = course_of({{"n", {reading(0, 0, 100, 1), reading(1, 1, 100, 1)}},
                                  {"n", {reading(9, 5, 100, 1), reading(10, 5, 100, 1)}}});
