@@ -22,6 +22,7 @@
 #include "config/option_table.h"
 #include "host/differences.h"
 #include "host/environment.h"
+#include "host/gpu_links.h"
 #include "host/host_checks.h"
 #include "report/text_layout.h"
 #include "result/result_json.h"
@@ -54,6 +55,7 @@ host::Machine this_machine(const Context& context, std::vector<host::Fact> found
                         {}};
   machine.facts.insert(machine.facts.begin(), host::Fact{"Paceline", suite().version, {}});
   std::ranges::move(found, std::back_inserter(machine.facts));
+  machine.facts.push_back(host::gpu_links_fact());
   return machine;
 }
 

@@ -19,7 +19,7 @@ constexpr const char* kOtherHardware = "use a host of the same type, or save a f
 constexpr const char* kSameLibrary = "install the same version on both";
 constexpr const char* kSameSystem = "compare results of the same system only, or update the older one";
 
-constexpr std::array<FactRule, 36> kFactRules{{
+constexpr std::array<FactRule, 37> kFactRules{{
     {"Paceline", "", FactUnit::kNone, kWorse, false, kSameLibrary},
     {"plug-in ", "", FactUnit::kNone, kWorse, false, "paceline validate there shows why, and how to get it"},
     {"library ", "", FactUnit::kNone, kWorse, false, kSameLibrary},
@@ -68,6 +68,8 @@ constexpr std::array<FactRule, 36> kFactRules{{
     {"processes", "", FactUnit::kNone, CheckStatus::kWarn, true, "ulimit -u unlimited"},
     {"variable ", "", FactUnit::kNone, CheckStatus::kWarn, false,
      "set it alike, or nowhere, in the shell that starts Paceline"},
+    {"GPU links", "", FactUnit::kNone, kWorse, false,
+     "nvidia-smi topo -m and nvidia-smi nvlink -s there show why"},
     {"GPU ", "", FactUnit::kNone, kWorse, false, kOtherHardware},  // its own rows are below
     {"", "", FactUnit::kNone, CheckStatus::kWarn, false, "look at paceline validate on both"},
 }};

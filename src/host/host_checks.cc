@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "host/affinity.h"
 #include "host/cpu.h"
 #include "host/gpu_condition.h"
+#include "host/gpu_links.h"
 #include "host/memory.h"
 
 namespace paceline::host {
@@ -215,10 +215,6 @@ CheckResult check_security(const HostCheckOptions& o) {
                           randomization && *randomization == "0" ? "off" : "on", active));
 }
 
-bool writable(const Path& path) {
-  return ::access(path.c_str(), W_OK) == 0;
-}
-
 Path nearest_existing(Path path) {
   std::error_code error;
   path = std::filesystem::absolute(path, error);
@@ -228,13 +224,16 @@ Path nearest_existing(Path path) {
 
 CheckResult check_output(const HostCheckOptions& o) {
   const std::string name = o.output_dir.string();
-  const bool can_write = o.can_write ? o.can_write(o.output_dir) : writable(nearest_existing(o.output_dir));
-  if (!can_write) return fail(fmt::format("{} cannot be written", name), "choose another folder with -o DIR");
   const auto space = o.space(o.output_dir);
   if (!space) return skip(fmt::format("the space of {} is not known", name));
-  const std::string text = fmt::format("{} has {} free", name, bytes_in_words(space->available_bytes));
+  std::string text = fmt::format("{} has {} free", name, bytes_in_words(space->available_bytes));
   const auto available = static_cast<double>(space->available_bytes);
   if (available < kNoDiskBytes) return fail(text, "free space, or choose another folder with -o DIR");
+  const auto speed = o.disk(nearest_existing(o.output_dir), space->available_bytes);
+  if (!speed.refusal.empty())
+    return fail(fmt::format("{} cannot be written: {}", name, speed.refusal),
+                "choose another folder with -o DIR");
+  text += ", " + in_words(speed);
   if (available < kScarceDiskBytes) return warn(text, "raw samples of a large plan may need more");
   return pass(text);
 }
@@ -277,13 +276,14 @@ struct Row {
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 19> kRows{{
+constexpr std::array<Row, 21> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
     {"memory", check_memory, true},
     {"GPUs", check_gpus, true},
     {"GPU state", check_gpu_state, true},
+    {"GPU links", [](const HostCheckOptions& o) { return check_gpu_links(o.files, o.nvml); }, false},
     {"CPU energy", check_energy, false},
     {"clock", check_clock, true},
     {"neighbours", check_neighbours, true},
@@ -293,6 +293,8 @@ constexpr std::array<Row, 19> kRows{{
     {"time namespace", check_time_namespace, false},
     {"limits", [](const HostCheckOptions& o) { return check_limits(o.files); }, false},
     {"host name", [](const HostCheckOptions& o) { return check_host_name(o.files, o.network); }, false},
+    {"rendezvous port", [](const HostCheckOptions& o) { return check_port(o.files, o.network, o.port); },
+     false},
     {"synchronisation", [](const HostCheckOptions& o) { return check_synchronisation(o.network); }, false},
     {"InfiniBand", [](const HostCheckOptions& o) { return check_infiniband(o.files); }, false},
     {"security", check_security, true},

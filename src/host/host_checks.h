@@ -9,6 +9,7 @@
 
 #include "base/rapl.h"
 #include "host/checks.h"
+#include "host/disk_speed.h"
 #include "host/idle_gate.h"
 #include "host/network_checks.h"
 #include "host/nvml.h"
@@ -35,12 +36,13 @@ struct HostCheckOptions {
   IdleGateSeams seams = real_idle_gate_seams();
   NetworkSeams network{};
   std::function<std::optional<DiskSpace>(const std::filesystem::path&)> space = disk_space;
-  std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
+  std::function<DiskSpeed(const std::filesystem::path&, std::int64_t room)> disk = measure_disk;
+  int port = rendezvous_port();
 };
 
-// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs and their state, clock,
-// neighbours, huge pages, shared memory, swap, time namespace, limits, host name, synchronisation,
-// InfiniBand, security settings, output folder. Nothing is read before a row runs.
+// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs, their state and links,
+// clock, neighbours, huge pages, shared memory, swap, time namespace, limits, host name, rendezvous port,
+// synchronisation, InfiniBand, security settings, output folder. Nothing is read before a row runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 
+#include "base/handle.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "host/machine.h"
@@ -26,6 +30,37 @@ bool is_below(const Fact& fact, std::int64_t least) {
 
 bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
+}
+
+bool can_listen_on(int family, const sockaddr* address, socklen_t size) {
+  const FileDescriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;  // connections that linger do not count
+  return socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+         ::bind(socket.get(), address, size) == 0 && ::listen(socket.get(), 1) == 0;
+}
+
+// The inode of the socket that listens on the port: words of a line of /proc/net/tcp; empty: none is seen.
+std::string listening_inode(const SystemFiles& files, int port) {
+  const auto ending = fmt::format(":{:04X}", port);
+  for (const char* table : {"proc/net/tcp", "proc/net/tcp6"})
+    for (const auto& line : split(files.read(table).value_or(""), '\n')) {
+      const auto words = words_of(line);
+      if (words.size() > 9 && words[1].ends_with(ending) && words[3] == "0A") return words[9];
+    }
+  return {};
+}
+
+// "python3 (pid 4711)"; empty where the process is another user's, or of another container.
+std::string owner_of(const SystemFiles& files, const std::string& inode) {
+  const auto link = fmt::format("socket:[{}]", inode);
+  for (const auto& process : files.list("proc")) {
+    if (!parse_int(process)) continue;
+    const auto folder = fmt::format("proc/{}/", process);
+    for (const auto& descriptor : files.list(folder + "fd"))
+      if (files.link_target(folder + "fd/" + descriptor) == link)
+        return fmt::format("{} (pid {})", files.read_trimmed(folder + "comm").value_or("a program"), process);
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,6 +84,24 @@ std::vector<std::string> addresses_of(const std::string& name) {
   }
   ::freeaddrinfo(list);
   return addresses;
+}
+
+int rendezvous_port() {
+  constexpr int kDefaultPort = 29500, kLast = 65535;
+  const char* given = std::getenv("MASTER_PORT");
+  const auto port = given ? parse_int(given) : std::nullopt;
+  return port && *port > 0 && *port <= kLast ? static_cast<int>(*port) : kDefaultPort;
+}
+
+bool can_listen(int port) {
+  const auto number = htons(static_cast<std::uint16_t>(port));
+  sockaddr_in four{};
+  four.sin_family = AF_INET, four.sin_port = number;
+  if (!can_listen_on(AF_INET, reinterpret_cast<const sockaddr*>(&four), sizeof four) && errno == EADDRINUSE)
+    return false;
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6, six.sin6_port = number;
+  return can_listen_on(AF_INET6, reinterpret_cast<const sockaddr*>(&six), sizeof six) || errno != EADDRINUSE;
 }
 
 CheckResult check_limits(const SystemFiles& files) {
@@ -78,6 +131,18 @@ CheckResult check_host_name(const SystemFiles& files, const NetworkSeams& seams)
             fmt::format("{} is {}, which other hosts cannot reach", name, addresses.front()), kFix};
   const auto reachable = std::ranges::find_if_not(addresses, is_loopback);
   return {CheckStatus::kPass, fmt::format("{} is {}", name, *reachable), {}};
+}
+
+CheckResult check_port(const SystemFiles& files, const NetworkSeams& seams, int port) {
+  if (seams.can_listen(port)) return {CheckStatus::kPass, fmt::format("port {} is free", port), {}};
+  const auto inode = listening_inode(files, port);
+  const auto owner = inode.empty() ? "" : owner_of(files, inode);
+  constexpr const char* kOtherPort = "choose another port in --rdzv-endpoint or MASTER_PORT";
+  if (owner.empty())
+    return {CheckStatus::kWarn, fmt::format("port {} is taken by a process that is not visible here", port),
+            fmt::format("sudo ss -ltnp 'sport = :{}' names it: end it, or {}", port, kOtherPort)};
+  return {CheckStatus::kWarn, fmt::format("port {} is taken by {}", port, owner),
+          fmt::format("end it, or {}", kOtherPort)};
 }
 
 CheckResult check_synchronisation(const NetworkSeams& seams) {

@@ -73,6 +73,9 @@ constexpr const char* kUsual = R"(
 * MaxPcieLinkWidth 16
 * MigMode 0
 * PersistenceMode 1
+* NvLinks 18
+* P2PStatus.0 0
+* P2PStatus.2 0
 )";
 
 struct Gpu {
@@ -335,6 +338,20 @@ FAKE_SM_CLOCK(DefaultApplicationsClock)
 FAKE_SETTING(EccMode)
 FAKE_SETTING(MigMode)
 
+// "0 P2PStatus.2.1 5": of GPU 0 with GPU 1 over NVLink; else "P2PStatus.2" with all.
+EXPORTED int nvmlDeviceGetP2PStatus(void* first, void* second, int index, int* status) {
+  const auto key = "P2PStatus." + std::to_string(index);
+  const auto with = key + "." + std::to_string(static_cast<Gpu*>(second)->index);
+  const int code = number(first, with, status);
+  return code == nvml::kNotSupported ? number(first, key, status) : code;
+}
+// "NvLinks": how many are up.
+EXPORTED int nvmlDeviceGetNvLinkState(void* device, unsigned link, int* active) {
+  int links = 0;
+  const int code = number(device, "NvLinks", &links);
+  *active = static_cast<int>(link) < links ? 1 : 0;
+  return link < 18 ? code : kInvalid;
+}
 EXPORTED int nvmlDeviceGetTotalEccErrors(void* device, unsigned uncorrected, unsigned counter,
                                          nvml::Wide* errors) {
   return uncorrected == 1 && counter == 0 ? number(device, "TotalEccErrors", errors) : kInvalid;

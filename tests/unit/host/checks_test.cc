@@ -37,12 +37,14 @@ struct CheckedMachine {
     options.powercap = tree.files().path("sys/class/powercap");
     tree.file("proc/sys/kernel/hostname", "node0\n");
     options.network = {[] { return std::optional(1e-3); },
-                       [](const auto&) { return std::vector<std::string>{"10.0.0.1"}; }};
+                       [](const auto&) { return std::vector<std::string>{"10.0.0.1"}; },
+                       [](int) { return true; }};
+    options.port = 29500;
     options.nvml = FAKE_NVML;
     options.files = tree.files();
     options.affinity = {0, 1};
     options.space = [](const auto&) { return DiskSpace{16 * kGiB, 16 * kGiB}; };
-    options.can_write = [](const auto&) { return true; };
+    options.disk = [](const auto&, auto) { return DiskSpeed{{}, 5e8, 2e9}; };
     options.seams.sample = [this] {
       return CpuUse{
           static_cast<std::int64_t>(seconds * 1e9), 0, 10'000'000,
@@ -73,7 +75,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 19U);
+  EXPECT_EQ(rows.size(), 21U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
 }
 
@@ -106,6 +108,9 @@ TEST(HostChecks, TextsCarryTheFacts) {
             "driver 580.65.06, CUDA up to 13.0; 0: NVIDIA H200 151 GB; 1: NVIDIA H200");
   EXPECT_EQ(machine.row("GPU state").text,
             "0: 700 W, up to 1980 MHz, ECC on, PCIe x16; 1: 700 W, up to 1980 MHz, ECC on, PCIe x16");
+  EXPECT_EQ(machine.row("GPU links").text, "all pairs over NVLink, 18 links each");
+  EXPECT_EQ(machine.row("rendezvous port").text, "port 29500 is free");
+  EXPECT_EQ(machine.row("output folder").text, "results has 17.2 GB free, writes 500 MB/s, reads 2.00 GB/s");
   EXPECT_EQ(machine.row("neighbours").text, "neighbours used 0.00 of 2 CPUs in 2 s, load 0.10");
 }
 
@@ -180,9 +185,10 @@ TEST(HostChecks, SlowClockSwapAndForeignTimeNamespaceWarn) {
 
 TEST(HostChecks, OutputFolderMustBeWritableAndHaveRoom) {
   CheckedMachine machine;
-  machine.options.can_write = [](const auto&) { return false; };
+  machine.options.disk = [](const auto&, auto) { return DiskSpeed{"Read-only file system", {}, {}}; };
   EXPECT_EQ(machine.row("output folder").status, CheckStatus::kFail);
-  machine.options.can_write = [](const auto&) { return true; };
+  EXPECT_EQ(machine.row("output folder").text, "results cannot be written: Read-only file system");
+  machine.options.disk = [](const auto&, auto) { return DiskSpeed{{}, 5e8, 2e9}; };
   const std::map<std::int64_t, CheckStatus> expected{
       {10 << 20, CheckStatus::kFail}, {500 << 20, CheckStatus::kWarn}, {2 * kGiB, CheckStatus::kPass}};
   for (const auto& [bytes, status] : expected) {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "host/network_checks.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "base/handle.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {
@@ -60,6 +67,68 @@ TEST(NetworkChecks, InfiniBandPortsAreShown) {
   tree.file("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
   EXPECT_EQ(check_infiniband(tree.files()).status, CheckStatus::kWarn);
   EXPECT_NE(check_infiniband(tree.files()).fix.find("NCCL_IB_HCA=^mlx5_1:1"), std::string::npos);
+}
+
+TEST(NetworkChecks, APortThatIsTakenNamesItsOwner) {
+  FakeTree tree;
+  NetworkSeams seams;
+  seams.can_listen = [](int port) { return port != 29500; };
+  const auto check = [&](int port) { return check_port(tree.files(), seams, port); };
+  EXPECT_EQ(check(29501).status, CheckStatus::kPass);
+  EXPECT_EQ(check(29500).text, "port 29500 is taken by a process that is not visible here");
+  EXPECT_NE(check(29500).fix.find("ss -ltnp 'sport = :29500'"), std::string::npos);
+  constexpr const char* kHead =
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n";
+  tree.file("proc/net/tcp", std::string(kHead) +
+                                "   0: 0100007F:733C 0100007F:9999 01 0:0 0:0 0 0 0 111 1\n"
+                                "   1: 0100007F:733C 00000000:0000 0A 0:0 0:0 0 0 0 777 1\n");
+  tree.file("proc/4711/comm", "python3\n").link("proc/4711/fd/3", "socket:[777]");
+  tree.file("proc/12/comm", "sshd\n").link("proc/12/fd/3", "socket:[111]");
+  EXPECT_EQ(check(29500).status, CheckStatus::kWarn);
+  EXPECT_EQ(check(29500).text, "port 29500 is taken by python3 (pid 4711)");
+  EXPECT_EQ(check(29500).fix, "end it, or choose another port in --rdzv-endpoint or MASTER_PORT");
+}
+
+TEST(NetworkChecks, ThePortIsThatOfTheEnvironment) {
+  ::unsetenv("MASTER_PORT");
+  EXPECT_EQ(rendezvous_port(), 29500);
+  for (const auto& [given, port] :
+       {std::pair("31000", 31000), std::pair("70000", 29500), std::pair("x", 29500)}) {
+    ::setenv("MASTER_PORT", given, 1);
+    EXPECT_EQ(rendezvous_port(), port) << given;
+  }
+  ::unsetenv("MASTER_PORT");
+}
+
+// A listener on any address takes the port, also on one that others do not reach.
+template <typename Address>
+void expect_taken(int family, Address address) {
+  FileDescriptor listener(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  socklen_t size = sizeof address;
+  auto* const place = reinterpret_cast<sockaddr*>(&address);
+  if (!listener || ::bind(listener.get(), place, size) != 0) GTEST_SKIP() << "no such addresses here";
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(::getsockname(listener.get(), place, &size), 0);
+  sockaddr_in ported{};  // the port is at one place in both
+  std::memcpy(&ported, &address, offsetof(sockaddr_in, sin_addr));
+  const int port = ntohs(ported.sin_port);
+  EXPECT_FALSE(can_listen(port));
+  const auto owner = check_port(SystemFiles(), {}, port).text;
+  EXPECT_NE(owner.find(std::to_string(::getpid())), std::string::npos) << owner;
+  listener.reset();
+  EXPECT_TRUE(can_listen(port));
+}
+
+TEST(NetworkChecks, APortIsTakenWhileSomebodyListens) {
+  sockaddr_in loopback{};
+  loopback.sin_family = AF_INET, loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  expect_taken(AF_INET, loopback);
+}
+
+TEST(NetworkChecks, APortIsTakenWhileSomebodyListensOverIPv6) {
+  sockaddr_in6 loopback{};
+  loopback.sin6_family = AF_INET6, loopback.sin6_addr = in6addr_loopback;
+  expect_taken(AF_INET6, loopback);
 }
 
 }  // namespace
