@@ -77,16 +77,6 @@ std::string device_of(const config::Case& c, const run::EngineDirectory& engines
   return device == "auto" ? run::kind_rules(c.kind).auto_device(engines) : device;
 }
 
-// Where toolkits are installed, after the PATH.
-fs::path find_tool(const std::string& program) {
-  if (auto found = process::find_program(program); !found.empty()) return found;
-  const char* home = std::getenv("CUDA_HOME");
-  for (const fs::path& folder : {fs::path(home ? home : "") / "bin", fs::path("/usr/local/cuda/bin")})
-    if (folder.is_absolute())
-      if (auto found = process::find_program((folder / program).string()); !found.empty()) return found;
-  return {};
-}
-
 [[noreturn]] void absent(const nsight::ToolTraits& tool, const std::string& command_line) {
   throw Error(
       ErrorCode::kUnavailable,
@@ -111,6 +101,15 @@ std::string complaint_of(const fs::path& log) {
 }
 
 }  // namespace
+
+fs::path find_nsight(const std::string& program) {
+  if (auto found = process::find_program(program); !found.empty()) return found;
+  const char* home = std::getenv("CUDA_HOME");
+  for (const fs::path& folder : {fs::path(home ? home : "") / "bin", fs::path("/usr/local/cuda/bin")})
+    if (folder.is_absolute())
+      if (auto found = process::find_program((folder / program).string()); !found.empty()) return found;
+  return {};
+}
 
 config::FlagSet with_tool(config::FlagSet flags) {
   const auto tool = nsight::tool_named(config::command_settings(flags).text("tool"));
@@ -165,7 +164,7 @@ NsightRun::NsightRun(const config::Settings& options, const std::string& command
   request_.kernels = {options.integer("launch_count"),
                       options.has("kernel_name") ? options.text("kernel_name") : "",
                       options.texts("sections")};
-  request_.program = find_tool(std::string(tool.program));
+  request_.program = find_nsight(std::string(tool.program));
   if (request_.program.empty()) absent(tool, command_line);
   const auto scratch = ScratchFolder::below_temp("nsight");
   std::vector<std::string> ask{request_.program.string(), "--help"};

@@ -16,6 +16,7 @@
 #include "cli/machine_load.h"
 #include "cli/overwriting.h"
 #include "cli/plugin_checks.h"
+#include "cli/software_checks.h"
 #include "cli/version.h"
 #include "cluster/roll_call.h"
 #include "config/flags.h"
@@ -84,6 +85,7 @@ ExitCode validate_command(const Context& context) {
   std::vector<host::Fact> plugins;
   auto checks = host::host_checks({});
   std::ranges::move(plugin_checks(plugins), std::back_inserter(checks));
+  std::ranges::move(software_checks(plugins), std::back_inserter(checks));
   auto rows = host::run_checks(checks);
   auto machine = this_machine(context, std::move(plugins));
   bool disturbed = false;

@@ -19,7 +19,7 @@ constexpr const char* kOtherHardware = "use a host of the same type, or save a f
 constexpr const char* kSameLibrary = "install the same version on both";
 constexpr const char* kSameSystem = "compare results of the same system only, or update the older one";
 
-constexpr std::array<FactRule, 37> kFactRules{{
+constexpr std::array<FactRule, 38> kFactRules{{
     {"Paceline", "", FactUnit::kNone, kWorse, false, kSameLibrary},
     {"plug-in ", "", FactUnit::kNone, kWorse, false, "paceline validate there shows why, and how to get it"},
     {"library ", "", FactUnit::kNone, kWorse, false, kSameLibrary},
@@ -54,6 +54,7 @@ constexpr std::array<FactRule, 37> kFactRules{{
     {"newest CUDA of the driver", "/nvidia/newest_cuda", FactUnit::kNone, kWorse, false,
      "install the same driver on both"},
     {"GPUs", "", FactUnit::kNone, kWorse, true, "nvidia-smi and dmesg there show why one is missing"},
+    {"Nsight ", "", FactUnit::kNone, CheckStatus::kWarn, false, kSameLibrary},
     {"kernel", "/os/kernel", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
     {"distribution", "/os/distribution", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
     {"glibc", "/os/glibc", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},

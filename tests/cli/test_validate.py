@@ -223,24 +223,83 @@ exec ip netns exec {self.lab.prefix}${{node#node}} unshare -u sh -c 'hostname $0
 PEAKS = "product:fp32:52e12,product:bf16:700e12,copy:within_device:4.2e12"
 
 
-class Load(ValidateTest):
-    """GPUs of the double of NVML, loaded by the spin plug-in's probe, which can be slowed down. 1 ms: two rounds, the fewest."""
+class GpuTest(ValidateTest):
+    """On a /dev that shows a GPU, with the double of NVML."""
 
-    CAPABILITIES = ["engine spin", "trainer cpu", "probe cuda cuda"]
-
-    def load(self, *arguments, codes=(0,), **env):
-        """The rows of the load test by device, and the whole answer."""
+    def with_gpus(self, *arguments, nvml="", codes=(0,), **env):
+        """The whole answer; `nvml`: lines of the double's script."""
         if "PACELINE_FAKE_NVML" not in os.environ:
             self.skipTest("the double of NVML is not here")
         command = ["unshare", "-rm", "sh", "-c", cli.SHOWS_A_GPU.format(binary=self.binary), "sh"]
         if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
             self.skipTest("no mount namespace here")
-        env = {**self.env, "SPIN_CUDA": "1", "SPIN_PEAKS": PEAKS, "FAKE_NVML": str(self.write("nvml.txt", "* ComputeRunningProcesses none\n")),
+        env = {**self.env, "FAKE_NVML": str(self.write("nvml.txt", "* ComputeRunningProcesses none\n" + nvml)),
                "LD_LIBRARY_PATH": f"{Path(os.environ['PACELINE_FAKE_NVML']).parent}:{self.env.get('LD_LIBRARY_PATH', '')}", **env}
-        done = subprocess.run([*command, "validate", "--load", "1ms", "--json", *arguments], cwd=self.folder, env=env, capture_output=True, text=True,
+        done = subprocess.run([*command, "validate", "--json", *arguments], cwd=self.folder, env=env, capture_output=True, text=True,
                               check=False, timeout=100)
         self.assertIn(done.returncode, codes, done.stdout + done.stderr)
-        found = json.loads(done.stdout)
+        return json.loads(done.stdout)
+
+
+@unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+class Software(GpuTest):
+    """Libraries that the spin plug-in claims to have, with the driver of the double."""
+
+    LIBRARIES = "CUDA runtime=13.0,cuDNN=9.10.2,NCCL=2.27.7"
+
+    def row(self, name, *arguments, **options):
+        found = self.with_gpus(*arguments, SPIN_LIBRARIES=self.LIBRARIES, **options)
+        return next(row for row in found["checks"] if row["name"] == name)
+
+    def test_the_driver_fits_the_libraries(self):
+        row = self.row("CUDA software", "--save", "base.json")
+        self.assertEqual(row["text"], "driver 580.65.06 (CUDA up to 13.0), CUDA runtime 13.0, cuDNN 9.10.2, NCCL 2.27.7")
+        self.assertEqual(row["status"], "PASS")
+
+    def test_a_driver_that_is_too_old_fails(self):
+        row = self.row("CUDA software", nvml="* DriverVersion 575.57.08\n* CudaDriverVersion 12090\n", codes=(4,))
+        self.assertEqual((row["status"], row["text"]), ("FAIL", "driver 575.57.08 (CUDA up to 12.9) is too old for CUDA runtime 13.0"))
+        self.assertEqual(row["fix"], "install driver 580.65.06 or newer, or libraries that are built for an older CUDA")
+
+    def test_links_are_compared_with_those_that_were_saved(self):
+        self.row("GPU links", "--save", "base.json")
+        found = self.with_gpus("--expect", "base.json", nvml="* NvLinks 0\n* P2PStatus.2 5\n", codes=(4,), SPIN_LIBRARIES=self.LIBRARIES)
+        self.assertEqual(found["differences"], [{"name": "GPU links", "status": "FAIL", "found": "all pairs only over PCIe",
+                                                 "expected": "all pairs over NVLink, 18 links each", "fix": "nvidia-smi topo -m and nvidia-smi nvlink -s there show why"}])
+
+
+class Profilers(ValidateTest):
+    def ask(self, *arguments, nsys, ncu, **options):
+        """With these shell lines as nsys and ncu."""
+        for program, lines in (("nsys", nsys), ("ncu", ncu)):
+            self.write(f"tools/{program}", "#!/bin/sh\n" + lines).chmod(0o755)
+        out, _ = self.validate("--json", *arguments, env={"PATH": f"{self.folder}/tools:{os.environ['PATH']}"}, **options)
+        found = json.loads(out)
+        return next(row for row in found["checks"] if row["name"] == "Nsight"), found
+
+    SYSTEMS = "echo 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'"
+    COMPUTE = "echo 'NVIDIA (R) Nsight Compute Command Line Profiler'; echo 'Version 2025.2.1.0 (build 35987062) (public-release)'"
+
+    def test_versions_are_read_and_compared(self):
+        row, _ = self.ask("--save", "base.json", nsys=self.SYSTEMS, ncu=self.COMPUTE)
+        self.assertEqual((row["status"], row["text"]), ("PASS", "Nsight Systems 2025.3.1.90, Nsight Compute 2025.2.1.0"))
+        _, found = self.ask("--expect", "base.json", nsys=self.SYSTEMS.replace("2025.3", "2024.6"), ncu=self.COMPUTE)
+        self.assertEqual([(one["name"], one["status"], one["found"]) for one in found["differences"]], [("Nsight Systems", "WARN", "2024.6.1.90")])
+
+    def test_a_program_that_gives_no_version_warns(self):
+        row, _ = self.ask(nsys="exit 3", ncu=self.COMPUTE)
+        self.assertEqual((row["status"], row["text"]), ("WARN", "nsys --version: exit code 3"))
+        self.assertTrue(row["fix"])
+
+
+class Load(GpuTest):
+    """GPUs of the double of NVML, loaded by the spin plug-in's probe, which can be slowed down. 1 ms: two rounds, the fewest."""
+
+    CAPABILITIES = ["engine spin", "trainer cpu", "probe cuda cuda"]
+
+    def load(self, *arguments, **options):
+        """The rows of the load test by device, and the whole answer."""
+        found = self.with_gpus("--load", "1ms", *arguments, **{"SPIN_CUDA": "1", "SPIN_PEAKS": PEAKS, **options})
         return {row["name"].removeprefix("load "): row for row in found["checks"] if row["name"].startswith("load ")}, found
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")

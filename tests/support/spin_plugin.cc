@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,7 +31,7 @@
 //          takes no batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
-//          SPIN_VERSION: the version that it reports (default 1)
+//          SPIN_VERSION: the version that it reports (default 1); SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others
 //          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
 //          several before one synchronize take the sum of their times
@@ -326,7 +327,11 @@ const Library kLibrary;
 
 std::vector<std::pair<std::string, std::string>> versions() {
   if (variable("SPIN_FAULT_AT", "") == "versions") misbehave(variable("SPIN_FAULT", ""));
-  return {{"spin", variable("SPIN_VERSION", "1")}};
+  std::vector<std::pair<std::string, std::string>> rows{{"spin", variable("SPIN_VERSION", "1")}};
+  std::istringstream libraries(variable("SPIN_LIBRARIES", ""));
+  for (std::string one; std::getline(libraries, one, ',');)
+    rows.emplace_back(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+  return rows;
 }
 
 const EngineEntry kEngines[] = {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Checks of NVIDIA's software: whether the driver fits the libraries of the plug-ins, and the profilers.
+#pragma once
+#include <vector>
+
+#include "host/checks.h"
+#include "host/machine.h"
+
+namespace paceline::cli {
+
+// They run after those of the plug-ins, whose libraries are in `facts` then. The versions of the profilers
+// are added to it.
+std::vector<host::Check> software_checks(std::vector<host::Fact>& facts);
+
+}  // namespace paceline::cli
