@@ -16,6 +16,7 @@
 #include "cli/machine_load.h"
 #include "cli/overwriting.h"
 #include "cli/plugin_checks.h"
+#include "cli/round_trip.h"
 #include "cli/software_checks.h"
 #include "cli/version.h"
 #include "cluster/roll_call.h"
@@ -94,6 +95,7 @@ ExitCode validate_command(const Context& context) {
     machine.load = std::move(load.figures);
     disturbed = load.disturbed;
     std::ranges::move(load.rows, std::back_inserter(rows));
+    rows.push_back(round_trip());
   }
   auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
   if (disturbed) soften(differences, machine.load);

@@ -346,5 +346,30 @@ class Load(GpuTest):
         self.assertIn("--load 20: write a time up to a day like 30s", err)
 
 
+class RoundTrip(ValidateTest):
+    CAPABILITIES = ["engine spin", "backend gloo", "communicator gloo"]
+
+    def row(self, codes=(0,), **env):
+        out, _ = self.validate("--load", "1ms", "--json", codes=codes, env=env)
+        return next(row for row in json.loads(out)["checks"] if row["name"] == "round trip")
+
+    def test_two_ranks_meet(self):
+        row = self.row()
+        self.assertEqual(row["status"], "PASS", row)
+        self.assertRegex(row["text"], r"^2 ranks met over gloo; all_reduce of 4 bytes takes [0-9.]+ [mµ]?s$")
+
+    def test_ranks_that_do_not_meet_fail_with_the_reason(self):
+        row = self.row(codes=(4,), PACELINE_TEST_COMM="kill:1:1")
+        self.assertEqual(row["status"], "FAIL", row)
+        self.assertIn("rank 1", row["text"])
+        row = self.row(codes=(4,), PACELINE_TEST_COMM="wrong:1")
+        self.assertEqual((row["status"], row["text"]), ("FAIL", "the ranks met, but received wrong numbers"))
+
+    def test_it_needs_a_plug_in(self):
+        self.write(self.folder / "lib/paceline/plugins/spin.json", json.dumps({"name": "spin", "file": "spin.so", "built_for": {}, "not_built_because": "",
+                                                                               "fix": "", "capabilities": ["engine spin"]}))
+        self.assertEqual(self.row()["status"], "SKIP")
+
+
 if __name__ == "__main__":
     cli.main()
