@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cli/nsight_profile.h"
-#include "cli/profile_options.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
 #include "report/text_layout.h"
@@ -62,7 +61,7 @@ constexpr std::array kOfTraining{Given{"benchmark.warmup_steps", "5", "3"},
 
 void give(config::FlagSet& flags, std::span<const Given> all, Tool tool) {
   for (const auto& given : all) {
-    if (is_written(flags, given.option)) continue;
+    if (flags.has(given.option)) continue;
     config::RawSetting setting;
     setting.name = setting.written = given.option;
     setting.on_command_line = true;
@@ -125,9 +124,9 @@ config::FlagSet with_tool(config::FlagSet flags) {
         throw Error(ErrorCode::kUsage, fmt::format("{} is for --tool ncu; {} records every kernel",
                                                    setting.written, traits.program));
   give(flags, kOfBoth, tool);
-  const bool planned = is_written(flags, "config") || !flags.positionals.empty();
+  const bool planned = flags.has("config") || !flags.positionals.empty();
   if (!planned && (flags.command & config::kInfer) != 0) give(flags, kOfInference, tool);
-  if ((flags.command & config::kTrain) != 0 && !is_written(flags, "benchmark.measure_seconds"))
+  if ((flags.command & config::kTrain) != 0 && !flags.has("benchmark.measure_seconds"))
     give(flags, kOfTraining, tool), planned ? give(flags, kOfTrainingPlans, tool) : void();
   return flags;
 }

@@ -17,10 +17,6 @@
 
 namespace paceline::cli {
 
-bool is_written(const config::FlagSet& flags, std::string_view name) {
-  return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
-}
-
 namespace {
 
 // Of the command, what --self-test cannot follow: it has a plan and a length of its own.
@@ -92,7 +88,7 @@ config::FlagSet with_profile(config::FlagSet flags) {
       throw Error(ErrorCode::kUsage, fmt::format("{} is for --tool ncu", setting.written));
   const double seconds = seconds_of("--duration", options.text("duration"));
   const auto add = [&](const char* name, std::string value) {
-    if (is_written(flags, name)) return;
+    if (flags.has(name)) return;
     config::RawSetting setting;
     setting.name = setting.written = name;
     setting.on_command_line = true;
@@ -101,8 +97,8 @@ config::FlagSet with_profile(config::FlagSet flags) {
   };
   add("profiling.enabled", "true");
   add("repetitions", "1");
-  const bool planned = is_written(flags, "config") || !flags.positionals.empty();
-  if (!is_written(flags, "benchmark.measure_steps") && (!planned || is_written(flags, "duration")))
+  const bool planned = flags.has("config") || !flags.positionals.empty();
+  if (!flags.has("benchmark.measure_steps") && (!planned || flags.has("duration")))
     add("benchmark.measure_seconds", fmt::format("{}", seconds));
   return flags;
 }

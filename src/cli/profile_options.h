@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `profile` adds to the command line of a training.
 #pragma once
-#include <string_view>
-
 #include "cli/context.h"
 #include "config/flags.h"
 #include "config/plan_text.h"
@@ -11,9 +9,6 @@
 namespace paceline::cli {
 
 bool is_self_test(const config::Settings& options);
-
-// Whether an option was written, on the command line.
-bool is_written(const config::FlagSet& flags, std::string_view name);
 
 // Error(kUsage) for what is written beside --from and would be ignored.
 void check_from(const config::FlagSet& flags);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A command line that was read, not yet converted.
 #pragma once
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/diagnostic.h"
@@ -18,6 +20,11 @@ struct FlagSet {
   // Thrown by load_plan, plan_from_flags or command_settings together with the mistakes in values.
   std::vector<Diagnostic> problems;
   std::vector<std::string> remarks;  // lines about flags that set nothing
+
+  // Whether an option was written, by its name.
+  [[nodiscard]] bool has(std::string_view option) const {
+    return std::ranges::any_of(settings, [&](const RawSetting& one) { return one.name == option; });
+  }
 };
 
 }  // namespace paceline::config
