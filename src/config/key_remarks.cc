@@ -45,8 +45,6 @@ constexpr std::array kRemarks{
     KeyRemark{"run.capture_env", "", kPlanLevel, "true", "the environment is always recorded"},
     KeyRemark{"run.commit_hash", "", kPlanLevel, "", "the commit of your sources is not recorded"},
     KeyRemark{"run.notes", "", kPlanLevel, "", "notes are not kept with the results"},
-    KeyRemark{"", "--monitor", kPlanLevel, "false",
-              "there is no live monitor yet; progress is shown, and every step is in samples.csv"},
 };
 
 bool has_name(std::string_view names, std::string_view name) {
