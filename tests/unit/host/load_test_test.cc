@@ -52,6 +52,15 @@ TEST(LoadTest, ASlowOneFailsAfterTwoMeasurements) {
   EXPECT_EQ(devices.rounds["cuda:0"], 6) << "its peers are measured twice, too";
 }
 
+TEST(LoadTest, AFewFastReadingsDoNotHideASlowOne) {
+  Devices devices;
+  devices.options.seconds = 100;
+  const auto slow = [](int round) { return (round % 20 == 19 ? 1 : 0.3) * steady(round); };
+  const auto test = run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", slow)}, devices.options);
+  EXPECT_EQ(test.figures[1].n, 100);
+  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kFail) << test.rows[1].result.text;
+}
+
 TEST(LoadTest, SlowOnceWarns) {
   Devices devices;
   const auto once = [](int round) { return (round < 4 ? 0.3 : 1) * steady(round); };
