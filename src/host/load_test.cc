@@ -48,7 +48,11 @@ class Measurement {
  public:
   Measurement(const std::vector<LoadUnit>& units, const LoadOptions& options) {
     const double end = options.now_s() + options.seconds;
-    for (int round = 0; round < kFewestRounds || options.now_s() < end; ++round)
+    const auto goes_on = [&](int round) {
+      return failures.size() < units.size() && !options.interrupted() &&
+             (round < kFewestRounds || options.now_s() < end);
+    };
+    for (int round = 0; goes_on(round); ++round)
       for (const auto& unit : units) {
         if (options.interrupted()) return;
         if (!failures.contains(unit.where)) measure(unit);

@@ -61,6 +61,16 @@ TEST(LoadTest, AFewFastReadingsDoNotHideASlowOne) {
   EXPECT_EQ(test.rows[1].result.status, CheckStatus::kFail) << test.rows[1].result.text;
 }
 
+TEST(LoadTest, NothingToMeasureEndsAtOnce) {
+  Devices devices;
+  devices.options.now_s = [&] { return devices.seconds += 1; };
+  run_load({}, devices.options);
+  EXPECT_LE(devices.seconds, 1);
+  const auto lost = [](int) -> double { throw std::runtime_error("cuda:0 is lost"); };
+  run_load({devices.unit("cuda:0", lost)}, devices.options);
+  EXPECT_LE(devices.seconds, 4) << "nor is a lost one waited for";
+}
+
 TEST(LoadTest, SlowOnceWarns) {
   Devices devices;
   const auto once = [](int round) { return (round < 4 ? 0.3 : 1) * steady(round); };
