@@ -96,16 +96,28 @@ const LoadFigure& in_the_middle(Figures figures) {
   return *figures[figures.size() / 2];
 }
 
+// Whether more than half of all machines have the figure and are not slower than the middle.
+bool has_majority(const Figures& figures, const LoadFigure& middle) {
+  const auto alike = std::ranges::count_if(
+      figures, [&](const LoadFigure* figure) { return figure && !is_slower(*figure, middle); });
+  return 2 * alike > std::ssize(figures);
+}
+
 void compare_figures(const std::string& name, const Figures& figures, FleetView& view) {
   const auto& middle = in_the_middle(figures);
-  FleetDifference difference{name, {}, shown_figure(middle), {}, CheckStatus::kFail, kSlowHost};
+  const bool majority = has_majority(figures, middle);
+  FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, CheckStatus::kWarn,
+                             kSlowHost};
+  bool alike = true;
   for (std::size_t i = 0; i < figures.size(); ++i) {
+    const bool slow = figures[i] && is_slower(*figures[i], middle);
     difference.values.push_back(figures[i] ? shown_figure(*figures[i]) : "not measured");
-    if (!figures[i] || is_slower(*figures[i], middle)) difference.outliers.push_back(i);
+    if (figures[i] && !slow) continue;
+    alike = false;
+    if (majority) difference.outliers.push_back(i);
+    if (majority || slow) difference.status = CheckStatus::kFail;
   }
-  if (difference.outliers.empty()) return;
-  if (figures.size() < 3) difference.outliers.clear(), difference.usual.clear();
-  view.differences.push_back(std::move(difference));
+  if (!alike) view.differences.push_back(std::move(difference));
 }
 
 }  // namespace
@@ -131,8 +143,11 @@ Machine usual_machine(const std::vector<Machine>& machines) {
     if (facts.empty()) continue;
     if (const auto& fact = most_frequent(facts, count); 2 * count > facts.size()) usual.facts.push_back(fact);
   }
-  for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
-    usual.load.push_back(in_the_middle(figure_of_all(machines, name)));
+  for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name)) {
+    const auto figures = figure_of_all(machines, name);
+    if (const auto& middle = in_the_middle(figures); has_majority(figures, middle))
+      usual.load.push_back(middle);
+  }
   return usual;
 }
 

@@ -27,8 +27,8 @@ struct FleetView {
 // With fewer than two machines nothing differs.
 FleetView compare_fleet(const std::vector<Machine>& machines);
 
-// What more than half of the machines have: a machine to compare others with. Facts without a majority are
-// left out; a load figure is that of the machine in the middle.
+// What more than half of the machines have: a machine to compare others with. Facts and load figures without
+// a majority are left out; a load figure is that of the machine in the middle.
 Machine usual_machine(const std::vector<Machine>& machines);
 
 }  // namespace paceline::host

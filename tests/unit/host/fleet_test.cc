@@ -81,6 +81,23 @@ TEST(Fleet, ASlowHostIsTheOutlierOfThree) {
   EXPECT_EQ(compare_fleet({slow(700e12), slow(690e12), gone}).differences[0].values[2], "not measured");
 }
 
+TEST(Fleet, OfFiguresWithoutAMajorityNobodyIsTheOutlier) {
+  const auto slow = [](double figure) { return one_of_fleet(0, "1", figure); };
+  auto second = slow(700e12);
+  second.load.push_back({"cuda:1", "product bf16", "FLOP/s", 700e12, 690e12, 710e12, 10});
+  const auto halves = compare_fleet({slow(700e12), slow(220e12), slow(700e12), slow(220e12)});
+  ASSERT_EQ(halves.differences.size(), 1U);
+  EXPECT_TRUE(halves.differences[0].outliers.empty());
+  EXPECT_EQ(halves.differences[0].usual, "");
+  EXPECT_EQ(halves.differences[0].status, CheckStatus::kFail);
+  const auto extra = compare_fleet({slow(700e12), second, slow(700e12)});
+  ASSERT_EQ(extra.differences.size(), 1U);
+  EXPECT_TRUE(extra.differences[0].outliers.empty());
+  EXPECT_EQ(extra.differences[0].status, CheckStatus::kWarn) << "nothing is slow";
+  EXPECT_EQ(usual_machine({slow(700e12), second, slow(700e12)}).load.size(), 1U);
+  EXPECT_TRUE(usual_machine({slow(700e12), slow(220e12)}).load.empty());
+}
+
 TEST(Fleet, TheUsualMachineHasWhatMostHave) {
   const auto usual = usual_machine(
       {one_of_fleet(0.5, "1", 700e12), one_of_fleet(0, "2", 220e12), one_of_fleet(0, "1", 690e12)});
