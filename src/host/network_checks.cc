@@ -5,12 +5,12 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/timex.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/handle.h"
 #include "base/text.h"
@@ -64,12 +64,6 @@ std::string owner_of(const SystemFiles& files, const std::string& inode) {
 }
 
 }  // namespace
-
-std::optional<double> clock_error_s() {
-  timex clock{};
-  if (::adjtimex(&clock) == TIME_ERROR || (clock.status & STA_UNSYNC) != 0) return std::nullopt;
-  return static_cast<double>(clock.maxerror) * 1e-6;
-}
 
 std::vector<std::string> addresses_of(const std::string& name) {
   addrinfo hints{}, *list = nullptr;
@@ -146,12 +140,20 @@ CheckResult check_port(const SystemFiles& files, const NetworkSeams& seams, int 
 }
 
 CheckResult check_synchronisation(const NetworkSeams& seams) {
-  if (const auto error = seams.clock_error_s())
-    return {CheckStatus::kPass,
-            fmt::format("synchronised, off by {} at most", format_duration_ns(*error * 1e9)),
+  timex clock{};
+  const int state = seams.clock_state(&clock);
+  if (state < 0)
+    return {CheckStatus::kSkip,
+            fmt::format("the state of the clock cannot be read: {}", std::strerror(errno)),
             {}};
-  return {CheckStatus::kWarn, "the kernel knows of no synchronisation of its clock",
-          "start chronyd or systemd-timesyncd, or do not compare time stamps of hosts; durations are right"};
+  if (state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0)
+    return {
+        CheckStatus::kWarn, "the kernel knows of no synchronisation of its clock",
+        "start chronyd or systemd-timesyncd, or do not compare time stamps of hosts; durations are right"};
+  return {CheckStatus::kPass,
+          fmt::format("synchronised, off by {} at most",
+                      format_duration_ns(static_cast<double>(clock.maxerror) * 1e3)),
+          {}};
 }
 
 CheckResult check_infiniband(const SystemFiles& files) {

@@ -2,8 +2,9 @@
 // Checks of what ranks on several hosts need: limits, a host name, a port, synchronised clocks,
 // InfiniBand.
 #pragma once
+#include <sys/timex.h>
+
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,6 @@
 #include "host/system_files.h"
 
 namespace paceline::host {
-
-// How far the kernel knows its clock to be off; empty: nobody synchronises it.
-std::optional<double> clock_error_s();
 
 // The addresses that a name stands for; empty where it stands for none.
 std::vector<std::string> addresses_of(const std::string& name);
@@ -25,7 +23,7 @@ int rendezvous_port();
 bool can_listen(int port);
 
 struct NetworkSeams {
-  std::function<std::optional<double>()> clock_error_s = host::clock_error_s;
+  std::function<int(timex*)> clock_state = ::adjtimex;
   std::function<std::vector<std::string>(const std::string&)> addresses = addresses_of;
   std::function<bool(int)> can_listen = host::can_listen;
 };

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
@@ -52,9 +53,19 @@ TEST(NetworkChecks, AHostNameHasAnAddressThatOthersReach) {
 }
 
 TEST(NetworkChecks, ClocksAreSynchronisedOrNot) {
-  EXPECT_EQ(check_synchronisation({[] { return std::optional(0.0125); }, {}}).text,
-            "synchronised, off by 12.5 ms at most");
-  EXPECT_EQ(check_synchronisation({[] { return std::optional<double>(); }, {}}).status, CheckStatus::kWarn);
+  const auto check = [](int state, int bits) {
+    return check_synchronisation({[=](timex* clock) {
+                                    clock->status = bits, clock->maxerror = 12'500;
+                                    errno = EPERM;
+                                    return state;
+                                  },
+                                  {}});
+  };
+  EXPECT_EQ(check(TIME_OK, 0).text, "synchronised, off by 12.5 ms at most");
+  EXPECT_EQ(check(TIME_ERROR, 0).status, CheckStatus::kWarn);
+  EXPECT_EQ(check(TIME_OK, STA_UNSYNC).status, CheckStatus::kWarn);
+  EXPECT_EQ(check(-1, 0).status, CheckStatus::kSkip);
+  EXPECT_NE(check(-1, 0).text.find("Operation not permitted"), std::string::npos);
 }
 
 TEST(NetworkChecks, InfiniBandPortsAreShown) {
