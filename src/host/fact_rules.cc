@@ -162,7 +162,7 @@ std::optional<CheckStatus> judge(const Fact& found, const Fact& expected) {
     if (is_close(*here, *there, rule.unit)) return std::nullopt;
     return rule.limit && *here > *there ? CheckStatus::kWarn : rule.differs;
   }
-  if (found.value == expected.value) return std::nullopt;
+  if (found.value == expected.value && is_unlimited(found) == is_unlimited(expected)) return std::nullopt;
   return rule.differs;
 }
 

@@ -135,6 +135,9 @@ TEST(MachineDifferences, WhatIsNotKnownOnOneSideIsOne) {
   EXPECT_EQ(one.found, "no turbo switch in /sys");
   EXPECT_EQ(one.expected, "on");
   EXPECT_TRUE(after([](Machine& m) { fact(m, "governor").reason = "another reason"; }).empty());
+  const auto quota = only_one([](Machine& m) { fact(m, "CPU quota").reason = "cpu.max cannot be read"; });
+  EXPECT_EQ(quota.found, "cpu.max cannot be read");
+  EXPECT_EQ(quota.expected, "no limit");
 }
 
 TEST(MachineDifferences, AreAbsentLibrariesAndVariablesButNoFactsOfOtherVersions) {
