@@ -4,12 +4,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <barrier>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "host/cpu.h"
 #include "host/fma_probe.h"
@@ -44,42 +43,15 @@ void on_cpus(const std::vector<int>& cpus, Work work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Bytes read and written per second by all threads together; the first copy, which gets the pages, is not
-// counted.
-double copy_rate(std::size_t threads) {
-  const SteadyClock clock;
-  std::barrier gate(static_cast<std::ptrdiff_t>(threads));
-  std::int64_t begin = 0, end = 0;
-  const auto work = [&](bool first) {
-    std::vector<char> from(kCopiedBytes, 1), to(kCopiedBytes);
-    std::memcpy(to.data(), from.data(), kCopiedBytes);
-    gate.arrive_and_wait();
-    if (first) begin = clock.now_ns();
-    for (int i = 0; i < kCopies; ++i) {
-      from[static_cast<std::size_t>(i)] = static_cast<char>(i);
-      std::memcpy(to.data(), from.data(), kCopiedBytes);
-      asm volatile("" : : "r"(to.data()) : "memory");
-    }
-    gate.arrive_and_wait();
-    if (first) end = clock.now_ns();
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work, false);
-    work(true);
-  }
-  return 2.0 * kCopiedBytes * kCopies * static_cast<double>(threads) /
-         (static_cast<double>(end - begin) * 1e-9);
-}
-
 std::vector<LoadReading> measure_cores(const std::vector<int>& cpus) {
   std::vector<LoadReading> readings;
   on_cpus(cpus, [&] {
-    const auto rates = measure_fma_rates(static_cast<int>(cpus.size()), kRepetitions, kSecondsEach);
+    const int threads = static_cast<int>(cpus.size());
+    const auto rates = measure_fma_rates(threads, kRepetitions, kSecondsEach);
     if (!rates.empty())
       readings.push_back({"multiply-adds fp32 " + rates.back().instructions, "FLOP/s",
                           stats::median(rates.back().flops_per_s)});
-    readings.push_back({"copy", "B/s", copy_rate(cpus.size())});
+    readings.push_back({"copy", "B/s", stats::median(measure_copy_rates(threads, kCopiedBytes, kCopies))});
   });
   return readings;
 }
