@@ -60,12 +60,14 @@ void complain(std::vector<Complaint>& all, const std::string& host, const host::
 
 void complain_of_outliers(Fleet& fleet) {
   for (const auto& one : fleet.view.differences)
-    for (const auto i : one.outliers)
-      complain(
-          fleet.complaints, fleet.hosts[i],
-          {one.name,
-           {},
-           {one.status, fmt::format("{}, but {} on the other hosts", one.values[i], one.usual), one.fix}});
+    for (std::size_t i = 0; i < one.outliers.size(); ++i) {
+      const auto host = one.outliers[i];
+      complain(fleet.complaints, fleet.hosts[host],
+               {one.name,
+                {},
+                {one.verdicts[i], fmt::format("{}, but {} on the other hosts", one.values[host], one.usual),
+                 one.fix}});
+    }
 }
 
 Fleet gather(std::vector<HostAnswer> answers, const std::optional<host::Machine>& expected,

@@ -54,16 +54,24 @@ CheckStatus worst_of(const std::vector<Fact>& facts, const Fact& usual) {
   return CheckStatus::kWarn;
 }
 
+void add_outlier(FleetDifference& difference, std::size_t machine, CheckStatus verdict) {
+  difference.outliers.push_back(machine);
+  difference.verdicts.push_back(verdict);
+  difference.status = std::max(difference.status, verdict);
+}
+
 FleetDifference difference_of(const std::vector<Fact>& facts, const Fact& usual, bool majority) {
   FleetDifference difference{facts.front().name,
                              {},
                              majority ? shown_value(usual) : "",
                              {},
-                             worst_of(facts, usual),
+                             {},
+                             majority ? CheckStatus::kWarn : worst_of(facts, usual),
                              std::string(rule_of(usual.name).fix)};
   for (std::size_t i = 0; i < facts.size(); ++i) {
     difference.values.push_back(shown_value(facts[i]));
-    if (majority && judge(facts[i], usual)) difference.outliers.push_back(i);
+    const auto verdict = judge(facts[i], usual);
+    if (majority && verdict) add_outlier(difference, i, *verdict);
   }
   return difference;
 }
@@ -106,7 +114,7 @@ bool has_majority(const Figures& figures, const LoadFigure& middle) {
 void compare_figures(const std::string& name, const Figures& figures, FleetView& view) {
   const auto& middle = in_the_middle(figures);
   const bool majority = has_majority(figures, middle);
-  FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, CheckStatus::kWarn,
+  FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, {}, CheckStatus::kWarn,
                              kSlowHost};
   bool alike = true;
   for (std::size_t i = 0; i < figures.size(); ++i) {
@@ -114,8 +122,10 @@ void compare_figures(const std::string& name, const Figures& figures, FleetView&
     difference.values.push_back(figures[i] ? shown_figure(*figures[i]) : "not measured");
     if (figures[i] && !slow) continue;
     alike = false;
-    if (majority) difference.outliers.push_back(i);
-    if (majority || slow) difference.status = CheckStatus::kFail;
+    if (majority)
+      add_outlier(difference, i, CheckStatus::kFail);
+    else if (slow)
+      difference.status = CheckStatus::kFail;
   }
   if (!alike) view.differences.push_back(std::move(difference));
 }

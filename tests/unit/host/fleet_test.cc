@@ -98,6 +98,17 @@ TEST(Fleet, OfFiguresWithoutAMajorityNobodyIsTheOutlier) {
   EXPECT_TRUE(usual_machine({slow(700e12), slow(220e12)}).load.empty());
 }
 
+TEST(Fleet, AHigherLimitThanMostHaveWarns) {
+  const auto higher = compare_fleet({one_of_fleet(2), one_of_fleet(2), one_of_fleet(4)});
+  ASSERT_EQ(higher.differences.size(), 1U);
+  EXPECT_EQ(all_of(higher.differences[0].outliers), "2 ");
+  EXPECT_EQ(higher.differences[0].status, CheckStatus::kWarn);
+  const auto both =
+      compare_fleet({one_of_fleet(2), one_of_fleet(1), one_of_fleet(2), one_of_fleet(4), one_of_fleet(2)});
+  EXPECT_EQ(both.differences[0].status, CheckStatus::kFail);
+  EXPECT_EQ(both.differences[0].verdicts, (std::vector{CheckStatus::kFail, CheckStatus::kWarn}));
+}
+
 TEST(Fleet, TheUsualMachineHasWhatMostHave) {
   const auto usual = usual_machine(
       {one_of_fleet(0.5, "1", 700e12), one_of_fleet(0, "2", 220e12), one_of_fleet(0, "1", 690e12)});
