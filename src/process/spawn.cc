@@ -48,9 +48,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 // Between fork and exec only async-signal-safe calls are allowed.
 [[noreturn]] void exec_child(int null_fd, int output_fd, int log_fd, int spec_fd, int record_fd, int extra_fd,
-                             int error_fd, const cpu_set_t* cpus, pid_t parent, char* const* argv,
-                             char* const* env) {
-  ::setpgid(0, 0);
+                             int error_fd, const cpu_set_t* cpus, pid_t parent, bool no_terminal,
+                             char* const* argv, char* const* env) {
+  if (no_terminal)
+    ::setsid();
+  else
+    ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;
@@ -139,8 +142,9 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
     exec_child(null_fd.get(), output_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(),
-               error_fd.get(), request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
-  ::setpgid(pid_, pid_);  // also here: whoever comes first
+               error_fd.get(), request.cpus.empty() ? nullptr : &cpus, parent, request.no_terminal,
+               argv.data(), env.data());
+  if (!request.no_terminal) ::setpgid(pid_, pid_);  // also here: whoever comes first
   error_fd.reset();
   try {
     check_started(errors.read_end.get(), request.argv.front());

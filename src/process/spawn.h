@@ -36,6 +36,7 @@ struct SpawnRequest {
   int extra_fd = -1;                       // becomes kExtraFd; -1: none
   std::vector<int> cpus{};                 // the only ones it may use; empty: as this process
   std::filesystem::path output{};          // stdout alone; empty: into the log
+  bool no_terminal = false;                // a session without one: it cannot ask anything there
 };
 
 // A child process leading its own process group; killed (whole group) and reaped when this goes out of scope,

@@ -49,6 +49,7 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
   request.output = process.output;
   request.record_fd = given.get();
   request.cpus = process.cpus;
+  request.no_terminal = true;
   ChildProcess child(request);
   given.reset();
   const SteadyClock clock;

@@ -20,7 +20,8 @@ struct ToolProcess {
   std::filesystem::path output{};  // stdout alone, written anew; empty: into the log
 };
 
-// Runs it to its end; nothing of its process group stays behind. Returns what went wrong in words
+// Runs it to its end, without a terminal; nothing of its process group stays behind. Returns what went wrong
+// in words
 // ("exit code 1"), "interrupted" when `interrupt` became true, empty when it ended with exit code 0.
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
 

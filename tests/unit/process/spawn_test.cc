@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/scratch_folder.h"
+#include "process/tool_process.h"
 
 namespace paceline::process {
 namespace {
@@ -63,6 +64,16 @@ TEST_F(SpawnTest, ItsEnvironmentIsOursWithItsOwnOnTop) {
   auto request = shell("echo $PACELINE_TEST_OURS $PACELINE_TEST_BOTH");
   request.env = {{"PACELINE_TEST_BOTH", "its"}};
   EXPECT_EQ(said(request), "ours its\n");
+}
+
+TEST_F(SpawnTest, AToolHasASessionWithoutATerminal) {
+  const std::string script = "cut -d' ' -f6 /proc/$$/stat; echo $$";
+  const auto ours = said(shell(script));
+  EXPECT_EQ(ours.substr(0, ours.find('\n')), std::to_string(::getsid(0)));
+  EXPECT_EQ(run_tool({{"/bin/sh", "-c", script}, {}, log_, {}}, false), "");
+  const auto its = read_file(log_);
+  const auto session = its.substr(0, its.find('\n') + 1);
+  EXPECT_EQ(its, session + session);
 }
 
 TEST_F(SpawnTest, ItStaysOnItsCpus) {
