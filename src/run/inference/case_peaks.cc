@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "config/vocabulary.h"
 #include "result/peak_memory.h"
 #include "result/summarize.h"
+#include "run/inference/pass_factory.h"
 #include "run/inference/peak_probes.h"
 
 namespace paceline::run {
@@ -16,6 +19,12 @@ namespace {
 std::string cpu_model(const nlohmann::json& environment) {
   const auto model = environment.value(nlohmann::json::json_pointer("/cpu/model"), nlohmann::json());
   return model.is_string() ? model.get<std::string>() : "unknown CPU";
+}
+
+// 0 where the environment does not say.
+int allowed_cpus(const nlohmann::json& environment) {
+  const auto cpus = environment.value(nlohmann::json::json_pointer("/cpu/cores_allowed"), nlohmann::json());
+  return cpus.is_number_integer() ? cpus.get<int>() : 0;
 }
 
 result::Number model_flops(const config::Settings& settings) {
@@ -52,11 +61,17 @@ std::string measured_at(const Peak& peak) {
 
 }  // namespace
 
+// No more than there are CPUs, unless one lane alone has more.
+int CasePeaks::threads_of(const CaseRun& c) const {
+  const int all = all_threads(c.base);
+  return cpus_ > 0 ? std::min(all, std::max(cpus_, c.base.settings.threads)) : all;
+}
+
 void CasePeaks::show(CaseRun& c, const Peak& peak) const {
   c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
   c.result.flops.peak_spread = peak.spread;
   c.result.flops.peak_source = peak.source;
-  const int threads = c.base.settings.threads;
+  const int threads = threads_of(c);
   const auto copies = table_.known(kCopies, threads);
   c.result.device_peaks.reset();
   if (!peak.flops_per_s || !copies.flops_per_s) return;
@@ -75,6 +90,7 @@ CasePeaks::CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir
                      const std::atomic<bool>& interrupt)
     : table_(machine(setup), PeakProbes(setup.engines, run_dir / "log.txt", observer, interrupt)),
       cpu_(cpu_model(setup.environment)),
+      cpus_(allowed_cpus(setup.environment)),
       measures_(setup.measure_peaks),
       observer_(observer),
       interrupt_(interrupt) {}
@@ -91,12 +107,12 @@ void CasePeaks::fill(CaseRun& c) const {
   if (!measures_)
     flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
   else
-    show(c, table_.known(c.result.benchmark.precision, c.base.settings.threads));
+    show(c, table_.known(c.result.benchmark.precision, threads_of(c)));
 }
 
 void CasePeaks::measure(CaseRun& c) {
   const auto& precision = c.result.benchmark.precision;
-  const int threads = c.base.settings.threads;
+  const int threads = threads_of(c);
   const auto peak = table_.get(precision, threads);
   if (c.result.flops.flops_per_byte && peak.flops_per_s) table_.get(kCopies, threads);
   show(c, peak);
@@ -114,7 +130,7 @@ void CasePeaks::conclude(const std::vector<CaseRun*>& cases) {
     if (!interrupt_ && wants_peak(*c) && !c->samples.empty()) measure(*c);
   for (auto* c : cases) {
     if (!wants_peak(*c)) continue;
-    auto peak = table_.known(c->result.benchmark.precision, c->base.settings.threads);
+    auto peak = table_.known(c->result.benchmark.precision, threads_of(*c));
     if (!peak.flops_per_s && (interrupt_ || c->samples.empty()))
       peak.flops_per_s = result::Number::missing(interrupt_ ? "not measured: the run was interrupted"
                                                             : "not measured: the case has no times");

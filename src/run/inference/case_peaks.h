@@ -25,10 +25,12 @@ class CasePeaks {
  private:
   [[nodiscard]] bool wants_peak(const CaseRun& c) const;
   void measure(CaseRun& c);
+  [[nodiscard]] int threads_of(const CaseRun& c) const;
   void show(CaseRun& c, const Peak& peak) const;
 
   PeakTable table_;
   std::string cpu_;
+  int cpus_;  // that this process may use; 0: not known
   bool measures_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;

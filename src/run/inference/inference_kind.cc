@@ -46,7 +46,7 @@ void choose_pinning(CaseRun& c) {
   const auto& settings = c.definition.settings;
   const bool instances = instances_of(settings) > 0;
   if (!settings.flag("pin") && !instances) return;
-  const auto wanted = c.base.settings.threads * static_cast<int>(c.base.load.lanes());
+  const auto wanted = all_threads(c.base);
   c.base.pin_cpus =
       host::choose_cpus_near(cpus_near_instances(c.base, host::gpu_places), wanted / c.base.load.instances);
   if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;

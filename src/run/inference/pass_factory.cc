@@ -248,6 +248,10 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   return pass;
 }
 
+int all_threads(const pass::PassSpec& base) {
+  return base.settings.threads * static_cast<int>(base.load.lanes());
+}
+
 pass::PassSpec check_pass(const pass::PassSpec& base) {
   pass::PassSpec pass = base;
   pass.kind = pass::PassKind::kCheck;

@@ -10,6 +10,9 @@ namespace paceline::run {
 // The timed pass of a case but for its files, repetition and pinning. threads 0 means `default_threads`.
 pass::PassSpec base_pass(const config::Case& c, int default_threads);
 
+// Of all lanes of a case together.
+int all_threads(const pass::PassSpec& base);
+
 // The check pass of a case but for its files: at the batch that the timed pass loads the model for.
 pass::PassSpec check_pass(const pass::PassSpec& base);
 

@@ -8,6 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "config/plan.h"
+#include "run/inference/case_peaks.h"
+
 namespace paceline::run {
 namespace {
 
@@ -105,6 +108,31 @@ TEST_F(PeakTableTest, FlopsThatAreCountedWronglyRaiseNothing) {
   one.get("fp32", 2);
   EXPECT_EQ(one.raise("fp32", 2, 1e15, "a case"), "");
   EXPECT_EQ(*one.known("fp32", 2).flops_per_s, 182e9);
+}
+
+// Its rate is that of all instances together.
+TEST_F(PeakTableTest, ACaseOfSeveralLanesHasThePeakOfAllTheirThreads) {
+  const std::atomic<bool> interrupt = false;
+  RunObserver observer;
+  RunSetup setup{{}, {}, {}, false, true, EngineDirectory({}), {}, {}, {}, {}};
+  setup.environment = {{"cpu", {{"model", "a CPU"}}}};
+  CaseRun c;
+  c.definition = config::expand(
+      config::load_plan_text("kind: inference\nmodels: [tiny_cnn]\nengines: [eager]\n", "test.yaml"))[0];
+  c.result.benchmark.precision = "fp32";
+  c.base.settings.threads = 2, c.base.load.instances = 3, c.base.load.concurrency = 2;
+  const auto filled = [&] {
+    CasePeaks(setup, folder_, observer, interrupt).fill(c);
+    return c.result.flops.peak_measured_flops_per_s;
+  };
+  table().get("fp32", 2), table().get(kCopies, 2);
+  EXPECT_FALSE(filled()) << "that of one lane";
+  found_ = 900e9;
+  table().get("fp32", 12), table().get(kCopies, 12);
+  EXPECT_EQ(filled(), result::Number(900e9));
+  EXPECT_EQ(c.result.device_peaks->device, "a CPU, 12 threads");
+  setup.environment["cpu"]["cores_allowed"] = 8;
+  EXPECT_FALSE(filled()) << "no more threads than CPUs";
 }
 
 }  // namespace
