@@ -94,6 +94,19 @@ CpuPower power_of(std::int64_t rank, std::string_view part, const std::vector<co
   return power;
 }
 
+// Of a host whose packages were not read.
+CpuPower unread(std::int64_t rank, const std::vector<const SampledWindow*>& windows) {
+  const auto problem = std::ranges::find_if(windows, [](const auto* one) { return !one->problem.empty(); });
+  const auto none = Number::missing(problem == windows.end() ? "no package was read" : (*problem)->problem);
+  return {rank, std::string(kCpuPackages), "", none, none, none, none, none, none, none};
+}
+
+bool has_counter(const std::vector<const SampledWindow*>& windows, std::string_view part) {
+  return std::ranges::any_of(windows, [&](const auto* window) {
+    return std::ranges::any_of(window->series, [&](const auto& one) { return is_counter_of(part, one); });
+  });
+}
+
 }  // namespace
 
 std::vector<CpuPower> summarize_cpu_power(const std::vector<SampledWindow>& windows,
@@ -103,13 +116,11 @@ std::vector<CpuPower> summarize_cpu_power(const std::vector<SampledWindow>& wind
   for (const auto& window : windows)
     if (window.sampler == kCpuSampler) by_rank[window.rank].push_back(&window);
   std::vector<CpuPower> all;
-  for (const auto& [rank, of_rank] : by_rank)
+  for (const auto& [rank, of_rank] : by_rank) {
+    if (!has_counter(of_rank, kCpuPackages)) all.push_back(unread(rank, of_rank));
     for (const auto part : {kCpuPackages, kCpuMemory})
-      if (std::ranges::any_of(of_rank, [&](const auto* window) {
-            return std::ranges::any_of(window->series,
-                                       [&](const auto& one) { return is_counter_of(part, one); });
-          }))
-        all.push_back(power_of(rank, part, of_rank, items, idle));
+      if (has_counter(of_rank, part)) all.push_back(power_of(rank, part, of_rank, items, idle));
+  }
   return all;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "result/metric_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
 #include "result/device_figures.h"
@@ -203,19 +206,33 @@ Number device_energy(const DeviceState& d) {
   return of_long_windows(d.*Field, d.energy_window_s);
 }
 
-// Over the hosts of a case.
+// As its ranks say, or its CPUs; a case without ranks says nothing, and has one.
+std::int64_t hosts_of_case(const CaseResult& c) {
+  std::set<std::string> hosts;
+  if (c.training)
+    for (const auto& rank : c.training->ranks) hosts.insert(rank.host);
+  if (c.collective)
+    for (const auto& rank : c.collective->ranks) hosts.insert(rank.host);
+  return std::max(std::ssize(hosts), std::ranges::count(c.cpu_power, kCpuPackages, &CpuPower::part));
+}
+
+// Over the hosts of a case; missing where one of them has no figure.
 template <const std::string_view& Part, Number (*Get)(const CpuPower&), DeviceSum Sum>
 MetricValue of_cpu_power(const CaseResult& c) {
   Number all = Number::missing("no sampler read it; `paceline validate` says whether it can be read here");
-  bool first = true;
+  std::int64_t read = 0;
   for (const auto& one : c.cpu_power) {
     if (one.part != Part) continue;
     const auto figure = Get(one);
     if (!figure) return plain(figure);
-    all = first ? figure : Sum == DeviceSum::kLargest ? std::max(*all, *figure) : *all + *figure;
-    first = false;
+    all = read == 0 ? figure : Sum == DeviceSum::kLargest ? std::max(*all, *figure) : *all + *figure;
+    ++read;
   }
-  return plain(all);
+  const auto hosts = hosts_of_case(c);
+  return plain(
+      read == 0 || read == hosts
+          ? all
+          : Number::missing(fmt::format("it was read on {} of the {} hosts of the case", read, hosts)));
 }
 template <Number CpuPower::*Field>
 Number cpu_energy(const CpuPower& one) {

@@ -136,7 +136,9 @@ class NotReadable(Counters):
         self.assert_code(done, 0)
         case, = self.summary(self.only_run("asked"))["cases"]
         self.assertIn(fix, case["sampled"][0]["problems"][0])
-        self.assertEqual(case["cpu_power"], [])
+        cpu, = case["cpu_power"]
+        self.assertEqual((cpu["part"], cpu["power_mean_w"]), ("package", None))
+        self.assertIn(fix, cpu["power_mean_w_reason"])
         self.assertIn(fix, " ".join(done.out.split()))
 
 

@@ -71,6 +71,38 @@ TEST(CpuPower, WhatWasNotReadHasItsReason) {
   EXPECT_EQ(less.energy_above_idle_per_item_j.reason(), "less was drawn than before the run");
 }
 
+// Or the figures of a case would be those of some of its hosts.
+TEST(CpuPower, AHostThatWasNotReadHasAnEntryAndNoNumber) {
+  SampledWindow refused;
+  refused.sampler = kCpuSampler, refused.rank = 4, refused.problem = "only root may read it";
+  CaseResult one;
+  one.cpu_power = summarize_cpu_power({counted({0, 12}, {{"package-0", {0, 120}}}), refused}, ten, {});
+  ASSERT_EQ(one.cpu_power.size(), 2U);
+  EXPECT_EQ(one.cpu_power[1].rank, 4);
+  EXPECT_EQ(one.cpu_power[1].part, kCpuPackages);
+  EXPECT_EQ(one.cpu_power[1].power_mean_w.reason(), "only root may read it");
+  EXPECT_EQ(one.cpu_power[1].energy_per_item_j.reason(), "only root may read it");
+  for (const auto* name : {"cpu_power_w", "cpu_power_max_w", "cpu_energy_per_item_j"}) {
+    EXPECT_FALSE(find_metric(name)->get(one).value) << name;
+    EXPECT_EQ(find_metric(name)->get(one).reason, "only root may read it") << name;
+  }
+}
+
+TEST(CpuPower, AHostWithoutWindowsLeavesTheCaseWithoutAFigure) {
+  CaseResult one;
+  one.cpu_power = summarize_cpu_power(
+      {counted({0, 12}, {{"package-0", {0, 120}}, {"dram package-0", {0, 12}}})}, ten, {});
+  auto& ranks = one.training.emplace().ranks;
+  ranks.resize(2);
+  ranks[0].host = ranks[1].host = "a";
+  EXPECT_EQ(find_metric("cpu_power_w")->get(one).value, 10);
+  ranks[1].host = "b";
+  for (const auto* name : {"cpu_power_w", "cpu_energy_per_item_j", "dram_energy_per_item_j"}) {
+    EXPECT_FALSE(find_metric(name)->get(one).value) << name;
+    EXPECT_EQ(find_metric(name)->get(one).reason, "it was read on 1 of the 2 hosts of the case") << name;
+  }
+}
+
 TEST(CpuPower, TheLastIntervalCountsOnlyWhereItIsNotTooShort) {
   const auto one =
       summarize_cpu_power({counted({0, 1, 2, 2.01}, {{"package-0", {0, 10, 20, 21}}})}, ten, {}).at(0);
