@@ -82,10 +82,12 @@ std::vector<Counter> counters(const fs::path& folder) {
 std::string refusal(std::vector<Counter>& found) {
   const auto packages = std::ranges::count(found, Part::kPackage, &Counter::part);
   if (packages == 0) return "this machine has no energy counters (RAPL)";
-  for (auto& one : found)
-    if (one.part() == Part::kPackage && !one.joules())
-      return "only root may read the energy counters of the CPUs (RAPL); until the next start, "
-             "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj lets everyone";
+  for (auto& one : found) {
+    if (one.part() != Part::kPackage || one.joules()) continue;
+    return one.is_lost() ? one.name() + ": its counter went back, and its range is not known"
+                         : "only root may read the energy counters of the CPUs (RAPL); until the next start, "
+                           "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj lets everyone";
+  }
   return {};
 }
 

@@ -25,6 +25,9 @@ class Counter {
   [[nodiscard]] const std::string& zone() const { return zone_; }  // intel-rapl:0:1
   [[nodiscard]] const std::string& name() const { return name_; }  // package-0; of memory "dram package-0"
   [[nodiscard]] Part part() const { return part_; }
+  [[nodiscard]] bool is_lost() const {
+    return lost_;
+  }  // it went back, and does not say where it begins again
   // Empty where it may not be read, or is lost.
   std::optional<double> joules();
 
@@ -33,7 +36,7 @@ class Counter {
   std::string zone_, name_;
   Part part_;
   std::int64_t range_uj_ = 0, last_uj_ = -1, wrapped_uj_ = 0;
-  bool lost_ = false;  // it went back, and does not say where it begins again
+  bool lost_ = false;
 };
 
 // Of all zones; empty where the machine shows none.

@@ -64,6 +64,7 @@ TEST_F(Rapl, WithoutItsRangeACounterThatWentBackIsLost) {
   EXPECT_EQ(all[0].joules(), std::nullopt);
   energy("intel-rapl:0", "950000");
   EXPECT_EQ(all[0].joules(), std::nullopt) << "it is not known how often it began again";
+  EXPECT_EQ(refusal(all), "package-0: its counter went back, and its range is not known");
 }
 
 TEST_F(Rapl, WhereItCannotBeReadThereIsASentenceAndNoNumber) {
