@@ -49,10 +49,11 @@ void Rank::observe() {
 
 void Rank::report_window(double typical_ns) {
   timed_->window.report(repetition(), typical_ns);
-  if (!spec_.uses(plugin::Role::kSampler)) return;
   const auto mine = pass::sampled_text(timed_->sampled);
   const auto of_ranks = group_ ? group_->gather(mine) : std::vector<std::string>{mine};
-  if (leads()) sink_.emit(pass::sampled_record(of_ranks));
+  if (!leads()) return;
+  const auto record = pass::sampled_record(of_ranks);
+  if (!record.at("windows").empty()) sink_.emit(record);
 }
 
 bool Rank::first_of_host() const {

@@ -44,7 +44,8 @@ class Rank {
   [[nodiscard]] result::Repetition& repetition() { return timed_->figures; }
   // Adds the observers of every timed window; of the ranks on a host the first one runs the samplers.
   void observe();
-  // Has the window report, and tells what the samplers of all ranks have read; every rank takes part.
+  // Has the window report, and tells what the samplers of all ranks have read. Every rank takes part, with
+  // samplers or without: hosts differ in what can be read.
   void report_window(double typical_ns);
 
  private:
