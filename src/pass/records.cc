@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <span>
@@ -82,6 +83,20 @@ void take_samples(PassReport& report, const Json& from) {
     read_column(from, column, std::span(report.samples).subspan(first));
 }
 
+// Each series has a number, or words, for every time.
+void take_sampled(PassReport& report, const Json& from) {
+  std::vector<result::SampledWindow> windows;
+  read(from, "windows", windows);
+  for (const auto& window : windows)
+    for (const auto& one : window.series)
+      if (one.times_s.size() != std::max(one.numbers.size(), one.words.size()) ||
+          (!one.numbers.empty() && !one.words.empty()))
+        throw Error(ErrorCode::kData,
+                    fmt::format("'{}' of '{}' in a 'sampled' record has more or fewer readings than times",
+                                one.metric, one.device));
+  report.sampled = std::move(windows);
+}
+
 void take_loaded(PassReport& report, const Json& json) {
   report.versions = json.at("versions").get<decltype(report.versions)>();
   for (const auto& [key, value] : json.at("settings").get<std::vector<std::pair<std::string, std::string>>>())
@@ -104,7 +119,7 @@ constexpr std::array kCommonTypes{
     RecordType{"loaded", take_loaded},
     RecordType{"correctness", [](PassReport& r, const Json& j) { read(j, "correctness", r.correctness); }},
     RecordType{"samples", take_samples},
-    RecordType{"sampled", [](PassReport& r, const Json& j) { read(j, "windows", r.sampled); }},
+    RecordType{"sampled", take_sampled},
     RecordType{"repetition", [](PassReport& r, const Json& j) { read(j, "summary", r.repetition); }},
     RecordType{"failed", take_failed},
     RecordType{"done", take_done},

@@ -75,6 +75,26 @@ TEST(Records, ReadingsOfSamplersOfAllRanksComeAlong) {
   EXPECT_EQ(report.sampled[1].problem, "no meter here");
 }
 
+TEST(Records, ASamplersReadingsAreAsManyAsTheirTimes) {
+  using Series = result::SampledSeries;
+  for (const auto& damaged : {Series{"package-0", "energy", "J", {}, {1, 2}, {}},
+                              Series{"package-0", "energy", "J", {0, 1}, {1}, {}},
+                              Series{"package-0", "energy", "J", {0, 1}, {}, {"hot"}},
+                              Series{"package-0", "energy", "J", {0}, {1}, {"hot"}}}) {
+    result::SampledWindow window;
+    window.series = {damaged};
+    PassReport report;
+    try {
+      apply_record(report, tagged(sampled_record({sampled_text({window})})));
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kData);
+      EXPECT_NE(std::string(error.what()).find("'energy' of 'package-0'"), std::string::npos) << error.what();
+    }
+    EXPECT_TRUE(report.sampled.empty());
+  }
+}
+
 TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
   PassReport report;
   auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));
