@@ -221,7 +221,7 @@ std::string energy_text(const CaseResult& one, const result::Number& each, const
                         const result::Number& idle_w, const result::Number& window_s) {
   if (!each) return {};
   auto text = fmt::format("{} J per {}", format_significant(*each, 2), one_item(one));
-  if (above_idle)
+  if (above_idle && idle_w)
     text += fmt::format(", {} above {:.0f} W of idle", format_significant(*above_idle, 2), *idle_w);
   return text + brief_words(window_s);
 }

@@ -97,6 +97,13 @@ TEST(ReportCases, AreNamedWithTheirRunWhereThereAreSeveral) {
   EXPECT_EQ(name_of(side_by_side(twice)[1]), "B: resnet50 eager fp32 b1");
 }
 
+TEST(CaseCells, EnergyAboveIdleNeedsTheIdlePowerToo) {
+  result::CaseResult one;
+  one.throughput.item = "images";
+  EXPECT_EQ(energy_text(one, 0.61, 0.41, 60.0, 30.0), "0.61 J per image, 0.41 above 60 W of idle");
+  EXPECT_EQ(energy_text(one, 0.61, 0.41, {}, 30.0), "0.61 J per image");
+}
+
 TEST(CaseCells, BatchesAreDescribed) {
   result::CaseResult one;
   EXPECT_EQ(batching_text(one), "");
