@@ -61,14 +61,6 @@ host::Machine this_machine(const Context& context, std::vector<host::Fact> found
   return machine;
 }
 
-// Figures of core sets that neighbours may have slowed down do not fail.
-void soften(std::vector<host::Difference>& differences, const std::vector<host::LoadFigure>& load) {
-  for (auto& one : differences)
-    if (std::ranges::any_of(
-            load, [&](const auto& f) { return f.name() == one.name && f.where.starts_with("CPU"); }))
-      one.status = std::min(one.status, CheckStatus::kWarn);
-}
-
 }  // namespace
 
 ExitCode validate_command(const Context& context) {
@@ -89,16 +81,14 @@ ExitCode validate_command(const Context& context) {
   std::ranges::move(software_checks(plugins), std::back_inserter(checks));
   auto rows = host::run_checks(checks);
   auto machine = this_machine(context, std::move(plugins));
-  bool disturbed = false;
   if (load_s > 0) {
     auto load = load_machine(load_s, expected ? expected->load : std::vector<host::LoadFigure>());
     machine.load = std::move(load.figures);
-    disturbed = load.disturbed;
+    machine.load_disturbed = load.disturbed;
     std::ranges::move(load.rows, std::back_inserter(rows));
     rows.push_back(round_trip());
   }
-  auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
-  if (disturbed) soften(differences, machine.load);
+  const auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
   if (expected) std::ranges::move(host::rows_of(differences, expect), std::back_inserter(rows));
   if (InterruptGuard::flag()) return ExitCode::kInterrupted;
   print_rows(rows, console);

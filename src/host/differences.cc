@@ -26,16 +26,17 @@ const LoadFigure* find_figure(const std::vector<LoadFigure>& figures, const std:
   return found == figures.end() ? nullptr : &*found;
 }
 
-// Adds what is slower (FAIL), faster (WARN) or missing (FAIL).
-void compare_load(const std::vector<LoadFigure>& found, const std::vector<LoadFigure>& expected,
+// Adds what is slower, faster (WARN) or missing (FAIL).
+void compare_load(const Machine& found, const std::vector<LoadFigure>& expected,
                   std::vector<Difference>& all) {
   for (const auto& figure : expected) {
-    const auto* here = find_figure(found, figure.name());
+    const auto* here = find_figure(found.load, figure.name());
     if (!here)
       all.push_back({figure.name(), "not measured", shown_figure(figure), CheckStatus::kFail,
                      "paceline validate --load there shows why"});
     else if (is_slower(*here, figure))
-      all.push_back({figure.name(), shown_figure(*here), shown_figure(figure), CheckStatus::kFail, kSlowFix});
+      all.push_back(
+          {figure.name(), shown_figure(*here), shown_figure(figure), slow_status(found, *here), kSlowFix});
     else if (is_slower(figure, *here))
       all.push_back({figure.name(), shown_figure(*here), shown_figure(figure), CheckStatus::kWarn,
                      "save the file again: it holds a slower figure"});
@@ -53,7 +54,7 @@ std::vector<Difference> differences(const Machine& found, const Machine& expecte
   for (const auto& fact : found.facts)
     if (const auto none = absent_fact(fact.name); none && !find_fact(expected, fact.name))
       compare(fact, *none, all);
-  if (!found.load.empty() && !expected.load.empty()) compare_load(found.load, expected.load, all);
+  if (!found.load.empty() && !expected.load.empty()) compare_load(found, expected.load, all);
   std::ranges::stable_partition(all, [](const auto& one) { return one.status == CheckStatus::kFail; });
   return all;
 }

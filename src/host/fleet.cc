@@ -111,7 +111,8 @@ bool has_majority(const Figures& figures, const LoadFigure& middle) {
   return 2 * alike > std::ssize(figures);
 }
 
-void compare_figures(const std::string& name, const Figures& figures, FleetView& view) {
+void compare_figures(const std::vector<Machine>& machines, const std::string& name, FleetView& view) {
+  const auto figures = figure_of_all(machines, name);
   const auto& middle = in_the_middle(figures);
   const bool majority = has_majority(figures, middle);
   FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, {}, CheckStatus::kWarn,
@@ -122,10 +123,11 @@ void compare_figures(const std::string& name, const Figures& figures, FleetView&
     difference.values.push_back(figures[i] ? shown_figure(*figures[i]) : "not measured");
     if (figures[i] && !slow) continue;
     alike = false;
+    const auto verdict = slow ? slow_status(machines[i], *figures[i]) : CheckStatus::kFail;
     if (majority)
-      add_outlier(difference, i, CheckStatus::kFail);
+      add_outlier(difference, i, verdict);
     else if (slow)
-      difference.status = CheckStatus::kFail;
+      difference.status = std::max(difference.status, verdict);
   }
   if (!alike) view.differences.push_back(std::move(difference));
 }
@@ -138,7 +140,7 @@ FleetView compare_fleet(const std::vector<Machine>& machines) {
   for (const auto& name : names_in(machines, &Machine::facts, &Fact::name))
     if (const auto facts = fact_of_all(machines, name); !facts.empty()) compare_facts(facts, view);
   for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
-    compare_figures(name, figure_of_all(machines, name), view);
+    compare_figures(machines, name, view);
   std::ranges::stable_partition(view.differences,
                                 [](const auto& one) { return one.status == CheckStatus::kFail; });
   return view;

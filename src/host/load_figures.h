@@ -17,4 +17,7 @@ std::string shown_figure(const LoadFigure& figure);
 // Whether all of the interval is below the other's by more than kSlowerBy.
 bool is_slower(const LoadFigure& figure, const LoadFigure& other);
 
+// What a slow figure of this machine means: core sets that neighbours may have slowed down do not fail.
+CheckStatus slow_status(const Machine& machine, const LoadFigure& figure);
+
 }  // namespace paceline::host

@@ -76,6 +76,7 @@ Machine read_fields(const nlohmann::json& json) {
     if (value.is_structured()) throw std::runtime_error("the value of a fact is a list or an object");
     machine.facts.push_back({one.at("name"), value, one.value("reason", std::string())});
   }
+  machine.load_disturbed = json.value("load_disturbed", false);
   for (const auto& one : json.at("load"))
     machine.load.push_back({one.at("where"), one.at("what"), one.at("unit"), one.at("median"), one.at("low"),
                             one.at("high"), one.at("n")});
@@ -124,9 +125,10 @@ nlohmann::json to_json(const Machine& machine) {
                     {"low", f.low},
                     {"high", f.high},
                     {"n", f.n}});
-  return {{"format", kMachineFormat}, {"format_version", kFormatVersion}, {"paceline", machine.paceline},
-          {"host", machine.host},     {"taken_utc", machine.taken_utc},   {"facts", std::move(facts)},
-          {"load", std::move(load)}};
+  return {{"format", kMachineFormat},       {"format_version", kFormatVersion},
+          {"paceline", machine.paceline},   {"host", machine.host},
+          {"taken_utc", machine.taken_utc}, {"facts", std::move(facts)},
+          {"load", std::move(load)},        {"load_disturbed", machine.load_disturbed}};
 }
 
 Machine machine_from_json(const nlohmann::json& json, const std::string& origin) {

@@ -28,6 +28,7 @@ struct Machine {
   std::string taken_utc;  // when it was looked at
   std::vector<Fact> facts;
   std::vector<LoadFigure> load;  // empty: no load test ran
+  bool load_disturbed = false;   // neighbours used the CPUs meanwhile
 };
 
 // Null where the machine has no such fact.

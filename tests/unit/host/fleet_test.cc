@@ -98,6 +98,26 @@ TEST(Fleet, OfFiguresWithoutAMajorityNobodyIsTheOutlier) {
   EXPECT_TRUE(usual_machine({slow(700e12), slow(220e12)}).load.empty());
 }
 
+TEST(Fleet, CoreSetsThatNeighboursDisturbedDoNotFail) {
+  const auto cores = [](double rate, bool disturbed) {
+    auto machine = one_of_fleet();
+    machine.load = {{"CPU 0", "copy", "B/s", rate, 0.99 * rate, 1.01 * rate, 10}};
+    machine.load_disturbed = disturbed;
+    return machine_from_json(to_json(machine), "host");
+  };
+  const auto status = [](const std::vector<Machine>& machines) {
+    return compare_fleet(machines).differences.at(0).status;
+  };
+  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true), cores(9e9, false)}), CheckStatus::kWarn);
+  EXPECT_EQ(status({cores(9e9, true), cores(2e9, false), cores(9e9, true)}), CheckStatus::kFail);
+  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true)}), CheckStatus::kWarn);
+  EXPECT_EQ(differences(cores(2e9, true), cores(9e9, false)).at(0).status, CheckStatus::kWarn);
+  EXPECT_EQ(differences(cores(2e9, false), cores(9e9, true)).at(0).status, CheckStatus::kFail);
+  auto gpu = one_of_fleet(0, "1", 220e12);
+  gpu.load_disturbed = true;
+  EXPECT_EQ(status({one_of_fleet(), gpu, one_of_fleet()}), CheckStatus::kFail) << "of GPUs it says nothing";
+}
+
 TEST(Fleet, AHigherLimitThanMostHaveWarns) {
   const auto higher = compare_fleet({one_of_fleet(2), one_of_fleet(2), one_of_fleet(4)});
   ASSERT_EQ(higher.differences.size(), 1U);
