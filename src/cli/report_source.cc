@@ -57,7 +57,12 @@ void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
 // What profile --tool ncu kept. Kernels without arithmetic or without traffic have no place in a roofline.
 void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
   const auto file = result::folder_of_case(stored, one.case_id) / "ncu.json";
-  if (!std::filesystem::is_regular_file(file)) return;
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(file, missing)) return;
+  const auto cannot = [&](const std::string& why) {
+    run.result.warnings.push_back(
+        fmt::format("{}: the kernels in ncu.json cannot be drawn: {}", one.label, why));
+  };
   try {
     const auto study = nlohmann::json::parse(read_file(file));
     for (const auto& k : study.at("kernels")) {
@@ -67,8 +72,9 @@ void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const 
                                             bytes.get<double>(), k.at("share").get<double>()});
     }
   } catch (const nlohmann::json::exception& error) {
-    run.result.warnings.push_back(
-        fmt::format("{}: the kernels in ncu.json cannot be drawn: {}", one.label, plain_reason(error)));
+    cannot(plain_reason(error));
+  } catch (const Error& error) {
+    cannot(error.what());
   }
 }
 
