@@ -35,14 +35,15 @@ void use_meters(const CaseRun& c, pass::PassSpec& spec) {
 }  // namespace
 
 std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& run) {
-  std::vector<result::SampledWindow> windows;
+  pass::PassReport report;
   try {
     if (std::filesystem::exists(run / kFile))
-      result::Reader::read(nlohmann::json::parse(read_file(run / kFile)), "", windows);
+      pass::apply_record(report,
+                         {{"type", "sampled"}, {"windows", nlohmann::json::parse(read_file(run / kFile))}});
   } catch (const std::exception&) {
-    windows.clear();  // it is read again
+    report.sampled.clear();  // it is read again
   }
-  return windows;
+  return report.sampled;
 }
 
 void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner,
