@@ -24,6 +24,7 @@ BuildOrder build_order(const CaseRun& c, const Artefacts& artefacts) {
   order.model = c.base.model.name;
   order.source = c.model_file;
   order.inputs = loaded_inputs(c.base);
+  order.env = c.definition.env;
   const auto device = device_of(c.definition.settings);
   if (config::runs_on_cpu(order.engine, device) || device.kind != DeviceKind::kCpu)
     order.options["device"] = device_name(device);  // else the engine knows GPUs alone, and takes the first
@@ -36,8 +37,8 @@ BuildOrder build_order(const CaseRun& c, const Artefacts& artefacts) {
   order.profiles = {std::move(profile)};
   const auto* declared = config::find_declared_engine(order.engine);
   const std::string suffix = declared && !declared->builds.empty() ? declared->builds.front() : ".built";
-  const auto key = short_hash(
-      {order.source.string(), order.engine, order.precision, shapes, order.options, order.threads});
+  const auto key = short_hash({order.source.string(), order.engine, order.precision, shapes, order.options,
+                               order.threads, order.env});
   order.file = artefacts.model_file(key, suffix.substr(1));
   order.log = c.dir / "build.log";
   return order;

@@ -127,7 +127,7 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
   replace_file(program, aotinductor_build());
   replace_file(text, order_text(order, release, package, answer).dump(1) + "\n");
   const auto problem = process::run_tool(
-      {{python.string(), program.string(), text.string()}, {}, log, {}, order.timeout_s}, interrupt);
+      {{python.string(), program.string(), text.string()}, order.env, log, {}, order.timeout_s}, interrupt);
   const auto said = read_file(log);
   write_file_atomic(order.log, said);
   if (problem.empty()) return read_answer(order, answer);
@@ -175,6 +175,7 @@ process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugi
   spec.settings.threads = order.threads;
   spec.settings.options = order.options;
   spec.task = pass::BuildTo{file.string(), order.log.string(), order.profiles};
+  request.env = order.env;
   request.log = order.log;
   request.timeout_s = order.timeout_s;
   return request;

@@ -30,6 +30,7 @@ struct BuildOrder {
   std::vector<ShapeProfile> profiles;
   std::vector<TensorSpec> inputs{};            // of a TorchScript file, which does not declare them all
   std::map<std::string, std::string> options;  // the engine's own
+  std::map<std::string, std::string> env{};    // on top of this process's, as its case will have it
 };
 
 struct BuiltFile {
