@@ -105,10 +105,14 @@ void fill_energy(DeviceState& state, const Energy& all) {
 // Of rank 0's host, where the windows are.
 Number idle_power_of(const DeviceState& state, const std::vector<SampledWindow>& idle) {
   std::vector<double> watts;
-  for (const auto& window : idle)
-    if (const auto* power = state.rank == 0 ? series_of(window, state.device, "power") : nullptr)
+  std::string problem = kNoIdleReading;
+  for (const auto& window : idle) {
+    if (state.rank != 0 || window.sampler != kDeviceSampler) continue;
+    if (!window.problem.empty()) problem = window.problem;
+    if (const auto* power = series_of(window, state.device, "power"))
       watts.insert(watts.end(), power->numbers.begin(), power->numbers.end());
-  return watts.empty() ? Number::missing(kNoIdleReading) : Number(stats::mean(watts));
+  }
+  return watts.empty() ? Number::missing(problem) : Number(stats::mean(watts));
 }
 
 DeviceState state_of(std::int64_t rank, const std::string& device, const Windows& windows,

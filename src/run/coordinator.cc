@@ -88,7 +88,7 @@ class Coordinator {
 
 void Coordinator::open(std::size_t index) {
   auto c = open_case(setup_, kinds_, index, keeper_.run().run_id, directory_);
-  c.idle = idle_;
+  c.idle = idle_power_of(c.definition, idle_);
   if (!c.ended) take_over(setup_, c, kinds_.of(c.definition), observer_);
   if (c.selected && !c.ended) keep_model_identity(c);
   if (c.ended) observer_.case_ends(c.result);

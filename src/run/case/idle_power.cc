@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/case/idle_power.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -46,6 +48,19 @@ std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& 
   return report.sampled;
 }
 
+std::vector<result::SampledWindow> idle_power_of(const config::Case& c,
+                                                 std::vector<result::SampledWindow> read) {
+  for (const auto* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
+    if (!c.env.contains(name)) continue;
+    for (auto& window : read) {
+      if (window.sampler != result::kDeviceSampler) continue;
+      window.series.clear();
+      window.problem = fmt::format("the case sets {}, and idle power is read without it", name);
+    }
+  }
+  return read;
+}
+
 void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner,
                      const std::filesystem::path& run) {
   pass::PassSpec spec;
@@ -59,9 +74,13 @@ void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner,
   if (!first) return;
   spec.case_id = first->result.case_id;
   ask_for_all_devices(spec);
-  const auto outcome = runner.run(*first, spec);
+  CaseRun bare;  // whose meters no variable of a case hides
+  bare.definition = first->definition;
+  bare.definition.env.clear();
+  bare.dir = first->dir;
+  const auto outcome = runner.run(bare, spec);
   if (!outcome.ok) return;
-  for (auto& c : cases) c.idle = outcome.report.sampled;
+  for (auto& c : cases) c.idle = idle_power_of(c.definition, outcome.report.sampled);
   replace_file(run / kFile, result::json_text(result::Writer::write(outcome.report.sampled)));
 }
 

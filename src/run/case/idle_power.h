@@ -11,6 +11,10 @@ namespace paceline::run {
 // Empty where nothing was read yet.
 std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& run);
 
+// What holds for a case: where its variables number the GPUs, none of them has idle power, for that reason.
+std::vector<result::SampledWindow> idle_power_of(const config::Case& c,
+                                                 std::vector<result::SampledWindow> read);
+
 // Reads the meters of all cases that are still to be measured, which takes half a second, and keeps what they
 // show. Nothing happens where there is no such meter.
 void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner, const std::filesystem::path& run);

@@ -83,6 +83,12 @@ TEST(DeviceState, IdleBeforeTheRunIsTakenOff) {
   EXPECT_EQ(one.idle_power_w, Number(75));
   EXPECT_EQ(one.energy_per_item_j, Number(40));
   EXPECT_EQ(one.energy_above_idle_per_item_j, Number(25));
+  SampledWindow hidden;
+  hidden.sampler = kDeviceSampler, hidden.problem = "the case sets CUDA_VISIBLE_DEVICES";
+  EXPECT_EQ(summarize_devices({watched(0, {1900, 1900}, {"none", "none"}, {0, 400})}, ten_items, {hidden})
+                .at(0)
+                .idle_power_w.reason(),
+            "the case sets CUDA_VISIBLE_DEVICES");
   auto far = watched(0, {1900, 1900}, {"none", "none"}, {0, 400});
   far.rank = 8;  // on another host, whose idle power was not read
   EXPECT_EQ(summarize_devices({far}, ten_items, {idle}).at(0).idle_power_w.reason(),
