@@ -49,14 +49,31 @@ Value bank_conflict_share(const KernelLaunch& launch) {
   return conflicts && all && *all > 0 ? Value(*conflicts / *all) : std::nullopt;
 }
 
-// Per second: of the tensor pipes by the types that they take, and of threads by instructions in a cycle, as
-// ncu's own roofline counts them. Instructions on halves work on two at once.
-Value flops_per_s(const KernelLaunch& launch) {
-  constexpr std::string_view kTensor = "sm__ops_path_tensor_src_", kEnd = ".sum.per_second";
+// Of the tensor pipes by the types that they take. A sum holds what is counted with and without sparsity.
+Value tensor_flops_per_s(const KernelLaunch& launch) {
+  constexpr std::string_view kTensor = "sm__ops_path_tensor_src_", kPerSecond = ".sum.per_second",
+                             kPerCycle = ".sum.per_cycle_elapsed";
+  const auto cycles = metric(launch, {"sm__cycles_elapsed.avg.per_second"});
+  std::map<std::string, double> by_type;
+  for (const auto& [name, value] : launch.metrics) {
+    if (!name.starts_with(kTensor) || name.substr(kTensor.size()).starts_with("int")) continue;
+    const auto type = name.substr(0, name.find('.'));
+    if (name.ends_with(kPerSecond)) by_type[type] = value;
+    if (name.ends_with(kPerCycle) && cycles) by_type.try_emplace(type, value * *cycles);
+  }
   Value sum;
-  for (const auto& [name, value] : launch.metrics)
-    if (name.starts_with(kTensor) && name.ends_with(kEnd) && !name.substr(kTensor.size()).starts_with("int"))
-      sum = sum.value_or(0) + value;
+  for (const auto& [type, value] : by_type) {
+    const auto part = type.find("_sparsity_");
+    if (part == std::string::npos || !by_type.contains(type.substr(0, part))) sum = sum.value_or(0) + value;
+  }
+  return sum;
+}
+
+// Per second: of the tensor pipes, and of threads by instructions in a cycle, as ncu's own roofline counts
+// them. Instructions on halves work on two at once. None where tensor pipes worked and were not counted.
+Value flops_per_s(const KernelLaunch& launch) {
+  Value sum = tensor_flops_per_s(launch);
+  if (!sum && tensor_share(launch).value_or(0) > 0) return std::nullopt;
   const auto cycles = metric(launch, {"smsp__cycles_elapsed.avg.per_second"});
   constexpr std::array<std::pair<std::string_view, int>, 9> kOperations{{{"fadd", 1},
                                                                          {"fmul", 1},

@@ -187,6 +187,29 @@ TEST(Kernels, HaveTheRateOfTheirArithmetic) {
   EXPECT_FALSE(study.kernels[1].flops_per_s);
 }
 
+TEST(Kernels, TensorPipesAreCountedOnceAndInEitherUnit) {
+  const auto rate = [](std::map<std::string, double, std::less<>> metrics) {
+    return study_kernels({{launch("a", 1e6, std::move(metrics))}, {}}, "k.csv").kernels[0].flops_per_s;
+  };
+  const std::string fp16 = "sm__ops_path_tensor_src_fp16", each = ".sum.per_cycle_elapsed",
+                    second = ".sum.per_second", cycles = "sm__cycles_elapsed.avg.per_second";
+  EXPECT_EQ(rate({{fp16 + each, 4000}, {cycles, 1e9}}), 4e12);
+  EXPECT_FALSE(rate({{fp16 + each, 4000}})) << "cycles of unknown length";
+  EXPECT_EQ(rate({{fp16 + each, 4000}, {fp16 + second, 5e12}, {cycles, 1e9}}), 5e12);
+  EXPECT_EQ(rate({{fp16 + second, 5e12},
+                  {fp16 + "_sparsity_on" + second, 1e12},
+                  {fp16 + "_sparsity_off" + second, 4e12}}),
+            5e12);
+  EXPECT_EQ(rate({{fp16 + "_sparsity_on" + second, 1e12}, {fp16 + "_sparsity_off" + second, 4e12}}), 5e12);
+  const std::map<std::string, double, std::less<>> threads = {
+      {"smsp__cycles_elapsed.avg.per_second", 1e9},
+      {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed", 10}};
+  auto with_tensor = threads;
+  with_tensor["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"] = 60;
+  EXPECT_EQ(rate(threads), 20e9);
+  EXPECT_FALSE(rate(with_tensor)) << "most of its arithmetic was not counted";
+}
+
 TEST(Kernels, WithoutATimeAreRefused) {
   EXPECT_THROW(study_kernels({{launch("a", 0, {}), launch("b", -5, {})}, {}}, "k.csv"), Error);
   EXPECT_EQ(study_kernels({{launch("a", 3, {}), launch("b", -5, {})}, {}}, "k.csv").kernels.size(), 1U);
