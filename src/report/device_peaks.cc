@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/roofline.h"
 #include "report/subjects.h"
 
 namespace paceline::report {
@@ -64,17 +65,20 @@ Section section_of_peaks(const DevicePeaks& peaks) {
   return {.table = std::move(table)};
 }
 
-// One table per GPU, driver and power limit.
+// One table per GPU, driver and power limit, or per CPU and number of threads.
 Sections peak_sections(std::span<const ReportRun> runs, Form form) {
   if (form != Form::kPage) return {};
   std::vector<std::string> headings;
-  Sections sections;
+  std::vector<DevicePeaks> all;
   for (const auto& entry : side_by_side(runs)) {
     const auto& peaks = entry.one->device_peaks;
     if (!peaks || peaks->peaks.empty()) continue;
-    const auto known = headings.size();
-    if (place_of(heading(*peaks), headings) == known) sections.push_back(section_of_peaks(*peaks));
+    const auto at = place_of(heading(*peaks), headings);
+    if (at == all.size()) all.push_back(*peaks);
+    add_lacking(all[at], *peaks);
   }
+  Sections sections;
+  for (const auto& peaks : all) sections.push_back(section_of_peaks(peaks));
   if (!sections.empty()) sections.back().notes = {std::string(kPeaksCaveat)};
   return sections;
 }

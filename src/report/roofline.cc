@@ -35,6 +35,13 @@ double flops_per_gpu(const CaseResult& one) {
   return *one.flops.achieved_flops_per_s / gpus;
 }
 
+void add_lacking(result::DevicePeaks& peaks, const result::DevicePeaks& more) {
+  for (const auto& peak : more.peaks) {
+    const auto* found = result::find_peak(peaks, peak.operation, peak.variant);
+    if (!found || !found->per_s) result::keep_faster(peaks, peak);
+  }
+}
+
 std::optional<RoofOver> roof_over(const CaseResult& one) {
   if (!has_roofline_point(one)) return std::nullopt;
   const auto* best = best_of(one);

@@ -12,6 +12,10 @@ namespace paceline::report {
 bool has_roofline_point(const result::CaseResult& one);
 double flops_per_gpu(const result::CaseResult& one);
 
+// Adds the figures of another case on such a device that are not there: one on a CPU has those of its
+// precision alone.
+void add_lacking(result::DevicePeaks& peaks, const result::DevicePeaks& more);
+
 struct RoofOver {
   std::string_view limit;  // memory | compute
   double share = 0;        // of the roof over the point

@@ -78,8 +78,8 @@ std::vector<std::string> precisions_of(const Cases& cases) {
   return {precisions.begin(), precisions.end()};
 }
 
-void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, const FlopUnit& scale,
-               Plot& plot) {
+void add_roofs(const Cases& cases, const result::DevicePeaks& peaks,
+               const std::vector<std::string>& precisions, const FlopUnit& scale, Plot& plot) {
   double left = kEndless, right = 0;
   for (const ReportCase& entry : cases) {
     left = std::min(left, *entry.one->flops.flops_per_byte);
@@ -87,7 +87,6 @@ void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, c
     for (const auto& point : kernel_points(entry, scale))
       left = std::min(left, point.x), right = std::max(right, point.x);
   }
-  const auto& peaks = *cases.front().one->device_peaks;
   const auto* memory = result::find_peak(peaks, result::kCopy, result::kWithinDevice);
   for (std::size_t at = 0; at < precisions.size(); ++at) {
     const auto& precision = precisions[at];
@@ -112,7 +111,9 @@ void add_roofs(const Cases& cases, const std::vector<std::string>& precisions, c
 }
 
 Plot roofline_of(const std::string& device, const Cases& cases) {
-  const FlopUnit scale = scale_of(*cases.front().one->device_peaks);
+  result::DevicePeaks peaks = *cases.front().one->device_peaks;
+  for (const ReportCase& entry : cases) add_lacking(peaks, *entry.one->device_peaks);
+  const FlopUnit scale = scale_of(peaks);
   Plot plot{.title = device,
             .description = fmt::format("Roofline of {}: FLOP/s of {} against FLOPs per byte", device,
                                        plural(std::ssize(cases), "case")),
@@ -120,7 +121,7 @@ Plot roofline_of(const std::string& device, const Cases& cases) {
             .y = {.title = std::string(scale.unit), .scale = Axis::Scale::kLog10}};
   plot.name = device;
   auto precisions = precisions_of(cases);
-  add_roofs(cases, precisions, scale, plot);
+  add_roofs(cases, peaks, precisions, scale, plot);
   const auto names = series_of(cases);
   std::vector<std::string> placed;
   const std::size_t first = plot.lines.size();

@@ -11,6 +11,7 @@
 #include "report/chart/svg.h"
 #include "report/chart_files.h"
 #include "report/roofline.h"
+#include "report/subjects.h"
 #include "result/device_state.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
@@ -362,6 +363,32 @@ TEST(Plots, ACpuHasItsRoofsWhereBothPeaksWereMeasured) {
                {"21.5 GFLOP/s at 0.500 FLOP/byte", "100 % of the memory roof"});
   one.device_peaks.reset();
   EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
+}
+
+// Each has the peak of its precision alone.
+TEST(Plots, CasesOfTwoPrecisionsOnACpuHaveTheirRoofsInOneChart) {
+  auto run = with_peaks();
+  run.result.cases.push_back(run.result.cases[0]);
+  for (auto& one : run.result.cases) {
+    const bool second = &one == &run.result.cases.back();
+    one.benchmark.precision = second ? "bf16" : "fp32";
+    const double peak = second ? 1.5e12 : 215e9;
+    one.device_peaks =
+        result::DevicePeaks{"AMD EPYC, 2 threads", "", {}, std::string("2026-11-27T15:13:01Z"), {}};
+    one.device_peaks->peaks = {{result::kProduct, one.benchmark.precision, peak, 0.01, 0, "peak_gemm"},
+                               {result::kCopy, result::kWithinDevice, 43e9, 0.01, 0, "copies"}};
+    one.flops.peak_measured_flops_per_s = peak;
+  }
+  run.result.cases[1].case_id = "second";
+  const auto plots = roofline_plots(std::span(&run, 1));
+  ASSERT_EQ(plots.size(), 1U);
+  EXPECT_EQ(plots[0].y.title, "TFLOP/s") << "the unit of the largest";
+  ASSERT_GE(plots[0].lines.size(), 2U);
+  EXPECT_EQ(plots[0].lines[0].name, "bf16: 1.50 TFLOP/s measured");
+  EXPECT_EQ(plots[0].lines[1].name, "fp32: 0.215 TFLOP/s measured");
+  const auto sections = kDevicePeaks.of_runs(std::span(&run, 1), Form::kPage);
+  ASSERT_EQ(sections.size(), 1U);
+  EXPECT_EQ(sections[0].table.rows.size(), 3U) << "fp32, bf16, and copies once";
 }
 
 TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
