@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analysis/case_query.h"
 #include "base/text.h"
@@ -49,12 +51,15 @@ std::string each_text(const CaseResult& one) {
   return fmt::format("{}–{}", format_rate(low), format_rate(high));
 }
 
-// Of the most GPUs or processes.
+// Of the most GPUs or processes; which case that is, unless all have one base.
 std::string sharing_reading(const Cases& cases) {
   const ReportCase* widest = nullptr;
-  for (const auto& entry : cases)
-    if (entry.one->scaling && (!widest || entry.one->scaling->world > widest->one->scaling->world))
-      widest = &entry;
+  std::set<std::pair<const ReportRun*, std::string>> bases;
+  for (const auto& entry : cases) {
+    if (!entry.one->scaling) continue;
+    bases.emplace(entry.run, entry.one->scaling->base_case_id);
+    if (!widest || entry.one->scaling->world > widest->one->scaling->world) widest = &entry;
+  }
   if (!widest) return {};
   const CaseResult& one = *widest->one;
   const auto& scaling = *one.scaling;
@@ -66,7 +71,8 @@ std::string sharing_reading(const Cases& cases) {
                          ? fmt::format("{} do {:.2f} times the work of {}, an efficiency of {}", most,
                                        *scaling.speedup, base, with_interval(result::efficiency_of(one)))
                          : fmt::format("What {} gain over {} is not claimed: {}", most, base, doubt);
-  return fmt::format("{}. The dotted line is ideal: as many times the throughput.", claim);
+  const auto which = bases.size() > 1 ? name_of(*widest) + ": " : "";
+  return fmt::format("{}{}. The dotted line is ideal: as many times the throughput.", which, claim);
 }
 
 Sections work_of_runs(std::span<const ReportRun> runs, Form form) {

@@ -150,39 +150,49 @@ Line family_line(const OverRanks& figure, const Family& family, std::size_t inde
   return line;
 }
 
-// One plot per model, a line per family.
+// A line per family. Without lines where nothing was measured twice.
+Plot plot_over(const std::string& members, const std::vector<Family>& families, const OverRanks& figure) {
+  Plot plot{.x = {.title = members, .from_zero = false}, .y = {.title = figure.unit}};
+  std::set<double> worlds;
+  for (const Family& family : families) {
+    for (const ReportCase& entry : family.cases) worlds.insert(world_of(*entry.one));
+    for (const Prediction& p : family.predictions) worlds.insert(static_cast<double>(p.world));
+  }
+  plot.x.ticks.assign(worlds.begin(), worlds.end());
+  if (*worlds.rbegin() >= 8 * *worlds.begin()) plot.x.scale = Axis::Scale::kDoubling;
+  for (std::size_t at = 0; at < families.size(); ++at) {
+    const Family& family = families[at];
+    const double last = family.predictions.empty() ? world_of(family.largest())
+                                                   : static_cast<double>(family.predictions.back().world);
+    const Line measured_points = family_line(figure, family, at);
+    if (std::ranges::count_if(measured_points.points, [](const Point& p) { return !std::isnan(p.y); }) < 2)
+      continue;
+    plot.lines.push_back(ideal_line(figure, family, last, at == 0));
+    add_predictions(plot, figure, family, series_colour(at), at == 0);
+    plot.lines.push_back(measured_points);
+    for (const Point& p : plot.lines.back().points)
+      plot.description += fmt::format("{}{:g} {} {}", plot.description.empty() ? "" : "; ", p.x, members,
+                                      span_text({p.y, p.y_low, p.y_high}, figure.unit));
+  }
+  return plot;
+}
+
+// One plot per model and what there are several of.
 Plots over_ranks(const Cases& cases, const OverRanks& figure) {
   Plots plots;
   for (const auto& model : models_of(cases)) {
-    const auto families = families_of(cases, model);
-    if (families.empty()) continue;
-    const auto members = members_of(families.front().base());
-    Plot plot{.title = model,
-              .x = {.title = std::string(members), .from_zero = false},
-              .y = {.title = figure.unit}};
-    std::set<double> worlds;
-    for (const Family& family : families) {
-      for (const ReportCase& entry : family.cases) worlds.insert(world_of(*entry.one));
-      for (const Prediction& p : family.predictions) worlds.insert(static_cast<double>(p.world));
+    std::vector<std::string> members;
+    std::vector<std::vector<Family>> of_members;
+    for (auto& family : families_of(cases, model)) {
+      const auto at = place_of(std::string(members_of(family.base())), members);
+      of_members.resize(members.size());
+      of_members[at].push_back(std::move(family));
     }
-    plot.x.ticks.assign(worlds.begin(), worlds.end());
-    if (*worlds.rbegin() >= 8 * *worlds.begin()) plot.x.scale = Axis::Scale::kDoubling;
-    for (std::size_t at = 0; at < families.size(); ++at) {
-      const Family& family = families[at];
-      const double last = family.predictions.empty() ? world_of(family.largest())
-                                                     : static_cast<double>(family.predictions.back().world);
-      const Line measured_points = family_line(figure, family, at);
-      if (std::ranges::count_if(measured_points.points, [](const Point& p) { return !std::isnan(p.y); }) < 2)
-        continue;
-      plot.lines.push_back(ideal_line(figure, family, last, at == 0));
-      add_predictions(plot, figure, family, series_colour(at), at == 0);
-      plot.lines.push_back(measured_points);
-      for (const Point& p : plot.lines.back().points)
-        plot.description += fmt::format("{}{:g} {} {}", plot.description.empty() ? "" : "; ", p.x, members,
-                                        span_text({p.y, p.y_low, p.y_high}, figure.unit));
+    for (std::size_t at = 0; at < members.size(); ++at) {
+      Plot plot = plot_over(members[at], of_members[at], figure);
+      plot.title = plot.name = members.size() > 1 ? fmt::format("{} over {}", model, members[at]) : model;
+      if (!plot.lines.empty()) plots.push_back(std::move(plot));
     }
-    plot.name = model;
-    if (!plot.lines.empty()) plots.push_back(std::move(plot));
   }
   return plots;
 }

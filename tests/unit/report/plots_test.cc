@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/chart/plots.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -427,6 +428,43 @@ TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
   expect_words(plots[0].description, {"4 GPUs 380"});
   for (auto& one : cases) one.benchmark.params.erase("gpus"), one.benchmark.params["instances"] = "2";
   EXPECT_EQ(scaling_plots(side_by_side(std::span(&run, 1)))[0].x.title, "processes");
+}
+
+TEST(Plots, GpusAndProcessesHaveSeparatePlots) {
+  auto run = sampled()[0];
+  auto& cases = run.result.cases;
+  ASSERT_GE(cases.size(), 4U);
+  cases.resize(4);
+  const auto first = cases[0];
+  for (std::size_t at = 0; at < 4; ++at) {
+    auto& one = cases[at] = first;
+    const char* kind = at < 2 ? "gpus" : "instances";
+    const std::int64_t count = at % 2 == 0 ? 1 : at < 2 ? 2 : 4;
+    one.case_id = fmt::format("{}-{}", kind, count);
+    one.label = fmt::format("resnet50 eager {}{}", kind[0], count);
+    one.benchmark.params[kind] = std::to_string(count);
+    one.throughput.per_s = {100.0 * static_cast<double>(count), 90, 400, 0.95, "t"};
+    one.scaling.reset();
+    if (count == 1) continue;
+    auto& scaling = one.scaling.emplace();
+    scaling.base_case_id = cases[at - 1].case_id;
+    scaling.base_world = 1, scaling.world = count;
+    scaling.efficiency = 1.0, scaling.ci_low = 0.9, scaling.ci_high = 1.1;
+    scaling.speedup = static_cast<double>(count);
+  }
+  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
+  ASSERT_EQ(plots.size(), 2U);
+  EXPECT_EQ(plots[0].x.title, "GPUs");
+  EXPECT_EQ(plots[0].x.ticks, (std::vector<double>{1, 2}));
+  EXPECT_EQ(plots[1].x.title, "processes");
+  EXPECT_EQ(plots[1].x.ticks, (std::vector<double>{1, 4}));
+  EXPECT_NE(plots[0].name, plots[1].name);
+  const auto reading = [&] {
+    return kSharedWork.of_runs(std::span(&run, 1), Form::kPage).at(0).chart.reading;
+  };
+  expect_words(reading(), {"resnet50 eager i4: 4 processes do 4.00 times the work of 1 process"});
+  cases.resize(2);
+  EXPECT_TRUE(reading().starts_with("2 GPUs do 2.00 times")) << reading();
 }
 
 TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
