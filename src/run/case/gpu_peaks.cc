@@ -27,6 +27,7 @@ using result::Number;
 
 constexpr const char* kProbes = "probes 1";  // of the keys: figures of other probes are other figures
 constexpr const char* kProbeName = "cuda";
+constexpr const char* kProbed = "probed";  // in the cache, beside the peaks
 
 // In parts (MIG), which have peaks of their own: they are measured, and not kept under the whole one's name.
 bool is_divided(const json& gpu) {
@@ -144,6 +145,15 @@ std::string disturbance(const std::vector<result::SampledWindow>& windows, const
                      plural(count, "process"), count == 1 ? "was" : "were", device);
 }
 
+// Of an entry in the cache; nothing where it has none.
+ProbedRates probed_in(const json& entry) {
+  ProbedRates probed;
+  const auto rates = entry.value(kProbed, json::object());
+  for (const auto& [name, rate] : rates.items())
+    if (rate.is_number()) probed[name] = rate.get<double>();
+  return probed;
+}
+
 std::string tflops(double flops_per_s) {
   return fmt::format("{} TFLOP/s", format_significant(flops_per_s * 1e-12));
 }
@@ -182,6 +192,23 @@ void use_peaks(result::CaseResult& c, const std::vector<const DevicePeaks*>& of_
   flops.peak_source = join(sources, "; ");
 }
 
+void keep_probed(ProbedRates& probed, const result::DevicePeak& peak) {
+  if (!peak.per_s || peak.n == 0) return;  // of a case
+  auto& rate = probed[peak.operation + " " + peak.variant];
+  rate = std::max(rate, *peak.per_s);
+}
+
+bool may_raise_peak(const DevicePeaks& peaks, const ProbedRates& probed, const std::string& precision,
+                    double flops_per_s) {
+  constexpr double kPlausible = 2;
+  double measured = 0;
+  for (const std::string operation : {result::kProduct, result::kConvolution})
+    if (const auto found = probed.find(operation + " " + precision); found != probed.end())
+      measured = std::max(measured, found->second);
+  const auto datasheet = result::datasheet_peak(peaks, precision);
+  return flops_per_s <= kPlausible * measured && (!datasheet || flops_per_s <= *datasheet);
+}
+
 GpuPeaks::GpuPeaks(const KindTools& tools) : tools_(tools) {}
 
 // The cases of a run are on few devices, of which the driver is asked once. GPUs that are alike in what peaks
@@ -202,9 +229,11 @@ GpuPeaks::Known& GpuPeaks::known_for(int index) {
   if (const auto kept = cache.find(known.key); kept != cache.end() && kept->contains("peaks")) {
     try {
       result::Reader::read(*kept, "", known.peaks);
+      known.probed = probed_in(*kept);
     } catch (const Error&) {
       known.peaks = described(tools_.setup.environment, index);  // it is of another form
     }
+    for (const auto& peak : known.peaks.peaks) keep_probed(known.probed, peak);
   }
   add_datasheet(known.peaks, datasheets_);
   if (!known.peaks.measured_utc)
@@ -247,20 +276,24 @@ void GpuPeaks::measure(const CaseRun& c, Known& known) {
     tools_.observer.warning(others);
     return fails(others);
   }
-  for (const auto& peak : outcome.report.get<pass::PeaksReport>().peaks)
+  for (const auto& peak : outcome.report.get<pass::PeaksReport>().peaks) {
     result::keep_faster(known.peaks, peak);
+    keep_probed(known.probed, peak);
+  }
   when = format_utc(std::time(nullptr));
   keep(known);
 }
 
 void GpuPeaks::keep(const Known& known) {
-  if (!known.peaks.device.empty()) keep_in_peak_cache(known.key, result::Writer::write(known.peaks));
+  if (known.peaks.device.empty()) return;
+  auto entry = result::Writer::write(known.peaks);
+  entry[kProbed] = known.probed;
+  keep_in_peak_cache(known.key, std::move(entry));
 }
 
 // Of one GPU: where the case did more than its peak, that is measured again, once, and then raised to what
 // the case did, where its outputs were found right.
 void GpuPeaks::raise(CaseRun& c, Known& known) {
-  constexpr double kPlausible = 2;
   const auto precision = result::arithmetic_of(c.result.benchmark.precision);
   const double before = *c.result.flops.peak_measured_flops_per_s;
   if (!known.tried) measure(c, known);
@@ -268,8 +301,8 @@ void GpuPeaks::raise(CaseRun& c, Known& known) {
   const auto& flops = c.result.flops;
   const double now = flops.peak_measured_flops_per_s.value().value_or(before),
                reached = *flops.achieved_flops_per_s;
-  const bool by_case = reached > now && reached <= kPlausible * now && c.result.correctness.checked &&
-                       c.result.correctness.passed;
+  const bool by_case = reached > now && may_raise_peak(known.peaks, known.probed, precision, reached) &&
+                       c.result.correctness.checked && c.result.correctness.passed;
   if (by_case) {
     const auto* best = result::best_peak(known.peaks, precision);
     result::DevicePeak raised = *best;

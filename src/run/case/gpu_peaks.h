@@ -14,6 +14,15 @@ namespace paceline::run {
 // Puts the peaks of its precision into a case: the sum over its GPUs, of which there is one or more.
 void use_peaks(result::CaseResult& c, const std::vector<const result::DevicePeaks*>& of_gpus);
 
+// What the probe measured, by operation and precision ("product fp16"): a case may have raised the peak.
+using ProbedRates = std::map<std::string, double>;
+void keep_probed(ProbedRates& probed, const result::DevicePeak& peak);
+
+// Whether a case did so many FLOP/s with as many operations as are counted: at most twice what the probe
+// measured, and no more than the datasheet says.
+bool may_raise_peak(const result::DevicePeaks& peaks, const ProbedRates& probed, const std::string& precision,
+                    double flops_per_s);
+
 class GpuPeaks {
  public:
   explicit GpuPeaks(const KindTools& tools);
@@ -29,6 +38,7 @@ class GpuPeaks {
     std::string device;  // cuda:0
     EngineHome probe;
     result::DevicePeaks peaks;
+    ProbedRates probed;
     std::string key;  // in the cache
     bool tried = false;
   };

@@ -12,8 +12,8 @@
 namespace paceline::run {
 namespace {
 
-constexpr const char* kProbes = "probes 2";  // of the keys: peaks of other probes are other peaks
-// A case above the peak by more than this does fewer operations than are counted.
+constexpr const char* kProbes = "probes 3";  // of the keys: peaks of other probes are other peaks
+// A case above the probe by more than this does fewer operations than are counted.
 constexpr double kPlausible = 2;
 // Copies whose rates vary more were disturbed, which says too little for later runs.
 constexpr double kSteadyCopies = 0.1;
@@ -21,6 +21,7 @@ constexpr double kSteadyCopies = 0.1;
 void write_cache(const std::string& key, const Peak& peak) {
   nlohmann::json entry = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
   if (peak.spread) entry["spread"] = *peak.spread;
+  if (peak.probe_flops_per_s) entry["probe_flops_per_s"] = *peak.probe_flops_per_s;
   keep_in_peak_cache(key, std::move(entry));
 }
 
@@ -28,11 +29,18 @@ Peak to_peak(const nlohmann::json& entry) {
   Peak peak{entry["flops_per_s"].get<double>(), result::Number::missing("not kept"),
             entry["source"].get<std::string>()};
   if (entry.contains("spread") && entry["spread"].is_number()) peak.spread = entry["spread"].get<double>();
+  if (entry.contains("probe_flops_per_s") && entry["probe_flops_per_s"].is_number())
+    peak.probe_flops_per_s = entry["probe_flops_per_s"].get<double>();
   return peak;
 }
 
 bool is_steady(const Peak& peak) {
   return peak.spread && *peak.spread <= kSteadyCopies;
+}
+
+// What its probes measured; 0: nothing.
+double probed(const Peak& peak) {
+  return (peak.probe_flops_per_s ? peak.probe_flops_per_s : peak.flops_per_s).value().value_or(0);
 }
 
 std::string gflops(double flops_per_s) {
@@ -82,7 +90,11 @@ void PeakTable::measure(const std::string& key, const std::string& precision, in
   const auto it = known_.find(key);
   if (it == known_.end() ||
       (peak.flops_per_s && *peak.flops_per_s > it->second.flops_per_s.value().value_or(0)))
-    keep(key, peak, precision != kCopies || is_steady(peak));
+    return keep(key, peak, precision != kCopies || is_steady(peak));
+  if (peak.flops_per_s.value().value_or(0) <= probed(it->second)) return;
+  Peak raised = it->second;
+  raised.probe_flops_per_s = peak.flops_per_s;
+  keep(key, raised);
 }
 
 void PeakTable::keep(const std::string& key, const Peak& peak, bool for_later_runs) {
@@ -95,12 +107,13 @@ std::string PeakTable::raise(const std::string& precision, int threads, double f
   const std::string k = key(precision, threads);
   const double before = known_.at(k).flops_per_s.value().value_or(0);
   if (!measured_.contains(k)) measure(k, precision, threads);
-  const double now = known_.at(k).flops_per_s.value().value_or(0);
-  const bool by_case = flops_per_s > now && flops_per_s <= kPlausible * now;
+  const double now = known_.at(k).flops_per_s.value().value_or(0), of_probes = probed(known_.at(k));
+  const bool by_case = flops_per_s > now && flops_per_s <= kPlausible * of_probes;
   if (by_case)
-    keep(k,
-         {flops_per_s, result::Number::missing("one figure of a case"),
-          fmt::format("reached by {}, {}; probes: {}", label, format_utc(std::time(nullptr)), gflops(now))});
+    keep(k, {flops_per_s, result::Number::missing("one figure of a case"),
+             fmt::format("reached by {}, {}; probes: {}", label, format_utc(std::time(nullptr)),
+                         gflops(of_probes)),
+             of_probes});
   if (!by_case && now <= before) return {};
   return fmt::format("the peak in {} on {} is raised from {} to {}, {}; it is kept in {}",
                      arithmetic_of(precision), plural(threads, "thread"), gflops(before),

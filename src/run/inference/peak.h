@@ -16,6 +16,8 @@ struct Peak {
   result::Number flops_per_s;
   result::Number spread;  // of the best probe's repetitions: their interquartile range over the median
   std::string source;     // which probe, how many threads, when
+  // What the probes measured, where a case has raised the figure.
+  result::Number probe_flops_per_s = result::Number::missing("no case has raised it");
 };
 
 using result::arithmetic_of;
@@ -40,7 +42,8 @@ class PeakTable {
   // Measures it unless it is known.
   Peak get(const std::string& precision, int threads);
   // For a case that did so many FLOP/s, more than is known to be possible: measures again unless that was
-  // done; the largest stays, be it the case's. In words what was raised; empty: nothing.
+  // done; the largest stays, be it the case's, unless that is more than twice the probe's. In words what was
+  // raised; empty: nothing.
   std::string raise(const std::string& precision, int threads, double flops_per_s, const std::string& label);
 
   static std::filesystem::path file();

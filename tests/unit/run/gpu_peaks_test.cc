@@ -76,6 +76,22 @@ TEST(GpuPeaks, ACaseHasThePeakOfItsPrecisionTimesItsGpus) {
   EXPECT_EQ(one.device_peaks->device, "NVIDIA H200");
 }
 
+// The probe measured 640 TFLOP/s, and a case has raised that to 900.
+TEST(GpuPeaks, ACaseRaisesAPeakByWhatTheProbeMeasuredAndTheDatasheetSays) {
+  auto peaks = h200();
+  ProbedRates probed;
+  for (const auto& peak : peaks.peaks) keep_probed(probed, peak);
+  EXPECT_EQ(probed, (ProbedRates{{"product fp16", 640e12}}));
+  peaks.peaks[0].per_s = 900e12, peaks.peaks[0].n = 0;
+  keep_probed(probed, peaks.peaks[0]);
+  EXPECT_TRUE(may_raise_peak(peaks, probed, "fp16", 980e12));
+  EXPECT_FALSE(may_raise_peak(peaks, probed, "fp16", 1000e12)) << "above the datasheet";
+  peaks.peaks[0].datasheet_per_s = result::Number::missing("no row for it");
+  EXPECT_TRUE(may_raise_peak(peaks, probed, "fp16", 1270e12));
+  EXPECT_FALSE(may_raise_peak(peaks, probed, "fp16", 1290e12)) << "twice what the probe measured";
+  EXPECT_FALSE(may_raise_peak(peaks, {}, "fp16", 910e12)) << "it is not known what a probe measured";
+}
+
 TEST(GpuPeaks, UnlikeGpusAddUp) {
   result::CaseResult one;
   one.benchmark.precision = "fp16";

@@ -110,6 +110,19 @@ TEST_F(PeakTableTest, FlopsThatAreCountedWronglyRaiseNothing) {
   EXPECT_EQ(*one.known("fp32", 2).flops_per_s, 182e9);
 }
 
+// Each 1.8 times the case before: only the first is less than twice what the probes measured.
+TEST_F(PeakTableTest, CasesDoNotRaiseItStepByStep) {
+  table().get("fp32", 2);
+  table().raise("fp32", 2, 1.8 * 182e9, "a case");
+  auto later = table();
+  EXPECT_EQ(later.raise("fp32", 2, 1.8 * 1.8 * 182e9, "another case"), "");
+  EXPECT_EQ(*later.known("fp32", 2).flops_per_s, 1.8 * 182e9);
+  EXPECT_NE(later.raise("fp32", 2, 1.9 * 182e9, "a third case"), "");
+  EXPECT_NE(table().known("fp32", 2).source.find("probes: 182 GFLOP/s"), std::string::npos);
+  found_ = 200e9;
+  EXPECT_NE(table().raise("fp32", 2, 1.95 * 200e9, "a case"), "") << "the probes measured more";
+}
+
 // Its rate is that of all instances together.
 TEST_F(PeakTableTest, ACaseOfSeveralLanesHasThePeakOfAllTheirThreads) {
   const std::atomic<bool> interrupt = false;
