@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <optional>
 #include <set>
 #include <span>
@@ -113,19 +114,30 @@ std::optional<std::int64_t> parse_cache_size(std::string_view text) {
   return std::nullopt;
 }
 
-Count read_llc(const SystemFiles& files, const std::vector<int>& online) {
-  if (online.empty()) return Count::missing("no CPU list in /sys");
-  const std::string folder = cpu_folder(online.front()) + "cache/";
-  std::optional<std::int64_t> size;
+struct Cache {
+  std::int64_t bytes = 0;
+  std::string cpus;  // that share it; empty: the system does not say
+  auto operator<=>(const Cache&) const = default;
+};
+
+std::optional<Cache> last_level_cache(const SystemFiles& files, int cpu) {
+  const std::string folder = cpu_folder(cpu) + "cache/";
+  std::optional<Cache> cache;
   long long deepest = 0;
   for (const auto& name : files.list(folder)) {
     const auto level = files.read_int(folder + name + "/level");
     const auto bytes = parse_cache_size(files.read_trimmed(folder + name + "/size").value_or(""));
     if (!level || !bytes || *level <= deepest) continue;
     deepest = *level;
-    size = bytes;
+    cache = Cache{*bytes, files.read_trimmed(folder + name + "/shared_cpu_list").value_or("")};
   }
-  return {size, "no caches in /sys"};
+  return cache;
+}
+
+Count read_llc(const SystemFiles& files, const std::vector<int>& online) {
+  if (online.empty()) return Count::missing("no CPU list in /sys");
+  const auto cache = last_level_cache(files, online.front());
+  return cache ? Count(cache->bytes) : Count::missing("no caches in /sys");
 }
 
 void read_frequency_policy(const SystemFiles& files, CpuInfo& cpu) {
@@ -204,6 +216,15 @@ int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpu
 int allowed_cpu_count(const CpuInfo& cpu) {
   const auto& usable = cpu.affinity.empty() ? cpu.online : cpu.affinity;
   return allowed_cpu_count(usable.size(), cpu.cgroup_quota_cpus);
+}
+
+std::int64_t last_level_bytes(const SystemFiles& files, const std::vector<int>& cpus) {
+  std::set<Cache> caches;
+  for (const int cpu : cpus)
+    if (const auto cache = last_level_cache(files, cpu)) caches.insert(*cache);
+  std::int64_t bytes = 0;
+  for (const auto& cache : caches) bytes += cache.bytes;
+  return bytes;
 }
 
 std::vector<int> cores_first(const SystemFiles& files, const std::vector<int>& cpus) {

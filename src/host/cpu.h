@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread
 // 1. A thread beyond the quota would stop them all for a part of every period.
 int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus);
 int allowed_cpu_count(const CpuInfo& cpu);
+
+// What the last-level caches of these CPUs hold together, each counted once; 0 where none is known.
+std::int64_t last_level_bytes(const SystemFiles& files, const std::vector<int>& cpus);
 
 // The same CPUs reordered: one of each physical core first, then second hardware threads. CPUs of unknown
 // topology count as cores.

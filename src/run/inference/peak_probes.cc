@@ -12,8 +12,10 @@
 #include "base/scratch_folder.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
+#include "host/affinity.h"
 #include "host/cpu.h"
 #include "host/fma_probe.h"
+#include "host/memory.h"
 #include "process/worker.h"
 #include "run/case/pass_runner.h"
 #include "run/inference/input_files.h"
@@ -65,6 +67,15 @@ std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
 
 }  // namespace
 
+result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes) {
+  constexpr std::int64_t kTimesCache = 4, kLeast = 256'000'000, kPartOfMemory = 4;
+  const std::int64_t bytes = std::max(kTimesCache * cache_bytes, kLeast);
+  if (!usable_bytes || bytes <= *usable_bytes / kPartOfMemory) return bytes;
+  return result::Count::missing(fmt::format(
+      "copies that caches do not hold take {}, more than a quarter of the {} that may be used",
+      format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(*usable_bytes))));
+}
+
 Peak PeakProbes::operator()(const std::string& precision, int threads) const {
   if (precision == kCopies) return copy_probe(threads);
   std::optional<Peak> best;
@@ -112,9 +123,11 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
 
 // A ceiling, too.
 Peak PeakProbes::copy_probe(int threads) const {
-  constexpr std::int64_t kTimesCache = 4, kLeast = 256'000'000, kMost = 2'000'000'000;  // bytes
-  const std::int64_t cache = host::read_cpu().llc_bytes.value().value_or(0);
-  const auto each = std::clamp(kTimesCache * cache, kLeast, kMost) / 2 / std::max(1, threads);
+  const host::SystemFiles files;
+  const auto all = copy_bytes(host::last_level_bytes(files, host::current_affinity()),
+                              host::usable_bytes(host::read_memory(files)));
+  if (!all) return {result::Number::missing(all.reason()), {}, {}};
+  const auto each = *all / 2 / std::max(1, threads);
   const PassInfo info{0, 0, fmt::format("copies {} threads", threads), "peak", 0, 0};
   observer_.pass_begins(info);
   Peak peak{result::Number::missing("not_measured"), {}, {}};

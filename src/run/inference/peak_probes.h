@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -9,6 +10,10 @@
 #include "run/inference/peak.h"
 
 namespace paceline::run {
+
+// How many bytes of buffers copies need, so that caches of so many bytes hold little of them; why there are
+// none where that is more than a quarter of the memory that may be used.
+result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes);
 
 // Measures a peak: the best of a 3x3 convolution and a 2048^3 matrix product in the asked precision, through
 // the same worker and loop as any case, and in fp32 a plain loop of multiply-adds. Of copies: those

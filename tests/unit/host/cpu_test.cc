@@ -58,6 +58,24 @@ TEST(Cpu, ReadsAServerCompletely) {
   EXPECT_EQ(allowed_cpu_count(cpu), 4);
 }
 
+// An EPYC: a cache for every two CPUs.
+TEST(Cpu, EveryLastLevelCacheCountsOnce) {
+  FakeTree tree;
+  for (int cpu = 0; cpu < 6; ++cpu) {
+    const auto folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/";
+    const int first = cpu / 2 * 2;
+    tree.file(folder + "index2/level", "2\n").file(folder + "index2/size", "1024K\n");
+    tree.file(folder + "index2/shared_cpu_list", std::to_string(cpu) + "\n");
+    tree.file(folder + "index3/level", "3\n").file(folder + "index3/size", "32768K\n");
+    tree.file(folder + "index3/shared_cpu_list",
+              std::to_string(first) + "-" + std::to_string(first + 1) + "\n");
+  }
+  EXPECT_EQ(last_level_bytes(tree.files(), {0, 1, 2, 3, 4, 5}), 96LL << 20);
+  EXPECT_EQ(last_level_bytes(tree.files(), {1, 4}), 64LL << 20);
+  EXPECT_EQ(last_level_bytes(tree.files(), {0, 1}), 32LL << 20);
+  EXPECT_EQ(last_level_bytes(tree.files(), {9}), 0);
+}
+
 TEST(Cpu, BareTreeIsMissingWithReasons) {
   const FakeTree tree;
   const CpuInfo cpu = read_cpu(tree.files(), {});

@@ -10,6 +10,7 @@
 
 #include "config/plan.h"
 #include "run/inference/case_peaks.h"
+#include "run/inference/peak_probes.h"
 
 namespace paceline::run {
 namespace {
@@ -27,6 +28,17 @@ TEST(Peak, IsTheBestOfTheProbes) {
   EXPECT_EQ(best({probe(3e9, "a"), probe(5e9, "b"), probe(4e9, "c")}).source, "b");
   EXPECT_EQ(best({probe({}, "not here"), probe(4e9, "b"), probe({}, "neither")}).source, "b");
   EXPECT_EQ(best({probe({}, "not here"), probe({}, "neither")}).flops_per_s.reason(), "not here");
+}
+
+TEST(Peak, CopiesAreFourTimesAllCachesWhereThatFits) {
+  const std::int64_t epyc = 12LL * 32 << 20, gib = 1LL << 30;
+  EXPECT_EQ(copy_bytes(32LL << 20, gib), 256'000'000);
+  EXPECT_EQ(copy_bytes(epyc, 64 * gib), 4 * epyc);
+  EXPECT_EQ(copy_bytes(8 * epyc, 64 * gib), 32 * epyc) << "more than 2 GB";
+  EXPECT_EQ(copy_bytes(epyc, result::Count::missing("no /proc")), 4 * epyc);
+  EXPECT_EQ(copy_bytes(epyc, 4 * gib).reason(),
+            "copies that caches do not hold take 1.61 GB, more than a quarter of the 4.29 GB that may be "
+            "used");
 }
 
 // A cache folder of its own, and probes that find what the test says.
