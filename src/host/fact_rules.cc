@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/display_text.h"
 #include "base/units.h"
 
 namespace paceline::host {
@@ -144,7 +145,7 @@ std::string shown_value(const Fact& fact) {
   if (is_unlimited(fact)) return kNoLimit;
   if (fact.value.is_null()) return fact.reason.empty() ? "not known" : fact.reason;
   if (fact.value.is_boolean()) return fact.value.get<bool>() ? "on" : "off";
-  if (fact.value.is_string()) return fact.value.get<std::string>();
+  if (fact.value.is_string()) return on_one_line(fact.value.get<std::string>());
   return fact.value.is_number() ? in_unit(fact.value.get<double>(), rule_of(fact.name).unit)
                                 : fact.value.dump();
 }

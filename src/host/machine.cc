@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -68,18 +69,25 @@ void add_gpus(const nlohmann::json& environment, std::vector<Fact>& facts) {
               fmt::format("{} is no machine as validate --save writes it: {}", origin, why));
 }
 
+// Text of another host must not forge lines.
+std::string read_text(const nlohmann::json& json) {
+  return on_one_line(json.get<std::string>());
+}
+
 // Throws what is not there or of another type as an exception of the JSON library.
 Machine read_fields(const nlohmann::json& json) {
-  Machine machine{json.at("paceline"), json.at("host"), json.at("taken_utc"), {}, {}};
+  Machine machine{
+      read_text(json.at("paceline")), read_text(json.at("host")), read_text(json.at("taken_utc")), {}, {}};
   for (const auto& one : json.at("facts")) {
     const nlohmann::json& value = one.at("value");
     if (value.is_structured()) throw std::runtime_error("the value of a fact is a list or an object");
-    machine.facts.push_back({one.at("name"), value, one.value("reason", std::string())});
+    machine.facts.push_back(
+        {read_text(one.at("name")), value, read_text(one.value("reason", nlohmann::json("")))});
   }
   machine.load_disturbed = json.value("load_disturbed", false);
   for (const auto& one : json.at("load"))
-    machine.load.push_back({one.at("where"), one.at("what"), one.at("unit"), one.at("median"), one.at("low"),
-                            one.at("high"), one.at("n")});
+    machine.load.push_back({read_text(one.at("where")), read_text(one.at("what")), read_text(one.at("unit")),
+                            one.at("median"), one.at("low"), one.at("high"), one.at("n")});
   return machine;
 }
 
@@ -100,7 +108,8 @@ std::vector<Fact> facts_of(const nlohmann::json& environment, const SystemFiles&
   std::ranges::move(limit_facts(files), std::back_inserter(facts));
   add_gpus(environment, facts);
   const nlohmann::json variables = environment.value("variables", nlohmann::json::object());
-  for (const auto& [name, value] : variables.items()) facts.push_back({"variable " + name, value, {}});
+  for (const auto& [name, value] : variables.items())
+    facts.push_back({"variable " + on_one_line(name), value, {}});
   return facts;
 }
 

@@ -81,6 +81,18 @@ TEST(MachineFiles, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(after([](Machine&) {}).empty());
 }
 
+TEST(MachineFiles, TextOfAnotherHostStaysOnItsLine) {
+  const std::string forged = "x\nFAIL  node1: all is lost\x1b[2J";
+  auto machine = some_machine();
+  machine.facts = {{"CPU model", forged, {}}, {"turbo", {}, forged}, {"library " + forged, "1", {}}};
+  machine.load = {{forged, forged, forged, 1, 1, 1, 1}};
+  const auto read = machine_from_json(to_json(machine), "base.json");
+  std::string shown = read.host + read.load.front().name() + read.load.front().unit;
+  for (const auto& one : read.facts) shown += one.name + shown_value(one);
+  for (const auto& one : differences(read, some_machine())) shown += one.name + one.found + one.expected;
+  EXPECT_EQ(shown.find_first_of("\n\x1b"), std::string::npos) << shown;
+}
+
 std::string refusal(const std::string& text) {
   const auto file = std::filesystem::temp_directory_path() / fmt::format("machine-{}.json", ::getpid());
   write_file_atomic(file, text);
