@@ -31,12 +31,14 @@ constexpr std::size_t kMostColumns = 8;  // more hosts: those that are alike sha
 constexpr std::size_t kWidestValue = 28;
 constexpr double kLongestLoad = 8;  // core sets and GPUs, twice, and the last round of each
 
+enum class Origin { kFleet, kFile, kCheck };  // what a host was compared with, or its own check
+
 // A line about one or several hosts.
 struct Complaint {
+  Origin origin;
   CheckStatus status;
-  std::vector<std::string> hosts;
-  std::string name, text, fix;
-  bool varies = false;  // the text is of the first host, other hosts have other figures in it
+  std::vector<std::string> hosts, texts;  // the text of each host
+  std::string name, fix;
 };
 
 struct Fleet {
@@ -48,21 +50,23 @@ struct Fleet {
 };
 
 // Hosts that need the same fix share a line.
-void complain(std::vector<Complaint>& all, const std::string& host, const host::CheckedRow& row) {
+void complain(std::vector<Complaint>& all, Origin origin, const std::string& host,
+              const host::CheckedRow& row) {
   const auto same = std::ranges::find_if(all, [&](const Complaint& one) {
-    return one.status == row.result.status && one.name == row.name && one.fix == row.result.fix;
+    return one.origin == origin && one.status == row.result.status && one.name == row.name &&
+           one.fix == row.result.fix && std::ranges::find(one.hosts, host) == one.hosts.end();
   });
   if (same == all.end())
-    all.push_back({row.result.status, {host}, row.name, row.result.text, row.result.fix});
+    all.push_back({origin, row.result.status, {host}, {row.result.text}, row.name, row.result.fix});
   else
-    same->hosts.push_back(host), same->varies |= same->text != row.result.text;
+    same->hosts.push_back(host), same->texts.push_back(row.result.text);
 }
 
 void complain_of_outliers(Fleet& fleet) {
   for (const auto& one : fleet.view.differences)
     for (std::size_t i = 0; i < one.outliers.size(); ++i) {
       const auto host = one.outliers[i];
-      complain(fleet.complaints, fleet.hosts[host],
+      complain(fleet.complaints, Origin::kFleet, fleet.hosts[host],
                {one.name,
                 {},
                 {one.verdicts[i], fmt::format("{}, but {} on the other hosts", one.values[host], one.usual),
@@ -85,9 +89,10 @@ Fleet gather(std::vector<HostAnswer> answers, const std::optional<host::Machine>
   complain_of_outliers(fleet);
   for (std::size_t i = 0; expected && i < fleet.machines.size(); ++i)
     for (const auto& row : host::rows_of(host::differences(fleet.machines[i], *expected), origin))
-      if (row.result.status != CheckStatus::kPass) complain(fleet.complaints, fleet.hosts[i], row);
+      if (row.result.status != CheckStatus::kPass)
+        complain(fleet.complaints, Origin::kFile, fleet.hosts[i], row);
   for (const auto& answer : answers)
-    for (const auto& row : answer.checks) complain(fleet.complaints, answer.host, row);
+    for (const auto& row : answer.checks) complain(fleet.complaints, Origin::kCheck, answer.host, row);
   std::ranges::stable_partition(fleet.complaints,
                                 [](const auto& one) { return one.status == CheckStatus::kFail; });
   return fleet;
@@ -149,9 +154,10 @@ std::string alike_text(const Fleet& fleet, const Console& console) {
 std::string complaint_text(const Complaint& one, std::size_t hosts) {
   const auto who = one.hosts.size() == hosts && hosts > 1 ? std::string("all") : join(one.hosts, ", ");
   const auto fix = one.fix.empty() ? "" : "  → " + one.fix;
-  const auto where = one.varies ? fmt::format("on {} ", one.hosts.front()) : "";
-  return fmt::format("{}  {}: {}: {}{}{}\n", host::status_name(one.status), who, one.name, where, one.text,
-                     fix);
+  const auto& text = one.texts.front();
+  const bool varies = std::ranges::count(one.texts, text) < std::ssize(one.texts);
+  const auto where = varies ? fmt::format("on {} ", one.hosts.front()) : "";
+  return fmt::format("{}  {}: {}: {}{}{}\n", host::status_name(one.status), who, one.name, where, text, fix);
 }
 
 // "node2 (CPU quota), node3 (library spin)"
@@ -202,12 +208,15 @@ nlohmann::json to_json(const Fleet& fleet) {
                            {"outliers", outliers},
                            {"fix", one.fix}});
   }
-  for (const auto& one : fleet.complaints)
+  for (const auto& one : fleet.complaints) {
+    Json texts = Json::object();
+    for (std::size_t i = 0; i < one.hosts.size(); ++i) texts[one.hosts[i]] = one.texts[i];
     complaints.push_back({{"status", host::status_name(one.status)},
                           {"hosts", one.hosts},
                           {"name", one.name},
-                          {"text", one.text},
+                          {"texts", texts},
                           {"fix", one.fix}});
+  }
   return {{"verdict", verdict_of(fleet)},
           {"hosts", hosts},
           {"alike", alike},

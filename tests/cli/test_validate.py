@@ -144,6 +144,12 @@ esac
         self.assertRegex(out, r"FAIL  other: library spin: 2 here, 1 in fleet\.json  → ")
         self.assertNotIn("node0: library", out)
 
+    def test_each_complaint_is_of_one_origin_and_has_the_text_of_each_host(self):
+        self.ask("node0,node1", "--save", "fleet.json")
+        out, _ = self.ask("node0,node1,other", "--expect", "fleet.json", "--json", codes=(4,))
+        texts = [one["texts"] for one in json.loads(out)["complaints"] if one["name"] == "library spin"]
+        self.assertEqual(texts, [{"other": "2, but 1 on the other hosts"}, {"other": "2 here, 1 in fleet.json"}])
+
     def test_json_has_the_machines_and_what_differs(self):
         out, _ = self.ask("node0,node1,other,dead", "--json", codes=(5,))
         found = json.loads(out)
@@ -214,9 +220,9 @@ exec ip netns exec {self.lab.prefix}${{node#node}} unshare -u sh -c 'hostname $0
         found = json.loads(out)
         self.assertEqual([one["machine"]["host"] for one in found["hosts"]], ["node0", "node1", "node2", "node3"])
         self.assertEqual({one["name"]: one["outliers"] for one in found["differences"]}, {self.fact: ["node1"], "library spin": ["node3"]})
-        self.assertEqual({one["name"]: (one["hosts"], one["text"]) for one in found["complaints"] if one["status"] == "FAIL"},
-                         {self.fact: (["node1"], f"{self.value}, but {'no limit' if self.group else found['differences'][0]['values']['node0']} on the other hosts"),
-                          "library spin": (["node3"], "2, but 1 on the other hosts")})
+        self.assertEqual({one["name"]: one["texts"] for one in found["complaints"] if one["status"] == "FAIL"},
+                         {self.fact: {"node1": f"{self.value}, but {'no limit' if self.group else found['differences'][0]['values']['node0']} on the other hosts"},
+                          "library spin": {"node3": "2, but 1 on the other hosts"}})
         self.assertEqual(found["verdict"], f"outliers: node1 ({self.fact}), node3 (library spin)")
 
 
