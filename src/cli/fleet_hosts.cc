@@ -64,7 +64,8 @@ host::CheckedRow row_from(const nlohmann::json& json) {
   const std::string word = json.at("status");
   const auto status = std::ranges::find(kStatuses, word, host::status_name);
   if (status == kStatuses.end()) throw Error(ErrorCode::kData, "a check has the unknown status " + word);
-  return {json.at("name"), {}, {*status, json.at("text"), json.at("fix")}};
+  const auto text = [&](const char* key) { return on_one_line(json.at(key).get<std::string>()); };
+  return {text("name"), {}, {*status, text("text"), text("fix")}};
 }
 
 // What a login shell prints before the answer is left out.
@@ -109,7 +110,7 @@ HostAnswer ask(const std::string& host, const HostQuestion& question, const std:
       answer.reason = no_answer(end, tool.log);
   } catch (const std::exception& e) {
     answer.machine.reset();
-    answer.reason = fmt::format("gave an answer that cannot be read: {}", plain_reason(e));
+    answer.reason = fmt::format("gave an answer that cannot be read: {}", on_one_line(plain_reason(e)));
   }
   return answer;
 }

@@ -106,6 +106,7 @@ case $host in
   old) echo '{'; echo '"checks": []}'; exit 0;;
   newer) "$@" | sed 's/"format_version": 1/"format_version": 9/'; exit 0;;
   mute) echo "segmentation fault" >&2; exit 139;;
+  liar) SPIN_VERSION=lies "$@" | sed 's/"lies"/"1\\\\nFAIL  node1: lost"/'; exit 0;;
   chatty) echo "Welcome to chatty {"; echo "last login: today" >&2; exec "$@";;
   other*) SPIN_VERSION=2 exec "$@";;
   *) exec "$@";;
@@ -149,6 +150,11 @@ esac
         out, _ = self.ask("node0,node1,other", "--expect", "fleet.json", "--json", codes=(4,))
         texts = [one["texts"] for one in json.loads(out)["complaints"] if one["name"] == "library spin"]
         self.assertEqual(texts, [{"other": "2, but 1 on the other hosts"}, {"other": "2 here, 1 in fleet.json"}])
+
+    def test_text_of_another_host_forges_no_line(self):
+        out, _ = self.ask("node0,node1,liar", codes=(4,))
+        self.assertRegex(out, r"FAIL  liar: library spin: 1\\nFAIL  node1: lost, but 1 on the other hosts  → ")
+        self.assertNotRegex(out, r"(?m)^FAIL  node1")
 
     def test_json_has_the_machines_and_what_differs(self):
         out, _ = self.ask("node0,node1,other,dead", "--json", codes=(5,))
