@@ -129,4 +129,5 @@ case $path:${LD_LIBRARY_PATH:-} in
   *) export LD_LIBRARY_PATH="$path${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
 esac
 export PACELINE_BIN="$root/paceline" PACELINE_PLUGINS="$root/lib/paceline/plugins"
+export PACELINE_LAUNCHER="${PACELINE_LAUNCHER:-$PACELINE_BIN}"   # what --hosts starts on other hosts
 exec "$@"

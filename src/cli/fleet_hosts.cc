@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <thread>
 
 #include "base/display_text.h"
@@ -43,9 +44,11 @@ std::string last_line(const std::filesystem::path& log) {
   return line.empty() ? "it printed nothing" : shown_value(std::string(line), 300);
 }
 
-// This program: where hosts share a file system, or are installed alike, it is at the same place.
+// This program, or the launcher that a package starts it with: where hosts share a file system, or are
+// installed alike, it is at the same place.
 std::string program() {
-  auto path = std::filesystem::read_symlink("/proc/self/exe").string();
+  const char* const launcher = std::getenv("PACELINE_LAUNCHER");
+  auto path = launcher && *launcher ? launcher : std::filesystem::read_symlink("/proc/self/exe").string();
   return is_safe(path) ? path : "paceline";
 }
 

@@ -139,6 +139,10 @@ esac
                      "FAIL  mute gave no answer (exit code 139): segmentation fault", "1 host; 5 hosts gave no answer"):
             self.assertIn(line, out)
 
+    def test_the_launcher_of_a_package_is_what_other_hosts_start(self):
+        out, _ = self.ask("bare", env={"PACELINE_LAUNCHER": "/opt/p/bin/paceline"}, codes=(5,))
+        self.assertIn("FAIL  bare has no paceline at /opt/p/bin/paceline: install it", out)
+
     def test_what_most_have_is_saved_and_compared_with(self):
         self.ask("node0,node1,other", "--save", "fleet.json", codes=(4,))
         out, _ = self.ask("node0,other", "--expect", "fleet.json", codes=(4,))

@@ -16,6 +16,7 @@ echo "libraries: ${LD_LIBRARY_PATH:-none}"
 echo "root: ${PACELINE_TORCH_ROOT:-unset} python: ${PACELINE_PYTHON:-unset} bin: ${PACELINE_BIN:-unset}"
 echo "releases: ${PACELINE_TORCH_VERSION:-none} ${PACELINE_ONNXRUNTIME_VERSION:-none} ${PACELINE_OPENVINO_VERSION:-none}"
 echo "others: ${ONNXRUNTIME_ROOT:-unset} ${OPENVINO_ROOT:-unset}"
+echo "launcher: ${PACELINE_LAUNCHER:-unset}"
 exit ${TOOL_CODE:-0}
 """
 NEEDED = ("sh", "dirname", "readlink", "sed", "head", "tr")
@@ -222,6 +223,16 @@ class Launcher(unittest.TestCase):
             self.assertIn(line + "\n", result.stdout)
         self.assertIn(f"root: {torch} python: {sys.executable} ", result.stdout)
         self.assert_runs_without(self.in_wheel("/nowhere", "infer", VIRTUAL_ENV=active, cwd=elsewhere.parent))
+
+    def test_the_tool_knows_what_started_it(self):
+        def launcher(result):
+            return [line.removeprefix("launcher: ") for line in result.stdout.splitlines() if line.startswith("launcher: ")]
+
+        self.assertEqual(launcher(self.paceline("validate")), [str(self.bundle / "paceline")])
+        self.assertEqual(launcher(self.paceline("validate", PACELINE_LAUNCHER="/usr/bin/paceline")), ["/usr/bin/paceline"])
+        self.in_wheel("/nowhere", "validate")
+        script = self.script(self.folder / "venv/bin/paceline", f"#!{sys.executable}\nfrom paceline.__main__ import main\nmain()\n")
+        self.assertEqual(launcher(self.paceline("validate", command=script, PYTHONPATH=self.folder / "wheel")), [str(script)])
 
     def test_a_link_to_the_launcher_works(self):
         torch = make_torch(self.folder / "site")

@@ -22,6 +22,10 @@ def main():
         if not os.environ.get(variable):
             os.environ[variable] = folder_of(package) or "none"
     os.environ.setdefault("PACELINE_PYTHON", sys.executable)
+    typed = pathlib.Path(sys.argv[0]).absolute()
+    command = typed if typed.name != "__main__.py" else pathlib.Path(sys.executable).parent / "paceline"   # of `python -m`
+    if os.access(command, os.X_OK):
+        os.environ.setdefault("PACELINE_LAUNCHER", str(command))
     os.execv("/bin/sh", ["/bin/sh", str(tool), *sys.argv[1:]])
 
 
