@@ -7,6 +7,7 @@
 
 #include "host/fact_rules.h"
 #include "host/nvml.h"
+#include "host/system_files.h"
 
 namespace paceline::host {
 
