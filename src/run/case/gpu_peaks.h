@@ -18,8 +18,8 @@ void use_peaks(result::CaseResult& c, const std::vector<const result::DevicePeak
 using ProbedRates = std::map<std::string, double>;
 void keep_probed(ProbedRates& probed, const result::DevicePeak& peak);
 
-// Whether a case did so many FLOP/s with as many operations as are counted: at most twice what the probe
-// measured, and no more than the datasheet says.
+// Whether a case can have reached these FLOP/s with as many operations as are counted: at most twice what the
+// probe measured, and no more than the datasheet says.
 bool may_raise_peak(const result::DevicePeaks& peaks, const ProbedRates& probed, const std::string& precision,
                     double flops_per_s);
 

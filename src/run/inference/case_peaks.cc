@@ -43,20 +43,14 @@ std::string machine(const RunSetup& setup) {
   return name;
 }
 
-result::DevicePeak row_of(const char* operation, const std::string& variant, const Peak& peak) {
-  return {operation,
+result::DevicePeak row_of(const Peak& peak, const std::string& variant) {
+  return {peak.operation,
           variant,
           peak.flops_per_s,
           peak.spread,
           0,
           peak.source,
           result::Number::missing("datasheets are kept of GPUs only")};
-}
-
-// "copies of …, measured 2026-11-27T15:13:01Z"
-std::string measured_at(const Peak& peak) {
-  const auto words = peak.source.find("measured ");
-  return words == std::string::npos ? peak.source : peak.source.substr(words + 9);
 }
 
 }  // namespace
@@ -75,14 +69,12 @@ void CasePeaks::show(CaseRun& c, const Peak& peak) const {
   const auto copies = table_.known(kCopies, threads);
   c.result.device_peaks.reset();
   if (!peak.flops_per_s || !copies.flops_per_s) return;
-  const bool convolution = peak.source.starts_with("peak_conv");
   result::DevicePeaks peaks;
   peaks.device = fmt::format("{}, {}", cpu_, plural(threads, "thread"));
   peaks.power_limit_w = result::Number::missing("of GPUs only");
-  peaks.measured_utc = measured_at(copies);
-  peaks.peaks = {row_of(convolution ? result::kConvolution : result::kProduct,
-                        arithmetic_of(c.result.benchmark.precision), peak),
-                 row_of(result::kCopy, result::kWithinDevice, copies)};
+  peaks.measured_utc = copies.measured_utc;
+  peaks.peaks = {row_of(peak, arithmetic_of(c.result.benchmark.precision)),
+                 row_of(copies, result::kWithinDevice)};
   c.result.device_peaks = std::move(peaks);
 }
 

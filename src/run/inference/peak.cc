@@ -12,14 +12,17 @@
 namespace paceline::run {
 namespace {
 
-constexpr const char* kProbes = "probes 3";  // of the keys: peaks of other probes are other peaks
+constexpr const char* kProbes = "probes 4";  // of the keys: peaks of other probes are other peaks
 // A case above the probe by more than this does fewer operations than are counted.
 constexpr double kPlausible = 2;
 // Copies whose rates vary more were disturbed, which says too little for later runs.
 constexpr double kSteadyCopies = 0.1;
 
 void write_cache(const std::string& key, const Peak& peak) {
-  nlohmann::json entry = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
+  nlohmann::json entry = {{"flops_per_s", *peak.flops_per_s},
+                          {"source", peak.source},
+                          {"operation", peak.operation},
+                          {"measured_utc", peak.measured_utc}};
   if (peak.spread) entry["spread"] = *peak.spread;
   if (peak.probe_flops_per_s) entry["probe_flops_per_s"] = *peak.probe_flops_per_s;
   keep_in_peak_cache(key, std::move(entry));
@@ -31,6 +34,9 @@ Peak to_peak(const nlohmann::json& entry) {
   if (entry.contains("spread") && entry["spread"].is_number()) peak.spread = entry["spread"].get<double>();
   if (entry.contains("probe_flops_per_s") && entry["probe_flops_per_s"].is_number())
     peak.probe_flops_per_s = entry["probe_flops_per_s"].get<double>();
+  for (const auto& [name, field] :
+       {std::pair("operation", &Peak::operation), std::pair("measured_utc", &Peak::measured_utc)})
+    if (entry.contains(name) && entry[name].is_string()) peak.*field = entry[name].get<std::string>();
   return peak;
 }
 
@@ -113,7 +119,7 @@ std::string PeakTable::raise(const std::string& precision, int threads, double f
     keep(k, {flops_per_s, result::Number::missing("one figure of a case"),
              fmt::format("reached by {}, {}; probes: {}", label, format_utc(std::time(nullptr)),
                          gflops(of_probes)),
-             of_probes});
+             of_probes, known_.at(k).operation, known_.at(k).measured_utc});
   if (!by_case && now <= before) return {};
   return fmt::format("the peak in {} on {} is raised from {} to {}, {}; it is kept in {}",
                      arithmetic_of(precision), plural(threads, "thread"), gflops(before),

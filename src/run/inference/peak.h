@@ -18,6 +18,8 @@ struct Peak {
   std::string source;     // which probe, how many threads, when
   // What the probes measured, where a case has raised the figure.
   result::Number probe_flops_per_s = result::Number::missing("no case has raised it");
+  std::string operation = result::kProduct;  // of the best probe, or kConvolution, kCopy
+  std::string measured_utc{};                // of the best probe; empty: not known
 };
 
 using result::arithmetic_of;
@@ -28,7 +30,7 @@ inline constexpr const char* kCopies = "copies";
 // The higher one. One without a number never replaces another that has one, and the first reason stays.
 Peak better_of(Peak best, const Peak& other);
 
-// Runs the probes of one precision, or of copies, on so many threads.
+// Runs the probes of one precision, or of copies, on this number of threads.
 using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
 
 // What this machine was seen to do, by CPU model, precision, thread count and library versions; kept in a
@@ -41,7 +43,7 @@ class PeakTable {
   [[nodiscard]] Peak known(const std::string& precision, int threads) const;
   // Measures it unless it is known.
   Peak get(const std::string& precision, int threads);
-  // For a case that did so many FLOP/s, more than is known to be possible: measures again unless that was
+  // For a case that reached more FLOP/s than is known to be possible: measures again unless that was
   // done; the largest stays, be it the case's, unless that is more than twice the probe's. In words what was
   // raised; empty: nothing.
   std::string raise(const std::string& precision, int threads, double flops_per_s, const std::string& label);

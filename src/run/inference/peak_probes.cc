@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <optional>
 
@@ -29,7 +30,8 @@ constexpr std::int64_t kProbeWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  //
 constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
 constexpr std::uint64_t kInputSeed = 1;
 constexpr const char* kEngine = "eager";
-constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
+constexpr std::array<std::pair<const char*, const char*>, 2> kModels{
+    {{"peak_conv", result::kConvolution}, {"peak_gemm", result::kProduct}}};
 
 pass::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads) {
   pass::PassSpec pass;
@@ -53,6 +55,15 @@ result::Number spread_of(const std::vector<double>& x) {
   const auto sorted = stats::sorted_copy(x);
   if (sorted.size() < 4) return result::Number::missing("too few repetitions");
   return (stats::nearest_rank(sorted, 750'000) - stats::nearest_rank(sorted, 250'000)) / stats::median(x);
+}
+
+// `how`: with what; `but`: what the reader of the source must know besides.
+Peak measured(double per_s, const std::vector<double>& repetitions, const std::string& how,
+              const std::string& but = {}) {
+  Peak peak{per_s, spread_of(repetitions), {}};
+  peak.measured_utc = format_utc(std::time(nullptr));
+  peak.source = fmt::format("{}, measured {}{}", how, peak.measured_utc, but);
+  return peak;
 }
 
 // Why there are none goes into the peak.
@@ -81,8 +92,12 @@ Peak PeakProbes::operator()(const std::string& precision, int threads) const {
   std::optional<Peak> best;
   const auto scratch = ScratchFolder::below_temp("paceline-peak");
   const auto consider = [&](const Peak& peak) { best = best ? better_of(*best, peak) : peak; };
-  for (const char* model : kModels)
-    if (!interrupt_) consider(library_probe(model, precision, threads, scratch.path()));
+  for (const auto& [model, operation] : kModels) {
+    if (interrupt_) continue;
+    auto peak = library_probe(model, precision, threads, scratch.path());
+    peak.operation = operation;
+    consider(peak);
+  }
   if (precision == "fp32" && !interrupt_) consider(fma_probe(threads));
   return best.value_or(Peak{result::Number::missing("could not be measured"), {}, {}});
 }
@@ -115,10 +130,9 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
   const bool quiet = !foreign || *foreign <= kQuietFrac;
   const auto x = result::durations_ns(outcome.report.samples);
   const double flops = 2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(spec.batch);
-  return {
-      flops * 1e9 / stats::median(x), spread_of(x),
-      fmt::format("{} in {}, {} threads, median of {}, measured {}{}", name, precision, threads, x.size(),
-                  format_utc(std::time(nullptr)), quiet ? "" : " beside busy neighbours, so a lower bound")};
+  return measured(flops * 1e9 / stats::median(x), x,
+                  fmt::format("{} in {}, {} threads, median of {}", name, precision, threads, x.size()),
+                  quiet ? "" : " beside busy neighbours, so a lower bound");
 }
 
 // A ceiling, too.
@@ -133,10 +147,10 @@ Peak PeakProbes::copy_probe(int threads) const {
   Peak peak{result::Number::missing("not_measured"), {}, {}};
   try {
     const auto rates = host::measure_copy_rates(threads, static_cast<std::size_t>(each));
-    peak = {*std::ranges::max_element(rates), spread_of(rates),
-            fmt::format("copies of {} by {} threads, best of {}, measured {}",
-                        format_bytes(static_cast<double>(each * threads)), threads, rates.size(),
-                        format_utc(std::time(nullptr)))};
+    peak = measured(*std::ranges::max_element(rates), rates,
+                    fmt::format("copies of {} by {} threads, best of {}",
+                                format_bytes(static_cast<double>(each * threads)), threads, rates.size()));
+    peak.operation = result::kCopy;
   } catch (const Error& e) {
     peak.flops_per_s = result::Number::missing(e.what());
   }
@@ -152,9 +166,9 @@ Peak PeakProbes::fma_probe(int threads) const {
   for (const auto& rate : fma_rates(threads, best)) {
     const double most = *std::max_element(rate.flops_per_s.begin(), rate.flops_per_s.end());
     if (best.flops_per_s && *best.flops_per_s >= most) continue;
-    best = {most, spread_of(rate.flops_per_s),
-            fmt::format("a plain loop of multiply-adds ({}) in fp32, {} threads, best of {}, measured {}",
-                        rate.instructions, threads, rate.flops_per_s.size(), format_utc(std::time(nullptr)))};
+    best = measured(most, rate.flops_per_s,
+                    fmt::format("a plain loop of multiply-adds ({}) in fp32, {} threads, best of {}",
+                                rate.instructions, threads, rate.flops_per_s.size()));
   }
   observer_.pass_ends(info, {});
   return best;

@@ -11,7 +11,7 @@
 
 namespace paceline::run {
 
-// How many bytes of buffers copies need, so that caches of so many bytes hold little of them; why there are
+// Bytes of buffers that copies need, so that caches of `cache_bytes` contain little of them; why there are
 // none where that is more than a quarter of the memory that may be used.
 result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes);
 
