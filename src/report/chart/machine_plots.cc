@@ -15,9 +15,13 @@ namespace {
 constexpr std::size_t kMostReadingsDrawn = 600;  // of a curve; extremes always stay
 constexpr std::size_t kMostCurves = 7;           // as many as there are colours
 
-// Between stretches of readings there is nothing.
-Line line_of_curve(const MachineCourse& course, const MachineCurve& curve, std::size_t index) {
+// Between stretches of readings there is nothing. A reading without a neighbour is a dot.
+void add_curve(const MachineCourse& course, const MachineCurve& curve, std::size_t index, Plot& plot) {
   Line line{.points = {}, .colour = series_colour(index), .name = on_one_line(curve.name)};
+  Line dots{.points = {},
+            .colour = series_colour(index),
+            .stroke = Line::Stroke::kHidden,
+            .mark = Line::Mark::kDot};
   for (std::size_t from = 0; from < curve.values.size();) {
     if (std::isnan(curve.values[from])) {
       ++from;
@@ -26,18 +30,15 @@ Line line_of_curve(const MachineCourse& course, const MachineCurve& curve, std::
     std::size_t to = from;
     while (to < curve.values.size() && !std::isnan(curve.values[to])) ++to;
     const std::span stretch(curve.values.data() + from, to - from);
+    if (stretch.size() == 1) dots.points.push_back({.x = course.times_s[from], .y = stretch[0]});
     const auto share = std::max<std::size_t>(2, kMostReadingsDrawn * stretch.size() / curve.values.size());
     if (!line.points.empty()) line.points.push_back({kMissing, kMissing});
     for (const std::size_t at : decimate(stretch, share))
       line.points.push_back({.x = course.times_s[from + at], .y = stretch[at]});
     from = to;
   }
-  return line;
-}
-
-// Marked where a single reading would draw nothing.
-bool has_lone_readings(const MachineCourse& course) {
-  return course.times_s.size() < 3;
+  if (!line.points.empty()) plot.lines.push_back(std::move(line));
+  if (!dots.points.empty()) plot.lines.push_back(std::move(dots));
 }
 
 Plot plot_of(const MachineCourse& course, const std::string& chart, const std::string& unit) {
@@ -50,9 +51,7 @@ Plot plot_of(const MachineCourse& course, const std::string& chart, const std::s
   std::size_t curves = 0;
   for (const auto& curve : course.curves) {
     if (curve.chart != chart || curve.unit != unit || curves++ >= kMostCurves) continue;
-    auto line = line_of_curve(course, curve, plot.lines.size());
-    if (has_lone_readings(course)) line.mark = Line::Mark::kDot;
-    if (!line.points.empty()) plot.lines.push_back(std::move(line));
+    add_curve(course, curve, curves - 1, plot);
   }
   if (curves > kMostCurves) plot.x.title += fmt::format("; the first {} of {}", kMostCurves, curves);
   if (!plot.lines.empty())
