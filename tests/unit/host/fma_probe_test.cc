@@ -2,14 +2,10 @@
 #include "host/fma_probe.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
 
 #include "base/error.h"
 #include "host/cpu.h"
+#include "unit/host/little_room.h"
 
 namespace paceline::host {
 namespace {
@@ -41,29 +37,13 @@ TEST(CopyProbe, CountsWhatIsReadAndWrittenByAllThreads) {
   }
 }
 
-// In a process of its own, with room for the stacks of some threads only.
-[[noreturn]] void measure_with_little_room() {
-  std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;
-  statm >> pages;
-  const rlim_t room = pages * 4096 + (rlim_t{40} << 20);
-  const rlimit limit{room, room};
-  ::setrlimit(RLIMIT_AS, &limit);
-  try {
-    measure_fma_rates(64, 3, 0.002);
-  } catch (const Error& e) {
-    std::cerr << e.what();
-    std::_Exit(e.code() == ErrorCode::kUnavailable ? 7 : 8);
-  }
-  std::_Exit(9);
-}
-
 TEST(FmaProbe, ThreadsThatCannotStartAreAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
   GTEST_SKIP() << "a limit on address space, and a loop for this CPU";
 #endif
   if (!read_cpu().has_isa("avx2")) GTEST_SKIP() << "no loop for this CPU";
-  EXPECT_EXIT(measure_with_little_room(), testing::ExitedWithCode(7), "cannot start 64 threads");
+  EXPECT_EXIT(test::run_with_little_room([] { measure_fma_rates(64, 3, 0.002); }),
+              testing::ExitedWithCode(test::kRefused), "cannot start 64 threads");
 }
 
 }  // namespace

@@ -2,16 +2,13 @@
 #include "host/load_test.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "unit/host/fake_tree.h"
+#include "unit/host/little_room.h"
 
 namespace paceline::host {
 namespace {
@@ -145,28 +142,14 @@ TEST(CoreSets, AreMeasured) {
   EXPECT_EQ(core_set_unit({0, 1}).where, "CPUs 0-1");
 }
 
-// In a process of its own, with room for the stacks of its threads, but not for what they copy.
-[[noreturn]] void measure_cores_with_little_room() {
-  std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;
-  statm >> pages;
-  const rlim_t room = pages * 4096 + (rlim_t{40} << 20);
-  const rlimit limit{room, room};
-  ::setrlimit(RLIMIT_AS, &limit);
-  try {
-    core_set_unit({0, 1}).measure();
-  } catch (const Error& e) {
-    std::cerr << e.what();
-    std::_Exit(7);
-  }
-  std::_Exit(9);
-}
-
 TEST(CoreSets, WithoutMemoryForCopiesAreAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a limit on address space";
 #endif
-  EXPECT_EXIT(measure_cores_with_little_room(), ::testing::ExitedWithCode(7), "no memory for copies");
+  EXPECT_EXIT(test::run_with_little_room([] {
+                (void)core_set_unit({0, 1}).measure();
+              }),
+              ::testing::ExitedWithCode(test::kRefused), "no memory for copies");
 }
 
 }  // namespace
