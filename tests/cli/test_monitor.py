@@ -214,8 +214,7 @@ class BesideARun(cli.CliTest):
         self.assertEqual(run.wait(timeout=60), 0)
         text = shown.decode()
         self.assertRegex(text, r"measure  n=\d+.*\x1b\[K\r?\ncpu      \d+ % of \d+ CPU")
-        after = text[text.rindex("\x1b[J"):]
-        self.assertNotIn("memory   ", after)
+        self.assertIn("\r\x1b[J", text[text.rindex("\ncpu      "):], "what is cleared, with the lines below, before the result is printed")
 
 
 class Screen(cli.CliTest):
