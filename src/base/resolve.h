@@ -9,6 +9,8 @@
 
 namespace paceline {
 
+inline constexpr int kRendezvousPort = 29500;  // torchrun's, where nobody names another
+
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 // Addresses of a host, given by name or address, for sockets of `type` (SOCK_STREAM, SOCK_DGRAM). Empty, with

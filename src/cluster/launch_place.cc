@@ -11,12 +11,12 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/resolve.h"
 #include "base/text.h"
 
 namespace paceline::cluster {
 namespace {
 
-constexpr int kDefaultPort = 29500;                  // torchrun's
 constexpr int kFirstPort = 20'000, kPorts = 12'000;  // below the ephemeral range
 constexpr long long kSpecialSteps = 4'294'967'290;   // Slurm's interactive, batch and extern steps: no ranks
 constexpr std::string_view kHowToSay = "mpirun passes it on with -x MASTER_ADDR=HOST -x MASTER_PORT=PORT";
@@ -203,7 +203,7 @@ bool is_port(long long number) {
 }
 
 int port_in(const Variables& variables, std::string_view name) {
-  const auto port = variables.number(name).value_or(kDefaultPort);
+  const auto port = variables.number(name).value_or(kRendezvousPort);
   if (!is_port(port))
     throw Error(ErrorCode::kConfig, fmt::format("{}: ports go from 1 to 65535", variables.shown(name)));
   return port;
@@ -214,7 +214,7 @@ int port_of(const Variables& variables, const LaunchPlace& place) {
   const auto job = parse_int(variables.text("SLURM_JOB_ID"));
   const auto step = parse_int(variables.text("SLURM_STEP_ID")).value_or(0);  // steps of a job share nodes
   if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + (*job + 61 * step) % kPorts);
-  if (place.identity.empty() || place.launcher != "mpirun") return kDefaultPort;
+  if (place.identity.empty() || place.launcher != "mpirun") return kRendezvousPort;
   return static_cast<int>(kFirstPort + hash64(place.identity) % kPorts);
 }
 

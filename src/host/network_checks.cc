@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/handle.h"
+#include "base/resolve.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "host/machine.h"
@@ -81,10 +82,10 @@ std::vector<std::string> addresses_of(const std::string& name) {
 }
 
 int rendezvous_port() {
-  constexpr int kDefaultPort = 29500, kLast = 65535;
+  constexpr int kLast = 65535;
   const char* given = std::getenv("MASTER_PORT");
   const auto port = given ? parse_int(given) : std::nullopt;
-  return port && *port > 0 && *port <= kLast ? static_cast<int>(*port) : kDefaultPort;
+  return port && *port > 0 && *port <= kLast ? static_cast<int>(*port) : kRendezvousPort;
 }
 
 bool can_listen(int port) {
