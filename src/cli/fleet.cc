@@ -185,7 +185,9 @@ std::string verdict_of(const Fleet& fleet) {
     text += fmt::format("{}{} differ in {} and no majority says which is right: compare with --expect FILE",
                         text.empty() ? "" : "; ", plural(count, "host"), plural(undecided, "thing"));
   if (text.empty())
-    text = count > 1 ? fmt::format("{} are alike", plural(count, "host")) : plural(count, "host");
+    text = count > 1    ? fmt::format("{} are alike", plural(count, "host"))
+           : count == 0 ? "no host to compare"
+                        : "one host, nothing to compare";
   return text + silent;
 }
 
