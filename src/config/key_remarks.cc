@@ -41,7 +41,7 @@ constexpr std::array kRemarks{
     KeyRemark{"distributed.init_method", "", kTraining, "env://", kMeetingPlace, kNotUsable},
     KeyRemark{"distributed.master_addr,distributed.master_port", "", kTraining, "", kMeetingPlace,
               kNotUsable},
-    KeyRemark{"run.run_id", "", kPlanLevel, "", "every run gets an id of its own"},
+    KeyRemark{"run.run_id", "", kPlanLevel, "", "every run gets a new id"},
     KeyRemark{"run.capture_env", "", kPlanLevel, "true", "the environment is always recorded"},
     KeyRemark{"run.commit_hash", "", kPlanLevel, "", "the commit of your sources is not recorded"},
     KeyRemark{"run.notes", "", kPlanLevel, "", "notes are not kept with the results"},

@@ -67,7 +67,7 @@ constexpr std::array kBuildRows{
             "Stops a process that exports, calibrates or compiles after so long; nothing is written then."},
     Option{.name = "log",
            .written = true,
-           .help = "Where the library's own words go; unset: FILE.log beside the output."},
+           .help = "File for the library's messages; unset: FILE.log beside the output."},
 };
 
 }  // namespace

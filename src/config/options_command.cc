@@ -121,7 +121,7 @@ constexpr std::array kCommandRows{
            .choices = kNsightTools,
            .commands = kProfile,
            .help = "Times the case under a profiler of NVIDIA and reads back what it wrote: nsys (Nsight "
-                   "Systems: when the GPU works, and for whom it waits) or ncu (Nsight Compute: what limits "
+                   "Systems: timeline of the GPU, and what it waits for) or ncu (Nsight Compute: what limits "
                    "each kernel)."},
     Option{.name = "launch_count",
            .type = kInteger,
@@ -211,7 +211,7 @@ constexpr std::array kCommandRows{
     Option{.name = "rsh",
            .fallback = "ssh -o BatchMode=yes -o ConnectTimeout=10",
            .commands = kValidate,
-           .help = "Command that runs another on a host: its words, then the host, then the words to run."},
+           .help = "Remote shell command. The host and the command to run there follow it."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",

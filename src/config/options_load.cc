@@ -144,7 +144,7 @@ constexpr std::array kLoadRows{
            .fallback = "500000",
            .range = {1000, 1e9},
            .scenario = "server",
-           .help = "A search for the capacity issues at most so many requests."}),
+           .help = "Largest number of requests of a capacity search."}),
     aside({.name = "slo",
            .scenario = "server",
            .help = "Latency objective of a server, pQ=DURATION, e.g. p99=50ms: met, missed, or cannot say. "

@@ -67,7 +67,7 @@ constexpr std::array kDataRows{
            .range = {0, 1e9},
            .idle = {Idle::kNotAugmented},
            .help =
-               "Loss and accuracy on held-out data after every so many epochs, outside what is timed, "
+               "Loss and accuracy on held-out data, every N epochs, outside what is timed, "
                "where data.path has such data (CIFAR-100; an image folder with train and val); 0: never."}),
 };
 
@@ -82,7 +82,7 @@ constexpr std::array kRankRows{
            .type = kBoolean,
            .fallback = "true",
            .kinds = kRanked,
-           .help = "Pins each rank to cores of its own."}),
+           .help = "Pins each rank to separate cores."}),
     aside({.name = "timeout_s",
            .type = kNumber,
            .fallback = "86400",
@@ -125,13 +125,13 @@ constexpr std::array kRankRows{
            .unit = "steps",
            .range = {0, 1e9},
            .needs = {{{"checkpoint.dir", "checkpoints"}}},
-           .help = "A checkpoint after every so many steps; 0: at the end only."},
+           .help = "Number of steps between checkpoints; 0: at the end only."},
     aside({.name = "checkpoint.keep",
            .type = kInteger,
            .fallback = "2",
            .range = {1, 10'000},
            .idle = {Idle::kNoCheckpoints},
-           .help = "The newest so many are kept."}),
+           .help = "Number of newest checkpoints to keep."}),
     Option{.name = "checkpoint.async",
            .type = kBoolean,
            .fallback = "false",

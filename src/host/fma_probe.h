@@ -17,9 +17,9 @@ struct FmaRate {
 // started.
 std::vector<FmaRate> measure_fma_rates(int threads, int repetitions = 15, double seconds_each = 0.02);
 
-// Copies between two buffers of so many bytes for each thread, which should be far larger than the caches.
-// Bytes read and written per second, of each repetition, all threads together. Throws Error(kUnavailable)
-// where memory or threads are missing.
+// Copies between two buffers, each of this number of bytes per thread. They should be far larger than the
+// caches. Bytes read and written per second, of each repetition, all threads together. Throws
+// Error(kUnavailable) where memory or threads are missing.
 std::vector<double> measure_copy_rates(int threads, std::size_t bytes_of_thread, int repetitions = 15);
 
 }  // namespace paceline::host

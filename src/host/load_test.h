@@ -42,7 +42,7 @@ LoadTest run_load(const std::vector<LoadUnit>& units, const LoadOptions& options
 // The CPUs of each NUMA node that this thread may use; on one node, of each physical core.
 std::vector<std::vector<int>> core_sets(const SystemFiles& files, const std::vector<int>& allowed);
 
-// Multiply-adds in fp32, and copies within memory, by a thread per CPU.
+// Multiply-adds in fp32, and copies between buffers of 16 MiB (large caches hold them), by a thread per CPU.
 LoadUnit core_set_unit(const std::vector<int>& cpus);
 
 }  // namespace paceline::host

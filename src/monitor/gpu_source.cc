@@ -47,7 +47,7 @@ class NoGpu : public Source {
 
 class GpuSource : public Source {
  public:
-  // `slow_every`: the sampler reads what changes slowly once in so many readings.
+  // `slow_every`: number of readings after which the sampler reads again what changes slowly.
   GpuSource(std::unique_ptr<plugin::Sampler> sampler, std::map<std::string, Labels> labels, int slow_every)
       : sampler_(std::move(sampler)), labels_(std::move(labels)), longest_(kRarest * slow_every) {}
 

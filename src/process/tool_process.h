@@ -14,10 +14,10 @@ namespace paceline::process {
 struct ToolProcess {
   std::vector<std::string> argv;           // argv[0] is the path of a program
   std::map<std::string, std::string> env;  // on top of this process's
-  std::filesystem::path log;               // stdout and stderr, written anew
+  std::filesystem::path log;               // stdout and stderr, replaced
   std::vector<int> cpus;                   // the only ones it may use; empty: as this process
   double timeout_s = 600;
-  std::filesystem::path output{};  // stdout alone, written anew; empty: into the log
+  std::filesystem::path output{};  // stdout alone, replaced; empty: into the log
 };
 
 // Runs it to its end, without a terminal; nothing of its process group stays behind. Returns what went wrong
