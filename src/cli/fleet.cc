@@ -186,8 +186,8 @@ std::string verdict_of(const Fleet& fleet) {
                         text.empty() ? "" : "; ", plural(count, "host"), plural(undecided, "thing"));
   if (text.empty())
     text = count > 1    ? fmt::format("{} are alike", plural(count, "host"))
-           : count == 0 ? "no host to compare"
-                        : "one host, nothing to compare";
+           : count == 1 ? plural(count, "host")
+                        : "no host to compare";
   return text + silent;
 }
 

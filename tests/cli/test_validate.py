@@ -138,6 +138,8 @@ esac
                      "FAIL  old runs a Paceline whose validate knows no machine: install ", "FAIL  newer gave an answer that cannot be read: the answer of newer was written by",
                      "FAIL  mute gave no answer (exit code 139): segmentation fault", "1 host; 5 hosts gave no answer"):
             self.assertIn(line, out)
+        out, _ = self.ask("dead", codes=(5,))
+        self.assertTrue(out.endswith("no host to compare; 1 host gave no answer\n"), out)
 
     def test_the_launcher_of_a_package_is_what_other_hosts_start(self):
         out, _ = self.ask("bare", env={"PACELINE_LAUNCHER": "/opt/p/bin/paceline"}, codes=(5,))
