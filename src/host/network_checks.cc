@@ -171,8 +171,8 @@ CheckResult check_infiniband(const SystemFiles& files) {
   if (ports.empty()) return {CheckStatus::kPass, "no device: hosts talk over TCP", {}};
   if (down.empty()) return {CheckStatus::kPass, join(ports, "; "), {}};
   return {CheckStatus::kWarn, join(ports, "; "),
-          fmt::format("check cable and switch of {}, or leave it out: NCCL_IB_HCA=^{}", join(down, ", "),
-                      down.front())};
+          fmt::format("check cable and switch of {}, or leave {} out: NCCL_IB_HCA=^{}", join(down, ", "),
+                      down.size() == 1 ? "it" : "them", join(down, ","))};
 }
 
 }  // namespace paceline::host

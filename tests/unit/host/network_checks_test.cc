@@ -77,7 +77,12 @@ TEST(NetworkChecks, InfiniBandPortsAreShown) {
   EXPECT_EQ(check_infiniband(tree.files()).status, CheckStatus::kPass);
   tree.file("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
   EXPECT_EQ(check_infiniband(tree.files()).status, CheckStatus::kWarn);
-  EXPECT_NE(check_infiniband(tree.files()).fix.find("NCCL_IB_HCA=^mlx5_1:1"), std::string::npos);
+  EXPECT_EQ(check_infiniband(tree.files()).fix,
+            "check cable and switch of mlx5_1:1, or leave it out: NCCL_IB_HCA=^mlx5_1:1");
+  tree.file("sys/class/infiniband/mlx5_2/ports/1/state", "1: DOWN\n");
+  EXPECT_EQ(
+      check_infiniband(tree.files()).fix,
+      "check cable and switch of mlx5_1:1, mlx5_2:1, or leave them out: NCCL_IB_HCA=^mlx5_1:1,mlx5_2:1");
 }
 
 TEST(NetworkChecks, APortThatIsTakenNamesItsOwner) {
