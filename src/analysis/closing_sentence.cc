@@ -59,6 +59,8 @@ const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
   return a.benchmark.precision == "fp32" ? b : a;
 }
 
+constexpr std::string_view kPasses = "; it passes the check of its outputs";
+
 // "; it keeps 31 of 32 answers", or the name where the sentence has another subject.
 std::string answers_text(const CaseResult& one, const std::string& name, bool is_subject) {
   const auto& c = one.correctness;
@@ -66,7 +68,7 @@ std::string answers_text(const CaseResult& one, const std::string& name, bool is
   if (auto doubt = output_doubt(one, "the outputs of " + name); !doubt.empty()) return doubt;
   const std::string who = is_subject ? "it" : name;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0)
-    return fmt::format("; {} passes the check of its outputs", who);
+    return is_subject ? std::string(kPasses) : fmt::format("; {} passes the check of its outputs", name);
   const auto same = std::llround(*c.top1_agreement * static_cast<double>(c.samples));
   return fmt::format("; {} keeps {} of {} answers", who, same, c.samples);
 }
@@ -76,6 +78,14 @@ std::string answers_of(const CaseResult& a, const CaseResult& b,
                        const std::pair<std::string, std::string>& names, bool has_subject) {
   const auto& one = in_question(a, b);
   return &one == &a ? answers_text(one, names.first, has_subject) : answers_text(one, names.second, false);
+}
+
+constexpr std::string_view kBothPass = "; both pass the check of their outputs";
+
+// Whether one clause serves for two cases of which neither leads.
+bool both_pass(const CaseResult& a, const CaseResult& b) {
+  return a.benchmark.precision == b.benchmark.precision && answers_text(a, {}, true) == kPasses &&
+         answers_text(b, {}, true) == kPasses;
 }
 
 // One decimal fewer from 2 on: "3.7", "1.13".
@@ -107,7 +117,7 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
   const auto& s = one.speedup;
   const auto names = names_of(one, base, axes);
   const auto& [first, second] = names;
-  const auto answers = answers_of(one, base, names, false);
+  const auto answers = both_pass(one, base) ? std::string(kBothPass) : answers_of(one, base, names, false);
   if (const auto reason = no_claim_reason(one); !reason.empty())
     return fmt::format("Which of {} and {} is faster is not claimed: {}{}{}.", first, second, reason,
                        enough_text(s, one), answers);
@@ -300,7 +310,7 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
   if (judged.standing != Standing::kMore)
     return fmt::format("{}{}.{}", level_text(field, judged, name, than, subject),
-                       answers_text(winner, name, false), grade);
+                       both_pass(winner, base) ? kBothPass : answers_text(winner, name, false), grade);
   const std::string rivals =
       open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
   const std::string first = field.by_time() ? "The fastest" : fmt::format("The most {}", field.unit()),

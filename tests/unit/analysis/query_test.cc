@@ -237,8 +237,8 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
                 run.cases[1].headline.p50_ns.value = 54e6;
               })
                   .starts_with("torchscript fp32 and eager fp32 are the fastest, equal within 5 % (ratio "
-                               "1.00–1.00); torchscript "
-                               "fp32 passes the check"));
+                               "1.00–1.00); both pass "
+                               "the check of their outputs."));
   const auto open = answer([&](auto& run) {
     run.cases[1].repetitions = run.cases[0].repetitions;
     for (std::size_t i = 0; i < run.cases[1].repetitions.size(); ++i)
