@@ -148,7 +148,17 @@ bool is_option(const std::string& word) {
                           shown_value(join(words, " "), kLongest)));
 }
 
-// The table of formats, for the help of the command that writes them.
+// The table of formats as choices of the command that writes them.
+void set_format_choices() {
+  static const auto kChoices = [] {
+    std::vector<config::Choice> choices;
+    for (const auto& format : report::formats()) choices.push_back({format.name});
+    return choices;
+  }();
+  config::set_choices("format", config::kReport, kChoices);
+}
+
+// The same for its help.
 std::string formats_help() {
   std::string text = "\nFormats:\n";
   for (const auto& format : report::formats())
@@ -198,6 +208,7 @@ void check_encoding(const std::vector<std::string>& arguments) {
 
 ExitCode dispatch(const std::vector<std::string>& typed) {
   check_encoding(typed);
+  set_format_choices();
   const auto arguments = command_first(typed);
   const std::string name = arguments.empty() ? "--help" : arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {

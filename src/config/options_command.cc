@@ -2,14 +2,12 @@
 // Rows of the plan as a whole and of command lines.
 #include <array>
 
-#include "base/report_formats.h"
 #include "config/option_rows.h"
 
 namespace paceline::config {
 namespace {
 
 constexpr unsigned kRuns = kRunsCases;
-constexpr auto kFormatNames = choices_of(kReportFormats);
 constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
 
 constexpr std::array<Choice, 2> kNsightTools{{{"nsys"}, {"ncu"}}};
@@ -90,8 +88,6 @@ constexpr std::array kCommandRows{
            .flags = "-f",
            .type = kChoice,
            .form = kList,
-           .fallback = "html",
-           .choices = kFormatNames,
            .commands = kReport,
            .help = "What to write."},
     Option{

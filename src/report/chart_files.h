@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/format_table.h"
+#include "report/format.h"
 
 // The charts of a report as files.
 namespace paceline::report {

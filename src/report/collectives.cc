@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Words what a report says about collectives: figures by size, the fit of latency and bandwidth, ranks, and
 // rounds of messages between ranks.
+#include "report/collectives.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +14,7 @@
 #include "report/case_cells.h"
 #include "report/chart/plots.h"
 #include "report/subjects.h"
+#include "result/collective_table.h"
 
 namespace paceline::report {
 namespace {
@@ -256,6 +259,10 @@ Sections collective_details(const ReportCase& entry) {
 }
 
 }  // namespace
+
+std::string render_collectives(std::span<const ReportRun> runs, const RenderOptions&) {
+  return one_below_another(runs, result::collectives_csv);
+}
 
 constexpr Subject kCollectives{.id = "collectives",
                                .heading = "Collectives",

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "report/case_cells.h"
 #include "report/format_table.h"
-#include "result/collective_table.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
@@ -26,26 +25,11 @@ std::string configuration_of(const result::CaseResult& one) {
   return join(words, " ");
 }
 
-// The tables of all runs below the names of the columns.
-std::string one_below_another(std::span<const ReportRun> runs, std::string (*table)(const RunResult&)) {
-  std::string out;
-  for (const ReportRun& run : runs) {
-    const std::string csv = table(run.result);
-    out += out.empty() ? csv : csv.substr(csv.find('\n') + 1);
-  }
-  return out;
-}
-
 }  // namespace
 
 // The rows of summary.csv; the first column names the run.
 std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
   return one_below_another(runs, result::summary_csv);
-}
-
-// Those of collectives.csv likewise.
-std::string render_collectives(std::span<const ReportRun> runs, const RenderOptions&) {
-  return one_below_another(runs, result::collectives_csv);
 }
 
 // One row per case; what was not measured is an empty cell, and the outcome tells why.

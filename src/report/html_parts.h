@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/format_table.h"
+#include "report/format.h"
 #include "report/section.h"
 
 // Pieces of the HTML page; each returns escaped markup. The page works without scripts: charts are added to

@@ -8,7 +8,6 @@
 #include "analysis/case_query.h"
 #include "base/display_text.h"
 #include "base/text.h"
-#include "report/format_table.h"
 #include "result/result_json.h"
 
 namespace paceline::report {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The table of nccl-tests in pieces, for whoever prints a sweep while it is measured.
+// The output of nccl-tests; its table also in pieces, for whoever prints a sweep while it is measured.
 #pragma once
 #include <string>
 
+#include "report/format.h"
 #include "report/report_run.h"
 
 namespace paceline::report {
+
+Format::Render render_nccl, render_nccl_json;
 
 // "# comm 20261126T170000Z-12ab", once for a run.
 std::string nccl_title(const std::string& title, const std::string& run_id);

@@ -37,6 +37,15 @@ std::string of_each(std::span<const ReportRun> runs, TextOfRun text) {
   return out;
 }
 
+std::string one_below_another(std::span<const ReportRun> runs, std::string (*csv)(const RunResult&)) {
+  std::string out;
+  for (const ReportRun& run : runs) {
+    const std::string table = csv(run.result);
+    out += out.empty() ? table : table.substr(table.find('\n') + 1);
+  }
+  return out;
+}
+
 std::string name_of(const ReportCase& entry) {
   return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
 }

@@ -68,6 +68,9 @@ std::string run_letter(std::size_t index);  // A … Z, then R27, …
 using TextOfRun = std::string(const result::RunResult& run, const std::string& letter);
 std::string of_each(std::span<const ReportRun> runs, TextOfRun text);
 
+// The tables of all runs below the names of the columns.
+std::string one_below_another(std::span<const ReportRun> runs, std::string (*csv)(const RunResult&));
+
 // The findings stored with the run, or those of the current rules where it has none.
 std::vector<result::Finding> findings_of(const result::RunResult& run);
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What the plug-ins of this build declare of their engines, as the tool has it in its tables.
+// What the plug-ins of this build declare of their engines, as the tool has it in its tables, and formats of
+// reports.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "config/declared_options.h"
+#include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "plugin/registry.h"
 
@@ -21,6 +24,8 @@ inline void use_options_of_this_build() {
   }
   config::use_declared_engines(std::move(engines));
   config::use_declared_options(std::move(declared));
+  static constexpr std::array<config::Choice, 3> kFormats{{{"html"}, {"markdown"}, {"csv"}}};
+  config::set_choices("format", config::kReport, kFormats);
 }
 
 // For ::testing::AddGlobalTestEnvironment.

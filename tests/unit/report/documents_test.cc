@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/collectives.h"
 #include "report/environment_rows.h"
 #include "report/format_table.h"
+#include "report/nccl_tests.h"
 #include "result/metric_table.h"
 #include "support/sample_runs.h"
 
