@@ -18,38 +18,19 @@ namespace {
 
 constexpr double kFileWidth = 900;
 
-// The charts that a run may have, and why one has not.
-struct WhyNot {
-  std::string_view chart, why;
-};
-constexpr const char* kNoTraining = "no measured case trained";
-constexpr const char* kNoRanks = "no training case may be compared with one of fewer ranks";
 constexpr const char* kNoServer = "no measured case is a server";
-constexpr const char* kNoSteps = "no case has stored steps of several ranks";
+// Of the charts of no subject.
 constexpr std::array kChartReasons{
-    WhyNot{"latency_comparison", "no measured case has a latency"},
-    WhyNot{"throughput_comparison", "no measured case has a throughput"},
-    WhyNot{"scaling_efficiency", kNoRanks},
-    WhyNot{"scaling_curve", kNoRanks},
-    WhyNot{"gpu_scaling", "no inference case may be compared with one of fewer GPUs or processes"},
-    WhyNot{"loss_budget", "no training case has the costs of its steps beside one of fewer ranks"},
-    WhyNot{"total_time", kNoTraining},
-    WhyNot{"step_parts", kNoTraining},
-    WhyNot{"loss", "no case trained for two epochs"},
-    WhyNot{"timeline", kNoSteps},
-    WhyNot{"rank_times", kNoSteps},
-    WhyNot{"stragglers", "no case has stored steps in which a rank was late"},
-    WhyNot{"collective_bandwidth", "no case is a sweep of collectives"},
-    WhyNot{"requests", kNoServer},
-    WhyNot{"stages", kNoServer},
-    WhyNot{"pareto", "no model has two inference cases with a latency"},
-    WhyNot{"speedup", "no case may be compared with a baseline"},
-    WhyNot{"memory", "no memory was measured"},
-    WhyNot{"peak", "no share of the machine's peak was measured"},
-    WhyNot{"roofline", "no case has the peaks of its device, its FLOPs and its bytes"},
-    WhyNot{"samples", "no samples are stored"},
-    WhyNot{"machine", "the machine was not watched (--monitor)"},
-    WhyNot{"device", "no sampler read the clock or the power of a GPU"},
+    ChartReason{"latency_comparison", "no measured case has a latency"},
+    ChartReason{"throughput_comparison", "no measured case has a throughput"},
+    ChartReason{"requests", kNoServer},
+    ChartReason{"stages", kNoServer},
+    ChartReason{"pareto", "no model has two inference cases with a latency"},
+    ChartReason{"speedup", "no case may be compared with a baseline"},
+    ChartReason{"memory", "no memory was measured"},
+    ChartReason{"peak", "no share of the machine's peak was measured"},
+    ChartReason{"roofline", "no case has the peaks of its device, its FLOPs and its bytes"},
+    ChartReason{"samples", "no samples are stored"},
 };
 
 std::string file_name(std::string text) {
@@ -105,8 +86,12 @@ ChartFiles chart_files(std::span<const ReportRun> runs, const RenderOptions& opt
       out.files.push_back({name_of_file(chart, plot, names), std::move(svg)});
     }
   Groups left_out;
-  for (const auto& [chart, why] : kChartReasons)
-    if (!drawn.contains(chart)) add_to(left_out, std::string(why), std::string(chart));
+  const auto leave_out = [&](std::span<const ChartReason> charts) {
+    for (const auto& [chart, why] : charts)
+      if (!drawn.contains(chart)) add_to(left_out, std::string(why), std::string(chart));
+  };
+  leave_out(kChartReasons);
+  for (const Subject* subject : kSubjects) leave_out(subject->charts);
   for (const auto& [why, charts] : left_out) out.left_out.push_back(join(charts, ", ") + ": " + why);
   return out;
 }

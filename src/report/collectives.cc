@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
-#include "report/chart/plots.h"
+#include "report/chart/collective_plots.h"
 #include "report/subjects.h"
 #include "result/collective_table.h"
 
@@ -258,6 +258,8 @@ Sections collective_details(const ReportCase& entry) {
   return {{.title = "Ranks", .table = rank_table(*one.collective)}};
 }
 
+constexpr std::array kSweepCharts{ChartReason{"collective_bandwidth", "no case is a sweep of collectives"}};
+
 }  // namespace
 
 std::string render_collectives(std::span<const ReportRun> runs, const RenderOptions&) {
@@ -267,6 +269,7 @@ std::string render_collectives(std::span<const ReportRun> runs, const RenderOpti
 constexpr Subject kCollectives{.id = "collectives",
                                .heading = "Collectives",
                                .of_runs = collective_sections,
-                               .of_case = collective_details};
+                               .of_case = collective_details,
+                               .charts = kSweepCharts};
 
 }  // namespace paceline::report

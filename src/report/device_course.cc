@@ -29,8 +29,11 @@ Sections course_sections(const ReportCase& entry) {
                      std::move(plots), entry.one->case_id}}};
 }
 
+constexpr std::array kCourseCharts{ChartReason{"device", "no sampler read the clock or the power of a GPU"}};
+
 }  // namespace
 
-constexpr Subject kDeviceCourse{.heading = "Clock and power of the GPU", .of_case = course_sections};
+constexpr Subject kDeviceCourse{
+    .heading = "Clock and power of the GPU", .of_case = course_sections, .charts = kCourseCharts};
 
 }  // namespace paceline::report

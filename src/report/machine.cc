@@ -83,10 +83,15 @@ Sections sections_of_runs(std::span<const ReportRun> runs, Form form) {
   return all;
 }
 
+constexpr std::array kMachineCharts{ChartReason{"machine", "the machine was not watched (--monitor)"}};
+
 }  // namespace
 
-constexpr Subject kWatchedMachine{
-    .id = "machine", .heading = kWatchedHeading, .behind_cases = true, .of_runs = sections_of_runs};
+constexpr Subject kWatchedMachine{.id = "machine",
+                                  .heading = kWatchedHeading,
+                                  .behind_cases = true,
+                                  .of_runs = sections_of_runs,
+                                  .charts = kMachineCharts};
 
 namespace {
 

@@ -113,11 +113,15 @@ Sections work_of_case(const ReportCase& entry) {
   return {{.title = "Work of each", .table = std::move(table), .notes = {std::string(kWorkCaveat)}}};
 }
 
+constexpr std::array kWorkCharts{
+    ChartReason{"gpu_scaling", "no inference case may be compared with one of fewer GPUs or processes"}};
+
 }  // namespace
 
 constexpr Subject kSharedWork{.id = "shared-work",
                               .heading = "GPUs and processes that share a queue",
                               .of_runs = work_of_runs,
-                              .of_case = work_of_case};
+                              .of_case = work_of_case,
+                              .charts = kWorkCharts};
 
 }  // namespace paceline::report

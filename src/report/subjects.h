@@ -13,6 +13,11 @@ namespace paceline::report {
 // Where sections stand among the details of a case on the page.
 enum class Place { kBeforeChart, kBeforeFigures, kAfterFigures };
 
+// A chart that a run may have, and why one has not.
+struct ChartReason {
+  std::string_view chart, why_not;
+};
+
 struct Subject {
   std::string_view id{};            // of its section on the page
   std::string_view heading{};       // in Markdown, and of a section of the page
@@ -24,6 +29,7 @@ struct Subject {
   // Nothing over all cases, or of one, where there is nothing to say.
   Sections (*of_runs)(std::span<const ReportRun>, Form) = nullptr;
   Sections (*of_case)(const ReportCase&) = [](const ReportCase&) { return Sections(); };
+  std::span<const ChartReason> charts{};  // of its sections
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,

@@ -396,9 +396,27 @@ Sections training_details(const ReportCase& entry) {
           {.title = "Restarts", .table = restart_table(t)}};
 }
 
+constexpr const char* kNoTraining = "no measured case trained";
+constexpr const char* kNoRanks = "no training case may be compared with one of fewer ranks";
+constexpr const char* kNoSteps = "no case has stored steps of several ranks";
+constexpr std::array kTrainingCharts{
+    ChartReason{"scaling_efficiency", kNoRanks},
+    ChartReason{"scaling_curve", kNoRanks},
+    ChartReason{"loss_budget", "no training case has the costs of its steps beside one of fewer ranks"},
+    ChartReason{"total_time", kNoTraining},
+    ChartReason{"step_parts", kNoTraining},
+    ChartReason{"loss", "no case trained for two epochs"},
+    ChartReason{"timeline", kNoSteps},
+    ChartReason{"rank_times", kNoSteps},
+    ChartReason{"stragglers", "no case has stored steps in which a rank was late"},
+};
+
 }  // namespace
 
-constexpr Subject kTraining{
-    .id = "training", .heading = "Training", .of_runs = training_sections, .of_case = training_details};
+constexpr Subject kTraining{.id = "training",
+                            .heading = "Training",
+                            .of_runs = training_sections,
+                            .of_case = training_details,
+                            .charts = kTrainingCharts};
 
 }  // namespace paceline::report

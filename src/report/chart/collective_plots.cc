@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plots the bus bandwidth of collectives by size: measured, fitted, and what was asked for.
+#include "report/chart/collective_plots.h"
+
 #include <fmt/format.h>
 
 #include "base/units.h"

@@ -50,7 +50,4 @@ Plots timeline_plots(const ReportCase& entry);   // of a typical step and of the
 Plots rank_time_plots(const ReportCase& entry);  // distribution over the steps
 Plots straggler_plots(const ReportCase& entry);  // rank by step
 
-// collective_plots.cc
-Plots collective_plots(const Cases& cases);  // bus bandwidth by size
-
 }  // namespace paceline::report
