@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pass/collective_records.h"
 
+#include <array>
+
 #include "pass/record_type.h"
 #include "pass/report.h"
 #include "result/case_fields.h"

@@ -6,11 +6,24 @@
 #include <vector>
 
 #include "base/collective.h"
+#include "result/archive.h"
+
+namespace paceline::result {
+template <>
+struct EnumNames<Collective> {
+  static constexpr auto kValue = names_of_rows(kCollectives, &CollectiveRow::operation);
+};
+template <>
+struct EnumNames<Reduction> {
+  static constexpr auto kValue = names_of_rows(kReductions, &ReductionRow::reduction);
+};
+}  // namespace paceline::result
 
 namespace paceline::pass {
 
 // How many operations are timed one by one: PassSpec::loop.stop, for each size.
 struct CollectiveSpec {
+  static constexpr const char* kField = "collective";
   Collective operation = Collective::kAllReduce;
   DType dtype = DType::kFloat32;
   Reduction reduction = Reduction::kSum;
@@ -23,5 +36,7 @@ struct CollectiveSpec {
   std::int64_t round_bytes = 0;     // that each rank sends in a round
   double slow_factor = 1;           // what others take times this is slow
 };
+PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks, rounds,
+                round_bytes, slow_factor);
 
 }  // namespace paceline::pass

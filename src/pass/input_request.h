@@ -41,6 +41,7 @@ struct InputRequest {
 
 // What an inputs pass makes.
 struct InputsTo {
+  static constexpr const char* kField = "inputs_to";
   InputRequest request;
   std::string prefix;        // PREFIX-0.npy for the first input, and so on
   bool count_given = false;  // say how many samples the user's files hold
@@ -48,6 +49,7 @@ struct InputsTo {
 
 // What an expected pass makes: a reference of spec.samples, filled up as inputs are.
 struct ExpectedTo {
+  static constexpr const char* kField = "expected_to";
   std::string from;        // the user's file
   std::int64_t given = 0;  // so many of its outputs are used
   std::string file;

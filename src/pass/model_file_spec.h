@@ -11,6 +11,7 @@ namespace paceline::pass {
 
 // What an export pass writes.
 struct ExportTo {
+  static constexpr const char* kField = "export_to";
   std::string format;  // onnx | torchscript
   std::string file;
   plugin::ExportSettings settings;
@@ -18,6 +19,7 @@ struct ExportTo {
 
 // What a quantise pass writes from the ONNX file that is the pass's model. Its inputs are calibration data.
 struct QuantiseTo {
+  static constexpr const char* kField = "quantise_to";
   std::string file;
   std::string precision;    // int8 | fp16
   std::string activations;  // uint8 (ONNX Runtime, OpenVINO) | int8 (TensorRT)
@@ -33,6 +35,7 @@ struct QuantiseTo {
 // What a build pass writes from the ONNX file that is the pass's model; engine, precision and options are the
 // pass's.
 struct BuildTo {
+  static constexpr const char* kField = "build_to";
   std::string file;
   std::string log_file;
   std::vector<ShapeProfile> profiles;

@@ -12,37 +12,11 @@
 namespace paceline::result {
 template <>
 struct EnumNames<pass::PassKind> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<pass::PassKind, std::string_view>, pass::kPassKinds.size()> names{};
-    for (std::size_t i = 0; i < names.size(); ++i)
-      names[i] = {pass::kPassKinds[i].kind, pass::kPassKinds[i].name};
-    return names;
-  }();
+  static constexpr auto kValue = names_of_rows(pass::kPassKinds, &pass::PassTraits::kind);
 };
 template <>
 struct EnumNames<DType> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<DType, std::string_view>, std::size(kDTypes)> names{};
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kDTypes[i].dtype, kDTypes[i].name};
-    return names;
-  }();
-};
-template <>
-struct EnumNames<Collective> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<Collective, std::string_view>, kCollectives.size()> names{};
-    for (std::size_t i = 0; i < names.size(); ++i)
-      names[i] = {kCollectives[i].operation, kCollectives[i].name};
-    return names;
-  }();
-};
-template <>
-struct EnumNames<Reduction> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<Reduction, std::string_view>, kReductions.size()> names{};
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kReductions[i].reduction, kReductions[i].name};
-    return names;
-  }();
+  static constexpr auto kValue = names_of_rows(std::to_array(kDTypes), &DTypeRow::dtype);
 };
 template <>
 struct EnumNames<stats::WarmupMode> {
@@ -50,12 +24,6 @@ struct EnumNames<stats::WarmupMode> {
       {{stats::WarmupMode::kAuto, "auto"},
        {stats::WarmupMode::kFixed, "fixed"},
        {stats::WarmupMode::kNone, "none"}}};
-};
-template <>
-struct FieldNames<pass::Task> {
-  static constexpr std::array<const char*, std::variant_size_v<pass::Task> - 1> kValue{
-      "export_to",   "quantise_to",    "build_to",   "inputs_to",
-      "expected_to", "profile_layers", "collective", "train"};
 };
 }  // namespace paceline::result
 
@@ -119,8 +87,6 @@ void fields(A& a, InputRequest& t) {
 }
 PACELINE_FIELDS(InputsTo, request, prefix, count_given);
 PACELINE_FIELDS(ExpectedTo, from, given, file);
-PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks, rounds,
-                round_bytes, slow_factor);
 template <class A>
 void fields(A& a, PluginUse& t) {
   std::string role = plugin::role_name(t.role);

@@ -91,10 +91,12 @@ struct PluginUse {
 
 // A profile pass beside the engine's profiler.
 struct ProfileLayers {
+  static constexpr const char* kField = "profile_layers";
   int inferences = 1;
 };
 
-// What only passes of one kind are told; nothing for those that the common part suffices.
+// What only passes of one kind are told, each as the field T::kField; nothing for those that the common part
+// suffices.
 using Task = std::variant<std::monostate, ExportTo, QuantiseTo, BuildTo, InputsTo, ExpectedTo, ProfileLayers,
                           CollectiveSpec, TrainSpec>;
 

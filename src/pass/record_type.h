@@ -3,9 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -23,12 +21,6 @@ struct RecordType {
   void (*take)(PassReport&, const Json&);
   bool part = false;  // its results stand without those that follow: one size of a sweep, one round
 };
-
-// Those of one kind of pass each.
-std::span<const RecordType> inference_records();
-std::span<const RecordType> training_records();
-std::span<const RecordType> collective_records();
-inline constexpr std::array kRecordsOfKinds{inference_records, training_records, collective_records};
 
 inline Json record(const char* type, const char* key, Json value) {
   return {{"type", type}, {key, std::move(value)}};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a pass has reported: a common part, and a payload of its kind.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -88,6 +90,13 @@ struct SweepReport {
 using Payload =
     std::variant<std::monostate, PluginReport, FileInputs, InputsReport, PreparedFile, CheckReport,
                  LayerReport, TrainingReport, result::ProfiledSteps, SweepReport, PeaksReport>;
+
+// Their records, of one kind of pass each.
+struct RecordType;
+std::span<const RecordType> inference_records();
+std::span<const RecordType> training_records();
+std::span<const RecordType> collective_records();
+inline constexpr std::array kRecordsOfKinds{inference_records, training_records, collective_records};
 
 // Everything one pass reported, put together from its records.
 struct PassReport {

@@ -52,6 +52,7 @@ struct ProfileSpec {
 };
 
 struct TrainSpec {
+  static constexpr const char* kField = "train";
   plugin::TrainSettings settings;
   DataSpec data;
   ScheduleSpec schedule;

@@ -21,7 +21,9 @@
 
 // Converts plain structs to JSON and back from one field list, which names each field once and both writes
 // and reads: PACELINE_FIELDS, or `template <class A> void fields(A& a, T& t)` by hand. A missing Maybe is
-// null with "<field>_reason" beside it. An optional is a list: of its value, or empty.
+// null with "<field>_reason" beside it. An optional is a list: of its value, or empty. What a variant is
+// becomes a field beside those of its struct, named by T::kField; the first alternative, std::monostate, is
+// none.
 #define PACELINE_FIELD(r, unused, name) a(BOOST_PP_STRINGIZE(name), t.name);
 #define PACELINE_FIELDS(Type, ...)                                                       \
   template <class A>                                                                     \
@@ -37,10 +39,13 @@ using Json = nlohmann::json;
 // value that is null in JSON, and kNullReason says why.
 template <typename E>
 struct EnumNames;
-// static constexpr std::array<const char*, N> kValue: the fields that the alternatives of a variant are, each
-// beside the fields of the struct that holds the variant. The first alternative is std::monostate: no field.
-template <typename Variant>
-struct FieldNames;
+// The kValue of a table with a row for each value.
+template <typename Row, std::size_t N, typename E>
+constexpr auto names_of_rows(const std::array<Row, N>& rows, E Row::*value) {
+  std::array<std::pair<E, std::string_view>, N> names{};
+  for (std::size_t i = 0; i < N; ++i) names[i] = {rows[i].*value, rows[i].name};
+  return names;
+}
 template <typename E>
 concept HasNull = requires {
   EnumNames<E>::kNull;
@@ -91,8 +96,7 @@ class Writer {
   template <typename... T>
   void operator()(const char*, std::variant<std::monostate, T...>& value) {
     const auto write_held = [&]<typename Held>(Held& held) {
-      if constexpr (!std::is_same_v<Held, std::monostate>)
-        (*this)(FieldNames<std::variant<std::monostate, T...>>::kValue.at(value.index() - 1), held);
+      if constexpr (!std::is_same_v<Held, std::monostate>) (*this)(Held::kField, held);
     };
     std::visit(write_held, value);
   }
@@ -201,10 +205,8 @@ class Reader {
   }
   template <typename... T>
   void operator()(const char*, std::variant<std::monostate, T...>& value) {
-    const auto* name = FieldNames<std::variant<std::monostate, T...>>::kValue.data();
     const auto read_held = [&]<typename Held>(std::type_identity<Held>) {
-      if (json_.contains(*name)) (*this)(*name, value.template emplace<Held>());
-      ++name;
+      if (json_.contains(Held::kField)) (*this)(Held::kField, value.template emplace<Held>());
     };
     (read_held(std::type_identity<T>{}), ...);
   }

@@ -20,20 +20,11 @@ struct EnumNames<Grade> {
 };
 template <>
 struct EnumNames<WorkloadKind> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<WorkloadKind, std::string_view>, kWorkloadKinds.size()> names{};
-    for (std::size_t i = 0; i < names.size(); ++i)
-      names[i] = {kWorkloadKinds[i].kind, kWorkloadKinds[i].name};
-    return names;
-  }();
+  static constexpr auto kValue = names_of_rows(kWorkloadKinds, &KindTraits::kind);
 };
 template <>
 struct EnumNames<Scenario> {
-  static constexpr auto kValue = [] {
-    std::array<std::pair<Scenario, std::string_view>, kScenarios.size()> names{};
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kScenarios[i].scenario, kScenarios[i].name};
-    return names;
-  }();
+  static constexpr auto kValue = names_of_rows(kScenarios, &ScenarioTraits::scenario);
 };
 
 PACELINE_FIELDS(Benchmark, id, kind, scenario, timing_mode, cache_mode, model, engine, precision, layout,
