@@ -74,16 +74,16 @@ struct PeaksReport {
 struct TrainingReport {
   bool interrupted = false;   // ranks were asked to end; rank_steps holds the steps until then
   bool asked_to_end = false;  // it was this rank that was asked, by a signal
-  std::string trained;        // why nothing was measured, of training that was done before; empty: it was
-  std::optional<result::StepFileMark> step_file;  // of the file that holds rank_steps
-  std::vector<result::RankSteps> rank_steps;      // every rank's, in the order of ranks
+  std::string trained{};      // why nothing was measured, of training that was done before; empty: it was
+  std::optional<result::StepFileMark> step_file{};  // of the file that holds rank_steps
+  std::vector<result::RankSteps> rank_steps{};      // every rank's, in the order of ranks
 };
 
 struct SweepReport {
   // What is known before the first size: operation, backend, ranks. None: nothing was measured.
-  std::optional<result::CollectiveResult> known;
-  std::vector<result::CollectiveTimes> times;  // every size, out of place and in place
-  std::vector<result::RoundTimes> rounds;      // every subset of every round
+  std::optional<result::CollectiveResult> known{};
+  std::vector<result::CollectiveTimes> times{};  // every size, out of place and in place
+  std::vector<result::RoundTimes> rounds{};      // every subset of every round
 };
 
 // What only passes of one kind report.

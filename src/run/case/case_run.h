@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "config/plan.h"
+#include "pass/report.h"
 #include "process/worker.h"
 #include "result/case_result.h"
-#include "result/collective_times.h"
-#include "result/rank_steps.h"
 #include "result/samples.h"
 #include "run/case/plugin_choice.h"
 
@@ -24,11 +23,9 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
-  std::vector<result::SampledWindow> sampled;                         // by samplers of plug-ins
-  std::vector<result::SampledWindow> idle;                            // likewise, before the first worker
-  std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // written as text, by repetition
-  result::TimesOfRepetitions collective_times;                        // of collectives
-  result::RoundsOfRepetitions round_times;                            // likewise
+  std::vector<result::SampledWindow> sampled;      // by samplers of plug-ins
+  std::vector<result::SampledWindow> idle;         // likewise, before the first worker
+  std::map<std::int64_t, pass::Payload> reported;  // what its kind keeps of its passes, by repetition
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string gpu;                 // of this machine, where ranks are on GPUs and the driver names them

@@ -45,11 +45,27 @@ std::string wrong_words(const result::CollectiveResult& c) {
   return {};
 }
 
+result::TimesOfRepetitions times_of(const CaseRun& run) {
+  result::TimesOfRepetitions times;
+  for (const auto& [repetition, report] : run.reported)
+    times[repetition] = std::get<pass::SweepReport>(report).times;
+  return times;
+}
+
+result::RoundsOfRepetitions rounds_of(const CaseRun& run) {
+  result::RoundsOfRepetitions all;
+  for (const auto& [repetition, report] : run.reported)
+    if (const auto& rounds = std::get<pass::SweepReport>(report).rounds; !rounds.empty())
+      all[repetition] = rounds;
+  return all;
+}
+
 void summarize_rounds(const CaseRun& run, result::CollectiveResult& collective) {
-  if (run.round_times.empty()) return;
+  const auto rounds = rounds_of(run);
+  if (rounds.empty()) return;
   const auto spec = collective_spec(run.definition.settings);
   collective.rounds = result::summarize_rounds(
-      run.round_times, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0});
+      rounds, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0});
 }
 
 // What stands in the table about a run like this one.
@@ -89,7 +105,7 @@ void fill_figures(CaseRun& run, result::CollectiveResult& collective) {
     const auto limit = config::parse_bandwidth_limit(text);
     collective.least_busbw.push_back({limit.bytes, limit.gb_per_s});
   }
-  result::summarize_collective(collective, run.collective_times, s.number("confidence"));
+  result::summarize_collective(collective, times_of(run), s.number("confidence"));
   summarize_rounds(run, collective);
   expect(run, collective);
   for (auto& words : size_remarks(run.definition)) collective.notes.push_back(std::move(words));
@@ -163,11 +179,10 @@ class CollectiveRules : public KindRules {
   }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
                                    pass::PassReport& report) const override {
-    if (run.result.repetitions.empty()) run.collective_times.clear();  // parts of those that did not end
+    if (run.result.repetitions.empty()) run.reported.clear();  // parts of those that did not end
     const auto& sweep = report.get<pass::SweepReport>();
-    run.collective_times[repetition.index] = sweep.times;
+    run.reported[repetition.index] = sweep;
     if (sweep.known) repetition.collective = sweep.known;
-    if (!sweep.rounds.empty()) run.round_times[repetition.index] = sweep.rounds;
     return result::largest_size_samples(sweep.times, static_cast<std::int32_t>(repetition.index));
   }
   void summarize(CaseRun& run) const override {
@@ -194,7 +209,7 @@ class CollectiveRules : public KindRules {
     if (!adds && run.result.collective) words += "; sizes that were measured earlier are kept";
     run.interrupted = words;
     if (!adds) return words;
-    run.collective_times = {{repetition, sweep.times}};
+    run.reported = {{repetition, pass::SweepReport{.times = sweep.times}}};
     run.result.collective = sweep.known;
     auto& collective = *run.result.collective;
     fill_figures(run, collective);
@@ -222,8 +237,9 @@ class CollectiveRules : public KindRules {
     return part;
   }
   void write_files(const CaseRun& run) const override {
-    replace_file(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
-    if (!run.round_times.empty()) replace_file(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
+    replace_file(run.dir / "collective_times.csv", result::collective_times_csv(times_of(run)));
+    if (const auto rounds = rounds_of(run); !rounds.empty())
+      replace_file(run.dir / "rounds.csv", result::rounds_csv(rounds));
   }
 };
 

@@ -47,14 +47,14 @@ std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetit
         "them all",
         kMostTextRows));
   else if (writes_text(run))
-    run.rank_steps[repetition.index] = std::move(tables);
+    run.reported[repetition.index] = pass::TrainingReport{.rank_steps = std::move(tables)};
   return samples;
 }
 
 void write_rank_files(const CaseRun& run) {
   std::map<std::int64_t, std::string> ranks;
-  for (const auto& [repetition, tables] : run.rank_steps)
-    for (const auto& table : tables)
+  for (const auto& [repetition, report] : run.reported)
+    for (const auto& table : std::get<pass::TrainingReport>(report).rank_steps)
       ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
   for (const auto& [rank, text] : ranks) replace_file(run.dir / fmt::format("rank{}.jsonl", rank), text);
   std::string epochs;
@@ -87,7 +87,7 @@ std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const 
   if (!writes_text(run)) return "its steps are not kept (benchmark.log_step_times: false)";
   std::string where = "rank<k>.jsonl";
   if (fits_text(tables)) {
-    run.rank_steps[repetition] = tables;
+    run.reported[repetition] = pass::TrainingReport{.rank_steps = tables};
     write_rank_files(run);
   } else {
     where = keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
