@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A flag of another tool, and what it means here.
+// A flag or a value of another tool, and what it means here.
 #pragma once
 #include <string_view>
 
@@ -20,6 +20,11 @@ struct OlderFlag {
   unsigned command;  // whose options `here` is one of
   Standing standing = Standing::kHint;
   std::string_view agrees{};  // values that ask for what is done here anyway, comma-separated: they are taken
+};
+
+// A value of an option in another tool, and its name here.
+struct OlderValue {
+  std::string_view option, value, here;
 };
 
 }  // namespace paceline::config

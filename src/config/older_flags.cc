@@ -22,23 +22,6 @@ constexpr std::array kOlderCommands{
     OlderCommand{"convert", "`paceline export`, or `paceline build` for a file of one engine"},
 };
 
-struct OlderValue {
-  std::string_view option, value, here;
-};
-constexpr std::array kValues{
-    OlderValue{"engine", "ort", "onnxruntime"},  OlderValue{"engine", "onnx", "onnxruntime"},
-    OlderValue{"engine", "cpu", "onnxruntime"},  OlderValue{"engine", "ov", "openvino"},
-    OlderValue{"engine", "trt", "tensorrt"},     OlderValue{"engine", "torch", "eager"},
-    OlderValue{"engine", "pytorch", "eager"},    OlderValue{"engine", "jit", "torchscript"},
-    OlderValue{"engine", "aoti", "aotinductor"}, OlderValue{"precision", "f32", "fp32"},
-    OlderValue{"precision", "f16", "fp16"},      OlderValue{"precision", "float32", "fp32"},
-    OlderValue{"precision", "float16", "fp16"},  OlderValue{"precision", "bfloat16", "bf16"},
-    OlderValue{"dtype", "float16", "half"},      OlderValue{"dtype", "fp16", "half"},
-    OlderValue{"dtype", "float32", "float"},     OlderValue{"dtype", "fp32", "float"},
-    OlderValue{"dtype", "float64", "double"},    OlderValue{"dtype", "fp64", "double"},
-    OlderValue{"dtype", "bf16", "bfloat16"},
-};
-
 bool serves(const OlderFlag& row, unsigned command) {
   return (row.command & (command == kRun ? kRunsCases : command)) != 0;
 }
@@ -94,7 +77,10 @@ std::string in_table(std::string_view text) {
 std::span<const OlderFlag> older_flags() {
   static const std::vector<OlderFlag> kAll = [] {
     std::vector<OlderFlag> all;
-    for (const auto flags : kFlagsOfTools) all.insert(all.end(), flags().begin(), flags().end());
+    for (const auto& tool : kOlderTools) {
+      const auto flags = tool.flags();
+      all.insert(all.end(), flags.begin(), flags.end());
+    }
     return all;
   }();
   return kAll;
@@ -144,10 +130,10 @@ bool agrees_with_older_flag(std::string_view flag, std::string_view value, unsig
 }
 
 std::string_view older_value(std::string_view option, std::string_view value) {
-  const auto row = std::find_if(kValues.begin(), kValues.end(), [&](const OlderValue& v) {
-    return option.find(v.option) != std::string_view::npos && v.value == value;
-  });
-  return row == kValues.end() ? std::string_view{} : row->here;
+  for (const auto& tool : kOlderTools)
+    for (const auto& row : tool.values())
+      if (option.find(row.option) != std::string_view::npos && row.value == value) return row.here;
+  return {};
 }
 
 std::string list_of_range(std::string_view text) {
@@ -191,8 +177,9 @@ std::string older_flags_markdown() {
   for (const auto& row : kOlderCommands)
     text += fmt::format("| `paceline {}` | {} |\n", row.name, in_table(in_code(row.here)));
   text += "\n## Values\n\n| option | typed there | write here |\n|---|---|---|\n";
-  for (const auto& row : kValues)
-    text += fmt::format("| `--{}` | `{}` | {} |\n", row.option, row.value, row.here);
+  for (const auto& tool : kOlderTools)
+    for (const auto& row : tool.values())
+      text += fmt::format("| `--{}` | `{}` | {} |\n", row.option, row.value, row.here);
   return text;
 }
 

@@ -184,8 +184,21 @@ constexpr std::array kInferenceFlags{
               "nothing; samples.csv and summary.csv are in the folder of every run", kInfer},
 };
 
+constexpr std::array kInferenceValues{
+    OlderValue{"engine", "ort", "onnxruntime"},  OlderValue{"engine", "onnx", "onnxruntime"},
+    OlderValue{"engine", "cpu", "onnxruntime"},  OlderValue{"engine", "ov", "openvino"},
+    OlderValue{"engine", "trt", "tensorrt"},     OlderValue{"engine", "torch", "eager"},
+    OlderValue{"engine", "pytorch", "eager"},    OlderValue{"engine", "jit", "torchscript"},
+    OlderValue{"engine", "aoti", "aotinductor"}, OlderValue{"precision", "f32", "fp32"},
+    OlderValue{"precision", "f16", "fp16"},      OlderValue{"precision", "float32", "fp32"},
+    OlderValue{"precision", "float16", "fp16"},  OlderValue{"precision", "bfloat16", "bf16"},
+};
+
 }  // namespace
 
+std::span<const OlderValue> values_of_inference_tools() {
+  return kInferenceValues;
+}
 std::span<const OlderFlag> flags_of_inference_tools() {
   return kInferenceFlags;
 }

@@ -114,6 +114,13 @@ constexpr std::array kNcclTestsFlags{
     OlderFlag{kNcclTests, "--unalign", "nothing; buffers are always aligned", kComm, Standing::kHint, "0"},
 };
 
+constexpr std::array kTypeNames{
+    OlderValue{"dtype", "float16", "half"},   OlderValue{"dtype", "fp16", "half"},
+    OlderValue{"dtype", "float32", "float"},  OlderValue{"dtype", "fp32", "float"},
+    OlderValue{"dtype", "float64", "double"}, OlderValue{"dtype", "fp64", "double"},
+    OlderValue{"dtype", "bf16", "bfloat16"},
+};
+
 // The letters and words of comm that are those of nccl-tests.
 constexpr std::array kFlagsOfComm{OwnFlags{"dtypes", "-d,--datatype"},
                                   OwnFlags{"reductions", "-o,--op"},
@@ -137,6 +144,10 @@ std::span<const OwnFlags> own_flags_of_comm() {
 
 std::span<const OlderFlag> flags_of_nccl_tests() {
   return kNcclTestsFlags;
+}
+
+std::span<const OlderValue> values_of_nccl_tests() {
+  return kTypeNames;
 }
 
 }  // namespace paceline::config
