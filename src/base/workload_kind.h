@@ -10,9 +10,19 @@ namespace paceline {
 
 enum class WorkloadKind : std::uint8_t { kInference, kTraining, kCollective };
 
+// The command that runs cases of a kind from flags.
+struct KindCommand {
+  std::string_view name;
+  std::string_view usage;      // after the name
+  std::string_view summary;    // in lists of commands
+  std::size_t most_words = 0;  // that it accepts without a flag; with one it is a plan
+  bool own_letters = false;    // its single letters are its own flags, and those of every command
+};
+
 struct KindTraits {
   WorkloadKind kind;
-  std::string_view name;             // in plans and results
+  std::string_view name;  // in plans and results
+  KindCommand command;
   std::string_view in_case_names{};  // where it is not the engine that names a case
   bool by_ranks = false;             // several processes run a case together
   bool sweeps = false;               // its timed window holds operations of many sizes, not one many times
@@ -20,14 +30,31 @@ struct KindTraits {
 };
 // In the order of the enumeration.
 inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
-    {{.kind = WorkloadKind::kInference, .name = "inference"},
+    {{.kind = WorkloadKind::kInference,
+      .name = "inference",
+      .command = {.name = "infer",
+                  .usage = "--model NAME [options]",
+                  .summary =
+                      "measure the inference of one model from flags; lists make a matrix: --batch 1,8"}},
      {.kind = WorkloadKind::kTraining,
       .name = "training",
+      .command =
+          {.name = "train",
+           .usage = "[--model NAME] [options] | -c PLAN.yaml",
+           .summary =
+               "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
+           .most_words = 1},
       .in_case_names = "train",
       .by_ranks = true,
       .sample = "a step"},
      {.kind = WorkloadKind::kCollective,
       .name = "collective",
+      .command =
+          {.name = "comm",
+           .usage = "[--collective NAME,…] [options]",
+           .summary =
+               "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
+           .own_letters = true},
       .by_ranks = true,
       .sweeps = true,
       .sample = "an operation of the largest size"}}};

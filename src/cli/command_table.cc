@@ -20,19 +20,13 @@
 namespace paceline::cli {
 namespace {
 
-constexpr std::array kCommands{
-    Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]",
-            "run every case of a plan (inference, training), write results and a report", config::kRun,
-            run_cases},
-    Command{"infer", "", "--model NAME [options]",
-            "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer,
-            run_cases},
-    Command{"train", "", "[--model NAME] [options] | -c PLAN.yaml",
-            "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
-            config::kTrain, run_cases},
-    Command{"comm", "", "[--collective NAME,…] [options]",
-            "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
-            config::kComm, run_cases},
+constexpr Command kRunPlan{"run",
+                           "benchmark",
+                           "PLAN.yaml [options] [--section.key=value …]",
+                           "run every case of a plan (inference, training), write results and a report",
+                           config::kRun,
+                           run_cases};
+constexpr std::array kOthers{
     Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml | --tool nsys|ncu infer|train [options]",
             "train for a while, a few steps of it under a profiler, and name what keeps a step from being "
             "shorter; or time a case under Nsight",
@@ -63,11 +57,23 @@ constexpr std::array kCommands{
     Command{"worker", "", "", "", 0, worker_command},
 };
 
+const std::vector<Command>& table() {
+  static const auto kAll = [] {
+    std::vector<Command> all{kRunPlan};
+    for (const auto& kind : kWorkloadKinds)
+      all.push_back({kind.command.name, "", kind.command.usage, kind.command.summary,
+                     config::command_of(kind.kind), run_cases});
+    all.insert(all.end(), kOthers.begin(), kOthers.end());
+    return all;
+  }();
+  return kAll;
+}
+
 std::string general_help() {
   std::string text =
       "paceline: measures deep-learning inference and training, with intervals, accuracy checks and "
       "reasons\n\nusage: paceline COMMAND [options]\n\n";
-  for (const auto& c : kCommands)
+  for (const auto& c : table())
     if (!c.summary.empty()) text += fmt::format("  {:<12}{}\n", c.name, c.summary);
   text +=
       "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the "
@@ -76,7 +82,7 @@ std::string general_help() {
 }
 
 const Command* find_command(std::string_view name) {
-  for (const auto& c : kCommands)
+  for (const auto& c : table())
     if (c.name == name || (!c.alias.empty() && c.alias == name)) return &c;
   return nullptr;
 }
@@ -94,7 +100,7 @@ std::string advice_for_file(const std::string& name) {
   if (!here.empty())
     throw Error(ErrorCode::kUsage, fmt::format("unknown command '{}'; here: {}", shown_value(name), here));
   std::vector<std::string> names;
-  for (const auto& c : kCommands)
+  for (const auto& c : table())
     if (!c.summary.empty()) names.emplace_back(c.name);
   const auto near = nearest_name(name, names);
   throw Error(ErrorCode::kUsage,
@@ -177,7 +183,7 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 }  // namespace
 
 std::span<const Command> commands() {
-  return kCommands;
+  return table();
 }
 
 std::string command_help(const Command& command) {
@@ -190,7 +196,7 @@ std::string command_help(const Command& command) {
 
 std::string commands_markdown() {
   std::string text = "# Commands\n\n| command | usage | does |\n|---|---|---|\n";
-  for (const auto& c : kCommands)
+  for (const auto& c : table())
     if (!c.summary.empty())
       text += fmt::format("| `{}`{} | `paceline {} {}` | {} |\n", c.name,
                           c.alias.empty() ? "" : fmt::format(" (`{}`)", c.alias), c.name,

@@ -33,11 +33,10 @@ const config::RawSetting* find_setting(const config::FlagSet& flags, std::string
   return found == flags.settings.end() ? nullptr : &*found;
 }
 
-// nccl-tests' -g, which counts the ranks of one process; null: not given.
+// The flag, as in another tool, that counts the ranks of one process; null: not given.
 const config::RawSetting* ranks_per_process(const config::FlagSet& flags) {
   const auto* setting = find_setting(flags, "gpu_counts");
-  if (!setting || (flags.command & config::kComm) == 0) return nullptr;
-  return setting->written == "-g" || setting->written == "--ngpus" ? setting : nullptr;
+  return setting && config::is_of_each_process(setting->written, flags.command) ? setting : nullptr;
 }
 
 // The largest number of ranks that the command line asks for on `hosts` hosts; 0: none.

@@ -19,8 +19,8 @@ namespace paceline::cli {
 std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
                                                  const config::Settings& options);
 
-// Workloads that do not say their number of ranks take all that were launched. comm's -g is per process, as
-// in nccl-tests: Error(kUsage) where a process of the launch has another number of ranks.
+// Workloads that do not say their number of ranks take all that were launched. A flag that counts
+// those of each process: Error(kUsage) where a process of the launch has another number of ranks.
 config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags);
 
 // Error(kUsage) where the largest case to run (`only`: ids, empty: all) has not as many ranks as the launch.

@@ -21,7 +21,6 @@ constexpr unsigned kind_bit(WorkloadKind kind) {
 }
 inline constexpr unsigned kInference = kind_bit(WorkloadKind::kInference),
                           kTraining = kind_bit(WorkloadKind::kTraining),
-                          kCollective = kind_bit(WorkloadKind::kCollective),
                           kAnyKind = (1U << kWorkloadKinds.size()) - 1;
 inline constexpr unsigned kRanked = [] {
   unsigned kinds = 0;
@@ -33,41 +32,45 @@ inline constexpr unsigned kCommandLine = 1U << 9;  // of the command itself; alo
 static_assert(kAnyKind < kPlanLevel);
 
 // Bits of Option::commands: commands that take flags. Plan options are for run and the command of their kind.
-inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kBuild = 64, kTrain = 128, kComm = 256, kMonitor = 1024;
+constexpr unsigned command_of(WorkloadKind kind) {
+  return kind_bit(kind) << 16;
+}
+inline constexpr unsigned kInfer = command_of(WorkloadKind::kInference),
+                          kTrain = command_of(WorkloadKind::kTraining);
+inline constexpr unsigned kRun = 1, kReport = 2, kValidate = 4, kSchema = 8, kExport = 16, kBuild = 32,
+                          kMonitor = 64;
 // Options that profile has beside those of train, or of infer; its flags are read as kTrain | kProfile, those
 // behind the word infer as kInfer | kProfile.
-inline constexpr unsigned kProfile = 512;
+inline constexpr unsigned kProfile = 128;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;
 
-// Spellings of an option, comma-separated, that one command has besides.
-struct OwnFlags {
-  std::string_view option, flags;
-};
-std::span<const OwnFlags> own_flags_of_train(), own_flags_of_comm();
-
 struct CommandRow {
-  unsigned bits;
-  std::string_view name;
+  unsigned bits = 0;
+  std::string_view name{};
   unsigned kinds = 0;          // of the cases that it runs; 0: it runs none
   std::size_t most_words = 0;  // that it accepts without a flag; with one it is a plan
-  std::span<const OwnFlags> (*own_flags)() = [] { return std::span<const OwnFlags>(); };
-  bool own_letters = false;  // its single letters are its own flags, and those of every command
+  bool own_letters = false;    // its single letters are its own flags, and those of every command
 };
 // The first one is suggested where several take a flag.
-inline constexpr std::array kFlagCommands{CommandRow{kInfer, "infer", kInference},
-                                          CommandRow{kTrain, "train", kTraining, 1, own_flags_of_train},
-                                          CommandRow{kComm, "comm", kCollective, 0, own_flags_of_comm, true},
-                                          CommandRow{kRun, "run", kAnyKind, 1},
-                                          CommandRow{kReport, "report", 0, kAnyNumber},
-                                          CommandRow{kBuild, "build"},
-                                          CommandRow{kExport, "export"},
-                                          CommandRow{kValidate, "validate"},
-                                          CommandRow{kMonitor, "monitor"},
-                                          CommandRow{kSchema, "schema", 0, kAnyNumber},
-                                          CommandRow{kTrain | kProfile, "profile", kTraining, 1},
-                                          CommandRow{kInfer | kProfile, "profile infer", kInference}};
+inline constexpr auto kFlagCommands = [] {
+  constexpr std::array kOthers{CommandRow{kRun, "run", kAnyKind, 1},
+                               CommandRow{kReport, "report", 0, kAnyNumber},
+                               CommandRow{kBuild, "build"},
+                               CommandRow{kExport, "export"},
+                               CommandRow{kValidate, "validate"},
+                               CommandRow{kMonitor, "monitor"},
+                               CommandRow{kSchema, "schema", 0, kAnyNumber},
+                               CommandRow{kTrain | kProfile, "profile", kTraining, 1},
+                               CommandRow{kInfer | kProfile, "profile infer", kInference}};
+  std::array<CommandRow, kWorkloadKinds.size() + kOthers.size()> rows{};
+  auto* row = rows.data();
+  for (const auto& one : kWorkloadKinds)
+    *row++ = {command_of(one.kind), one.command.name, kind_bit(one.kind), one.command.most_words,
+              one.command.own_letters};
+  for (const auto& other : kOthers) *row++ = other;
+  return rows;
+}();
 
 // The commands that run cases of some kinds.
 constexpr unsigned commands_of(unsigned kinds) {

@@ -6,7 +6,7 @@
 
 #include "config/option.h"
 
-// The groups of the option table, one source file each; use option_groups().
+// The groups of the option table, whose rows stand in source files of their own; use option_groups().
 namespace paceline::config {
 
 using enum OptionType;
@@ -33,19 +33,61 @@ constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {
 
 inline constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};  // of memory
 
-std::span<const Option> workload_rows();      // what runs
-std::span<const Option> quantisation_rows();  // how a model becomes int8
-std::span<const Option> load_rows();          // how work arrives
-std::span<const Option> measuring_rows();     // how it is measured
+std::span<const Option> workload_rows();
+std::span<const Option> quantisation_rows();
+std::span<const Option> load_rows();
+std::span<const Option> measuring_rows();
 std::span<const Option> trained_model_rows();
-std::span<const Option> world_rows();  // how many ranks
+std::span<const Option> world_rows();
 std::span<const Option> training_rows();
-std::span<const Option> data_rows();  // of training
+std::span<const Option> data_rows();
 std::span<const Option> rank_rows();  // where ranks run, checkpoints, faults
 std::span<const Option> collective_rows();
-std::span<const Option> plan_rows();     // plan level
-std::span<const Option> export_rows();   // of the export command
-std::span<const Option> build_rows();    // of the build command
-std::span<const Option> command_rows();  // command line only
+std::span<const Option> plan_rows();
+std::span<const Option> export_rows();
+std::span<const Option> build_rows();
+std::span<const Option> command_rows();
+
+// Rows, and what those leave open that say nothing else.
+struct GroupRow {
+  std::string_view title;
+  std::span<const Option> (*rows)();
+  unsigned kinds;
+  unsigned commands = kRunsCases;
+};
+inline constexpr std::string_view kDeclaredTitle = "Options of plug-ins";
+inline constexpr std::array kGroups{
+    GroupRow{"What runs", workload_rows, kInference},
+    GroupRow{kDeclaredTitle, [] { return std::span<const Option>(); }, kInference},
+    GroupRow{"How it becomes int8", quantisation_rows, kInference | kCommandLine,
+             kRun | kInfer | kExport | kBuild},
+    GroupRow{"How it is measured", measuring_rows, kInference},
+    GroupRow{"How work arrives", load_rows, kInference},
+    GroupRow{"Training model", trained_model_rows, kTraining},
+    GroupRow{"World size", world_rows, kTraining},
+    GroupRow{"Training", training_rows, kTraining},
+    GroupRow{"Training data", data_rows, kTraining},
+    GroupRow{"Ranks", rank_rows, kTraining},
+    GroupRow{"Collectives", collective_rows, kind_bit(WorkloadKind::kCollective)},
+    GroupRow{"The plan as a whole", plan_rows, kPlanLevel},
+    GroupRow{"What is exported", export_rows, kCommandLine, kExport | kBuild},
+    GroupRow{"What is built", build_rows, kCommandLine, kBuild},
+    GroupRow{"The command", command_rows, kCommandLine},
+};
+
+// A spelling of an option, or several with commas, that the command of one kind has besides.
+struct OwnFlags {
+  std::string_view option, flags;
+  bool of_each_process = false;  // the value is that of one process, where a launcher starts several
+};
+std::span<const OwnFlags> own_flags_of_train();
+std::span<const OwnFlags> own_flags_of_comm();
+
+struct KindFlags {
+  WorkloadKind kind;
+  std::span<const OwnFlags> (*flags)();
+};
+inline constexpr std::array kOwnFlags{KindFlags{WorkloadKind::kTraining, own_flags_of_train},
+                                      KindFlags{WorkloadKind::kCollective, own_flags_of_comm}};
 
 }  // namespace paceline::config

@@ -49,11 +49,12 @@ std::string dashed(std::string_view text) {
 // The spellings that commands have besides.
 std::vector<std::string> own_flags(const Option& option, unsigned commands) {
   std::vector<std::string> own;
-  for (const auto& row : kFlagCommands) {
-    if ((row.bits & commands) == 0) continue;
-    for (const auto& [name, flags] : row.own_flags())
-      if (name == option.name && serves(option, row.bits))
-        for (auto& flag : split(flags, ',')) own.push_back(std::move(flag));
+  for (const auto& kind : kOwnFlags) {
+    const auto command = command_of(kind.kind);
+    if ((command & commands) == 0 || !serves(option, command)) continue;
+    for (const auto& row : kind.flags())
+      if (row.option == option.name)
+        for (auto& flag : split(row.flags, ',')) own.push_back(std::move(flag));
   }
   return own;
 }
@@ -74,12 +75,11 @@ bool has_flag(const Option& option, std::string_view flag, unsigned command) {
 }
 
 // What rows leave open is as the group has it.
-OptionGroup group(std::string_view title, std::span<const Option> rows, unsigned kinds,
-                  unsigned commands = kRunsCases) {
-  OptionGroup made{title, {rows.begin(), rows.end()}};
+OptionGroup group(const GroupRow& row, std::span<const Option> options) {
+  OptionGroup made{row.title, {options.begin(), options.end()}};
   for (Option& option : made.options) {
-    if (option.kinds == kOfGroup) option.kinds = kinds;
-    if (option.commands == kOfGroup) option.commands = commands;
+    if (option.kinds == kOfGroup) option.kinds = row.kinds;
+    if (option.commands == kOfGroup) option.commands = row.commands;
   }
   return made;
 }
@@ -92,26 +92,13 @@ const Option* find_if(Matches matches) {
   return nullptr;
 }
 
-constexpr std::string_view kDeclaredTitle = "Options of plug-ins";
-
 std::span<OptionGroup> table() {
-  static std::array kGroups{group("What runs", workload_rows(), kInference),
-                            OptionGroup{kDeclaredTitle, {}},
-                            group("How it becomes int8", quantisation_rows(), kInference | kCommandLine,
-                                  kRun | kInfer | kExport | kBuild),
-                            group("How it is measured", measuring_rows(), kInference),
-                            group("How work arrives", load_rows(), kInference),
-                            group("Training model", trained_model_rows(), kTraining),
-                            group("World size", world_rows(), kTraining),
-                            group("Training", training_rows(), kTraining),
-                            group("Training data", data_rows(), kTraining),
-                            group("Ranks", rank_rows(), kTraining),
-                            group("Collectives", collective_rows(), kCollective),
-                            group("The plan as a whole", plan_rows(), kPlanLevel),
-                            group("What is exported", export_rows(), kCommandLine, kExport | kBuild),
-                            group("What is built", build_rows(), kCommandLine, kBuild),
-                            group("The command", command_rows(), kCommandLine)};
-  return kGroups;
+  static auto groups = [] {
+    std::vector<OptionGroup> made;
+    for (const auto& row : kGroups) made.push_back(group(row, row.rows()));
+    return made;
+  }();
+  return groups;
 }
 
 // Its words come before those of train.
@@ -126,7 +113,8 @@ std::span<const OptionGroup> option_groups() {
 }
 
 void set_declared_rows(std::span<const Option> rows) {
-  *std::ranges::find(table(), kDeclaredTitle, &OptionGroup::title) = group(kDeclaredTitle, rows, kInference);
+  const auto row = std::ranges::find(kGroups, kDeclaredTitle, &GroupRow::title);
+  table()[static_cast<std::size_t>(row - kGroups.begin())] = group(*row, rows);
 }
 
 void set_choices(std::string_view option, unsigned command, std::span<const Choice> choices) {
@@ -162,6 +150,14 @@ bool serves(const Option& option, unsigned command) {
   const auto* row = find_command_row(command);
   const unsigned kinds = row && row->kinds != 0 ? row->kinds : kAnyKind;
   return (option.kinds & (kinds | kPlanLevel | kCommandLine)) != 0;
+}
+
+bool is_of_each_process(std::string_view flag, unsigned command) {
+  for (const auto& kind : kOwnFlags)
+    if ((command_of(kind.kind) & command) != 0)
+      for (const auto& row : kind.flags())
+        if (row.of_each_process && listed(row.flags, flag)) return true;
+  return false;
 }
 
 std::string_view singular(const Option& option) {

@@ -35,6 +35,9 @@ const Option* find_flag(std::string_view flag, unsigned command);
 // Whether a command takes the option's flags: infer takes those of inference only, train those of training.
 bool serves(const Option& option, unsigned command);
 
+// Whether the flag, as a command has it, counts what is in one process of a launch.
+bool is_of_each_process(std::string_view flag, unsigned command);
+
 // "batch" for batch_sizes: the name for one case's value, and of the option in Case::settings.
 std::string_view singular(const Option& option);
 std::vector<std::string> alias_names(const Option& option);

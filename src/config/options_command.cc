@@ -65,7 +65,7 @@ constexpr std::array kCommandRows{
            .help = "Runs these cases alone: numbers from --dry-run, ranges of them (1-10), or case ids; a "
                    "list or a flag for each."},
     Option{.name = "nccl_json",
-           .commands = kRun | kComm,
+           .commands = kRun | command_of(WorkloadKind::kCollective),
            .written = true,
            .help = "Also writes collectives to this file in the JSON of nccl-tests."},
     Option{

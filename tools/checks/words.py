@@ -24,7 +24,8 @@ READERS = {
     "src/plugin/registry.cc",  # manifests of plug-ins
 }
 COMMENT = re.compile(r"//.*")
-LITERAL = re.compile(r'(?<!include )(?<!", )(?<!_names = )"([a-z_]+)"')  # of a row the first one, its name
+# Of a row the first one, its name; not that of its command.
+LITERAL = re.compile(r'(?<!include )(?<!", )(?<!_names = )(?<!\{\.name = )"([a-z_]+)"')
 COMPARED = re.compile(
     r'[=!]=\s*(?:std::string(?:_view)?\()?"([\w:]*)"'  # x == "cuda:1"
     r'|"([\w:]*)"\s*[=!]='

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "config/older_flag_rows.h"
+#include "config/option_rows.h"
 
 namespace paceline::config {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 using enum Standing;
 
 constexpr std::string_view kNcclTests = "nccl-tests";
+constexpr unsigned kComm = command_of(WorkloadKind::kCollective);
 
 constexpr std::array kNcclTestsFlags{
     OlderFlag{kNcclTests, "-b", "--min-bytes SIZE", kComm, kTaken},
@@ -132,7 +134,7 @@ constexpr std::array kFlagsOfComm{OwnFlags{"dtypes", "-d,--datatype"},
                                   OwnFlags{"warmup_iterations", "-w"},
                                   OwnFlags{"iterations", "-n"},
                                   OwnFlags{"check", "-c"},
-                                  OwnFlags{"gpu_counts", "-g,--ngpus"},
+                                  OwnFlags{"gpu_counts", "-g,--ngpus", true},
                                   OwnFlags{"nccl_json", "-J,--output-file"},
                                   OwnFlags{"group_timeout_s", "-T,--timeout"}};
 
