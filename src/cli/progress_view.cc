@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 
 #include "base/clock.h"
 #include "base/display_text.h"
@@ -81,7 +80,6 @@ void ProgressView::say_now_and_then(const std::stop_token& stop) {
 
 void ProgressView::run_begins(const run::RunOverview& o) {
   const std::scoped_lock lock(mutex_);
-  sweeps_.begin(o.experiment_name, std::filesystem::path(o.run_dir).filename().string());
   for (const auto& words : o.devices) console_.say("device   " + words);
   console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
                            plural(static_cast<std::int64_t>(o.cases), "case"),
@@ -106,6 +104,7 @@ void ProgressView::notice(const std::string& words) {
 void ProgressView::document(const std::string& text) {
   const std::scoped_lock lock(mutex_);
   clear();
+  said_ns_ = now_ns();
   print(console_.text(), for_terminal(text));
 }
 
@@ -132,20 +131,6 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   draw(line + "   " + words_of(*r.steps), console_.width);
 }
 
-void ProgressView::part_measured(const result::CaseResult& part) {
-  const std::scoped_lock lock(mutex_);
-  clear();
-  said_ns_ = now_ns();
-  print(console_.text(), for_terminal(sweeps_.row(part)));
-}
-
-std::string ProgressView::rest_of_sweeps(const result::RunResult& run) {
-  const std::scoped_lock lock(mutex_);
-  std::string text;
-  for (const auto& one : run.cases) text += sweeps_.rest(one);
-  return for_terminal(text);
-}
-
 void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& problem) {
   const std::scoped_lock lock(mutex_);
   clear();
@@ -157,10 +142,6 @@ void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& probl
 
 void ProgressView::case_ends(const result::CaseResult& result) {
   const std::scoped_lock lock(mutex_);
-  if (sweeps_.is_open(result)) {
-    clear();
-    print(console_.text(), for_terminal(sweeps_.rest(result)));
-  }
   if (result.outcome == result::Outcome::kOk) return;
   clear();
   const bool skipped = result.outcome == result::Outcome::kSkipped;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/context.h"
-#include "cli/sweep_tables.h"
 #include "run/case/observer.h"
 
 namespace paceline::cli {
@@ -34,13 +33,10 @@ class ProgressView : public run::RunObserver {
   void document(const std::string& text) override;
   void pass_begins(const run::PassInfo& pass) override;
   void progress(const pass::ProgressRecord& record) override;
-  void part_measured(const result::CaseResult& part) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;
   void case_ends(const result::CaseResult& result) override;
   // On a terminal: lines below that of the run, until others come.
   void beside(std::vector<std::string> lines);
-  // What of the tables of sweeps was not printed while they were measured.
-  std::string rest_of_sweeps(const result::RunResult& run);
 
  private:
   void draw(const std::string& line, std::size_t widest = 100);
@@ -55,7 +51,6 @@ class ProgressView : public run::RunObserver {
   std::condition_variable_any wake_;
   run::PassInfo pass_;
   std::string last_warning_;
-  SweepTables sweeps_;
   std::int64_t drawn_ns_ = 0;
   std::int64_t said_ns_ = 0;
   std::string under_way_;            // empty: nothing is running

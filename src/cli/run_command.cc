@@ -27,6 +27,7 @@
 #include "cli/progress_view.h"
 #include "cli/resumed_run.h"
 #include "cli/run_output.h"
+#include "cli/sweep_tables.h"
 #include "cli/version.h"
 #include "cluster/launch_words.h"
 #include "config/flags.h"
@@ -228,8 +229,9 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
 // `tool`: what timed passes are started under; null: nothing.
 result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directory, ProgressView& view,
                               NsightRun* tool) {
+  SweepTables sweeps(view);
   LiveFile live(directory.path());
-  run::Observers observers({&view, &live});
+  run::Observers observers({&sweeps, &view, &live});
   run::ProcessExecutor::FrontOf front_of;
   if (tool) front_of = [tool](const auto& request) { return tool->front_of(request); };
   run::ProcessExecutor processes(setup.in_process, front_of);
@@ -255,7 +257,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   machine.reset();
   if (tool && !InterruptGuard::flag()) tool->collect(result, console);
   const auto code = finish_run(
-      result, directory, console, view,
+      result, directory, console,
       {p.gates,
        p.options,
        p.options.has("target") && !is_self_test(p.options) && !tool ? p.options.text("target") : "",

@@ -132,7 +132,7 @@ std::string obstacle_to(const std::string& name) {
 }  // namespace
 
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
-                    ProgressView& view, const FinishOptions& options) {
+                    const FinishOptions& options) {
   std::exception_ptr gate_error;
   run.folder = directory.path().string();
   run.findings = analysis::find_all(run);
@@ -152,7 +152,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
           [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table = view.rest_of_sweeps(run) + "\n" + report::terminal_table(run, terminal) +
+  const auto table = "\n" + report::terminal_table(run, terminal) +
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))
                                        : "") +

@@ -7,7 +7,6 @@
 #include "base/exit_code.h"
 #include "cli/context.h"
 #include "cli/exit_rules.h"
-#include "cli/progress_view.h"
 #include "config/flags.h"
 #include "result/run_directory.h"
 
@@ -25,7 +24,7 @@ struct FinishOptions {
 
 // Does what follows the last pass: findings, gates, exit code, stored summary, report.html, table.
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
-                    ProgressView& view, const FinishOptions& options);
+                    const FinishOptions& options);
 
 // Error(kUsage) for files such as that of --junit that could not be written at the end; makes their
 // folders.

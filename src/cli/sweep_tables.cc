@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: MIT
 #include "cli/sweep_tables.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "report/nccl_tests.h"
 
 namespace paceline::cli {
+
+void SweepTables::run_begins(const run::RunOverview& overview) {
+  title_ = overview.experiment_name;
+  run_id_ = std::filesystem::path(overview.run_dir).filename().string();
+}
+
+// `part` has the size that was measured last alone.
+void SweepTables::part_measured(const result::CaseResult& part) {
+  view_.document(row(part));
+}
+
+void SweepTables::case_ends(const result::CaseResult& result) {
+  const auto printed = printed_.find(result.case_id);
+  if (printed != printed_.end() && !printed->second.closed) view_.document(rest(result));
+}
+
+void SweepTables::run_ends(const result::RunResult& run) {
+  std::string text;
+  for (const auto& one : run.cases) text += rest(one);
+  if (!text.empty()) view_.document(text);
+}
 
 std::string SweepTables::head(const result::CaseResult& one) {
   const auto title = std::exchange(titled_, true) ? std::string() : report::nccl_title(title_, run_id_);
@@ -21,11 +43,6 @@ std::string SweepTables::row(const result::CaseResult& part) {
   }
   auto& printed = printed_[part.case_id];
   return (printed.rows++ == 0 ? head(part) : std::string()) + row;
-}
-
-bool SweepTables::is_open(const result::CaseResult& one) const {
-  const auto found = printed_.find(one.case_id);
-  return found != printed_.end() && !found->second.closed;
 }
 
 std::string SweepTables::rest(const result::CaseResult& one) {

@@ -4,24 +4,19 @@
 #include <map>
 #include <string>
 
-#include "result/run_result.h"
+#include "run/case/observer.h"
 
 namespace paceline::cli {
 
 // Prints sweeps as nccl-tests does, each row once: while it is measured, or at the end. The rows of one of
 // several processes are comments, because those of all processes follow.
-class SweepTables {
+class SweepTables : public run::RunObserver {
  public:
-  void begin(std::string title, std::string run_id) {
-    title_ = std::move(title), run_id_ = std::move(run_id);
-  }
-  // The row of the size that was measured last, with what stands above the first row. `part` has that size
-  // alone.
-  std::string row(const result::CaseResult& part);
-  // Some of its rows were printed while they were measured, and the table was not closed yet.
-  [[nodiscard]] bool is_open(const result::CaseResult& one) const;
-  // What of a case's table was not printed yet; empty: nothing, or it has none.
-  std::string rest(const result::CaseResult& one);
+  explicit SweepTables(run::RunObserver& view) : view_(view) {}  // prints documents; outlives this
+  void run_begins(const run::RunOverview& overview) override;
+  void part_measured(const result::CaseResult& part) override;
+  void case_ends(const result::CaseResult& result) override;
+  void run_ends(const result::RunResult& run) override;
 
  private:
   struct Printed {
@@ -29,7 +24,10 @@ class SweepTables {
     bool closed = false;
   };
   std::string head(const result::CaseResult& one);
+  std::string row(const result::CaseResult& part);
+  std::string rest(const result::CaseResult& one);  // what of its table was not printed yet
 
+  run::RunObserver& view_;
   std::string title_, run_id_;
   bool titled_ = false;
   std::string commented_;                   // the case whose rows of one process were printed last

@@ -24,7 +24,7 @@ struct ToolRows {
   std::span<const OlderValue> (*values)() = [] { return std::span<const OlderValue>(); };
 };
 inline constexpr std::array kOlderTools{ToolRows{flags_of_inference_tools, values_of_inference_tools},
-                                   ToolRows{flags_of_trtexec}, ToolRows{flags_of_training_tools},
-                                   ToolRows{flags_of_nccl_tests, values_of_nccl_tests}};
+                                        ToolRows{flags_of_trtexec}, ToolRows{flags_of_training_tools},
+                                        ToolRows{flags_of_nccl_tests, values_of_nccl_tests}};
 
 }  // namespace paceline::config

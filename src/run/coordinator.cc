@@ -65,7 +65,9 @@ class Coordinator {
     for (const auto& [kind, cases] : groups) kind->finish(cases);
     for (const auto& [kind, cases] : groups) kind->compare(cases, keeper_.run().resumed_utc);
     compare_to_baselines(cases_, keeper_.run().resumed_utc);
-    return keeper_.finish(cases_, interrupt_);
+    auto run = keeper_.finish(cases_, interrupt_);
+    observer_.run_ends(run);
+    return run;
   }
 
  private:

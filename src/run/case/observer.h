@@ -45,6 +45,7 @@ class RunObserver {
   virtual void part_measured(const result::CaseResult&) {}
   virtual void pass_ends(const PassInfo&, const std::string& problem) { (void)problem; }
   virtual void case_ends(const result::CaseResult&) {}
+  virtual void run_ends(const result::RunResult&) {}
 };
 
 // Tells several, in their order; they outlive this.
@@ -62,6 +63,7 @@ class Observers : public RunObserver {
     tell(&RunObserver::pass_ends, pass, problem);
   }
   void case_ends(const result::CaseResult& result) override { tell(&RunObserver::case_ends, result); }
+  void run_ends(const result::RunResult& run) override { tell(&RunObserver::run_ends, run); }
 
  private:
   template <typename... What>

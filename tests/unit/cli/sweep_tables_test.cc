@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace paceline::cli {
 namespace {
 
@@ -34,43 +32,68 @@ std::size_t count_of(const std::string& text, const std::string& word) {
   return count;
 }
 
+// What the tables print of a run while it is measured.
+struct Printed : run::RunObserver {
+  Printed() {
+    run::RunOverview overview;
+    overview.experiment_name = "comm", overview.run_dir = "results/comm/run-1";
+    tables.run_begins(overview);
+  }
+  void document(const std::string& text) override { last = text; }
+  const std::string& row(const result::CaseResult& part) {
+    tables.part_measured(part);
+    return last;
+  }
+  const std::string& end(const result::CaseResult& one) {
+    last.clear();
+    tables.case_ends(one);
+    return last;
+  }
+  const std::string& rest(const result::CaseResult& one) {
+    last.clear();
+    result::RunResult run;
+    run.cases.push_back(one);
+    tables.run_ends(run);
+    return last;
+  }
+
+  std::string last;
+  SweepTables tables{*this};
+};
+
 TEST(SweepTables, EachRowIsPrintedOnce) {
-  SweepTables tables;
-  tables.begin("comm", "run-1");
+  Printed printed;
   const auto whole = sweep("a", {1024, 2048, 4096});
-  const auto first = tables.row(sweep("a", {1024}));
+  const auto first = printed.row(sweep("a", {1024}));
   EXPECT_EQ(rows_of(first), 1);
   EXPECT_EQ(count_of(first, "run-1"), 1U);
-  EXPECT_TRUE(tables.is_open(whole));
-  const auto second = tables.row(sweep("a", {2048}));
+  const auto second = printed.row(sweep("a", {2048}));
   EXPECT_EQ(rows_of(second), 1);
   EXPECT_EQ(count_of(second, "#"), 0U);
-  EXPECT_EQ(rows_of(tables.rest(whole)), 1);  // the third
-  EXPECT_FALSE(tables.is_open(whole));
-  EXPECT_EQ(tables.rest(whole), "");
+  EXPECT_EQ(rows_of(printed.end(whole)), 1);  // the third
+  EXPECT_EQ(printed.end(whole), "");
+  EXPECT_EQ(printed.rest(whole), "");
 }
 
 TEST(SweepTables, TheTitleStandsAboveTheFirstTableAlone) {
-  SweepTables tables;
-  tables.begin("comm", "run-1");
-  EXPECT_EQ(count_of(tables.rest(sweep("a", {1024})), "run-1"), 1U);
-  EXPECT_EQ(count_of(tables.rest(sweep("b", {1024})), "run-1"), 0U);
+  Printed printed;
+  EXPECT_EQ(count_of(printed.rest(sweep("a", {1024})), "run-1"), 1U);
+  EXPECT_EQ(count_of(printed.rest(sweep("b", {1024})), "run-1"), 0U);
 }
 
 // The rows of all processes follow, and only these may be read as the result.
 TEST(SweepTables, RowsOfOneOfSeveralProcessesAreComments) {
-  SweepTables tables;
-  tables.begin("comm", "run-1");
+  Printed printed;
   auto part = sweep("a", {1024});
   part.repetitions_planned = 3;
-  EXPECT_EQ(rows_of(tables.row(part)), 0);
-  EXPECT_FALSE(tables.is_open(part));
-  EXPECT_EQ(rows_of(tables.rest(sweep("a", {1024, 2048}))), 2);
+  EXPECT_EQ(rows_of(printed.row(part)), 0);
+  EXPECT_EQ(printed.end(part), "") << "no table was begun";
+  EXPECT_EQ(rows_of(printed.rest(sweep("a", {1024, 2048}))), 2);
 }
 
 TEST(SweepTables, WhatIsNoSweepHasNoTable) {
-  SweepTables tables;
-  EXPECT_EQ(tables.rest({}), "");
+  Printed printed;
+  EXPECT_EQ(printed.rest(result::CaseResult()), "");
 }
 
 }  // namespace
