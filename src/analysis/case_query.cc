@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
+#include "result/peak_memory.h"
 #include "result/reference.h"
 
 namespace paceline::analysis {
@@ -53,6 +54,10 @@ double effect(const CaseResult& one) {
 
 bool is_ok(const CaseResult& one) {
   return one.outcome == result::Outcome::kOk;
+}
+
+bool is_timed_on_gpu(const CaseResult& one) {
+  return is_ok(one) && result::on_device(one.benchmark) && !one.load && !traits_of(one.benchmark.kind).sweeps;
 }
 
 bool has_fault(const CaseResult& one) {

@@ -22,6 +22,8 @@ inline constexpr std::string_view kOwnPrecision = "auto";
 
 bool is_ok(const CaseResult& one);
 bool has_fault(const CaseResult& one);  // one was injected on purpose
+// Measured, and its median is the time of its work on a GPU: no sweep, no request that waits.
+bool is_timed_on_gpu(const CaseResult& one);
 const CaseResult* find_case(const RunResult& run, std::string_view case_id);
 
 // True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/device_figures.h"
-#include "result/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {
@@ -37,10 +36,8 @@ std::string slowed_words(const DeviceState& state) {
                      join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
 
-// A case whose median is the time of its work on a GPU: no sweep, no request that waits.
 bool uses_gpu(const CaseResult& one) {
-  return is_ok(one) && result::on_device(one.benchmark) && one.headline.p50_ns.value && !one.load &&
-         !traits_of(one.benchmark.kind).sweeps;
+  return is_timed_on_gpu(one) && one.headline.p50_ns.value;
 }
 
 // Tensor cores compute in these.

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/device_figures.h"
-#include "result/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {
@@ -49,10 +48,6 @@ std::string faster_products(const DevicePeaks& peaks, bool measured, std::string
   figures = fmt::format("{}: {} TFLOP/s", measured ? "products measured on it" : "its datasheet",
                         join(numbers, ", "));
   return join(words, ", ");
-}
-
-bool is_timed_on_gpu(const CaseResult& one) {
-  return is_ok(one) && result::on_device(one.benchmark) && !one.load && !traits_of(one.benchmark.kind).sweeps;
 }
 
 // A case that differs in the precision alone says more than a peak.

@@ -199,7 +199,7 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   } else if (v.ci_low && (v.ci_high || v.at_least)) {
     decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
     decide_on_interval(gate, one, v, decided);
-  } else if (carries_interval(metric)) {
+  } else if (v.estimated) {
     decided.detail = fmt::format("{}: {} {} has no interval; measure longer or with six repetitions",
                                  one.label, metric.name, value_text(metric, v, gate.bound));
   } else {

@@ -10,7 +10,4 @@ result::MetricValue metric_value(const result::Metric& metric, const result::Cas
 // True for figures that a disturbed machine does not spoil: ratios over pairs, sizes, results of checks.
 bool outlives_noise(const result::Metric& metric);
 
-// Whether a metric has an interval when everything was measured.
-bool carries_interval(const result::Metric& metric);
-
 }  // namespace paceline::analysis

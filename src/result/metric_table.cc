@@ -34,6 +34,7 @@ MetricValue estimate(const Estimate& e, double scale = 1) {
   MetricValue v = plain(e.value, scale);
   v.ci_low = scaled(e.ci_low, scale);
   v.ci_high = scaled(e.ci_high, scale);
+  v.estimated = true;
   return v;
 }
 

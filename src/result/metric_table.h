@@ -12,8 +12,9 @@ enum class Better { kLower, kHigher, kNeither };
 
 struct MetricValue {
   std::optional<double> value, ci_low, ci_high;
-  std::string reason;     // when value is absent
-  bool at_least = false;  // a lower bound: nothing is known above it
+  std::string reason;      // when value is absent
+  bool at_least = false;   // a lower bound: nothing is known above it
+  bool estimated = false;  // it has an interval if enough was measured
 };
 
 // One row of the table of metrics, from which schema, CSV and report columns, gates and docs/reference

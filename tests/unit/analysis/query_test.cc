@@ -295,11 +295,15 @@ TEST(Verdict, AnUnfinishedRunComesFirst) {
       << verdict_sentence(run);
 }
 
-TEST(MetricValue, KnowsWhichMetricsCarryIntervals) {
-  for (const char* name : {"p50_ms", "p90_ms", "p95_ms", "p99_ms", "throughput_per_s", "speedup"})
-    EXPECT_TRUE(carries_interval(*result::find_metric(name))) << name;
-  for (const char* name : {"memory_mb", "mean_ms", "samples", "foreign_cpu_frac"})
-    EXPECT_FALSE(carries_interval(*result::find_metric(name))) << name;
+TEST(MetricValue, SaysWhetherItIsAnEstimate) {
+  CaseResult one;
+  one.headline.p50_ns.value = one.throughput.per_s.value = one.device_p50_ns.value = 1.0;
+  one.stats.mean_ns = 1.0;
+  one.memory.rss_peak_above_load_bytes = 1;
+  for (const char* name : {"p50_ms", "throughput_per_s", "device_p50_ms"})
+    EXPECT_TRUE(result::find_metric(name)->get(one).estimated) << name;
+  for (const char* name : {"mean_ms", "memory_mb", "samples"})
+    EXPECT_FALSE(result::find_metric(name)->get(one).estimated) << name;
 }
 
 TEST(Verdict, OneSentenceWithTheBestAndTheCounts) {
