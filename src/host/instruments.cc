@@ -48,16 +48,17 @@ constexpr std::array kWatchers{Watcher{"ncu", "ncu (Nsight Compute)"},
 struct InjectedLibrary {
   std::string_view name, tool;
 };
-constexpr std::array kLibraries{InjectedLibrary{"/vgpreload_", "valgrind"},
-                                InjectedLibrary{"/libcuda-injection", "ncu (Nsight Compute)"},
-                                InjectedLibrary{"/libInterceptorInjection", "ncu (Nsight Compute)"},
-                                InjectedLibrary{"/libTreeLauncherTargetInjection", "a tool of Nsight"},
-                                InjectedLibrary{"/libToolsInjection", "nsys (Nsight Systems)"},
-                                InjectedLibrary{"/libsanitizer-collection", "compute-sanitizer"},
-                                InjectedLibrary{"/libcuinj64", "nvprof"},
-                                InjectedLibrary{"/librrpreload", "rr"},
-                                InjectedLibrary{"/libheaptrack_preload", "heaptrack"},
-                                InjectedLibrary{"/libmcount", "uftrace"}};
+constexpr std::array kInjectedLibraries{
+    InjectedLibrary{"/vgpreload_", "valgrind"},
+    InjectedLibrary{"/libcuda-injection", "ncu (Nsight Compute)"},
+    InjectedLibrary{"/libInterceptorInjection", "ncu (Nsight Compute)"},
+    InjectedLibrary{"/libTreeLauncherTargetInjection", "a tool of Nsight"},
+    InjectedLibrary{"/libToolsInjection", "nsys (Nsight Systems)"},
+    InjectedLibrary{"/libsanitizer-collection", "compute-sanitizer"},
+    InjectedLibrary{"/libcuinj64", "nvprof"},
+    InjectedLibrary{"/librrpreload", "rr"},
+    InjectedLibrary{"/libheaptrack_preload", "heaptrack"},
+    InjectedLibrary{"/libmcount", "uftrace"}};
 
 // Sanitizers count where they were preloaded: a program that was built with one has it on purpose.
 constexpr std::array<std::string_view, 5> kSanitizers{"asan.so", "tsan.so", "ubsan.so", "lsan.so",
@@ -108,7 +109,7 @@ std::string ancestor(const SystemFiles& files) {
 
 std::string injected(const SystemFiles& files) {
   const auto maps = files.read("proc/self/maps").value_or("");
-  for (const auto& library : kLibraries)
+  for (const auto& library : kInjectedLibraries)
     if (maps.find(library.name) != std::string::npos) return std::string(library.tool);
   return {};
 }

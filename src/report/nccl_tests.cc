@@ -19,7 +19,7 @@ using result::CollectiveSizeFigures;
 using result::Number;
 using Json = nlohmann::json;
 
-constexpr double kToUs = 1e-3;
+constexpr double kToMicroseconds = 1e-3;
 
 std::vector<ReportCase> swept(std::span<const ReportRun> runs) {
   return cases_with(runs, [](const CaseResult& one) { return one.collective.has_value(); });
@@ -28,7 +28,7 @@ std::vector<ReportCase> swept(std::span<const ReportRun> runs) {
 // As many digits as seven columns hold.
 std::string time_text(const Number& ns) {
   if (!ns) return "N/A";
-  const double us = *ns * kToUs;
+  const double us = *ns * kToMicroseconds;
   return us >= 10'000'000 ? fmt::format("{:.3e}", us)
          : us >= 100'000  ? fmt::format("{:.0f}", us)
          : us >= 10'000   ? fmt::format("{:.1f}", us)
@@ -76,7 +76,7 @@ Json or_null(const result::Count& count) {
 
 Json place_json(const CollectiveFigures& f) {
   if (!f.n) return nullptr;
-  return {{"time", or_null(f.batch_ns, kToUs)},
+  return {{"time", or_null(f.batch_ns, kToMicroseconds)},
           {"alg_bw", or_null(f.batch_algbw_gb_per_s)},
           {"bus_bw", or_null(f.batch_busbw_gb_per_s)},
           {"nwrong", or_null(f.wrong)}};
@@ -87,17 +87,17 @@ Json per_iteration(const CollectiveFigures& f) {
   if (!f.n) return nullptr;
   const auto& spread = f.sync_spread;
   return {{"iterations", *f.n},
-          {"p50_us", or_null(f.sync_ns.value, kToUs)},
-          {"p50_ci_low_us", or_null(f.sync_ns.ci_low, kToUs)},
-          {"p50_ci_high_us", or_null(f.sync_ns.ci_high, kToUs)},
-          {"min_us", or_null(spread.min_ns, kToUs)},
-          {"max_us", or_null(spread.max_ns, kToUs)},
-          {"avg_us", or_null(spread.mean_ns, kToUs)},
-          {"stdev_us", or_null(spread.stddev_ns, kToUs)},
+          {"p50_us", or_null(f.sync_ns.value, kToMicroseconds)},
+          {"p50_ci_low_us", or_null(f.sync_ns.ci_low, kToMicroseconds)},
+          {"p50_ci_high_us", or_null(f.sync_ns.ci_high, kToMicroseconds)},
+          {"min_us", or_null(spread.min_ns, kToMicroseconds)},
+          {"max_us", or_null(spread.max_ns, kToMicroseconds)},
+          {"avg_us", or_null(spread.mean_ns, kToMicroseconds)},
+          {"stdev_us", or_null(spread.stddev_ns, kToMicroseconds)},
           {"cv_pct", spread.stddev_ns && spread.mean_ns ? Json(100 * *spread.stddev_ns / *spread.mean_ns)
                                                         : Json(nullptr)},
-          {"p95_us", or_null(spread.p95_ns, kToUs)},
-          {"p99_us", or_null(f.sync_p99_ns, kToUs)},
+          {"p95_us", or_null(spread.p95_ns, kToMicroseconds)},
+          {"p99_us", or_null(f.sync_p99_ns, kToMicroseconds)},
           {"skipped_iterations", 0},
           {"bus_bw_p50", or_null(f.sync_busbw_gb_per_s.value)}};
 }

@@ -18,9 +18,9 @@ constexpr double kStrongEvidence = 6;   // difference of two BICs (Kass and Raft
 constexpr double kNoError = 1e-24;      // a squared relative error that is rounding
 
 // Sums of the weighted normal equations: w = 1 / t^2.
-struct Sums {
+struct WeightedSums {
   double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
-  explicit Sums(Points points) {
+  explicit WeightedSums(Points points) {
     for (const auto& p : points) {
       const double weight = 1 / (p.seconds * p.seconds);
       w += weight, wx += weight * p.bytes, wxx += weight * p.bytes * p.bytes;
@@ -44,7 +44,7 @@ Interval around(double value, double halfwidth) {
 }
 
 LinkSegment fit_segment(Points points, double confidence) {
-  const Sums sums(points);
+  const WeightedSums sums(points);
   const double determinant = sums.determinant();
   LinkSegment s{points.front().bytes, points.back().bytes};
   s.alpha_s = (sums.wxx * sums.wy - sums.wx * sums.wxy) / determinant;

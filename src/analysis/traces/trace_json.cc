@@ -8,7 +8,7 @@
 namespace paceline::analysis::traces {
 namespace {
 
-using Kind = JsonProblem::Kind;
+using ProblemKind = JsonProblem::Kind;
 
 constexpr std::array<std::pair<int, char>, 8> kEscapes{
     {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', '\b'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}}};
@@ -28,7 +28,7 @@ bool is_plain(int byte) {
          byte == '-' || byte == '.' || byte == '(' || byte == ')';
 }
 
-bool is_number(std::string_view text) {
+bool is_json_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   if (text.empty()) return false;
   if (is_digit(text.front())) return text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
@@ -61,11 +61,11 @@ class JsonReader {
       if (opens()) continue;
       while (!open_.empty() && ends()) close();
     } while (!open_.empty());
-    if (next() != TraceBytes::kEnd) stop(Kind::kUnexpected, 1);
+    if (next() != TraceBytes::kEnd) stop(ProblemKind::kUnexpected, 1);
   }
 
  private:
-  [[noreturn]] void stop(Kind kind, std::int64_t beyond = 0) const {
+  [[noreturn]] void stop(ProblemKind kind, std::int64_t beyond = 0) const {
     throw JsonProblem{kind, bytes_.position() + beyond};
   }
   // The next byte that is no blank; it is not taken.
@@ -75,8 +75,8 @@ class JsonReader {
   }
   void expect(char wanted) {
     const int byte = next();
-    if (byte == TraceBytes::kEnd) stop(Kind::kEndsEarly);
-    if (byte != wanted) stop(Kind::kUnexpected, 1);
+    if (byte == TraceBytes::kEnd) stop(ProblemKind::kEndsEarly);
+    if (byte != wanted) stop(ProblemKind::kUnexpected, 1);
     bytes_.get();
   }
   void close() {
@@ -94,7 +94,7 @@ class JsonReader {
   bool opens() {
     const int byte = next();
     if (byte == '{' || byte == '[') return opens_with_members(byte == '{');
-    if (byte == TraceBytes::kEnd) stop(Kind::kEndsEarly);
+    if (byte == TraceBytes::kEnd) stop(ProblemKind::kEndsEarly);
     if (byte == '"') {
       bytes_.get();
       string();
@@ -107,7 +107,7 @@ class JsonReader {
 
   bool opens_with_members(bool object) {
     bytes_.get();
-    if (open_.size() == kDeepest) stop(Kind::kTooDeep);
+    if (open_.size() == kDeepest) stop(ProblemKind::kTooDeep);
     open_.push_back(object);
     events_.open(object);
     if (next() == (object ? '}' : ']')) {
@@ -134,12 +134,12 @@ class JsonReader {
     buffer_.clear();
     while (is_plain(bytes_.peek())) {
       buffer_.push_back(static_cast<char>(bytes_.get()));
-      if (buffer_.size() > kLongestScalar) stop(Kind::kUnexpected);
+      if (buffer_.size() > kLongestScalar) stop(ProblemKind::kUnexpected);
     }
-    if (is_number(buffer_)) return events_.number(buffer_);
+    if (is_json_number(buffer_)) return events_.number(buffer_);
     if (std::ranges::find(kWords, buffer_) != kWords.end()) return events_.word(buffer_);
-    if (bytes_.peek() == TraceBytes::kEnd) stop(Kind::kEndsEarly);
-    stop(Kind::kUnexpected, buffer_.empty() ? 1 : 0);
+    if (bytes_.peek() == TraceBytes::kEnd) stop(ProblemKind::kEndsEarly);
+    stop(ProblemKind::kUnexpected, buffer_.empty() ? 1 : 0);
   }
 
   // Behind its first quotation mark, into the buffer.
@@ -150,9 +150,9 @@ class JsonReader {
       const auto plain = std::min(ready.find_first_of("\"\\"), ready.size());
       buffer_.append(ready.substr(0, plain));
       bytes_.skip(plain);
-      if (buffer_.size() > kLongestString) stop(Kind::kLongString);
+      if (buffer_.size() > kLongestString) stop(ProblemKind::kLongString);
       const int byte = bytes_.peek();
-      if (byte == TraceBytes::kEnd) stop(Kind::kEndsEarly);
+      if (byte == TraceBytes::kEnd) stop(ProblemKind::kEndsEarly);
       if (plain == ready.size()) continue;
       bytes_.get();
       if (byte == '"') return;

@@ -11,7 +11,7 @@ namespace {
 
 using result::Number;
 
-constexpr std::size_t kOperators = 15;
+constexpr std::size_t kOperatorsShown = 15;
 
 // Of the steps that follow another one, as the costs have it; of all where none does.
 template <typename Get>
@@ -146,7 +146,7 @@ std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool 
     rows.push_back(std::move(row));
   }
   std::ranges::stable_sort(rows, std::greater{}, shown);
-  if (rows.size() > kOperators) rows.resize(kOperators);
+  if (rows.size() > kOperatorsShown) rows.resize(kOperatorsShown);
   for (auto& row : rows) row.kernels = sorted_kernels(kernels[row.name], length);
   return rows;
 }

@@ -15,10 +15,10 @@ namespace paceline::run {
 namespace {
 
 constexpr std::string_view kHeader = "device,fp32,tf32,fp16,bf16,fp8,int8,memory_gb_per_s,source";
-constexpr std::array kPrecisions{"fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
+constexpr std::array kSheetPrecisions{"fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
 
 Datasheet parse_row(const std::vector<std::string>& cells, const std::string& place) {
-  constexpr std::size_t kMemory = kPrecisions.size() + 1, kSource = kMemory + 1;
+  constexpr std::size_t kMemory = kSheetPrecisions.size() + 1, kSource = kMemory + 1;
   if (cells.size() != kSource + 1)
     throw Error(ErrorCode::kData,
                 fmt::format("{}: {} cells instead of {} ({})", place, cells.size(), kSource + 1, kHeader));
@@ -31,8 +31,8 @@ Datasheet parse_row(const std::vector<std::string>& cells, const std::string& pl
     return value;
   };
   Datasheet sheet{std::string(trim(cells[0])), std::string(trim(cells[kSource])), {}, {}};
-  for (std::size_t i = 0; i < kPrecisions.size(); ++i)
-    if (const auto tera = number(i + 1)) sheet.flops_per_s.emplace_back(kPrecisions.at(i), *tera * 1e12);
+  for (std::size_t i = 0; i < kSheetPrecisions.size(); ++i)
+    if (const auto tera = number(i + 1)) sheet.flops_per_s.emplace_back(kSheetPrecisions.at(i), *tera * 1e12);
   const auto memory = number(kMemory);
   sheet.memory_bytes_per_s =
       memory ? result::Number(*memory * 1e9) : result::Number::missing("its row has no memory bandwidth");

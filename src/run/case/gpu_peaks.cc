@@ -25,7 +25,7 @@ using nlohmann::json;
 using result::DevicePeaks;
 using result::Number;
 
-constexpr const char* kProbes = "probes 1";  // of the keys: figures of other probes are other figures
+constexpr const char* kGpuProbes = "probes 1";  // of the keys: figures of other probes are other figures
 constexpr const char* kProbeName = "cuda";
 constexpr const char* kProbed = "probed";  // in the cache, beside the peaks
 
@@ -78,7 +78,7 @@ std::string key_of(const DevicePeaks& peaks, const EngineDirectory& engines,
     if (manifest.file == file)
       for (const auto& [library, version] : manifest.built_for)
         key += fmt::format("; {} {}", library, version);
-  return fmt::format("{}; {}", key, kProbes);
+  return fmt::format("{}; {}", key, kGpuProbes);
 }
 
 // As CUDA counts in this process.

@@ -83,29 +83,31 @@ bool always(const onnx::GraphIndex&, const onnx::proto::NodeProto&) {
 }
 
 // Why a layer of a quantised file runs in float; the first row that holds decides.
-struct Row {
+struct FloatReason {
   std::string_view engine;  // empty: any
   bool (*holds)(const onnx::GraphIndex& index, const onnx::proto::NodeProto& node);
   std::string_view reason, advice;
 };
 constexpr std::array kRows{
-    Row{"", two_activations, "both sides are activations, which stay in float because 8 bits lose a softmax",
-        "Such products stay in float; with shorter sequences their share is smaller."},
-    Row{"", weights_on_the_left, "the weights stand on the left of the product",
-        "Write the product with its weights on the right: transpose both sides."},
-    Row{"", computed_weights, "the weights are computed in the model",
-        "Export the model with its weights as constants."},
-    Row{"", left_in_float, "the file does not quantise them",
+    FloatReason{"", two_activations,
+                "both sides are activations, which stay in float because 8 bits lose a softmax",
+                "Such products stay in float; with shorter sequences their share is smaller."},
+    FloatReason{"", weights_on_the_left, "the weights stand on the left of the product",
+                "Write the product with its weights on the right: transpose both sides."},
+    FloatReason{"", computed_weights, "the weights are computed in the model",
+                "Export the model with its weights as constants."},
+    FloatReason{
+        "", left_in_float, "the file does not quantise them",
         "Take them out of quantisation.exclude, or quantise the float file with: paceline export --precision "
         "int8."},
-    Row{"onnxruntime", signed_activations,
-        "the activations are int8, which ONNX Runtime multiplies in float on x86",
-        "Quantise the float file with --quantisation.activations uint8."},
-    Row{"onnxruntime", open_result,
-        "their output is not quantised, which ONNX Runtime requires for a convolution",
-        "OpenVINO does not need this: --engine openvino."},
-    Row{"", always, "the engine has no 8-bit form for them here",
-        "Try the other engine: --engine onnxruntime,openvino."},
+    FloatReason{"onnxruntime", signed_activations,
+                "the activations are int8, which ONNX Runtime multiplies in float on x86",
+                "Quantise the float file with --quantisation.activations uint8."},
+    FloatReason{"onnxruntime", open_result,
+                "their output is not quantised, which ONNX Runtime requires for a convolution",
+                "OpenVINO does not need this: --engine openvino."},
+    FloatReason{"", always, "the engine has no 8-bit form for them here",
+                "Try the other engine: --engine onnxruntime,openvino."},
 };
 
 // The nodes of a file by the names that engines give to layers.
@@ -119,10 +121,10 @@ class Nodes {
       nodes_.emplace(name.substr(0, name.find('/')), &node);  // a layer of our own exporter
     }
   }
-  [[nodiscard]] const Row* row_of(const std::string& layer, const std::string& engine) const {
+  [[nodiscard]] const FloatReason* row_of(const std::string& layer, const std::string& engine) const {
     const auto* node = find(layer);
     if (!node) return nullptr;
-    return &*std::ranges::find_if(kRows, [&](const Row& row) {
+    return &*std::ranges::find_if(kRows, [&](const FloatReason& row) {
       return (row.engine.empty() || row.engine == engine) && row.holds(index_, *node);
     });
   }
@@ -173,7 +175,7 @@ std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, cons
   std::optional<Nodes> nodes;
   if (model && wanted == "int8") nodes.emplace(*model);
   std::map<std::string, std::int64_t> all;
-  std::map<std::tuple<std::string, std::string, const Row*>, result::FloatLayers> found;
+  std::map<std::tuple<std::string, std::string, const FloatReason*>, result::FloatLayers> found;
   double total = 0;
   for (const auto& layer : read.layers) {
     if (!layer.flops || *layer.flops <= 0) continue;

@@ -15,10 +15,10 @@ using pass::Sensitivity;
 
 constexpr std::int64_t kSamples = 8;  // of the calibration data; each layer costs this many inferences
 
-class Study {
+class LayerStudy {
  public:
-  Study(onnx::proto::ModelProto& model, const onnx::Ranges& ranges, const onnx::QuantiseOptions& options,
-        ModelRunner& runner)
+  LayerStudy(onnx::proto::ModelProto& model, const onnx::Ranges& ranges, const onnx::QuantiseOptions& options,
+             ModelRunner& runner)
       : model_(model), ranges_(ranges), options_(options), runner_(runner) {
     layers_ = onnx::place(model, options.placement).layers;
     reference_ = outputs_of(model, "reference");
@@ -40,14 +40,14 @@ class Study {
   ComparedRows reference_;
 };
 
-ComparedRows Study::outputs_of(onnx::proto::ModelProto& model, const std::string& phase) {
+ComparedRows LayerStudy::outputs_of(onnx::proto::ModelProto& model, const std::string& phase) {
   ComparedRows rows;
   runner_.run(model, kSamples, phase,
               [&](auto, auto outputs, auto batch) { append_rows(rows, outputs.first(1), batch); });
   return rows;
 }
 
-OutputError Study::error_without(const std::vector<std::string>& excluded, const std::string& phase) {
+OutputError LayerStudy::error_without(const std::vector<std::string>& excluded, const std::string& phase) {
   onnx::proto::ModelProto copy = model_;
   auto options = options_;
   for (const auto& name : excluded) options.placement.exclude.push_back(name);
@@ -56,7 +56,7 @@ OutputError Study::error_without(const std::vector<std::string>& excluded, const
   return {c.centred_cosine, c.max_rel_err};
 }
 
-OutputError Study::error_of_alone(std::size_t layer) {
+OutputError LayerStudy::error_of_alone(std::size_t layer) {
   std::vector<std::string> others;
   for (const auto& other : layers_)
     if (other.name != layers_[layer].name) others.push_back(other.name);
@@ -71,7 +71,7 @@ bool reaches(const OutputError& error, double target) {
   return error.centred_cosine && *error.centred_cosine >= target;
 }
 
-void Study::choose_exclusions(Sensitivity& s) {
+void LayerStudy::choose_exclusions(Sensitivity& s) {
   if (!s.all.centred_cosine || reaches(s.all, s.target)) return;
   for (std::size_t count = 1; count < s.layers.size(); count *= 2) {
     std::vector<std::string> worst;
@@ -84,7 +84,7 @@ void Study::choose_exclusions(Sensitivity& s) {
   }
 }
 
-Sensitivity Study::run(double target) {
+Sensitivity LayerStudy::run(double target) {
   Sensitivity s;
   s.target = target;
   s.samples = reference_.samples;
@@ -103,7 +103,7 @@ Sensitivity Study::run(double target) {
 pass::Sensitivity measure_sensitivity(onnx::proto::ModelProto& model, const onnx::Ranges& ranges,
                                       const onnx::QuantiseOptions& options, double target,
                                       ModelRunner& runner) {
-  return Study(model, ranges, options, runner).run(target);
+  return LayerStudy(model, ranges, options, runner).run(target);
 }
 
 }  // namespace paceline::workload
