@@ -17,12 +17,15 @@ function(paceline_optimise_less target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# paceline_add_layer(stats SOURCES a.cc DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links.
+# paceline_add_layer(stats DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links. What lies in the folder
+# or below it is compiled, except the main.cc of an executable, and GENERATED files. A build looks for new files by itself.
 # tools/checks/layering.py checks the includes of each folder against the same DEPENDS lists.
 function(paceline_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "GENERATED;DEPENDS;LIBRARIES")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc *.c *.S)
+  list(FILTER sources EXCLUDE REGEX "^main\\.cc$")
   list(TRANSFORM layer_DEPENDS PREPEND paceline::)
-  add_library(paceline_${name} STATIC ${layer_SOURCES})
+  add_library(paceline_${name} STATIC ${sources} ${layer_GENERATED})
   add_library(paceline::${name} ALIAS paceline_${name})
   target_include_directories(paceline_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(paceline_${name} PUBLIC ${layer_DEPENDS} ${layer_LIBRARIES} PRIVATE paceline::warnings)
