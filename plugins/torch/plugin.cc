@@ -6,6 +6,7 @@
 #include "torch/export/exporters.h"
 #include "torch/torch_engine.h"
 #include "torch/training/make.h"
+#include "torch/training/torch_communicator.h"
 #include "torch/versions.h"
 
 namespace paceline::torch_plugin {

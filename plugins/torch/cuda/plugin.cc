@@ -8,6 +8,7 @@
 #include "torch/cuda/cuda_versions.h"
 #include "torch/cuda/peak_probe.h"
 #include "torch/training/make.h"
+#include "torch/training/torch_communicator.h"
 
 namespace paceline::cuda_plugin {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 #include <memory>
 
-#include "plugin/communicator.h"
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
 
@@ -17,8 +16,5 @@ std::shared_ptr<plugin::Store> connect_store(const plugin::Rendezvous& where);
 // Error(kUnavailable) names the ranks that did not come.
 std::unique_ptr<plugin::RankGroup> join_gloo(std::shared_ptr<plugin::Store> store,
                                              const plugin::GroupSpec& spec);
-
-// Collectives over a group of this plug-in, on its device.
-std::unique_ptr<plugin::Communicator> make_communicator(plugin::RankGroup& group);
 
 }  // namespace paceline::torch_plugin

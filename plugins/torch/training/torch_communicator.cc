@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs collectives by themselves, on the backend and the device of a group.
+#include "torch/training/torch_communicator.h"
+
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
@@ -7,7 +9,6 @@
 
 #include "torch/errors.h"
 #include "torch/tensors.h"
-#include "torch/training/make.h"
 #include "torch/training/peer_errors.h"
 #include "torch/training/torch_group.h"
 
