@@ -34,27 +34,23 @@ inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
       .name = "inference",
       .command = {.name = "infer",
                   .usage = "--model NAME [options]",
-                  .summary =
-                      "measure the inference of one model from flags; lists make a matrix: --batch 1,8"}},
+                  .summary = "measure inference from flags; lists give a case per combination: --batch 1,8"}},
      {.kind = WorkloadKind::kTraining,
       .name = "training",
-      .command =
-          {.name = "train",
-           .usage = "[--model NAME] [options] | -c PLAN.yaml",
-           .summary =
-               "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
-           .most_words = 1},
+      .command = {.name = "train",
+                  .usage = "[--model NAME] [options] | -c PLAN.yaml",
+                  .summary =
+                      "train on one or more ranks and time each step; also under torchrun, mpirun, srun",
+                  .most_words = 1},
       .in_case_names = "train",
       .by_ranks = true,
       .sample = "a step"},
      {.kind = WorkloadKind::kCollective,
       .name = "collective",
-      .command =
-          {.name = "comm",
-           .usage = "[--collective NAME,…] [options]",
-           .summary =
-               "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
-           .own_letters = true},
+      .command = {.name = "comm",
+                  .usage = "[--collective NAME,…] [options]",
+                  .summary = "time collectives per message size, with the flags and columns of nccl-tests",
+                  .own_letters = true},
       .by_ranks = true,
       .sweeps = true,
       .sample = "an operation of the largest size"}}};

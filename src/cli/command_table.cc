@@ -20,39 +20,39 @@
 namespace paceline::cli {
 namespace {
 
-constexpr Command kRunPlan{"run",
-                           "benchmark",
-                           "PLAN.yaml [options] [--section.key=value …]",
-                           "run every case of a plan (inference, training), write results and a report",
-                           config::kRun,
-                           run_cases};
+constexpr Command kRunPlan{
+    "run",
+    "benchmark",
+    "PLAN.yaml [options] [--section.key=value …]",
+    "run the cases of a plan (inference, training, collectives), write results and a report",
+    config::kRun,
+    run_cases};
 constexpr std::array kOthers{
     Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml | --tool nsys|ncu infer|train [options]",
-            "train for a while, a few steps of it under a profiler, and name what keeps a step from being "
-            "shorter; or time a case under Nsight",
+            "train, profile a few steps, and list what limits step time; or run a case under Nsight",
             config::kTrain | config::kProfile, profile_command},
     Command{"export", "", "--model NAME --output FILE [options]",
-            "write a built-in model, with its weights, as ONNX or TorchScript; no Python needed",
+            "write a built-in model as ONNX or TorchScript, or an ONNX file in another precision",
             config::kExport, export_command},
     Command{"build", "", "--model FILE.onnx --engine NAME --output FILE [options]",
-            "compile an ONNX file, or a built-in model, into a file of one engine's own", config::kBuild,
+            "compile a model into the file of one engine: TensorRT, OpenVINO or AOTInductor", config::kBuild,
             build_command},
     Command{"validate", "", "[options]",
-            "is this machine fit to measure? PASS, WARN or FAIL, with a fix for each", config::kValidate,
+            "check whether this machine is fit to measure: PASS, WARN or FAIL, with a fix", config::kValidate,
             validate_command},
     Command{"monitor", "", "[--serve HOST:PORT] [options]",
-            "show CPUs, GPUs, memory, network, disks and runs of paceline while they work", config::kMonitor,
+            "show CPUs, GPUs, memory, network, disks and runs of paceline, live", config::kMonitor,
             monitor_command},
     Command{"report", "", "[generate] --source DIR [options]",
-            "render a stored run, or several side by side, as a page, a table or data", config::kReport,
-            report_command},
+            "render a stored run, or several side by side, as a page, charts, a table or data",
+            config::kReport, report_command},
     Command{"schema", "",
             "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes | man] "
             "[options]",
-            "print options, metrics and file formats from the tables the code uses", config::kSchema,
+            "print the reference of options, metrics, file formats, commands and exit codes", config::kSchema,
             schema_command},
     Command{"completion", "", "bash | zsh | fish",
-            "print a script that completes commands, options and their values in a shell", 0,
+            "print a script for a shell that completes commands, options and their values", 0,
             completion_command},
     Command{"worker", "", "", "", 0, worker_command},
 };
@@ -71,8 +71,8 @@ const std::vector<Command>& table() {
 
 std::string general_help() {
   std::string text =
-      "paceline: measures deep-learning inference and training, with intervals, accuracy checks and "
-      "reasons\n\nusage: paceline COMMAND [options]\n\n";
+      "paceline: measures deep-learning inference, training and collectives, with intervals and checks"
+      "\n\nusage: paceline COMMAND [options]\n\n";
   for (const auto& c : table())
     if (!c.summary.empty()) text += fmt::format("  {:<12}{}\n", c.name, c.summary);
   text +=

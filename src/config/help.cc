@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "config/flags.h"
@@ -34,12 +36,18 @@ bool is_of_this_house(const std::string& flag) {
          std::none_of(flag.begin(), flag.end(), [](unsigned char c) { return std::isupper(c) != 0; });
 }
 
+// A key that other help texts name as it is: concurrency, not batch_sizes or training.lr.
+bool is_plain_key(const Option& option) {
+  return singular(option) == option.name && option.name.find_first_of("._") == std::string_view::npos;
+}
+
 // Of the spellings with two dashes, the one shown in the first column.
 std::string shown_flag(const Option& option, unsigned command) {
   const auto names = flag_names(option, command);
   // One of our own words: those of other tools are accepted too, but only the reference lists them.
   const auto familiar = std::find_if(names.begin() + 1, names.end(), is_of_this_house);
-  return (option.is_axis() || (command & kTrain) != 0) && familiar != names.end() ? *familiar : names.front();
+  const bool shorter = (option.is_axis() || (command & kTrain) != 0) && !is_plain_key(option);
+  return shorter && familiar != names.end() ? *familiar : names.front();
 }
 
 // Words of training scripts that mean the same, without the key of the plan.
@@ -70,11 +78,13 @@ std::string flag_column(const Option& option, unsigned command) {
   return column;
 }
 
-std::string description(const Option& option) {
+std::string description(const Option& option, unsigned command) {
   std::string text(option.help);
   if (option.type == OptionType::kChoice) text += fmt::format(" ({})", choices_text(option));
   if (!option.fallback.empty() && option.type != OptionType::kBoolean)
     text += fmt::format(" [{}{}{}]", option.fallback, option.unit.empty() ? "" : " ", option.unit);
+  if (option.type == OptionType::kBoolean && option.fallback == "true")
+    text += fmt::format(" [true; off: --no-{}]", shown_flag(option, command).substr(2));
   return text;
 }
 
@@ -82,6 +92,19 @@ std::string description(const Option& option) {
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// A default in brackets is one word, so that its unit stays beside it.
+std::vector<std::string> unbroken_words(const std::string& text) {
+  std::vector<std::string> words;
+  for (auto& word : split(text, ' ')) {
+    const bool inside = !words.empty() && words.back().starts_with('[') && !words.back().ends_with(']');
+    if (inside)
+      words.back() += " " + word;
+    else
+      words.push_back(std::move(word));
+  }
+  return words;
 }
 
 std::string wrapped(const std::string& head, const std::string& text) {
@@ -97,7 +120,7 @@ std::string wrapped(const std::string& head, const std::string& text) {
     out.append(kColumn - column, ' ');
     column = kColumn;
   }
-  for (const auto& word : split(text, ' ')) {
+  for (const auto& word : unbroken_words(text)) {
     if (column > kColumn && column + 1 + width_of(word) > kWidth) new_line();
     if (column > kColumn) out += ' ', ++column;
     out += word;
@@ -120,7 +143,8 @@ std::string render_help(unsigned command) {
     std::string lines;
     for (const auto& option : group.options)
       if (listed_in_help(option, command))
-        lines += wrapped(flag_column(option, command), description(option) + other_flags(option, command));
+        lines += wrapped(flag_column(option, command),
+                         description(option, command) + other_flags(option, command));
     if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
   }
   if (command == kRun)

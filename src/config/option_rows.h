@@ -57,22 +57,21 @@ struct GroupRow {
 };
 inline constexpr std::string_view kDeclaredTitle = "Options of plug-ins";
 inline constexpr std::array kGroups{
-    GroupRow{"What runs", workload_rows, kInference},
+    GroupRow{"Workload", workload_rows, kInference},
     GroupRow{kDeclaredTitle, [] { return std::span<const Option>(); }, kInference},
-    GroupRow{"How it becomes int8", quantisation_rows, kInference | kCommandLine,
-             kRun | kInfer | kExport | kBuild},
-    GroupRow{"How it is measured", measuring_rows, kInference},
-    GroupRow{"How work arrives", load_rows, kInference},
+    GroupRow{"Quantisation", quantisation_rows, kInference | kCommandLine, kRun | kInfer | kExport | kBuild},
+    GroupRow{"Measurement", measuring_rows, kInference},
+    GroupRow{"Load", load_rows, kInference},
     GroupRow{"Training model", trained_model_rows, kTraining},
     GroupRow{"World size", world_rows, kTraining},
     GroupRow{"Training", training_rows, kTraining},
     GroupRow{"Training data", data_rows, kTraining},
     GroupRow{"Ranks", rank_rows, kTraining},
     GroupRow{"Collectives", collective_rows, kind_bit(WorkloadKind::kCollective)},
-    GroupRow{"The plan as a whole", plan_rows, kPlanLevel},
-    GroupRow{"What is exported", export_rows, kCommandLine, kExport | kBuild},
-    GroupRow{"What is built", build_rows, kCommandLine, kBuild},
-    GroupRow{"The command", command_rows, kCommandLine},
+    GroupRow{"Plan", plan_rows, kPlanLevel},
+    GroupRow{"Model and file", export_rows, kCommandLine, kExport | kBuild},
+    GroupRow{"Engine file", build_rows, kCommandLine, kBuild},
+    GroupRow{"Command", command_rows, kCommandLine},
 };
 
 // A spelling of an option, or several with commas, that the command of one kind has besides.

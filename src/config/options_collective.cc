@@ -21,7 +21,7 @@ constexpr std::array kCollectiveRows{
            .fallback = "all_reduce",
            .choices = kOperations,
            .name_part = {2},
-           .help = "Operations to sweep; send_recv: each rank to the next one."},
+           .help = "Collective operations to sweep. send_recv: each rank sends to the next one."},
     Option{.name = "dtypes",
            .aliases = "dtype",
            .flags = "--dtype",
@@ -39,42 +39,42 @@ constexpr std::array kCollectiveRows{
            .fallback = "sum",
            .choices = kReductionNames,
            .name_part = {7, "", kSeveral},
-           .help = "Reduction operators, of operations that reduce."},
+           .help = "Reduction operators, for operations that reduce."},
     Option{.name = "min_bytes",
            .type = kBytes,
            .fallback = "8",
            .unit = "bytes",
            .range = {1, 1e13},
            .at_most = "max_bytes",
-           .help = "First message size (K, M and G are powers of 1024)."},
+           .help = "Smallest message size; K, M and G are powers of 1024."},
     Option{.name = "max_bytes",
            .type = kBytes,
            .fallback = "64M",
            .unit = "bytes",
            .range = {1, 1e13},
-           .help = "Last message size."},
+           .help = "Largest message size."},
     Option{.name = "step_factor",
            .type = kNumber,
            .fallback = "2",
            .range = {1.01, 1024},
-           .help = "Factor between message sizes."},
+           .help = "Factor between successive message sizes."},
     Option{.name = "step_bytes",
            .type = kBytes,
            .unit = "bytes",
            .range = {1, 1e13},
-           .help = "Step between message sizes instead of a factor."},
+           .help = "Difference between successive message sizes, instead of a factor."},
     Option{.name = "root",
            .type = kInteger,
            .fallback = "0",
            .unit = "rank",
            .range = {0, 65'535},
-           .help = "Root of broadcast and reduce."},
+           .help = "Root rank of broadcast and reduce."},
     aside({.name = "warmup_iterations",
            .flags = "--warmup,--warmup-iters",
            .type = kInteger,
            .fallback = "5",
            .range = {0, 1e7},
-           .help = "Untimed operations of each size."}),
+           .help = "Untimed operations per size."}),
     aside(
         {.name = "iterations",
          .flags = "--iters",
@@ -82,14 +82,14 @@ constexpr std::array kCollectiveRows{
          .fallback = "20",
          .range = {1, 1e8},
          .help =
-             "Operations of each size that are timed as one batch, and the least number timed one by one."}),
+             "Operations per size that are timed as one batch, and least number that is timed one by one."}),
     aside({.name = "size_time_s",
            .type = kNumber,
            .fallback = "0.2",
            .unit = "s",
            .range = {0, 86'400},
-           .help = "Times more operations one by one, for so long at most, until the interval of their "
-                   "median is narrow enough; 0: no more than iterations."}),
+           .help = "Time limit per size for timing further operations one by one, until the interval of "
+                   "their median is narrow enough. 0: none."}),
     aside({.name = "size_halfwidth",
            .type = kNumber,
            .fallback = "0.02",
@@ -97,15 +97,11 @@ constexpr std::array kCollectiveRows{
            .help = "Target half-width of that interval, as a share of the median."}),
     aside({.name = "min_busbw",
            .form = kList,
-           .help = "Gates on bus bandwidth by size, e.g. 1M:0.5,64M:1.5 (GB/s), decided on the interval of "
-                   "operations "
-                   "one by one."}),
-    aside(
-        {.name = "rounds",
-         .help =
-             "After the sweep, rounds of messages that tell which rank, host or link is slow: pairs (every "
-             "two ranks meet), hosts (every two hosts do), or a number of ranks (random subsets of so many, "
-             "for many ranks)."}),
+           .help = "Gates on bus bandwidth in GB/s per size, e.g. 1M:0.5,64M:1.5, decided on the interval of "
+                   "operations timed one by one."}),
+    aside({.name = "rounds",
+           .help = "After the sweep, finds slow ranks, hosts and links with rounds of messages: pairs (of "
+                   "ranks), hosts (pairs of hosts), or N (random subsets of N ranks)."}),
     aside({.name = "round_bytes",
            .type = kBytes,
            .fallback = "1M",
@@ -116,18 +112,17 @@ constexpr std::array kCollectiveRows{
            .type = kNumber,
            .fallback = "1.2",
            .range = {1.01, 1000},
-           .help = "What takes so many times as long as the others in every attempt, beyond their spread, is "
-                   "slow."}),
+           .help = "A rank, host or link is slow if it takes this many times the median of the others in "
+                   "every attempt, beyond their spread."}),
     aside({.name = "topology",
-           .help = "Row of the table of expected bus bandwidths (share/paceline/topologies.yaml); unset: the "
-                   "first one "
-                   "that fits GPU, hosts and ranks."}),
-    aside({.name = "expected", .help = "A table of expected bus bandwidths in place of the installed one."}),
+           .help = "Row of the table of expected bus bandwidths (share/paceline/topologies.yaml). Unset: the "
+                   "first row that fits GPU, hosts and ranks."}),
+    aside({.name = "expected", .help = "File with expected bus bandwidths. Unset: the installed table."}),
     aside({.name = "check",
            .type = kInteger,
            .fallback = "1",
            .range = {0, 1000},
-           .help = "Untimed operations of each size whose results are compared with what they must be."}),
+           .help = "Untimed operations per size whose results are compared with the expected ones."}),
 };
 
 }  // namespace

@@ -22,16 +22,15 @@ constexpr std::array kWorkloadRows{
            .kinds = kAnyKind,
            .commands = 0,
            .name_part = {3},
-           .help = "What the workload is; training where it is absent and training, ddp or gpu_counts stands "
-                   "in the file."},
+           .help = "Kind of workload. Unset: training if the file contains training, ddp or gpu_counts."},
     Option{.name = "models",
            .aliases = "model",
            .flags = "--model,-m,--onnx",
            .type = kModel,
            .form = kAxis,
            .name_part = {1},
-           .help = "Built-in models, model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml), or folders of "
-                   "Hugging Face with config.json and weights (bert, gpt2, vit)."},
+           .help = "Built-in models, model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml), or Hugging "
+                   "Face folders with config.json and weights (bert, gpt2, vit)."},
     Option{.name = "engines",
            .aliases = "engine",
            .flags = "--engine,--load-engine,--loadEngine",
@@ -39,10 +38,8 @@ constexpr std::array kWorkloadRows{
            .form = kAxis,
            .fallback = "eager",
            .name_part = {4},
-           .help =
-               "What runs the model; a model file stands for the engine that reads it; auto: each model "
-               "has its own, which is meant where files of several kinds are listed; all: every engine that "
-               "takes the model. For aotinductor and tensorrt a file is built in the run."},
+           .help = "Inference engine. A model file selects the engine that reads it; auto: one per model; "
+                   "all: every engine that takes the model."},
     Option{.name = "precisions",
            .aliases = "precision",
            .flags = "--precision",
@@ -51,8 +48,8 @@ constexpr std::array kWorkloadRows{
            .fallback = "fp32",
            .choices = kPrecisionChoices,
            .name_part = {5},
-           .help = "Arithmetic asked for; what really ran is read back and stored. Unset: fp32, and auto for "
-                   "model files, which have a precision of their own."},
+           .help = "Requested precision; the one that ran is read back and stored. Unset: fp32, and auto for "
+                   "model files, which have their own precision."},
     Option{.name = "batch_sizes",
            .aliases = "batch",
            .flags = "--batch,--batch-size,-b",
@@ -62,7 +59,7 @@ constexpr std::array kWorkloadRows{
            .unit = "samples",
            .range = {1, 1'000'000},
            .name_part = {8, "b"},
-           .help = "Samples of one inference."},
+           .help = "Samples per inference."},
     Option{.name = "threads",
            .flags = "-nthreads",
            .type = kInteger,
@@ -71,7 +68,7 @@ constexpr std::array kWorkloadRows{
            .range = {0, 4096},
            .kinds = kAnyKind,
            .name_part = {10, "t", kSeveral},
-           .help = "Threads inside an operator; 0: every core this process may use."},
+           .help = "Threads per operator. 0: every core that this process may use."},
     Option{.name = "layouts",
            .aliases = "layout",
            .flags = "--layout",
@@ -80,7 +77,7 @@ constexpr std::array kWorkloadRows{
            .fallback = "contiguous",
            .choices = kLayouts,
            .name_part = {11, "", kNotDefault},
-           .help = "Memory layout of images (channels_last: true is short for it)."},
+           .help = "Memory layout of images. Short form: --channels-last."},
     Option{.name = "sequence_lengths",
            .aliases = "sequence_length",
            .flags = "--sequence-length,--seq-len",
@@ -89,33 +86,32 @@ constexpr std::array kWorkloadRows{
            .unit = "tokens",
            .range = {1, 1'000'000},
            .name_part = {19, "s", kSeveral},
-           .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
+           .help = "Tokens per sequence, for language models only. Unset: the model's own (128)."},
     Option{.name = "env",
            .form = kAxisMap,
            .kinds = kAnyKind,
-           .help = "Environment variables of the workers; a list of values makes an axis."},
+           .help = "Environment variable of the worker processes. A list of values makes an axis."},
     Option{.name = "device",
            .flags = "-d",
            .fallback = "auto",
            .name_part = {12, "", kNotDefault, "cpu"},
-           .help = "Where it runs: auto (the GPU where one can be used, else the CPU), cpu, cuda, or cuda:1 "
-                   "for the second of several devices."},
+           .help = "Device: auto (a GPU if one can be used, else the CPU), cpu, cuda, or cuda:1 for the "
+                   "second of several GPUs."},
     Option{.name = "io",
            .type = kChoice,
            .fallback = "device",
            .choices = kIo,
            .name_part = {16, "", kNotDefault},
            .gpu_only = true,
-           .help = "What an inference on a CUDA device copies. device: its outputs to pinned memory, inputs "
-                   "are on the device before anything is timed; pinned, pageable: its inputs from such "
-                   "memory and its outputs to it; none: nothing, as trtexec's --noDataTransfers."},
+           .help = "Copies per inference on a CUDA device. device: outputs only; pinned, pageable: inputs "
+                   "and outputs, in such host memory; none: none, as trtexec's --noDataTransfers."},
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",
            .name_part = {30, "overlap=", kNotDefault},
            .gpu_only = true,
-           .help = "On a CUDA device, with timing: pipelined: copies run on streams of their own, beside the "
-                   "models of the inferences before and behind, with memory for two."},
+           .help = "With timing: pipelined on a CUDA device: copies run on separate streams, in parallel "
+                   "with the inferences before and after."},
     Option{.name = "cuda_graphs",
            .aliases = "cuda_graph",
            .flags = "--useCudaGraph",
@@ -124,19 +120,18 @@ constexpr std::array kWorkloadRows{
            .fallback = "false",
            .name_part = {18, "cuda_graph=", kNotDefault},
            .gpu_only = true,
-           .help = "On a CUDA device: the first inference records the model as a CUDA graph, the others "
-                   "replay it; false,true compares."},
+           .help = "On a CUDA device: records the model as a CUDA graph in the first inference and replays "
+                   "it. false,true compares both."},
     Option{.name = "load_libraries",
            .aliases = "load_library",
            .flags = "--load-library",
            .form = kList,
-           .help =
-               "Shared libraries of operators, loaded before a TorchScript file is read, e.g. torchvision's "
-               "_C.so; each must be built for the LibTorch here."},
+           .help = "Shared libraries of operators, loaded before a TorchScript file, e.g. torchvision's "
+                   "_C.so. They must be built for this LibTorch."},
     Option{.name = "weights",
            .kinds = kInference | kTraining,
-           .help = "A .safetensors file for a built-in model, or, with a config.json beside it, for bert, "
-                   "gpt2 or vit; unset: those of the model's folder, else seeded random weights."},
+           .help = "A .safetensors file for a built-in model, or for bert, gpt2 or vit with config.json "
+                   "beside it. Unset: weights of the model's folder, else seeded random weights."},
     Option{.name = "weights_seed",
            .type = kInteger,
            .fallback = "0",
@@ -148,31 +143,27 @@ constexpr std::array kWorkloadRows{
            .fallback = "1",
            .range = {0, 9e15},
            .help = "Seed of generated inputs."},
-    Option{
-        .name = "input_values",
-        .form = kList,
-        .help =
-            "Values of generated inputs, NAME:VALUE or NAME:FROM..TO, e.g. sr:16000,ids:0..999. Unset: valid "
-            "indices where the file tells them, else 1, for integers; normal for floats."},
+    Option{.name = "input_values",
+           .form = kList,
+           .help = "Values of generated inputs, e.g. sr:16000,ids:0..999. Unset: normal floats; integers are "
+                   "valid indices if the file shows the range, else 1."},
     Option{.name = "load_inputs",
            .flags = "--loadInputs",
            .form = kList,
            .excludes = "image_dir",
-           .help =
-               "Input tensors from .npy or .npz files (input:x.npy names the input), or from files of bare "
-               "numbers (input:x.bin), instead of generated ones; each belongs to an input."},
+           .help = "Input tensors from .npy, .npz or raw .bin files instead of generated ones; input:x.npy "
+                   "names the input."},
     Option{.name = "feedback",
            .form = kList,
-           .help = "State of a model, OUTPUT:INPUT: what an inference gives is the input of the next one; it "
-                   "is bound outside the timed part, and answers are checked for the first inputs."},
+           .help = "State of a model, OUTPUT:INPUT: the output of an inference is that input of the next "
+                   "one, outside the timed part."},
     aside({.name = "dump_outputs",
            .written = true,
-           .help = "Folder for what the checked inputs gave: inputs-<batch>.npz and outputs-<batch>.npz in a "
-                   "folder for each case, all outputs of the model; --accuracy-samples says how many inputs "
-                   "are run."}),
+           .help = "Folder for the inputs and outputs of the accuracy check, a folder per case: "
+                   "inputs-<batch>.npz, outputs-<batch>.npz. --accuracy-samples sets their number."}),
     Option{.name = "image_dir",
-           .help = "Folder of JPEG or PNG files as input, resized and normalised; the input is 3 planes "
-                   "(NCHW) or has its channels last (NHWC), float32 or uint8."},
+           .help = "Folder of JPEG or PNG files as inputs, resized and normalised. The model's input has 3 "
+                   "channels, NCHW or NHWC, float32 or uint8."},
     Option{.name = "image_mean",
            .flags = "--mean,--mean-values",
            .type = kNumber,
@@ -181,9 +172,9 @@ constexpr std::array kWorkloadRows{
            .kinds = kInference | kCommandLine,
            .commands = kRun | kInfer | kExport | kBuild,
            .by_place = true,
-           .help = "What is subtracted from the pixels (0 to 255) of image_dir and calib_images: one value, "
-                   "or red, green, blue. Unset: ImageNet's 123.675,116.28,103.53 for float32, 0 for uint8 "
-                   "and with image_scale."},
+           .help =
+               "Value, or red,green,blue, to subtract from pixels (0 to 255) of image_dir and calib_images. "
+               "Unset: ImageNet's 123.675,116.28,103.53 for float32, 0 for uint8 and with image_scale."},
     Option{.name = "image_scale",
            .flags = "--scale,--scale-values",
            .type = kNumber,
@@ -192,90 +183,85 @@ constexpr std::array kWorkloadRows{
            .kinds = kInference | kCommandLine,
            .commands = kRun | kInfer | kExport | kBuild,
            .by_place = true,
-           .help = "What pixels are divided by after that: one value, or red, green, blue. Unset: ImageNet's "
+           .help = "Value, or red,green,blue, to divide pixels by after that. Unset: ImageNet's "
                    "58.395,57.12,57.375 for float32, 1 for uint8 and with image_mean."},
     Option{.name = "image_reverse_channels",
            .flags = "--reverse-channels,--reverse-input-channels",
            .type = kBoolean,
            .kinds = kInference | kCommandLine,
            .commands = kRun | kInfer | kExport | kBuild,
-           .help = "Channels of image_dir and calib_images are blue, green, red; image_mean and image_scale "
-                   "are always red, green, blue."},
+           .help = "Gives channels of image_dir and calib_images as blue, green, red. image_mean and "
+                   "image_scale stay red, green, blue."},
     aside({.name = "shapes",
            .type = kShapes,
-           .help = "Inputs of a model file, NAME:DIMxDIM[:DTYPE],…, with {batch} for the dimension that is "
-                   "the batch, e.g. x:{batch}x3x224x224; unset: as the file says."}),
+           .help = "Input shapes of a model file, NAME:DIMxDIM[:DTYPE],…; {batch} marks the batch, e.g. "
+                   "x:{batch}x3x224x224. Unset: as in the file."}),
     aside({.name = "baseline",
            .form = kMap,
            .kinds = kAnyKind,
-           .help = "Axis values of the case that speed-ups are relative to; unset: the first engine and "
-                   "precision."}),
+           .help = "Axis values of the case that speed-ups are relative to. Unset: the first engine and "
+                   "precision; for training also the first DDP options."}),
     aside({.name = "allow_precision_fallback",
            .type = kBoolean,
            .fallback = "false",
-           .help = "Keeps a case whose executed precision is not the one asked for, marked, instead of "
-                   "failing it."}),
+           .help = "Keeps and marks a case that ran in another precision than requested. Default: the case "
+                   "fails."}),
     aside({.name = "accuracy.max_rel_err",
            .type = kNumber,
            .range = {0, 1e6},
            .excludes = "accuracy.quantile_err",
-           .help = "Largest accepted max|a-b|/max|b| against the reference; unset: by precision and kind of "
+           .help = "Largest accepted max|a-b|/max|b| against the reference. Unset: by precision and kind of "
                    "model."}),
     aside({.name = "accuracy.centred_cosine",
            .type = kNumber,
            .range = {-1, 1},
-           .help = "Smallest accepted centred cosine against the reference; unset: by precision and kind of "
+           .help = "Smallest accepted centred cosine against the reference. Unset: by precision and kind of "
                    "model."}),
     aside({.name = "accuracy.quantile_err",
            .type = kNumber,
            .range = {0, 1e6},
-           .help = "Largest accepted 0.98 quantile of |a-b| of a dense output, over the standard deviation "
-                   "of the reference; unset: by precision."}),
+           .help = "Largest accepted 0.98 quantile of |a-b| of a dense output, in standard deviations of the "
+                   "reference. Unset: by precision."}),
     aside({.name = "accuracy.max_changed",
            .type = kNumber,
            .range = {0, 1},
-           .help = "Largest accepted share of inputs whose answer differs from the reference's, with trained "
-                   "weights, and of integers and boxes that do; unset: by precision."}),
+           .help = "Largest accepted share of inputs with another answer than the reference's (trained "
+                   "weights), or of different integers or boxes. Unset: by precision."}),
     aside({.name = "accuracy.max_top1_change",
            .flags = "--accuracy-claim",
            .type = kNumber,
            .range = {1e-6, 1},
            .help = "Claims that top-1 changes by less than this share (0.005: half a percent): passed, "
-                   "failed (exit 1), or cannot be said with these inputs (exit 3)."}),
+                   "failed (exit 1) or cannot say (exit 3)."}),
     aside({.name = "accuracy.samples",
            .flags = "--accuracy-samples",
            .type = kInteger,
            .unit = "inputs",
            .range = {1, 10'000},
-           .help =
-               "Number of inputs to compare with the reference; load_inputs and image_dir may give fewer. "
-               "Unset: 64 or two batches, whichever is more; with generated inputs a slow reference "
-               "stops after 5 s, but not before 16 or two batches."}),
+           .help = "Number of inputs to compare with the reference. Unset: 64, at least two batches; fewer "
+                   "if the reference is slow; 16 in a first look of infer."}),
     aside({.name = "accuracy.reference",
            .flags = "--accuracy-reference",
            .type = kReference,
            .fallback = "eager",
-           .help =
-               "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model "
-               "with the same inputs (FLOAT.onnx; resnet50, for a file that was built from it), or a file "
-               "of expected outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."}),
+           .help = "Reference of the outputs: an engine in fp32, another model with the same inputs "
+                   "(FLOAT.onnx, resnet50), or a file of outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."}),
     aside({.name = "accuracy.check",
            .flags = "--accuracy",
            .type = kChoice,
            .fallback = "on",
            .choices = kOnOff,
-           .help = "off: outputs are compared with nothing, and every table marks the case as unchecked."}),
+           .help = "off: outputs are not compared, and every table marks the case as unchecked."}),
     aside({.name = "accuracy.answers",
            .flags = "--accuracy-answers,--accuracy-output",
            .type = kChoice,
            .fallback = "auto",
            .choices = kAnswers,
-           .help = "What the first output holds: class scores of an input (classes), of each next token "
-                   "(tokens), a map (dense), vectors (embedding), boxes, or none of those; auto: by the "
-                   "built-in model, else by name, type and shape, as for the other outputs."}),
+           .help = "Kind of the first output: classes, tokens (scores per token), dense (a map), embedding, "
+                   "boxes or none of these. auto: by built-in model, else by name, type and shape."}),
     aside({.name = "labels",
-           .help =
-               "The right class of each input of load_inputs or image_dir: one integer a line, or a .npy."}),
+           .help = "Correct class of each input of load_inputs or image_dir: a file with one integer per "
+                   "line, or a .npy."}),
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "config/flags.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "config/option_table.h"
 #include "plan_helpers.h"
 
 namespace paceline::config {
@@ -184,6 +185,19 @@ TEST(Help, ListsWhatACommandTakesWithin100Columns) {
     }
     EXPECT_LE(widest, 100U);
   }
+}
+
+TEST(Help, NamesDefaultsAndKeysAsOtherTextsDo) {
+  const std::string infer = render_help(kInfer), train = render_help(kTrain);
+  EXPECT_THAT(infer, testing::HasSubstr("  --concurrency N,…"));  // --streams is a word of older tools
+  EXPECT_THAT(train, testing::HasSubstr(" [true; off: --no-data.shuffle]"));
+  EXPECT_THAT(infer, testing::HasSubstr(" [60 s]"));
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if (option.type == OptionType::kBoolean && option.fallback == "true" && serves(option, kTrain)) {
+        const auto flags = parse_flags(Texts{"--no-" + std::string(option.name)}, kTrain);
+        EXPECT_TRUE(flags.problems.empty()) << option.name;
+      }
 }
 
 }  // namespace
