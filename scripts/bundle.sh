@@ -33,7 +33,7 @@ done
 for target in "${targets[@]}"; do
   case $target in
     *.tar.xz | *.whl | *.deb | *.spdx.json) [ ! -d "$target" ] || fail "'$target' is a folder" ;;
-    *) if [ -e "$target" ] && [ ! -f "$target/bundle.json" ] && [ -n "$(ls -A "$target")" ]; then fail "'$target' holds something that is no bundle; name another folder"; fi ;;
+    *) if [ -e "$target" ] && [ ! -f "$target/bundle.json" ] && [ -n "$(ls -A "$target")" ]; then fail "'$target' contains something that is no bundle; name another folder"; fi ;;
   esac
 done
 name=paceline-$(cat VERSION)-torch-${asked:-$TORCH_VERSION}

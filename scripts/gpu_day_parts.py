@@ -150,7 +150,7 @@ def inference(m):
                [m.infer("--model", s.cnn, *large, *m.io(io), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25, "cases"),
         m.part("transformer", f"{s.transformer} b{s.batch} eager: {s.few}", [m.infer("--model", s.transformer, *large, "--precision", s.few)],
                m.all_ok(count_of(s.few)), 35, "cases"),
-        m.part("study", "examples/plans/gpu_study.yaml, one process a case",
+        m.part("study", "examples/plans/gpu_study.yaml, one process per case",
                [m.infer(study, *small, "--repetitions", "1", command="run")],
                m.all_ok(32 if s.on_gpu else 4), 150, "cases")]
 
@@ -175,7 +175,7 @@ def training(m):
         m.part("one_rank", f"{s.cnn} b{s.train_batch}: {s.train}", [m.train("--precision", s.train)], m.all_ok(count_of(s.train)), 60, "cases"),
         m.part("channels_last", f"the same, channels_last: {s.train_half}", [m.train("--precision", s.train_half, "--layout", "channels_last")],
                m.all_ok(count_of(s.train_half)), 30, "cases"),
-        m.part("fresh_data", f"every batch made anew and copied: {s.bf16}", [m.train("--precision", s.bf16, "--data.synthetic_fresh")], m.all_ok(1), 30,
+        m.part("fresh_data", f"every batch made and copied: {s.bf16}", [m.train("--precision", s.bf16, "--data.synthetic_fresh")], m.all_ok(1), 30,
                "cases"),
         m.part("ddp_" + collective, f"DDP over {collective} with one rank: {s.two}",
                [m.train("--precision", s.two, "--ddp.enabled", "true", "--backend", collective)],

@@ -46,7 +46,7 @@ class Place:
     def absent_test(self, name):
         if (self.tests / name).exists():
             return ""
-        return f"the bundle holds no tests/{name}" if self.bundle else f"not built: ninja -C {self.build} {name}"
+        return f"the bundle contains no tests/{name}" if self.bundle else f"not built: ninja -C {self.build} {name}"
 
     def cli_test(self, name, *classes):
         """(command, environment) of a file in tests/cli."""

@@ -39,7 +39,7 @@ class Part:
     steps: list
     judge: Callable[[pathlib.Path], str]
     needs_s: int           # is not begun with less time left
-    limit_s: int           # is stopped after so long
+    limit_s: int           # it is stopped after this time
     look: str              # likely causes of a failure
     absent: str = ""       # why it cannot run here
     may_skip: bool = False  # exit code 77 is no failure

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: scripts/run_distributed.sh RANKS BATCH EPOCHS [--flag VALUE …]
-# Trains ResNet-50 on synthetic data with RANKS processes on this machine (a GPU each where there are GPUs), BATCH samples a rank and step,
+# Trains ResNet-50 on synthetic data with RANKS processes on this machine (one GPU per process, where there are GPUs), BATCH samples per rank and step,
 # for EPOCHS epochs. Further flags are those of 'paceline train': --model vit_b_16 --lr 0.05 --precision amp.
 set -euo pipefail
 # shellcheck source=scripts/paceline.sh

@@ -74,7 +74,7 @@ install_packages() {
 existing_torch() {
   local candidate
   if [ -n "${PACELINE_TORCH_ROOT:-}" ]; then
-    is_torch "$PACELINE_TORCH_ROOT" || fail "PACELINE_TORCH_ROOT='$PACELINE_TORCH_ROOT' holds no include/ATen/ATen.h and lib/libtorch_cpu.so; \
+    is_torch "$PACELINE_TORCH_ROOT" || fail "PACELINE_TORCH_ROOT='$PACELINE_TORCH_ROOT' has no include/ATen/ATen.h and lib/libtorch_cpu.so; \
 point it at the 'torch' folder of a PyTorch, or unset it"
     realpath "$PACELINE_TORCH_ROOT"
     return
@@ -90,7 +90,7 @@ unpack_torch() {
   rm -rf .deps/torch.partial
   # shellcheck disable=SC2086
   logged torch pip_wheels install --python-version "$TORCH_PYTHON" --target .deps/torch.partial $TORCH_WHEELS
-  is_torch .deps/torch.partial/torch || fail "the wheels hold no LibTorch; see .deps/torch.log"
+  is_torch .deps/torch.partial/torch || fail "the wheels contain no LibTorch; see .deps/torch.log"
   put_in_place .deps/torch "$TORCH_WHEELS"
 }
 

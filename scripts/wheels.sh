@@ -62,7 +62,7 @@ torch_release() {
   say "unpacking PyTorch $1 (1.3 GB, log: .deps/$log.log)"
   rm -rf "$folder.partial"
   logged "$log" pip_wheels install --python-version "$TORCH_PYTHON" --target "$folder.partial" "torch==$1"
-  is_torch "$folder.partial/torch" || fail "the wheel of PyTorch $1 holds no LibTorch; see .deps/$log.log"
+  is_torch "$folder.partial/torch" || fail "the wheel of PyTorch $1 contains no LibTorch; see .deps/$log.log"
   parts=$(cuda_parts "$folder.partial")
   # shellcheck disable=SC2086
   [ -z "$parts" ] || logged "$log-cuda" pip_wheels install --target "$folder.partial" $parts

@@ -32,7 +32,7 @@ LAYERS = {"aa": (10, 10), "ratio": (13, 10)}
 
 
 def chain(layers):
-    """x [32,192] through so many equal MatMul and Relu."""
+    """x [32,192] through `layers` equal MatMul and Relu."""
     rng = random.Random(layers)
     tensors, nodes, name = [], [], "x"
     for i in range(layers):

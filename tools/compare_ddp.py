@@ -5,7 +5,7 @@
 usage: tools/compare_ddp.py --python VENV/bin/python [--pairs 10] [--model resnet50] [--batch 4] [--worlds 1,2] [--steps 12] [--warmup 3]
                             [--threads 1] [--out FILE.md]
 
-Each pair is one fresh run of every rank on each side (ABBA): the same model, batch and threads a rank, SGD with momentum, gloo on the
+Each pair is one fresh run of every rank on each side (ABBA): the same model, batch and threads per rank, SGD with momentum, gloo on the
 loopback, DDP's defaults, one fixed batch, freed memory kept. A step's time is the largest over its
 ranks, from the start of the input's fetch to the end of the optimizer. Worlds: 0 is one process without DDP. All sides take turns in one run.
 """

@@ -8,7 +8,7 @@ usage: tools/compare_engines.py tools  --python VENV/bin/python [--rounds 12] [-
 
 tools: OpenVINO through Paceline against its benchmark_app, ONNX Runtime through Paceline against a loop in its Python: one
        `paceline infer --cross-check` a row. The environment needs openvino, onnxruntime and numpy.
-int8:  every engine in fp32 and int8, one process of each a round: how much faster int8 is than eager and than the best fp32 engine.
+int8:  every engine in fp32 and int8, one process of each per round: how much faster int8 is than eager and than the best fp32 engine.
 The files come from `paceline export`; a ratio is that of per-process medians, its interval the order-statistic one.
 """
 import argparse

@@ -129,7 +129,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output")
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=2, help="images a rank and step")
+    parser.add_argument("--batch", type=int, default=2, help="images per rank and step")
     parser.add_argument("--ranks", type=int, default=2)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

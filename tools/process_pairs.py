@@ -4,12 +4,12 @@ import math
 import statistics
 import sys
 
-# Ranks of the interval for the median of so many ratios, level at least 95 % (docs/methodology.md).
+# Ranks of the interval for the median of a number of ratios, level at least 95 % (docs/methodology.md).
 RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21), 60: (22, 39), 100: (40, 61)}
 
 
 def interleave(sides, rounds, label):
-    """{name: call} -> {name: [ns of one process a round]}. Every other round runs backwards (ABBA)."""
+    """{name: call} -> {name: [ns of one process per round]}. Every other round runs backwards (ABBA)."""
     values = {name: [] for name in sides}
     for turn in range(rounds):
         names = list(sides) if turn % 2 == 0 else list(reversed(sides))

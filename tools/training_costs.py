@@ -5,7 +5,7 @@
 usage: tools/training_costs.py [--rounds 10] [--model resnet50] [--folder DIR] [--what checkpoints,loaders,restarts] [--out FILE.md]
 
 checkpoints: writing one (save, flush) against dd of as many bytes with conv=fsync to the same folder, in turns.
-loaders:     what one worker thread could deliver: random images made anew, records in the format of CIFAR-100 (made here).
+loaders:     what one worker thread could deliver: random images made for every batch, records in the format of CIFAR-100 (made here).
 restarts:    two ranks of tiny_cnn, rank 1 killed: until it was noticed, until the first step afterwards.
 """
 import argparse
@@ -64,7 +64,7 @@ def make_cifar(folder, records=2000):
 
 def loaders(args, folder):
     rows = []
-    sources = {"synthetic, made anew": ["--data.synthetic_fresh"],
+    sources = {"synthetic, every batch made": ["--data.synthetic_fresh"],
                "CIFAR-100 format, resized to 224": ["--data.source", "cifar100", f"--data.path={make_cifar(folder)}"]}
     for name, arguments in sources.items():
         values = [train(args, folder, "--model", "resnet50", "--batch", 2, "--data.workers=1", "--benchmark.warmup_steps=1", "--steps", 6,

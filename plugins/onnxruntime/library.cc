@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRoot = "ONNXRUNTIME_ROOT";
 constexpr const char* kFix =
-    ONNXRUNTIME_INSTALL ", or set ONNXRUNTIME_ROOT to a folder whose lib/ holds libonnxruntime.so.1";
+    ONNXRUNTIME_INSTALL ", or set ONNXRUNTIME_ROOT to a folder whose lib/ contains libonnxruntime.so.1";
 
 // Its wheel has the library under its full version alone.
 std::string library_of_wheel(const fs::path& root) {
@@ -34,7 +34,7 @@ std::string library_path() {
   if (auto file = library_of_wheel(root); !file.empty()) return file;
   throw Error(
       ErrorCode::kUnavailable,
-      fmt::format("{} is '{}', which holds no lib/libonnxruntime.so.1; correct or unset it", kRoot, root));
+      fmt::format("{} is '{}', which contains no lib/libonnxruntime.so.1; correct or unset it", kRoot, root));
 }
 
 const OrtApiBase* open_library() {

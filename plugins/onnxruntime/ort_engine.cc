@@ -258,7 +258,7 @@ plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
       }
     }
     return plugin::LayerTimes{plugin_support::with_median_times(std::move(runs)),
-                              "ONNX Runtime's profiler, in a session of its own"};
+                              "ONNX Runtime's profiler, in a separate session"};
   });
 }
 

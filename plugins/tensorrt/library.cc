@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRoot = "TENSORRT_ROOT";
 constexpr const char* kFix =
-    "install it (pip install tensorrt), or set TENSORRT_ROOT to the folder that holds its lib/";
+    "install it (pip install tensorrt), or set TENSORRT_ROOT to the folder that contains its lib/";
 
 struct Product {
   std::string_view title, file, parser;

@@ -84,7 +84,7 @@ Network read_network(const Library& library, nvinfer1::IBuilder& builder, Messag
   if (!network.parser->parseFromFile(onnx_file.c_str(), level))
     report(*network.parser, log, library, onnx_file);
   if (network.definition->getNbInputs() == 0)
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds no model with inputs; {}", onnx_file,
+    throw Error(ErrorCode::kData, fmt::format("'{}' contains no model with inputs; {}", onnx_file,
                                               plugin_support::kDamagedAdvice));
   return network;
 }

@@ -52,7 +52,7 @@ StoredTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte>
         fmt::format("it claims bytes {} to {}, its shape needs {}", begin, end, expected_bytes));
   if (end > data.size())
     throw std::invalid_argument(fmt::format(
-        "it ends at data byte {}, the file holds {}; it is truncated, fetch it again", end, data.size()));
+        "it ends at data byte {}, the file contains {}; it is truncated, fetch it again", end, data.size()));
   tensor.bytes = data.subspan(begin, end - begin);
   return tensor;
 }
@@ -66,7 +66,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
 void SafetensorsFile::read_header() {
   const auto bytes = mapping_.bytes();
   if (bytes.size() < kLengthBytes)
-    fail(path_, fmt::format("it holds {} bytes, a header alone needs more", bytes.size()));
+    fail(path_, fmt::format("it contains {} bytes, a header alone needs more", bytes.size()));
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes)

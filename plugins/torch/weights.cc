@@ -156,7 +156,7 @@ class Checkpoint {
     if (!found_.empty())
       throw Error(
           ErrorCode::kData,
-          fmt::format("weights '{}' hold {}, which the model does not have; are they of another model?",
+          fmt::format("weights '{}' contain {}, which the model does not have; are they of another model?",
                       file_, found_.begin()->first));
   }
 

@@ -46,8 +46,8 @@ struct CheckpointNames {
 // number of threads.
 void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t seed, int threads);
 
-// Copies a checkpoint by name, and returns the names in it that hold no weight of this model.
-// Error(kData) names the first missing, unexpected or misshapen tensor.
+// Copies a checkpoint by name, and returns the names in it that are no weight of this model.
+// Throws Error(kData), which names the first missing, unexpected or misshapen tensor.
 std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file);
 
 // The layer of a weight: "layer1.0.conv1" for "layer1.0.conv1.weight"; a name without a dot is its own layer.

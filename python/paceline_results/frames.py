@@ -28,7 +28,7 @@ def _scaling_doubt(run, case):
     if not case.get("training"):
         return None
     if not case.get("scaling"):
-        return "no case of fewer ranks with the same work a rank"
+        return "no case of fewer ranks with the same work per rank"
     scaled = case["scaling"][0]
     if scaled.get("ci_low") is None or scaled.get("ci_high") is None:
         return scaled.get("ci_low_reason") or "it has no interval"

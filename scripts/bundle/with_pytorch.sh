@@ -58,7 +58,7 @@ check_torch() {
   if [ -z "$torch" ]; then
     problem="this bundle runs with PyTorch $releases, and neither the active environment nor python3 has a PyTorch: $install" code=77
   elif [ ! -f "$torch/lib/libtorch_cpu.so" ]; then
-    problem="'$torch' is no PyTorch (it holds no lib/libtorch_cpu.so): $install" code=2
+    problem="'$torch' is no PyTorch (it contains no lib/libtorch_cpu.so): $install" code=2
   else
     export PACELINE_TORCH_VERSION="$(version_of "$torch")"
     case " $releases " in

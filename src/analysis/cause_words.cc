@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::array<CauseWords, 10> kCauses{
     {{result::late_cause::kForeignProcess, "another process on its CPUs",
-      "End that process or move it to other CPUs, or give the rank CPUs of its own (pin, threads)."},
+      "End that process or move it to other CPUs, or give the rank separate CPUs (pin, threads)."},
      {result::late_cause::kCpuWait, "too few CPUs for its threads",
       "Its own threads or other ranks take the same CPUs in turns: use fewer threads, data.workers or ranks "
       "per "
       "host, or pin them."},
      {result::late_cause::kSteal, "CPU time taken by the hypervisor",
-      "The host of this virtual machine is shared: ask for CPUs of its own, or leave the machine out."},
+      "The host of this virtual machine is shared: ask for dedicated CPUs, or leave the machine out."},
      {result::late_cause::kCpuQuota, "the CPU quota of its control group",
       "Raise the CPU limit of its container, or use as many threads as the limit has CPUs."},
      {result::late_cause::kClock, "a slower clock",
@@ -25,7 +25,8 @@ constexpr std::array<CauseWords, 10> kCauses{
      {result::late_cause::kDeviceClock, "a slower clock of its GPU",
       "Check the cooling and the power limit of that GPU; until then leave it out."},
      {result::late_cause::kPageFaults, "page faults",
-      "See what maps memory anew in every step there: an allocator that gives memory back, or mapped files."},
+      "See what maps memory again in every step there: an allocator that gives memory back, or mapped "
+      "files."},
      {result::late_cause::kDiskReads, "memory that is read from a disk",
       "Memory is short there, or mapped data lie on a slow disk: free memory, or copy the data to a faster "
       "one."},

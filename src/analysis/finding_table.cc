@@ -82,7 +82,7 @@ std::size_t severity_rank(std::string_view severity) {
   return static_cast<std::size_t>(std::distance(kSeverities.begin(), found));
 }
 
-// The first of each kind comes before the second of any; inside a round the gravest comes first.
+// The first of each kind comes before the second of any; inside a round the most severe comes first.
 std::vector<Finding> in_rounds(const std::vector<Finding>& all) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::pair<std::size_t, const Finding*>> order;

@@ -195,7 +195,7 @@ Findings find_device_slowdown(const RunResult& run) {
     if (devices.empty()) continue;
     found.push_back(finding_about(
         {&one}, fmt::format("{}: {}.", one.label, join(devices, "; ")),
-        one.devices.empty() ? "clock and reasons that NVML reports, twice a second between steps"
+        one.devices.empty() ? "clock and reasons that NVML reports, twice per second between steps"
                             : "clock and reasons that NVML reports in the timed windows",
         "Compare it only with runs at the same power limit and cooling; nvidia-smi -q -d POWER,CLOCK shows "
         "both."));

@@ -97,7 +97,7 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
                                             : " measured here (no claim: too few pairs of processes, or "
                                               "ratios within the margin)",
                   rate_words(best), p50_words(best), others, efficiency_words(run, group)),
-      fmt::format("{} layouts on cores of their own", group.size()));
+      fmt::format("{} layouts on separate cores", group.size()));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ result::Finding top_operator_of(const CaseResult& one) {
   const auto& profile = *operator_profile_of(one);
   const auto& row = profile.top.front();
   const auto steps = static_cast<double>(*profile.steps);
-  auto evidence = fmt::format("{} in {} calls a step", format_duration_ns(*row.self_ns / steps),
+  auto evidence = fmt::format("{} in {} calls per step", format_duration_ns(*row.self_ns / steps),
                               format_count(static_cast<double>(row.calls) / steps));
   if (profile.of_timed)
     evidence += fmt::format("; a profiled step took {:.2f} times a timed one", *profile.of_timed);
@@ -118,7 +118,7 @@ Findings find_memory_operators(const result::RunResult& run) {
         {&one},
         fmt::format("{}: {} of a profiled step moves or fills memory and computes nothing.", one.label,
                     format_percent(*share)),
-        "sum over the operators with most time of their own, as far as they only copy",
+        "sum over the operators with the most self time, as far as they only copy",
         "Try layout: channels_last for convolutions, or ddp.gradient_as_bucket_view: true, which saves the "
         "copies into buckets."));
   }

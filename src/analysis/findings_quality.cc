@@ -142,7 +142,8 @@ Findings find_failed_cases(const RunResult& run) {
     if (one.outcome != Outcome::kFailed || one.reason_code == "accuracy") continue;
     found.push_back(finding_about(
         {&one}, ended(fmt::format("{} failed ({}): {}", one.label, one.reason_code, one.reason)),
-        one.log_tail.empty() ? "no log" : "last lines of its log stand with the case", cure_of(run, one)));
+        one.log_tail.empty() ? "no log" : "the last lines of its log are shown with the case",
+        cure_of(run, one)));
   }
   return found;
 }
@@ -202,8 +203,8 @@ Findings find_not_converged(const RunResult& run) {
                     fmt::format("{} stopped before the interval was as narrow as asked: {}.",
                                 plural(std::ssize(cases), "case"), list_labels(cases)),
                     "unmet: " + join(unmet, "; "),
-                    fmt::format("Six processes give an interval of their own: {}. Or measure again with a "
-                                "longer stop.t_max_s.",
+                    fmt::format("Six processes give an interval between processes: {}. Or measure again with "
+                                "a longer stop.t_max_s.",
                                 six_asked ? resume_command(run)
                                           : rerun_with_baselines(run, ids_of(cases)) + " --repetitions 6"))};
 }

@@ -220,10 +220,10 @@ Findings find_host_bound(const RunResult& run) {
                     format_percent(*host / *step)),
         fmt::format("{} of {} a step on the typical rank", format_duration_ns(*host),
                     format_duration_ns(*step)),
-        is_traced(*one) ? "Try a larger batch, CUDA graphs or torch.compile, and fewer .item() calls and "
-                          "prints in a step."
-                        : "Leave the threads of a rank cores of their own (threads, pin), and see what else "
-                          "runs there."));
+        is_traced(*one)
+            ? "Try a larger batch, CUDA graphs or torch.compile, and fewer .item() calls and "
+              "prints in a step."
+            : "Give the threads of each rank separate cores (threads, pin), and see what else runs there."));
   }
   return found;
 }

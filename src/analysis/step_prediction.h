@@ -61,7 +61,7 @@ struct PredictionStudy {
   std::vector<Prediction> predictions{};
 };
 
-// Predicts each of `worlds` from points of one or more ranks with the same work a rank. Refuses with fewer
+// Predicts each of `worlds` from points of one or more ranks with the same work per rank. Refuses with fewer
 // than two points of several ranks, when the largest world cannot be predicted within 10 % from the others,
 // and when nothing was heard of buckets.
 PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<std::int64_t>& worlds);

@@ -118,7 +118,7 @@ std::string change_batch(const Question& q, const std::string& value, State& s) 
     return "how computing grows with the batch is not known; measure a second batch in the same run";
   const double batch = *parse_double(value);
   const double own = line.front().at_zero + line.front().per_sample * batch, factor = own / s.own_ns;
-  if (own <= 0) return "the two batches measured do not tell how computing grows";
+  if (own <= 0) return "the two batches measured do not show how computing grows";
   s.own_ns = own, s.backward_ns *= factor, s.batch = batch;
   for (auto& bucket : s.buckets) bucket.before_last_ns *= factor;
   return {};
@@ -275,7 +275,7 @@ struct Remedy {
   std::string_view key, value, advice;
 };
 constexpr std::array<Remedy, 10> kRemedies{
-    {{"stragglers", "none", "find out why a rank is late (its part of the step stands beside it)"},
+    {{"stragglers", "none", "find out why a rank is late (its part of the step is shown beside it)"},
      {"loader", "fast",
       "raise data.workers or data.prefetch, or store the data in the form that the model takes"},
      {"comm_hook", "fp16_compress", "set ddp.comm_hook: fp16_compress, and check the loss"},
@@ -300,7 +300,7 @@ std::vector<Change> parse_changes(const std::string& text) {
       throw Error(ErrorCode::kUsage,
                   fmt::format("--what-if {}: write it like {}={}", word, key.name, key.example));
     if (std::ranges::find(changes, change.key, &Change::key) != changes.end())
-      throw Error(ErrorCode::kUsage, fmt::format("--what-if {}: {} stands there twice", text, change.key));
+      throw Error(ErrorCode::kUsage, fmt::format("--what-if {}: {} is listed twice", text, change.key));
     changes.push_back(std::move(change));
   }
   return changes;

@@ -114,7 +114,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
 
 void check_size(const Header& header, std::size_t have, const std::string& name) {
   if (have != header.data_bytes())
-    bad(name, fmt::format("it holds {} bytes of data, its shape needs {}", have, header.data_bytes()));
+    bad(name, fmt::format("it contains {} bytes of data, its shape needs {}", have, header.data_bytes()));
 }
 
 Tensor parse_npy(std::string_view bytes, const std::string& name) {
@@ -149,7 +149,7 @@ class NpyFile {
     const Shape& shape = header_.spec.shape;
     if (shape.empty() || first < 0 || count < 0 || shape[0] < first + count)
       bad(name_,
-          fmt::format("it holds {} samples, {} are needed", shape.empty() ? 0 : shape[0], first + count));
+          fmt::format("it contains {} samples, {} are needed", shape.empty() ? 0 : shape[0], first + count));
     TensorSpec part = header_.spec;
     part.shape[0] = count;
     Tensor tensor(std::move(part));

@@ -150,7 +150,7 @@ bool is_option(const std::string& word) {
   }
   constexpr std::size_t kLongest = 300;
   throw Error(ErrorCode::kUsage,
-              fmt::format("'{}' stands before the command; write: paceline {} {}", shown_value(first), name,
+              fmt::format("'{}' is before the command; write: paceline {} {}", shown_value(first), name,
                           shown_value(join(words, " "), kLongest)));
 }
 

@@ -32,10 +32,9 @@ constexpr std::array<std::string_view, 7> kBesideFrom{"from",     "json",      "
 // trains.
 void check_self_test(const config::FlagSet& flags) {
   const auto refuse = [](const std::string& written) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{}: --self-test trains a small model of its own in five cases; leave {} out, or "
-                            "profile without --self-test",
-                            written, written));
+    throw Error(ErrorCode::kUsage, fmt::format("{}: --self-test trains its built-in small model in five "
+                                               "cases; leave {} out, or profile without --self-test",
+                                               written, written));
   };
   if (!flags.positionals.empty()) refuse(flags.positionals.front());
   for (const auto& setting : flags.settings) {

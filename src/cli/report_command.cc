@@ -137,7 +137,7 @@ ExitCode report_recording(const std::vector<std::string>& paths, const config::S
   if (paths.size() > 1 || options.has("what_if"))
     throw Error(
         ErrorCode::kUsage,
-        fmt::format("--source {}: a recording of paceline monitor stands alone: {}",
+        fmt::format("--source {}: a recording of paceline monitor is reported alone: {}",
                     shown_path(file.string()), paths.size() > 1 ? "name one source" : "leave out --what-if"));
   std::vector<report::ReportRun> runs(1);
   runs[0].machine = monitor::course_of({monitor::read_recording(file)});

@@ -100,8 +100,8 @@ report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
   }
   add_machine(run, stored);
   for (const auto& [what, cases] : lacking)
-    run.result.warnings.push_back(fmt::format("{} with {}: the table stands, single samples cannot be drawn",
-                                              plural(cases, "case"), what));
+    run.result.warnings.push_back(
+        fmt::format("{} with {}: per-sample charts are left out", plural(cases, "case"), what));
   return run;
 }
 

@@ -126,7 +126,7 @@ void check_same_plan(const result::StoredRun& before, const std::vector<config::
     const auto plan = (before.folder / "plan.yaml").string();
     throw Error(ErrorCode::kConfig,
                 fmt::format("'{}' was changed since the run began: {}; put it back as it was, or measure the "
-                            "changed plan into a folder of its own: paceline run {}",
+                            "changed plan into a separate folder: paceline run {}",
                             plan, change, plan));
   }
 }
@@ -134,10 +134,9 @@ void check_same_plan(const result::StoredRun& before, const std::vector<config::
 void set_damaged_summary_aside(const fs::path& folder, run::RunObserver& observer) {
   const auto summary = folder / result::kSummaryFile;
   if (!fs::exists(summary) || has_summary(summary)) return;
-  observer.warning(
-      fmt::format("'{}' is cut off or damaged: it is put aside, and written anew from the records "
-                  "of the passes",
-                  summary.string()));
+  observer.warning(fmt::format(
+      "'{}' is cut off or damaged: it is put aside, and written again from the records of the passes",
+      summary.string()));
   process::set_file_aside(summary);
 }
 

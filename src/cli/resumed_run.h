@@ -25,7 +25,7 @@ result::StoredRun previous_run(const std::filesystem::path& folder);
 void check_same_plan(const result::StoredRun& before, const std::vector<config::Case>& cases,
                      const config::FlagSet& flags);
 
-// So that writing the summary anew loses nothing.
+// Moves a summary aside that is cut off or damaged, so that writing a new one loses nothing.
 void set_damaged_summary_aside(const std::filesystem::path& folder, run::RunObserver& observer);
 
 }  // namespace paceline::cli

@@ -189,10 +189,9 @@ class RollCall {
           ErrorCode::kConfig,
           fmt::format("another training meets at this address: {} keeps its store there; choose another port",
                       words(first)));
-    const Refusal twins{
-        ErrorCode::kConfig,
-        fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own", mine.rank,
-                    words(first), words(mine))};
+    const Refusal twins{ErrorCode::kConfig,
+                        fmt::format("two processes are rank {}: {} and {}; give every process its own rank",
+                                    mine.rank, words(first), words(mine))};
     end_refused(refusal_in(publish(to_text(twins))).value_or(twins));
   }
 

@@ -78,7 +78,7 @@ void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
     report(flags, *word,
            second
                ? fmt::format("a second plan beside '{}'; run one after the other", shown_value(taken->text))
-               : "no option takes this word; " + advice(*word, *command));
+               : "unexpected argument; " + advice(*word, *command));
   }
 }
 

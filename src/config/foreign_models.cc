@@ -16,7 +16,7 @@ constexpr std::string_view kTensorFlow =
     ".onnx file";
 
 constexpr std::string_view kWeightsOfAFolder =
-    "names or holds weights alone; give the folder that it lies in with its config.json as --model";
+    "names or contains weights alone; give the folder that it lies in with its config.json as --model";
 
 struct Foreign {
   std::string_view suffix, advice;
@@ -25,10 +25,10 @@ constexpr std::array<Foreign, 11> kFiles{{
     {"pytorch_model.bin", kWeightsOfAFolder},
     {".index.json", kWeightsOfAFolder},
     {".safetensors",
-     "holds weights alone; give the folder that it lies in with its config.json as --model, or the built-in "
-     "model that they belong to, e.g. --model resnet50 --weights model.safetensors"},
+     "contains weights alone; give the folder that it lies in with its config.json as --model, or the "
+     "built-in model that they belong to, e.g. --model resnet50 --weights model.safetensors"},
     {".ckpt", "is a checkpoint of a training; export its model to ONNX or TorchScript and give that file"},
-    {".bin", "holds weights alone; an OpenVINO model is the .xml file beside it"},
+    {".bin", "contains weights alone; an OpenVINO model is the .xml file beside it"},
     {".pb", kTensorFlow},
     {".h5", kTensorFlow},
     {".keras", kTensorFlow},

@@ -64,8 +64,8 @@ void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vec
   const auto place = engines->values.empty() ? engines->place : engines->values.front().place;
   if (std::ranges::find(names, kEveryEngine) != names.end()) {
     if (names.size() > 1)
-      return problems.push_back(
-          diagnostic(place, "'all' stands alone; it is every engine that takes the model"));
+      return problems.push_back(diagnostic(
+          place, "'all' cannot be combined with other engines; it is every engine that takes the model"));
     return name_every_engine(settings);
   }
   if (std::none_of(names.begin(), names.end(), is_file)) return;
@@ -75,8 +75,8 @@ void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vec
                            *std::find_if(names.begin(), names.end(), is_file))));
   settings.set("models", *std::find_if(names.begin(), names.end(), is_file));
   if (names.size() > 1)
-    return problems.push_back(
-        diagnostic(place, "a model file as the engine stands alone; give files as models to compare them"));
+    return problems.push_back(diagnostic(
+        place, "a model file as the engine must be the only one; give files as models to compare them"));
   settings.set("engines", implied_engine(names.front()));
 }
 

@@ -11,7 +11,7 @@ using enum Standing;
 
 constexpr std::string_view kTrtexec = "trtexec";
 constexpr std::string_view kBuilderDefault = "nothing; plans are built with TensorRT's default for it";
-constexpr std::string_view kTypesOfFile = "nothing; the types are those that the file says";
+constexpr std::string_view kTypesOfFile = "nothing; the file defines the types";
 
 constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--onnx", "--model FILE", kInfer, kTaken},
@@ -23,8 +23,7 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--warmUp", "`--warmup.min_time_s S`, in seconds", kInfer, kTaken},
     OlderFlag{kTrtexec, "--duration", "--stop.t_min_s S", kInfer, kTaken},
     OlderFlag{kTrtexec, "--iterations",
-              "`--stop.n_min N` for at least so many; `--iterations` are exactly so many here", kInfer,
-              kOther},
+              "`--stop.n_min N` for a least number; `--iterations` is the exact number here", kInfer, kOther},
     OlderFlag{kTrtexec, "--avgRuns", "nothing; every sample is kept", kInfer},
     OlderFlag{kTrtexec, "--percentile", kAlwaysThere, kInfer},
     OlderFlag{kTrtexec, "--infStreams", "`--concurrency N`, with `--scenario closed_loop`", kInfer, kTaken},
@@ -42,7 +41,7 @@ constexpr std::array kTrtexecFlags{
               kInfer},
     OlderFlag{kTrtexec, "--exportLayerInfo", "`--layer-profile`; layers.csv is in the folder of the run",
               kInfer},
-    OlderFlag{kTrtexec, "--separateProfileRun", "nothing; `--layer-profile` has a process of its own",
+    OlderFlag{kTrtexec, "--separateProfileRun", "nothing; `--layer-profile` runs in a separate process",
               kInfer},
     OlderFlag{kTrtexec, "--exportTimes", "nothing; samples.csv is in the folder of every run", kInfer},
     OlderFlag{kTrtexec, "--exportOutput", "--dump-outputs FOLDER", kInfer},
@@ -72,7 +71,7 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--best", "`--precision int8` or `--precision fp16`: a file has one precision",
               kBuild},
     OlderFlag{kTrtexec, "--noTF32", "`--precision fp32`, which is the default", kBuild, kTaken, "*"},
-    OlderFlag{kTrtexec, "--stronglyTyped", "nothing; networks are strongly typed: the file says the types",
+    OlderFlag{kTrtexec, "--stronglyTyped", "nothing; networks are strongly typed: the file defines the types",
               kInfer | kBuild, kTaken, "*"},
     OlderFlag{kTrtexec, "--fp8", "nothing; fp8 is not available", kInfer | kBuild},
     OlderFlag{kTrtexec, "--int4", "nothing; int4 is not available", kInfer | kBuild},
@@ -101,8 +100,8 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--versionCompatible", "nothing; a plan is for the version of TensorRT that built it",
               kInfer | kBuild},
     OlderFlag{kTrtexec, "--refit", "nothing; plans are not refitted", kInfer | kBuild},
-    OlderFlag{kTrtexec, "--stripWeights", "nothing; plans hold their weights", kInfer | kBuild},
-    OlderFlag{kTrtexec, "--stripAllWeights", "nothing; plans hold their weights", kInfer | kBuild},
+    OlderFlag{kTrtexec, "--stripWeights", "nothing; plans contain their weights", kInfer | kBuild},
+    OlderFlag{kTrtexec, "--stripAllWeights", "nothing; plans contain their weights", kInfer | kBuild},
     OlderFlag{kTrtexec, "--directIO", kTypesOfFile, kInfer | kBuild},
     OlderFlag{kTrtexec, "--inputIOFormats", kTypesOfFile, kInfer | kBuild, Standing::kHint, "fp32:chw"},
     OlderFlag{kTrtexec, "--outputIOFormats", kTypesOfFile, kInfer | kBuild, Standing::kHint, "fp32:chw"},

@@ -87,7 +87,7 @@ void check_weights(WorkloadDraft& d) {
 void check_samplers(WorkloadDraft& d) {
   const auto names = d.settings.texts("sampler");
   if (names.size() > 1 && std::ranges::count(names, kNoSampler) > 0)
-    d.report("sampler", "sampler 'none' stands for no sampler; leave it out, or the others");
+    d.report("sampler", "sampler 'none' cannot be combined with other samplers; leave it out, or the others");
 }
 
 std::string written_baseline(WorkloadDraft& d, const std::string& axis) {
@@ -108,10 +108,9 @@ void check_baseline(WorkloadDraft& d) {
     const auto wanted = value_text(values.front());
     const auto have = d.settings.texts(row->is_map() ? axis : std::string(row->name));
     if (std::find(have.begin(), have.end(), wanted) == have.end())
-      d.report(written_baseline(d, axis),
-               fmt::format("baseline {} '{}' is not measured here; {} holds {}", axis, wanted,
-                           row->is_map() ? axis : std::string(row->name),
-                           have.empty() ? "nothing" : join(have, ", ")));
+      d.report(written_baseline(d, axis), fmt::format("baseline {} '{}' is not measured here; {}: {}", axis,
+                                                      wanted, row->is_map() ? axis : std::string(row->name),
+                                                      have.empty() ? "nothing" : join(have, ", ")));
   }
 }
 

@@ -55,7 +55,7 @@ class SettingReader {
     for (std::size_t i = 0; i < map.keys.size(); ++i) {
       const YamlNode& key = map.keys[i];
       if (key.kind != Kind::kScalar) {
-        report(key.place, fmt::format("{} stands where a key belongs", shape_name(key.kind)));
+        report(key.place, fmt::format("{} where a key belongs", shape_name(key.kind)));
         continue;
       }
       if (is_duplicate(seen, key) || (prefix.empty() && key.text == ignored_)) continue;
@@ -93,7 +93,7 @@ class SettingReader {
     if (option && option->is_map()) return read_names(*option, path, key, value);
     if (option) return read_values(*option, std::string(option->name), path, key, value, option->form);
     if (section.empty()) return report_unknown(path, key);
-    report(value.place, fmt::format("{} where a section belongs: '{}' holds {}", shape_name(value.kind), path,
+    report(value.place, fmt::format("{} where a section belongs: '{}' has {}", shape_name(value.kind), path,
                                     join(section, ", ")));
   }
 
@@ -138,7 +138,7 @@ class SettingReader {
     for (std::size_t i = 0; i < value.keys.size(); ++i) {
       const YamlNode& name = value.keys[i];
       if (name.kind != Kind::kScalar || name.text.empty()) {
-        report(name.place, fmt::format("{} stands where a name belongs", shape_name(name.kind)));
+        report(name.place, fmt::format("{} where a name belongs", shape_name(name.kind)));
         continue;
       }
       const std::string full = fmt::format("{}.{}", option.name, name.text);

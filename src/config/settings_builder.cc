@@ -110,7 +110,8 @@ class Builder {
       if (!converted.value) {
         report(value.place, std::move(converted.problem));
       } else if (!seen.insert(*converted.value).second && !option.by_place) {
-        report(value.place, fmt::format("'{}' stands twice in '{}'", shown_value(value.text), raw.written));
+        report(value.place,
+               fmt::format("'{}' is listed twice in '{}'", shown_value(value.text), raw.written));
       } else {
         values.push_back(std::move(*converted.value));
       }

@@ -44,7 +44,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) fail(place(mark), "this alias stands inside its own anchor");
+    if (found == anchors_.end()) fail(place(mark), "this alias is inside its own anchor");
     copy(found->second, place(mark));
     YamlNode node = found->second;
     node.place = place(mark);

@@ -39,7 +39,7 @@ void compare_load(const Machine& found, const std::vector<LoadFigure>& expected,
           {figure.name(), shown_figure(*here), shown_figure(figure), slow_status(found, *here), kSlowFix});
     else if (is_slower(figure, *here))
       all.push_back({figure.name(), shown_figure(*here), shown_figure(figure), CheckStatus::kWarn,
-                     "save the file again: it holds a slower figure"});
+                     "save the file again: it contains a slower figure"});
   }
 }
 

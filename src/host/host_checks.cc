@@ -116,7 +116,7 @@ CheckResult check_frequency(const HostCheckOptions& o) {
 CheckResult check_memory(const HostCheckOptions& o) {
   const MemoryInfo memory = read_memory(o.files);
   const auto usable = usable_bytes(memory);
-  if (!usable) return skip("the kernel does not tell how much memory there is");
+  if (!usable) return skip("the kernel does not report how much memory there is");
   std::string text = fmt::format("{} usable", bytes_in_words(*usable));
   if (memory.total_bytes) text += fmt::format(" of {}", bytes_in_words(*memory.total_bytes));
   if (memory.cgroup_limit_bytes)
@@ -139,7 +139,7 @@ constexpr std::array<std::string_view, 4> kFineClocks{"tsc", "kvm-clock", "arch_
 
 CheckResult check_clock(const HostCheckOptions& o) {
   const auto source = o.files.read_trimmed("sys/devices/system/clocksource/clocksource0/current_clocksource");
-  if (!source || source->empty()) return skip("the kernel does not tell its clock source");
+  if (!source || source->empty()) return skip("the kernel does not report its clock source");
   if (std::find(kFineClocks.begin(), kFineClocks.end(), *source) != kFineClocks.end()) return pass(*source);
   return warn(fmt::format("{}: a reading costs about a microsecond", *source),
               "boot with clocksource=tsc, or measure iterations above 1 ms only");
@@ -188,7 +188,7 @@ CheckResult check_shared_memory(const HostCheckOptions& o) {
 
 CheckResult check_swap(const HostCheckOptions& o) {
   const MemoryInfo memory = read_memory(o.files);
-  if (!memory.swap_total_bytes || !memory.swap_free_bytes) return skip("the kernel does not tell about swap");
+  if (!memory.swap_total_bytes || !memory.swap_free_bytes) return skip("the kernel does not report swap");
   const std::int64_t used = *memory.swap_total_bytes - *memory.swap_free_bytes;
   if (*memory.swap_total_bytes == 0) return pass("none");
   const std::string text =

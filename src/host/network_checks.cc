@@ -114,7 +114,7 @@ CheckResult check_limits(const SystemFiles& files) {
 
 CheckResult check_host_name(const SystemFiles& files, const NetworkSeams& seams) {
   const auto name = files.read_trimmed("proc/sys/kernel/hostname").value_or("");
-  if (name.empty()) return {CheckStatus::kSkip, "the kernel does not tell the host's name", {}};
+  if (name.empty()) return {CheckStatus::kSkip, "the kernel does not report the host's name", {}};
   const auto addresses = seams.addresses(name);
   constexpr const char* kFix =
       "give it an address of the network in /etc/hosts or DNS, or name an address in --rdzv-endpoint";

@@ -136,7 +136,7 @@ Address address_of(const std::string& text) {
     host = host.substr(1, host.size() - 2);
   else if (host.find(':') != std::string::npos)
     throw Error(ErrorCode::kUsage,
-                fmt::format("--serve: '{}': an IPv6 address stands in brackets before its port: [::1]:9400",
+                fmt::format("--serve: '{}': an IPv6 address needs brackets before its port: [::1]:9400",
                             shown_value(text)));
   constexpr int kLastPort = 65535;
   if (!port || *port < 0 || *port > kLastPort || host.find_first_of("[]/ ") != std::string::npos)

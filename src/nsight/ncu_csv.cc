@@ -238,8 +238,9 @@ class Reader {
 
   NcuFile read() {
     if (!columns_.contains("ID"))
-      throw Error(ErrorCode::kData, fmt::format("{}: the table has no column \"ID\", which tells calls apart",
-                                                shown_path(name_)));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("{}: the table has no column \"ID\", which distinguishes calls", shown_path(name_)));
     marks_ = separators_of(std::span(table_.rows).subspan(1), value_columns(), name_);
     if (columns_.contains("Metric Name"))
       read_details();

@@ -67,7 +67,7 @@ void check_tensor(const Tensor& tensor, const std::string& file) {
                         ? static_cast<std::int64_t>(tensor.raw_data().size()) / (row->bits / 8)
                         : std::int64_t{(tensor.*row->count)()};
   if (have != *elements)
-    refuse(file, fmt::format("holds {} numbers for {}, which has {}", have, name, *elements));
+    refuse(file, fmt::format("contains {} numbers for {}, which has {}", have, name, *elements));
 }
 
 // Follows nodes in the order in which their inputs are there; what is left over needs itself.

@@ -60,7 +60,7 @@ bool is_product(const proto::NodeProto& node) {
 std::string weight_obstacle(const proto::NodeProto& node, const GraphIndex& index) {
   const auto* weights = index.initializer(node.input(1));
   if (!weights && node.op_type() == "MatMul" && index.initializer(node.input(0)))
-    return "its weights stand on the left";
+    return "its weights are the left factor";
   if (!weights) return "its weights are not a constant of the model";
   if (weights->data_type() != proto::TensorProto::FLOAT) return "its weights are not float32";
   const bool conv = node.op_type() == "Conv";

@@ -117,9 +117,10 @@ std::vector<float> Rewriter::bias_of(const proto::NodeProto& node, std::size_t c
 std::vector<float> finite_weights(const proto::TensorProto& tensor) {
   auto weights = floats_of(tensor);
   if (!std::all_of(weights.begin(), weights.end(), [](float w) { return std::isfinite(w); }))
-    throw Error(ErrorCode::kData,
-                fmt::format("weights '{}' hold NaN or infinity, which no integer stands for; check the model",
-                            tensor.name()));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("weights '{}' contain NaN or infinity, which no integer stands for; check the model",
+                    tensor.name()));
   return weights;
 }
 

@@ -43,9 +43,9 @@ struct AccuracyQuestion {
   double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
   std::string inputs;               // where they are from, in words
   std::int64_t samples_asked = 0;
-  std::int64_t least_samples = 0;  // a slow reference may stop after so many; 0: it runs all
+  std::int64_t least_samples = 0;  // after which a slow reference may stop; 0: it runs all
   std::string labels_file;
-  std::vector<std::int64_t> labels;  // one a sample; empty: none
+  std::vector<std::int64_t> labels;  // one per sample; empty: none
   std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
   bool generated = false;            // the inputs are random numbers: answers to them mean nothing
   bool needs_evidence = false;       // answers decide only where the inputs bound their change (int8)

@@ -51,7 +51,7 @@ struct InputsTo {
 struct ExpectedTo {
   static constexpr const char* kField = "expected_to";
   std::string from;        // the user's file
-  std::int64_t given = 0;  // so many of its outputs are used
+  std::int64_t given = 0;  // number of its outputs that are used
   std::string file;
 };
 

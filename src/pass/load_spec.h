@@ -25,7 +25,7 @@ struct LoadSpec {
   double t_min_s = 60, t_max_s = 600;  // of the schedule; its length is what p99 needs, between these
   double timeout_s = 0;                // a request that waited longer is not served; 0: none
   std::int64_t max_requests = 0;       // of a capacity search
-  std::int64_t max_batch = 1;          // requests in one inference; above 1 engines are loaded for so many
+  std::int64_t max_batch = 1;          // requests per inference, for which engines are loaded
   double batch_timeout_s = 0;          // how long a request may wait for others
   double slo_p = 0, slo_bound_s = 0;   // 0: no objective
   // The number of the device that an instance is on, where they are on devices of their own.

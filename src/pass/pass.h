@@ -112,7 +112,7 @@ struct PassSpec {
   // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
   std::vector<std::int64_t> batch_dimensions;
   plugin::EngineSettings settings;
-  std::vector<std::string> input_files;  // .npy, one an input, as input_layout.h says
+  std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
   std::int64_t batch = 1;
   std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
   std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check

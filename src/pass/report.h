@@ -56,9 +56,9 @@ struct PreparedFile {
 struct CheckReport {
   result::PrecisionReadBack precision;
   result::Count tensor_peak_bytes;
-  result::Count reserved_peak_bytes = result::Count::missing("the engine tells of no memory it reserves");
+  result::Count reserved_peak_bytes = result::Count::missing("the engine reports no reserved memory");
   result::Number flops_per_item;  // counted by the engine
-  result::Number flops_per_byte = result::Number::missing("this engine cannot tell");
+  result::Number flops_per_byte = result::Number::missing("this engine does not report it");
 };
 
 struct LayerReport {

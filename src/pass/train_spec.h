@@ -14,11 +14,11 @@ namespace paceline::pass {
 struct DataSpec {
   std::string source = "synthetic";  // synthetic | cifar10 | cifar100 | image_folder | token_file | npz
   std::string path;                  // file or folder
-  std::int64_t workers = 2;          // threads that make batches, a rank; 0: made in the step itself
-  std::int64_t prefetch = 2;         // batches a worker may be ahead
+  std::int64_t workers = 2;          // threads per rank that make batches; 0: the step makes them
+  std::int64_t prefetch = 2;         // batches per worker, made in advance
   std::int64_t synthetic_samples = 50'000;  // length of an epoch
-  bool synthetic_fresh = false;  // every batch is made anew by the workers; false: one batch, always the same
-  bool augment = true;           // random crop and flip, image sources
+  bool synthetic_fresh = false;             // workers make every batch again; false: always the same batch
+  bool augment = true;                      // random crop and flip, image sources
   bool shuffle = true;
   bool held_out = false;  // the part that is not trained on, where the source has one
   std::uint64_t seed = 42;
@@ -30,8 +30,8 @@ struct ScheduleSpec {
   std::int64_t warmup_steps = 0;  // linear from 0
   std::int64_t total_steps = 0;   // of cosine: where it reaches `last`
   double last = 0;                // cosine: as a share of base
-  std::int64_t step_every = 0;    // step: so many steps
-  double gamma = 0.1;             // step: factor
+  std::int64_t step_every = 0;    // step: steps between reductions
+  double gamma = 0.1;             // step: factor of a reduction
   friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
 };
 
@@ -41,7 +41,7 @@ struct CheckpointSpec {
   std::int64_t keep = 2;
   bool asynchronous = false;
   bool resume = false;     // from the newest good one
-  double timeout_s = 600;  // so long the other ranks wait for one that writes or reads
+  double timeout_s = 600;  // longest wait of the other ranks for one that writes or reads
 };
 
 // Of a pass under the profiler (PassKind::kTrainProfile).
@@ -57,7 +57,7 @@ struct TrainSpec {
   DataSpec data;
   ScheduleSpec schedule;
   CheckpointSpec checkpoint;
-  std::int64_t epochs = 0;             // 0: as long as is measured; else so many
+  std::int64_t epochs = 0;             // number of epochs; 0: as long as is measured
   std::int64_t eval_every_epochs = 1;  // on held-out data, where there are any; 0: never
   std::int64_t drift_check_every =
       0;               // steps between comparisons of the ranks' parameters; 0: at the end only

@@ -24,7 +24,7 @@ std::optional<pass::PassReport> read_unfinished_records(const std::filesystem::p
 void set_file_aside(const std::filesystem::path& file);
 // Writes the records with their seal; earlier ones are set aside.
 void keep_records(const std::filesystem::path& file, const std::string& records, const std::string& case_id);
-// Adds one record to a file of this run's own, and seals it anew.
+// Adds one record to a file of this run, and seals it again.
 void add_kept_record(const std::filesystem::path& file, const nlohmann::json& record,
                      const std::string& case_id);
 

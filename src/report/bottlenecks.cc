@@ -23,7 +23,8 @@ std::string cost_text(const Bottleneck& b) {
 }
 
 Table bottleneck_table(const CaseResult& one, const std::vector<Bottleneck>& found) {
-  Table table{.heads = {"", "bottleneck", "ms a step", "of the step", "evidence", "try"}, .numbers_from = 2};
+  Table table{.heads = {"", "bottleneck", "ms per step", "of the step", "evidence", "try"},
+              .numbers_from = 2};
   table.numbers_to = 4;
   for (const auto& b : found)
     table.add(std::to_string(table.rows.size() + 1), without_label(b.finding.text, one), cost_text(b),

@@ -97,8 +97,9 @@ std::string speedup_reading(std::span<const ReportRun> runs) {
 std::string device_memory_words(const Cases& cases) {
   const bool drivers =
       std::ranges::any_of(cases, [](const auto& e) { return result::is_drivers_memory(*e.one); });
-  return fmt::format("the most that tensors held of the GPU's memory{}",
-                     drivers ? ", and where the engine does not tell, what the driver says was in use" : "");
+  return fmt::format(
+      "the most that tensors held of the GPU's memory{}",
+      drivers ? ", and where the engine does not report it, what the driver reports in use" : "");
 }
 
 std::string memory_of_place(std::span<const ReportRun> runs, bool device) {

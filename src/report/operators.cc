@@ -35,7 +35,7 @@ std::vector<Cell> operator_cells(const OperatorRow& row, double steps) {
 // The parts of the mean step: the operators with most time, the others, and time in no operator.
 Table operator_table(const OperatorProfile& profile) {
   const bool device = on_device(profile);
-  Table table{.heads = {"operator", "calls a step", device ? "device ms" : "self ms",
+  Table table{.heads = {"operator", "calls per step", device ? "device ms" : "self ms",
                         device ? "host total ms" : "total ms", "share"},
               .most = {52}};
   if (!profile.steps) return table;

@@ -37,7 +37,7 @@ struct StepView {
 // Empty with fewer than two ranks or three steps. Throws Error(kData) where steps of ranks do not fit.
 StepView step_view(const std::vector<result::RankSteps>& tables);
 
-// Indices of the largest values, at most so many, in ascending order.
+// Indices of the `most` largest values, in ascending order.
 std::vector<std::size_t> largest_of(const std::vector<double>& values, std::size_t most);
 
 }  // namespace paceline::report

@@ -113,15 +113,15 @@ constexpr const char* kRankTimeReading =
     "What a rank takes by itself: optimizer, pause, data, forward and backward. The rank with the longest "
     "time keeps the others waiting.";
 constexpr const char* kLatenessReading =
-    "How much later than the median rank a rank was ready; a cell that holds several steps or ranks has the "
-    "largest. A dark row is a rank that is always late, a dark column a step that disturbed all.";
+    "How much later than the median rank a rank was ready; a cell that contains several steps or ranks has "
+    "the largest. A dark row is a rank that is always late, a dark column a step that disturbed all.";
 constexpr const char* kBudgetReading =
     "What a mean step takes beyond the mean step of the fewest ranks: communication from when the last rank "
     "was ready, waiting for that rank, waiting for data, and computing that takes longer beside other ranks.";
 
 // A row per part of every gap to ideal scaling that may be claimed.
 Table budget_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"case", "time lost in", "ms a step", "of the loss"}, .numbers_from = 2};
+  Table table{.heads = {"case", "time lost in", "ms per step", "of the loss"}, .numbers_from = 2};
   for (const ReportCase& entry : cases) {
     if (!entry.one->scaling || !doubt_of(entry).empty()) continue;
     for (const auto& part : entry.one->scaling->budget)

@@ -58,7 +58,7 @@ Section answers_section(const std::vector<ReportCase>& cases) {
 
 Section recommended_section(const std::vector<ReportCase>& cases) {
   Section section;
-  section.table = {.heads = {"case", "recommended", "saves ms a step (range)", "throughput"},
+  section.table = {.heads = {"case", "recommended", "saves ms per step (range)", "throughput"},
                    .numbers_from = 2};
   std::string nothing;
   for (const ReportCase& entry : cases) {

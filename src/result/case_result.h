@@ -257,7 +257,7 @@ struct Flops {
   Number peak_datasheet_flops_per_s = Number::missing("the case ran on no GPU");
   Number share_of_datasheet_peak = peak_datasheet_flops_per_s;
   // Of convolutions and matrix products: FLOPs over bytes of operands and results, each counted once.
-  Number flops_per_byte = Number::missing("this engine cannot tell");
+  Number flops_per_byte = Number::missing("this engine does not report it");
 };
 
 // How long one part of an inference on a device took, over all samples.

@@ -29,7 +29,8 @@ LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns)
   if (sum <= 0) {
     const bool timed =
         std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(row.time_ns); });
-    profile.reason = timed ? "every layer is too short for the engine's clock" : "the engine told no times";
+    profile.reason =
+        timed ? "every layer is too short for the engine's clock" : "the engine reported no times";
     profile.sum_ns = profile.of_latency = Number::missing(profile.reason);
     return profile;
   }

@@ -46,7 +46,7 @@ template <const char* Name, Number DevicePart::*Field>
 MetricValue device_part(const CaseResult& c) {
   for (const auto& part : c.device_parts)
     if (part.name == Name) return plain(part.*Field, kToMs);
-  return {{}, {}, {}, c.device_parts.empty() ? "the engine has no clock of its own" : "nothing is copied"};
+  return {{}, {}, {}, c.device_parts.empty() ? "the engine has no device clock" : "nothing is copied"};
 }
 
 // The time of an inference in a block is none.
@@ -72,7 +72,7 @@ double share_of_copies_between(const CaseResult& c) {
 MetricValue hidden_copies(const CaseResult& c) {
   if (c.benchmark.timing_mode != stats::kPipelined) return {{}, {}, {}, "each inference was waited for"};
   const auto *h2d = part_p50(c, kH2d), *model = part_p50(c, kDeviceCompute), *d2h = part_p50(c, kD2h);
-  if (!model || !c.device_p50_ns.value) return {{}, {}, {}, "the engine has no clock of its own"};
+  if (!model || !c.device_p50_ns.value) return {{}, {}, {}, "the engine has no device clock"};
   const double copies = ((h2d ? **h2d : 0) + (d2h ? **d2h : 0)) * share_of_copies_between(c);
   if (copies <= 0) return {{}, {}, {}, "nothing is copied"};
   return {std::clamp((copies + **model - *c.device_p50_ns.value) / copies, 0.0, 1.0), {}, {}, {}};
@@ -164,7 +164,7 @@ MetricValue efficiency(const CaseResult& c) {
     return {{},
             {},
             {},
-            c.training ? "no case of fewer ranks with the same work a rank"
+            c.training ? "no case of fewer ranks with the same work per rank"
                        : "no case of fewer GPUs or instances with the same work for each"};
   const std::string doubt = scaling_doubt(c);
   return doubt.empty() ? estimate(efficiency_of(c)) : MetricValue{{}, {}, {}, doubt};
@@ -370,7 +370,7 @@ constexpr std::array kMetrics{
            [](const CaseResult& c) { return plain(c.model_file.size_bytes, kToMb); }},
     Metric{"memory_mb", "memory", "MB", kLow,
            "Memory that the case needs: on a device what tensors held of its memory, or device_used_mb where "
-           "the engine does not tell; else host_memory_mb.",
+           "the engine does not report it; else host_memory_mb.",
            "memory", [](const CaseResult& c) { return plain(peak_memory(c), kToMb); }},
     Metric{"host_memory_mb", "host memory", "MB", kLow,
            "Peak resident memory of the worker above its state before load; largest over repetitions.",
@@ -396,10 +396,10 @@ constexpr std::array kMetrics{
            "Achieved FLOPs over what the GPU's datasheet says of dense products in this precision.",
            "flops-and-peak", [](const CaseResult& c) { return plain(c.flops.share_of_datasheet_peak); }},
     Metric{"saturation_per_s", "saturation", "1/s", kHigh,
-           "Server: requests a second with every lane always in use, measured before the schedule; the "
+           "Server: requests per second with every lane always in use, measured before the schedule; the "
            "lowest of the processes.",
            kLoad, load_number<&Load::saturation_per_s>},
-    Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests a second of the schedule.", kLoad,
+    Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests per second of the schedule.", kLoad,
            load_number<&Load::offered_per_s>},
     Metric{"capacity_per_s", "capacity", "1/s", kHigh,
            "Server with slo and no rate: the highest rate that was seen to hold the objective; the lowest of "
@@ -429,7 +429,7 @@ constexpr std::array kMetrics{
            "Server: 99th percentile of how late a free lane noticed a request; the largest of the processes.",
            kLoad, load_number_ms<&Load::issue_delay_p99_ns>},
     Metric{"tokens_per_s", "tokens", "1/s", kHigh,
-           "Training of language models: tokens a second, throughput times the length of a sequence.",
+           "Training of language models: tokens per second, throughput times the length of a sequence.",
            "training-throughput", tokens_per_s},
     Metric{
         "efficiency", "efficiency", "1", kHigh,
@@ -473,7 +473,7 @@ constexpr std::array kMetrics{
            "Training: from the start of the first step to the end of the last.", "training-throughput",
            total_s},
     Metric{"loader_per_s", "loader", "1/s", kHigh,
-           "Training: samples a second that the loaders of all ranks could deliver.", "training-throughput",
+           "Training: samples per second that the loaders of all ranks could deliver.", "training-throughput",
            training_number<&Training::loader_samples_per_s>},
     Metric{"busbw_gb_per_s", "bus bandwidth", "GB/s", kHigh,
            "Collectives: bus bandwidth of the largest size, out of place, operations one by one; 10^9 bytes.",

@@ -91,7 +91,7 @@ constexpr NoiseRule kRules[] = {
      {20, 200},
      {20, 200},
      NoiseFormat::kPlain,
-     "a thread was taken off its CPU {0} times a second",
+     "a thread was taken off its CPU {0} times per second",
      "use fewer threads than allowed CPUs, or pin them",
      [](const NoiseFacts& f) { return f.noise.nivcsw_per_s; },
      NoiseOf::kHost},

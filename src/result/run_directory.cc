@@ -87,8 +87,7 @@ std::string difference_of(const CaseResult& c, const fs::path& file) {
     return e.what();
   }
   return fmt::format(
-      "'{}' and run_summary.json say different things of the same case: one of them was "
-      "changed after the run",
+      "'{}' and run_summary.json disagree about the same case: one of them was changed after the run",
       file.string());
 }
 
@@ -190,11 +189,9 @@ StoredRun read_run(const fs::path& path) {
   fs::path file = path;
   if (fs::is_directory(path)) file = fs::exists(path / kSummaryFile) ? path / kSummaryFile : newest_run(path);
   if (file.empty() || !fs::exists(file))
-    throw Error(
-        ErrorCode::kData,
-        fmt::format(
-            "'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>",
-            path.string()));
+    throw Error(ErrorCode::kData, fmt::format("'{}' contains no run (no run_summary.json); give a run "
+                                              "directory, e.g. results/quickstart/<run_id>",
+                                              path.string()));
   auto json = parse_json(read_regular_file(file), file.string());
   if (!json.is_object() || !json.contains("run_id") || !json.contains("cases"))
     throw Error(ErrorCode::kData,

@@ -133,7 +133,7 @@ std::vector<double> device_durations_ns(const std::vector<Sample>& samples) {
 Estimate device_median(const std::vector<Sample>& samples, const std::vector<std::vector<double>>& processes,
                        double confidence) {
   const auto all = device_durations_ns(samples);
-  const auto none = Number::missing("the engine has no clock of its own");
+  const auto none = Number::missing("the engine has no device clock");
   if (all.empty()) return {none, none, none, confidence, ""};
   Stats stats;
   fill_stats(stats, all, all, {}, confidence);

@@ -110,7 +110,7 @@ bool has_another_model(const RunSetup& setup, CaseRun& c, RunObserver& observer)
   if (change.empty()) return false;
   if (!has_records(c)) return true;
   observer.warning(fmt::format("{}: {}; {}", c.result.label, change,
-                               c.selected ? "the case is measured anew, and its earlier records are kept"
+                               c.selected ? "the case is measured again, and its earlier records are kept"
                                           : "its figures are those of the earlier file"));
   if (c.selected) return true;
   for (const auto& before : setup.previous.run.cases)

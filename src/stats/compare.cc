@@ -27,7 +27,7 @@ std::vector<double> log_ratios(std::span<const double> denominator, std::span<co
   std::vector<double> d(denominator.size());
   for (std::size_t i = 0; i < d.size(); ++i) {
     if (!(denominator[i] > 0) || !(numerator[i] > 0)) {
-      throw Error(ErrorCode::kData, fmt::format("pair {} holds {} and {}; a ratio needs values above 0", i,
+      throw Error(ErrorCode::kData, fmt::format("pair {} is {} and {}; a ratio needs values above 0", i,
                                                 denominator[i], numerator[i]));
     }
     d[i] = std::log(numerator[i]) - std::log(denominator[i]);

@@ -222,7 +222,7 @@ void keep_common(std::vector<Suspicion>& all, const std::vector<Suspicion>& atte
 
 }  // namespace
 
-// The circle method: the last one stays, the others turn by one place a round.
+// The circle method: the last one stays, the others turn by one place per round.
 std::vector<Round> pair_rounds(int members) {
   const int seats = members + members % 2, turning = seats - 1;
   std::vector<Round> rounds;

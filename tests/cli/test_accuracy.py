@@ -212,7 +212,7 @@ class References(Accuracy):
         (self.folder / "short.npy").write_bytes(matrix(rows(5)))
         (self.folder / "wide.npy").write_bytes(matrix([row + [0.0] for row in rows(8)]))
         (self.folder / "junk.npy").write_bytes(b"junk")
-        for file, words in (("short.npy", ["[5, 4]", "8 inputs are compared"]), ("wide.npy", ["'wide.npy' holds [8, 1, 5]", "[8, 1, 4]"]),
+        for file, words in (("short.npy", ["[5, 4]", "8 inputs are compared"]), ("wide.npy", ["'wide.npy' contains [8, 1, 5]", "[8, 1, 4]"]),
                             ("junk.npy", ["junk.npy"]), ("none.npy", ["none.npy"]), ("x:ref.npy", ["no array named 'x'"])):
             cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
             self.assert_failed(self.infer("--load-inputs", "in.npy", "--accuracy-reference", file), 2, "data", *words)

@@ -218,7 +218,7 @@ class BadData(Files):
         "cut.npz": ("cut.npz", "not a readable .npz archive"), "flipped.npz": ("flipped.npz", "cannot be unpacked"),
         "member.npz": ("member.npz/x.npy", "cut off"), "none.npz": ("none.npz", "no array named 'x'"),
         "names.npz": ("names.npz", "no such input"), "wide.npy": ("[8, 5]", "needs float32"), "double.npy": ("float64", "needs float32"),
-        "rows.npy": ("rows.npy", "holds no samples"), "gone.npy": ("gone.npy", "No such file"), "cut.npy": ("cut.npy", "its shape needs 128"),
+        "rows.npy": ("rows.npy", "contains no samples"), "gone.npy": ("gone.npy", "No such file"), "cut.npy": ("cut.npy", "its shape needs 128"),
     }
 
     def setUp(self):
@@ -273,7 +273,7 @@ class BadData(Files):
 
     def test_weights_of_nan_do_not_become_integers(self):
         self.write_bytes("m.onnx", onnx.linear(tensor=onnx.weights("w", (4, 4), [1.0] * 15 + [NAN])))
-        self.assert_said(self.measure("--precision", "int8", code=2), ["weights 'w' hold NaN", "check the model"])
+        self.assert_said(self.measure("--precision", "int8", code=2), ["weights 'w' contain NaN", "check the model"])
 
     def test_calibration_without_data_is_said(self):
         result = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime", "--shapes", "x:1x4", "--threads", 1, "--iterations", 3,

@@ -220,7 +220,7 @@ class Damaged(cli.CliTest):
         self.assertEqual(self.summary(self.run_dir)["cases"][0]["samples"]["sha256"], digest)
 
     def test_a_result_that_was_changed_is_named(self):
-        words = "result.json' and run_summary.json say different things of the same case"
+        words = "result.json' and run_summary.json disagree about the same case"
         self.assertNotIn(words, self.run_cli("report", "-s", self.run_dir, "-f", "markdown").err)
         file = self.run_dir / "result.json"
         case = json.loads(file.read_text(encoding="utf-8"))
@@ -231,7 +231,7 @@ class Damaged(cli.CliTest):
                 result = self.run_cli("report", "-s", self.run_dir, "-f", form)
                 self.assert_code(result, 0)
                 self.assertIn(words, result.err)
-            self.assertIn("different things of the same case", self.run_cli("report", "-s", self.run_dir, "-f", "markdown").out)
+            self.assertIn("disagree about the same case", self.run_cli("report", "-s", self.run_dir, "-f", "markdown").out)
 
     def resume_sets_aside(self, words, name="timed-0.jsonl"):
         """The record is named and kept, and what it was for is measured again."""

@@ -25,7 +25,7 @@ class ForeignWords(cli.CliTest):
             self.expect(["infer", "--model", "tiny_cnn", flag, value], f"{flag}: unknown option", words)
 
     def test_a_flag_before_the_command(self):
-        self.expect(["--onnx=m.onnx"], "'--onnx=m.onnx' stands before the command; write: paceline infer --onnx=m.onnx")
+        self.expect(["--onnx=m.onnx"], "'--onnx=m.onnx' is before the command; write: paceline infer --onnx=m.onnx")
         self.expect(["-m", "m.onnx"], "write: paceline infer -m m.onnx")
         self.expect(["--batch", "8", "infer", "-m", "x.onnx"], "write: paceline infer --batch 8 -m x.onnx")
         self.expect(["--ranks", "2"], "write: paceline train --ranks 2")

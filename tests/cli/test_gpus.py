@@ -80,7 +80,7 @@ class Mistakes(OfFour):
     def test_each_names_the_flag_as_typed(self):
         self.refused("--gpus", "1,8", words=["'--gpus 1,8': 8 devices are asked for, and 4 devices are visible here"])
         self.refused("--devices", "0,4", words=["'--devices 0,4': there is no device 4; 4 devices are visible here"])
-        self.refused("--devices", "1,1", words=["'1' stands twice in '--devices'"])
+        self.refused("--devices", "1,1", words=["'1' is listed twice in '--devices'"])
         self.refused("--gpus", "2", "--device", "cpu", words=["'--gpus' is for several CUDA devices, and --device is 'cpu'"])
         self.refused("--gpus", "2", "--devices", "0,1,2", words=["'--devices' names 3 devices, and '--gpus' asks for 2"])
         self.refused("--gpus", "0", words=["--gpus", "out of range"])

@@ -354,7 +354,7 @@ class Instances(Load):
         _, summary = self.load_run("--scenario", "offline", "--instances", "2", "--threads-per-instance", str(CPUS), iterations=20, code=77)
         case = summary["cases"][0]
         self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unavailable"))
-        self.assertIn("CPUs of their own", case["reason"])
+        self.assertIn("separate CPUs", case["reason"])
 
     def test_sync_has_no_instances(self):
         self.assert_error(self.infer("--instances", "2"), 2, "instances", "closed_loop", lines=1)

@@ -55,7 +55,7 @@ class BadPlan(cli.CliTest):
     def test_duplicate_axes(self):
         self.refuse("kind: inference\nmodels: [resnet50]\nmodels: [vit_b_16]\n", "p.yaml:3:1", "duplicate key 'models'", "line 2")
         self.refuse("kind: inference\nmodels: [resnet50]\nmodel: vit_b_16\n", "'model'", "'models'")
-        self.refuse("kind: inference\nmodels: [resnet50]\nbatch_sizes: [1, 8, 1]\n", "p.yaml:3:21", "'1' stands twice")
+        self.refuse("kind: inference\nmodels: [resnet50]\nbatch_sizes: [1, 8, 1]\n", "p.yaml:3:21", "'1' is listed twice")
         self.assert_error(self.run_cli("infer", "--model", "resnet50", "--batch", "1", "--batch", "2"), 2, "given before")
 
     def test_all_errors_at_once(self):

@@ -97,7 +97,7 @@ class Traces(CliTest):
                           ["--duration", "5s"], ["-t", "input"], ["plan.yaml"]):
             result = self.run_cli("profile", "--self-test", *arguments)
             self.assert_code(result, 2)
-            self.assertIn(f"paceline: {arguments[0]}: --self-test trains a small model of its own", result.err)
+            self.assertIn(f"paceline: {arguments[0]}: --self-test trains its built-in small model", result.err)
         result = self.run_cli("profile", "--self-test", "--steps", 0)
         self.assert_code(result, 2)
         self.assertIn("1 error, nothing was run", result.err)

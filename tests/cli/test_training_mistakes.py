@@ -41,7 +41,7 @@ class Refused(cli.CliTest):
         (self.folder / "loop").symlink_to("loop")
         for source, path, *words in (
                 ("image_folder", file, "is a file", "takes a folder"), ("npz", folder, "is a folder", "takes a file"),
-                ("token_file", folder, "is a folder"), ("image_folder", folder, "holds no folders", "one folder a class"), ("cifar100", "gone", "'gone' does not exist"), ("npz", "/dev/null", "neither"),
+                ("token_file", folder, "is a folder"), ("image_folder", folder, "contains no folders", "one folder of pictures per class"), ("cifar100", "gone", "'gone' does not exist"), ("npz", "/dev/null", "neither"),
                 ("npz", self.folder / "loop", "cannot be read"), ("npz", "x" * 5000, "cannot be read")):
             self.refuse([f"--data.source={source}", f"--data.path={path}"], "data.path", *words)
 

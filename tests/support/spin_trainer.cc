@@ -118,7 +118,7 @@ class SpinTrainer : public plugin::Trainer {
   void save(const std::string& file, bool) override {
     if (!std::isfinite(weight_))
       throw Error(ErrorCode::kInternal,
-                  "the weight holds numbers that are not finite: training has diverged");
+                  "the weight contains numbers that are not finite: training has diverged");
     std::ofstream stream(file);
     stream << fmt::format("spin {} {} {} {:a} end\n", model_.name, settings_.optimizer.name, steps_, weight_);
     if (!stream.flush()) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}'", file));

@@ -154,8 +154,9 @@ class Source {
 void check_same(const Source& source, const std::string& what, const std::string& there,
                 const std::string& here) {
   if (there != here)
-    source.fail(fmt::format("is of {} '{}', this run has '{}'; continue with the same {} or start anew", what,
-                            there, here, what));
+    source.fail(
+        fmt::format("is of {} '{}', this run has '{}'; continue with the same {} or start from the beginning",
+                    what, there, here, what));
 }
 
 void check_names(Source& source, const NamedTensors& weights) {
@@ -163,7 +164,7 @@ void check_names(Source& source, const NamedTensors& weights) {
   for (std::size_t i = 0; i < std::max(stored.size(), weights.size()); ++i) {
     const auto there = i < stored.size() ? stored.get(i).toStringRef() : std::string("nothing");
     const auto here = i < weights.size() ? weights[i].first : std::string("nothing");
-    if (there != here) source.fail(fmt::format("holds {} where the model has {}", there, here));
+    if (there != here) source.fail(fmt::format("contains {} where the model has {}", there, here));
   }
 }
 
@@ -172,11 +173,11 @@ void check_shapes(const Source& source, const std::vector<at::Tensor>& stored,
                   const std::function<std::string(std::size_t)>& name) {
   if (stored.size() != wanted.size())
     source.fail(
-        fmt::format("holds {} tensors where this run has {}; are model, optimizer and precision the same?",
+        fmt::format("contains {} tensors where this run has {}; are model, optimizer and precision the same?",
                     stored.size(), wanted.size()));
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (stored[i].sizes() != wanted[i].sizes() || stored[i].scalar_type() != wanted[i].scalar_type())
-      source.fail(fmt::format("holds {} as {} [{}], this run needs {} [{}]", name(i),
+      source.fail(fmt::format("contains {} as {} [{}], this run needs {} [{}]", name(i),
                               c10::toString(stored[i].scalar_type()), fmt::join(stored[i].sizes(), ","),
                               c10::toString(wanted[i].scalar_type()), fmt::join(wanted[i].sizes(), ",")));
 }
@@ -191,7 +192,7 @@ void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
   const auto bad = shared ? what_is_not_finite(shared->weights, shared->optimizer_state) : std::string();
   if (!bad.empty())
-    throw Error(ErrorCode::kInternal, fmt::format("{} holds numbers that are not finite: training has "
+    throw Error(ErrorCode::kInternal, fmt::format("{} contains numbers that are not finite: training has "
                                                   "diverged; lower the learning rate, or clip gradients",
                                                   bad));
   OutputArchive archive;
@@ -215,7 +216,7 @@ void save_state(const std::string& file, const SharedState* shared, const RankSt
 
 void load_shared_state(const std::string& file, SharedState& into) {
   Source source(file);
-  if (!source.has("model")) source.fail("holds one rank's random state only; give that of rank 0");
+  if (!source.has("model")) source.fail("contains one rank's random state only; give that of rank 0");
   check_same(source, "model", source.value("model").toStringRef(), into.model);
   check_same(source, "optimizer", source.value("optimizer").toStringRef(), into.optimizer);
   check_names(source, into.weights);
@@ -227,7 +228,7 @@ void load_shared_state(const std::string& file, SharedState& into) {
   NamedTensors named;
   for (std::size_t i = 0; i < weights.size(); ++i) named.emplace_back(into.weights[i].first, weights[i]);
   if (const auto bad = what_is_not_finite(named, optimizer); !bad.empty())
-    source.fail(fmt::format("holds numbers that are not finite in {}: training had diverged", bad));
+    source.fail(fmt::format("contains numbers that are not finite in {}: training had diverged", bad));
   copy_all(weights, tensors_of(into.weights));
   copy_all(optimizer, into.optimizer_state);
   into.steps = source.value("steps").toInt();

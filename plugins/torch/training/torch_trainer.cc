@@ -205,7 +205,7 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
 }
 
 // Drops the gradients, so that the next backward pass writes new ones, like PyTorch's zero_grad(). The
-// Reducer makes views into DDP's buckets anew. The optimizer checks on the device whether gradients were
+// Reducer makes views into DDP's buckets again. The optimizer checks on the device whether gradients were
 // finite, so that the host does not wait.
 void TorchTrainer::apply_gradients(double learning_rate) {
   const auto gradients = gradients_of(parameters_);
@@ -344,7 +344,7 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
   // state of another kind of device belongs to another generator.
   if (own.rank != rank() || own.device != rank_state().device)
     return seed_generator(mix64(settings_.seed ^ draw_of(0)));
-  translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),
+  translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' contains no random state", rank_file),
                    [&] { set_random_state(device_->generator(), own.random); });
 }
 

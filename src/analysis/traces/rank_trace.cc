@@ -68,9 +68,8 @@ void RankReader::refuse_without_steps() const {
     why = "has no step with a time: ts and dur of all ProfilerStep#N are 0; record it again";
   else if (trace_.events.empty() && trace_.uncategorised > 0)
     why =
-        "has events of a device without a category (cat), so that operators cannot be told from kernels: "
-        "give "
-        "the file as export_chrome_trace wrote it";
+        "has events of a device without a category (cat), so that operators cannot be distinguished from "
+        "kernels: give the file as export_chrome_trace wrote it";
   throw Error(ErrorCode::kData, fmt::format("{} {}", trace_.file, why));
 }
 
@@ -102,12 +101,12 @@ void RankReader::require_one_process() const {
   if (processes.size() < 2 && !beside) return;
   throw Error(
       ErrorCode::kData,
-      fmt::format("{} has {}: several ranks in one file; give each rank a file of its own, "
-                  "trace_rank0.json and so on",
-                  result_.file,
-                  processes.size() > 1 ? fmt::format("steps of {} processes", processes.size())
-                                       : fmt::format("steps {} and {} at the same time",
-                                                     (beside - 1)->step.number, beside->step.number)));
+      fmt::format(
+          "{} has {}: several ranks in one file; give each rank a separate file, trace_rank0.json and so on",
+          result_.file,
+          processes.size() > 1 ? fmt::format("steps of {} processes", processes.size())
+                               : fmt::format("steps {} and {} at the same time", (beside - 1)->step.number,
+                                             beside->step.number)));
 }
 
 void RankReader::find_steps() {

@@ -30,7 +30,7 @@ class TraceBytes {
     if (byte != kEnd) ++at_;
     return byte;
   }
-  // Bytes that can be had without reading; skip() at most so many.
+  // Bytes that are available without reading; skip() must not exceed them.
   [[nodiscard]] std::string_view ready() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   void skip(std::size_t count) { at_ += count; }
 

@@ -25,7 +25,7 @@ class TopologyReader {
     for (std::size_t i = 0; i < root.keys.size(); ++i) {
       const auto& key = root.keys[i];
       if (std::any_of(table.begin(), table.end(), [&](const auto& t) { return t.name == key.text; }))
-        report(key.place, fmt::format("topology '{}' stands here a second time", key.text));
+        report(key.place, fmt::format("topology '{}' is listed twice", key.text));
       table.push_back(row(key, root.items[i]));
     }
     if (!problems_.empty()) throw ConfigErrors(problems_);
@@ -123,7 +123,7 @@ class TopologyReader {
       const auto bytes = std::get<std::int64_t>(*size.value);
       if (!t.gb_per_s.empty() && bytes <= t.gb_per_s.back().first)
         report(node.keys[i].place,
-               fmt::format("'{}': {} does not ascend; sizes stand in their order", key_, node.keys[i].text));
+               fmt::format("'{}': {} is out of order; sizes must ascend", key_, node.keys[i].text));
       t.gb_per_s.emplace_back(bytes, *rate);
     }
   }

@@ -55,7 +55,7 @@ class InputSettler {
     }
     report(
         "models",
-        fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each a workload of its own",
+        fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each a separate workload",
                     one, other, input_shapes_text(its.inputs), input_shapes_text(others.inputs)));
   }
 

@@ -73,12 +73,12 @@ std::string path_problem(const std::string& path, const DataSource& source) {
   if (source.path == DataSource::Path::kFolder && !folder)
     return fmt::format("is a file; {} takes a folder", source.name);
   if (!source.endings.empty() && !ends_as(path, source.endings))
-    return fmt::format("has another ending than {}, which say what it holds",
+    return fmt::format("must end in one of {}, which define what it contains",
                        join(split(source.endings, ','), ", "));
   if (::access(path.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
     return "may not be read; check its permissions";
   if (source.one_folder_per_class && !has_folders(path))
-    return fmt::format("holds no folders; {} takes one folder a class, pictures in it", source.name);
+    return fmt::format("contains no folders; {} takes one folder of pictures per class", source.name);
   return {};
 }
 
@@ -198,11 +198,11 @@ std::vector<std::string> training_reasons(const Case& item) {
                                   model->max_sequence_length, s.integer("sequence_length")));
   const DataSource& source = source_of(s);
   if (!source.item.empty() && source.item != model->item)
-    reasons.push_back(fmt::format("data.source '{}' holds {}, and {} takes {}", source.name, source.item,
+    reasons.push_back(fmt::format("data.source '{}' has {}, and {} takes {}", source.name, source.item,
                                   model->name, model->item));
   if (ddp_for(s.text("ddp.enabled"), s.integer("ranks")) == "apart" && s.has("checkpoint.dir"))
     reasons.emplace_back(
-        "'ddp.enabled: false' with several ranks trains a model each, and a checkpoint holds one");
+        "'ddp.enabled: false' with several ranks trains one model per rank, and a checkpoint contains one");
   if (s.text("backend") == "nccl" && is_cpu(s.text("device")))
     reasons.emplace_back("backend 'nccl' connects CUDA devices; use gloo with device: cpu");
   return reasons;

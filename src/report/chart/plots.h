@@ -25,7 +25,7 @@ Plots stage_plots(std::span<const ReportRun> runs);
 // sample_plots.cc
 inline constexpr std::size_t kServersDrawn = 6;
 Plots request_plots(std::span<const ReportRun> runs);
-// Distribution and course over time, of at most so many points.
+// Distribution and course over time, each of at most `max_points` points.
 Plots sample_plots(const ReportCase& entry, std::size_t max_points);
 
 // device_plots.cc: clock and power of the GPUs in the timed windows, by the sampler nvml

@@ -96,7 +96,7 @@ std::string change_of(const FileList::value_type& then, const std::string& file)
   if (now->mtime_ns == then.at("mtime_ns").get<std::int64_t>()) return {};
   const auto sha256 = then.at("sha256").get<std::string>();
   if (sha256.empty()) return "it was written at another time";
-  return sha256_file(file) == sha256 ? "" : "it holds other bytes";
+  return sha256_file(file) == sha256 ? "" : "it contains other bytes";
 }
 
 }  // namespace
@@ -112,9 +112,9 @@ std::string changed_model_file(const CaseRun& c) {
     }
     return {};
   } catch (const nlohmann::json::exception&) {
-    return fmt::format("'{}', which tells what the model was, is damaged", kept.string());
+    return fmt::format("'{}', which identifies the model, is damaged", kept.string());
   } catch (const Error& e) {
-    return fmt::format("whether the model has changed cannot be told: {}", e.what());
+    return fmt::format("whether the model has changed is not known: {}", e.what());
   }
 }
 

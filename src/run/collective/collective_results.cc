@@ -171,7 +171,7 @@ class CollectiveRules : public KindRules {
     check_nccl_tests_variables(environment);
   }
   [[nodiscard]] std::string not_in_process(const config::Case&) const override {
-    return "ranks of collectives are processes of their own; leave it out";
+    return "ranks of collectives are separate processes; leave it out";
   }
   [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
     return find_rank_home(c, engines, plugin::Role::kCommunicator,

@@ -31,8 +31,8 @@ std::vector<std::int64_t> integers_of(const Tensor& tensor, const std::string& f
   if (flat && tensor.spec().dtype == DType::kInt32) return to_integers<std::int32_t>(tensor);
   if (flat && tensor.spec().dtype == DType::kUInt8) return to_integers<std::uint8_t>(tensor);
   throw Error(ErrorCode::kData,
-              fmt::format("labels '{}' hold {} [{}]; one dimension of int64, int32 or uint8 is needed", file,
-                          dtype_name(tensor.spec().dtype), fmt::join(tensor.spec().shape, ", ")));
+              fmt::format("labels '{}' contain {} [{}]; one dimension of int64, int32 or uint8 is needed",
+                          file, dtype_name(tensor.spec().dtype), fmt::join(tensor.spec().shape, ", ")));
 }
 
 std::vector<std::int64_t> read_lines(const std::string& file) {
@@ -44,8 +44,8 @@ std::vector<std::int64_t> read_lines(const std::string& file) {
     const auto label = parse_int(trim(text));
     if (!label)
       throw Error(ErrorCode::kData,
-                  fmt::format("labels '{}', line {}: '{}' is no integer; write one class index a line", file,
-                              line, std::string(trim(text)).substr(0, 40)));
+                  fmt::format("labels '{}', line {}: '{}' is no integer; write one class index per line",
+                              file, line, std::string(trim(text)).substr(0, 40)));
     labels.push_back(*label);
   }
   return labels;
@@ -57,7 +57,7 @@ void add_labels(std::int64_t given, pass::PassSpec& pass) {
   if (question.labels_file.empty()) return;
   auto labels = read_labels(question.labels_file);
   if (static_cast<std::int64_t>(labels.size()) != given)
-    throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs",
+    throw Error(ErrorCode::kData, fmt::format("labels '{}' has {} labels, and {} has {} inputs",
                                               question.labels_file, labels.size(), question.inputs, given));
   for (std::size_t i = 0; static_cast<std::int64_t>(labels.size()) < pass.samples; ++i)
     labels.push_back(labels[i]);  // as the last batch is filled up

@@ -26,7 +26,7 @@ struct BuildOrder {
   double timeout_s = 7200;
   std::string model;                   // as the user named it, for messages
   std::filesystem::path source, file;  // an ONNX file; for aotinductor a TorchScript file
-  std::filesystem::path log;           // of the library and of the worker, written anew
+  std::filesystem::path log;           // of the library and of the worker; replaced if it exists
   std::vector<ShapeProfile> profiles;
   std::vector<TensorSpec> inputs{};            // of a TorchScript file, which does not declare them all
   std::map<std::string, std::string> options;  // the engine's own
@@ -39,8 +39,8 @@ struct BuiltFile {
   std::map<std::string, std::string> settings;
 };
 
-// In a process of its own. Throws Error naming the reason and the log, kUnavailable when the engine is not
-// here; a file that was there before stays as it was then.
+// Builds in a separate process. Throws Error with the reason and the log, kUnavailable if the engine is not
+// here; an existing file stays unchanged then.
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt);
 

@@ -15,7 +15,7 @@ namespace paceline::run {
 struct ToolOrder {
   std::filesystem::path model_file;      // absolute
   std::vector<TensorSpec> inputs;        // full shapes
-  std::vector<std::string> input_files;  // .npy, one an input, one batch
+  std::vector<std::string> input_files;  // .npy, one per input, one batch
   plugin::EngineSettings settings;
   std::int64_t warmup = 1;  // of tools that let themselves be told; the first inference comes on top
   std::int64_t iterations = 1;

@@ -52,7 +52,7 @@ void choose_pinning(CaseRun& c) {
   if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
   end_case(
       c, "unavailable",
-      fmt::format("{} instances of {} threads need {} CPUs of their own, and {} may be used",
+      fmt::format("{} instances of {} threads need {} separate CPUs, and {} may be used",
                   c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
 }
 

@@ -28,13 +28,13 @@ class PassFailure : public Error {
 };
 
 struct InputFiles {
-  std::vector<std::string> files;  // one .npy an input; they may hold fewer samples than were asked for
-  std::int64_t given = 0;          // samples that the user's files hold; 0: generated, or not counted
+  std::vector<std::string> files;  // one .npy per input; they may contain fewer samples than requested
+  std::int64_t given = 0;          // samples in the user's files; 0: generated, or not counted
 };
 // PREFIX-0.npy and so on. Throws PassFailure.
 InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run);
 
-// A user's file as a reference file of so many samples. Throws PassFailure.
+// Writes a user's file as a reference file of `samples` samples. Throws PassFailure.
 void make_expected_file(const pass::ExpectedTo& to, std::int64_t samples, const PreparePass& run);
 
 }  // namespace paceline::run

@@ -9,7 +9,7 @@
 
 namespace paceline::run {
 
-// The inputs of the pass's model as files hold so many samples of them (pass/input_layout.h).
+// The inputs of the pass's model, in the shapes of files with `samples` samples (pass/input_layout.h).
 std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t samples);
 
 // How images are prepared, as the options image_* say.

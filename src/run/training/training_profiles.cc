@@ -50,8 +50,8 @@ std::string no_profile_reason(const config::Case& c) {
         tool, tool);
   if (trigger == "manual")
     return fmt::format(
-        "nothing here starts a profile by '{}'; leave profiling.trigger out, and a pass of its own is "
-        "profiled after the timed ones",
+        "nothing here starts a profile by '{}'; leave profiling.trigger out, and a separate pass is profiled "
+        "after the timed ones",
         trigger);
   return {};
 }
@@ -83,7 +83,7 @@ void apply_operator_profile(CaseRun& run, const process::WorkerOutcome& outcome,
   auto& profile = run.result.operator_profile.emplace();
   const auto* told = std::get_if<result::ProfiledSteps>(&outcome.report.payload);
   if (!outcome.ok || !told) {
-    profile.reason = outcome.ok ? "the process that was profiled told nothing" : outcome.reason;
+    profile.reason = outcome.ok ? "the process that was profiled reported nothing" : outcome.reason;
     return;
   }
   auto steps = *told;

@@ -72,7 +72,8 @@ void summarize_training_case(CaseRun& run) {
   if (auto crowded = crowding_note(training); !crowded.empty()) training.notes.push_back(std::move(crowded));
 }
 
-// Under a name of its own, so that the repetition can be measured anew. The name within the case's folder.
+// Renames the table, so that the repetition can be measured again. Returns its new name within the case's
+// folder.
 std::string keep_interrupted_table(const std::filesystem::path& records) {
   const auto kept = process::table_of(records.parent_path() / ("interrupted-" + records.filename().string()));
   std::error_code error;
@@ -131,8 +132,8 @@ class TrainingRules : public KindRules {
   }
   [[nodiscard]] std::string not_in_process(const config::Case& c) const override {
     if (c.settings.integer("ranks") == 1 && !config::runs_ddp(c)) return {};
-    return "ranks under DDP are processes of their own; use --ranks 1 without ddp.enabled, or leave "
-           "--in-process out";
+    return "ranks under DDP are separate processes; use --ranks 1 without ddp.enabled, or leave --in-process "
+           "out";
   }
   [[nodiscard]] result::Flops flops(const config::Case& c) const override { return training_flops(c); }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,

@@ -139,11 +139,11 @@ void measure_answers(Correctness& c, const ComparedRows& a, const ComparedRows& 
   c.reference_answers = static_cast<std::int64_t>(answer_counts(b).size());
   if (c.answers == "tokens") {
     c.next_token = share(same, a.samples, "clopper_pearson_samples");
-    c.top1 = c.top5 = no_estimate("the output holds tokens: see next_token");
+    c.top1 = c.top5 = no_estimate("the output contains tokens: see next_token");
     return;
   }
   c.top1 = share(same, a.samples, "clopper_pearson");
-  c.next_token = no_estimate("the output holds classes: see top1");
+  c.next_token = no_estimate("the output contains classes: see top1");
   c.top5 = a.length > kTop
                ? share(sum_of_shares(a, b, [](Row x, Row y) { return among_the_top(x, answer_of(y)); }),
                        a.samples, "clopper_pearson")
@@ -151,7 +151,7 @@ void measure_answers(Correctness& c, const ComparedRows& a, const ComparedRows& 
 }
 
 void no_answers(Correctness& c) {
-  const std::string why = "the output holds no class scores (accuracy.answers says otherwise)";
+  const std::string why = "the output contains no class scores (accuracy.answers says otherwise)";
   c.kl_nats = Number::missing(why);
   c.reference_answers = result::Count::missing(why);
   c.top1 = c.top5 = c.next_token = no_estimate(why);
@@ -160,7 +160,7 @@ void no_answers(Correctness& c) {
 void check_labels(const ComparedRows& rows, std::span<const std::int64_t> labels, const std::string& file) {
   if (rows.positions != 1)
     throw Error(ErrorCode::kData,
-                fmt::format("labels '{}': the model's output is {}, not one row of class scores an input",
+                fmt::format("labels '{}': the model's output is {}, not one row of class scores per input",
                             file, shape_text(rows)));
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] < 0 || labels[i] >= rows.length)

@@ -47,7 +47,7 @@ void add_detail(Correctness& c, const std::string& text) {
 // Checks shape and finiteness; false when nothing can be compared.
 bool comparable(Correctness& c, const ComparedRows& outputs, const ComparedRows* reference) {
   c.samples = outputs.samples;
-  if (!outputs.finite) add_detail(c, "the output holds NaN or infinity");
+  if (!outputs.finite) add_detail(c, "the output contains NaN or infinity");
   if (reference && !same_shape(outputs, *reference))
     add_detail(c, fmt::format("output shape {} differs from the reference's {} (inputs, rows, length)",
                               shape_text(outputs), shape_text(*reference)));
@@ -124,7 +124,7 @@ std::string answers_mean_nothing(const ComparedRows& reference, const pass::Accu
   if (!question.trained)
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
            "cosine decides";
-  if (!holds_answers(kind)) return "the output holds no class scores";
+  if (!holds_answers(kind)) return "the output contains no class scores";
   if (question.generated) return "the inputs are random numbers: answers to them mean nothing";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",

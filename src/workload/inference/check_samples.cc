@@ -108,7 +108,7 @@ std::optional<ComparedOutputs> reference_for(const pass::PassSpec& spec, const C
     if (reference && outputs[i].left_out.empty() && !same_shape(outputs[i].rows, *reference))
       throw Error(
           ErrorCode::kData,
-          fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
+          fmt::format("accuracy_reference '{}' contains {} (inputs, rows, length), the model gives {}",
                       spec.accuracy.expected_file, shape_text(*reference), shape_text(outputs[i].rows)));
   }
   return all;

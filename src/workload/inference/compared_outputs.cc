@@ -98,10 +98,10 @@ void write_reference(const fs::path& file, const ComparedOutputs& outputs) {
     if (left_out.empty() && !first) {
       if (!rows.finite)
         throw Error(ErrorCode::kData,
-                    "the reference output holds NaN or infinity: check the weights and inputs");
+                    "the reference output contains NaN or infinity: check the weights and inputs");
       first = &rows;
     } else if (left_out.empty() && !rows.finite) {
-      entry["left_out"] = "the reference's output holds NaN or infinity";
+      entry["left_out"] = "the reference's output contains NaN or infinity";
     } else if (left_out.empty()) {
       entry["suffix"] = fmt::format(".{}.npy", list.size());
       write_npy(file.string() + entry["suffix"].get<std::string>(), to_tensor(rows).view());

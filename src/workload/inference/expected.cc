@@ -29,15 +29,15 @@ Tensor read_array(const NamedFile& file) {
   host::require_memory(2 * static_cast<double>(npy_or_npz_bytes(file.path)),
                        fmt::format("the expected outputs of '{}'", file.path));
   auto arrays = read_npy_or_npz(file.path);
-  if (arrays.empty()) throw Error(ErrorCode::kData, fmt::format("'{}' holds no array", file.path));
+  if (arrays.empty()) throw Error(ErrorCode::kData, fmt::format("'{}' contains no array", file.path));
   if (file.name.empty()) return std::move(arrays.front());
   std::vector<std::string> names;
   for (auto& array : arrays) {
     if (array.spec().name == file.name) return std::move(array);
     names.push_back(array.spec().name);
   }
-  throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; it holds {}", file.path, file.name,
-                                            join(names, ", ")));
+  throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; it contains {}", file.path,
+                                            file.name, join(names, ", ")));
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples
   if (view.shape.empty() || view.shape[0] < samples)
     throw Error(
         ErrorCode::kData,
-        fmt::format("accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the "
+        fmt::format("accuracy_reference '{}' contains outputs of shape [{}], and {} inputs are compared: the "
                     "first dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
                     file.path, fmt::join(view.shape, ", "), samples));
   view.shape[0] = samples;
@@ -58,7 +58,7 @@ ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples
   rows.samples_planned = samples_planned;
   append_rows(rows, {&view, 1}, samples);
   if (!rows.finite)
-    throw Error(ErrorCode::kData, fmt::format("accuracy_reference '{}' holds NaN or infinity", file.path));
+    throw Error(ErrorCode::kData, fmt::format("accuracy_reference '{}' contains NaN or infinity", file.path));
   return rows;
 }
 

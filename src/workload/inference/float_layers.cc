@@ -92,7 +92,7 @@ constexpr std::array kRows{
     FloatReason{"", two_activations,
                 "both sides are activations, which stay in float because 8 bits lose a softmax",
                 "Such products stay in float; with shorter sequences their share is smaller."},
-    FloatReason{"", weights_on_the_left, "the weights stand on the left of the product",
+    FloatReason{"", weights_on_the_left, "the weights are the left factor of the product",
                 "Write the product with its weights on the right: transpose both sides."},
     FloatReason{"", computed_weights, "the weights are computed in the model",
                 "Export the model with its weights as constants."},

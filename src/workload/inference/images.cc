@@ -39,8 +39,9 @@ std::vector<fs::path> image_files(const fs::path& folder) {
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot read the folder of images '{}': {}", folder.string(), error.message()));
   if (files.empty())
-    throw Error(ErrorCode::kData,
-                fmt::format("the folder of images '{}' holds no .jpg, .jpeg or .png file", folder.string()));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("the folder of images '{}' contains no .jpg, .jpeg or .png file", folder.string()));
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -188,12 +188,12 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   auto correctness = check_samples(judged, run);
   explain(correctness, read, spec.settings.precision);
   const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
-                                           : result::Count::missing("this engine cannot tell");
+                                           : result::Count::missing("this engine does not report it");
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
-                                : result::Number::missing("this engine cannot tell");
+                                : result::Number::missing("this engine does not report it");
   const auto intensity = read.flops && read.bytes.value_or(0) > 0
                              ? result::Number(*read.flops / *read.bytes)
-                             : result::Number::missing("this engine cannot tell");
+                             : result::Number::missing("this engine does not report it");
   const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
   sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops, intensity}));
   sink.phase(kUnload);

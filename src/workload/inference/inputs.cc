@@ -121,7 +121,7 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
   const std::int64_t rows = batched && deep_enough ? have[static_cast<std::size_t>(batch_dimension)] : 1;
   if (batched && deep_enough && rows < 1)
     throw Error(ErrorCode::kData,
-                fmt::format("'{}' holds no samples for input '{}': its shape is {}{}", origin, spec.name,
+                fmt::format("'{}' contains no samples for input '{}': its shape is {}{}", origin, spec.name,
                             shape_text(have),
                             have.size() > 1
                                 ? ""
@@ -129,7 +129,7 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
                                               spec.name, dtype_name(spec.dtype))));
   const bool one_number = !batched && element_count(have) == 1 && element_count(needs(1)) == 1;
   if (loaded.spec().dtype != spec.dtype || (!fits(have, needs(rows)) && !one_number))
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}",
+    throw Error(ErrorCode::kData, fmt::format("'{}' contains {} {} for input '{}', the model needs {} {}",
                                               origin, dtype_name(loaded.spec().dtype), shape_text(have),
                                               spec.name, dtype_name(spec.dtype), shape_text(needs(rows))));
   return pass::to_stored(std::move(loaded), batch_dimension);
@@ -166,8 +166,9 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
   if (found == arrays.end()) {
     std::vector<std::string> names;
     for (const auto& array : arrays) names.push_back(array.spec().name);
-    throw Error(ErrorCode::kData, fmt::format("'{}' names '{}', and the file holds several other arrays: {}",
-                                              text, name, fmt::join(names, ", ")));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' names '{}', and the file contains several other arrays: {}", text, name,
+                            fmt::join(names, ", ")));
   }
   found->rename(name);
   return {std::move(*found), text, true};
@@ -287,8 +288,9 @@ std::int64_t samples_of(const pass::InputRequest& request, const std::vector<Ten
       most = std::max(most, rows_of(inputs[i]));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (const auto rows = rows_of(inputs[i]); rows != 1 && rows != most)
-      throw Error(ErrorCode::kData, fmt::format("the arrays hold {} samples of '{}' and {} of another input",
-                                                rows, request.specs[i].name, most));
+      throw Error(ErrorCode::kData,
+                  fmt::format("the arrays contain {} samples of '{}' and {} of another input", rows,
+                              request.specs[i].name, most));
   return most;
 }
 

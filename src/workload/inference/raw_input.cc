@@ -48,13 +48,12 @@ Tensor read_raw_input(const fs::path& file, const TensorSpec& spec, std::int64_t
   const auto need = bytes_per_sample(spec, sample, origin);
   const bool whole = need > 0 && have > 0 && have % need == 0;
   if (error || !whole || (batch_dimension == pass::kNoBatch && have != need))
-    throw Error(
-        ErrorCode::kData,
-        fmt::format("'{}' has {} bytes, and input '{}' takes {}{}: {} [{}]; the file holds the numbers "
-                    "alone, in the model's type and layout",
-                    origin, have, spec.name, need,
-                    batch_dimension == pass::kNoBatch ? "" : " per sample, or a multiple of it",
-                    dtype_name(spec.dtype), fmt::join(sample, ", ")));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' has {} bytes, and input '{}' takes {}{}: {} [{}]; the file contains the "
+                            "numbers alone, in the model's type and layout",
+                            origin, have, spec.name, need,
+                            batch_dimension == pass::kNoBatch ? "" : " per sample, or a multiple of it",
+                            dtype_name(spec.dtype), fmt::join(sample, ", ")));
   TensorSpec stored = spec;
   stored.shape = pass::model_shape(spec.shape, batch_dimension, have / need);
   Tensor tensor(stored);

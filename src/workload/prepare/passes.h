@@ -25,7 +25,7 @@ void measure_peaks(const pass::PassSpec& spec, pass::RecordSink& sink);
 void measure_idle(const pass::PassSpec& spec, pass::RecordSink& sink);
 // Writes the ONNX file spec.model.file again as QuantiseTo says, in int8 or fp16. For int8, ranges come
 // from the calibration cache where it fits, else from running the float model in the spec's engine on the
-// spec's inputs; the cache is then written anew. Emits `progress` too.
+// spec's inputs; the cache is then written again. Emits `progress` too.
 void quantise_model(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::workload

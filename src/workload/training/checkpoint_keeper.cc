@@ -115,8 +115,8 @@ void CheckpointKeeper::refuse_another_run() const {
   if (!leads()) return;
   if (const auto search = newest_good(spec_.dir, owner_, true); search.found)
     throw Error(ErrorCode::kConfig,
-                fmt::format("checkpoint.dir '{}' holds step {} of this training already; go on from it with "
-                            "--checkpoint.resume, or name an empty folder",
+                fmt::format("checkpoint.dir '{}' contains step {} of this training already; go on from it "
+                            "with --checkpoint.resume, or name an empty folder",
                             spec_.dir, search.found->state.step));
 }
 

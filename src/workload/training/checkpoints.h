@@ -10,8 +10,9 @@
 #include "plugin/trainer.h"
 #include "workload/training/checkpoint.h"
 
-// Reads, verifies and finds checkpoints as files. Each is a folder step_<n> with one file a rank (rank0.ckpt
-// also holds what all ranks share) and meta.json, which is written last: without it there is no checkpoint.
+// Reads, verifies and finds checkpoints as files. Each is a folder step_<n> with one file per rank
+// (rank0.ckpt also holds what all ranks share) and meta.json, which is written last: without it there is no
+// checkpoint.
 namespace paceline::workload {
 
 inline constexpr std::string_view kCheckpointSchema = "1.0";

@@ -21,7 +21,7 @@ constexpr double kEveryNs = 5e9, kFirstAfterNs = 2e9;
 constexpr std::size_t kFewestSteps = 10, kMostSteps = 500;
 constexpr std::size_t kMostRows = 4'000;  // of all ranks together
 
-// How many steps last about so long, by the median of the last ones.
+// Number of steps that take about `ns`, by the median of the last ones.
 double steps_in(double ns, const std::vector<StepRow>& rows) {
   std::vector<double> last;
   for (auto row = rows.rbegin(); row != rows.rend() && last.size() < kFewestSteps; ++row)

@@ -324,7 +324,7 @@ void TrainingPass::report() {
   r.training = known_here(rank_);
   if (rank_.group() && !rank_.train().settings.ddp.enabled)
     r.training->notes.emplace_back(
-        "ddp.enabled is false: every rank trained a model of its own; gradients were not exchanged");
+        "ddp.enabled is false: every rank trained a separate model; gradients were not exchanged");
   if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
   if (!checkpoints_->remark().empty()) r.training->notes.push_back(checkpoints_->remark());
   sink_.emit(pass::repetition_record(r));

@@ -183,7 +183,7 @@ TEST(OrtLibraryDeathTest, MissingOrOfAnotherKind) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "lib");
   EXPECT_EXIT(describe_with_root(folder.c_str()), testing::ExitedWithCode(7),
-              "holds no lib/libonnxruntime.so.1; correct or unset it");
+              "contains no lib/libonnxruntime.so.1; correct or unset it");
   std::filesystem::copy_file(PLUGIN_FILE, folder / "lib/libonnxruntime.so.1");
   EXPECT_EXIT(describe_with_root(folder.c_str()), testing::ExitedWithCode(7),
               "is no ONNX Runtime; run scripts/setup.sh, or set ONNXRUNTIME_ROOT");

@@ -260,7 +260,7 @@ TEST(Safetensors, DamagedFilesAreRefusedInWords) {
   std::filesystem::resize_file(file, 40);
   expect_refused(file, "truncated");
   std::filesystem::resize_file(file, 3);
-  expect_refused(file, "it holds 3 bytes");
+  expect_refused(file, "it contains 3 bytes");
   std::ofstream(file) << "{\"this\": \"is plain JSON, not safetensors\"}";
   expect_refused(file, "does not start with a header length");
   const std::uint64_t length = 5;

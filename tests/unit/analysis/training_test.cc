@@ -125,7 +125,7 @@ TEST(TrainingFindings, AnOperatorThatTakesMuchOfAStepIsNamed) {
   run.cases[0].operator_profile = result::summarize_operators(steps, 100e6);
   expect_says(only_text(run, "top_operator"), "aten::conv takes 25.0 % of a profiled step by itself");
   expect_says(of_kind(run, "top_operator").front().evidence,
-              "30.0 ms in 53 calls a step; a profiled step took 1.20 times a timed one");
+              "30.0 ms in 53 calls per step; a profiled step took 1.20 times a timed one");
   run.cases[0].operator_profile->top[0].share = 0.19;
   EXPECT_TRUE(of_kind(run, "top_operator").empty());
   *run.cases[0].operator_profile = {};

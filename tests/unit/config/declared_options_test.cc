@@ -121,7 +121,7 @@ TEST_F(DeclaredOptions, OfASamplerBelongToCasesOfAnyKindThatUseIt) {
 
 TEST_F(DeclaredOptions, ASamplerIsOneThatAPluginBrings) {
   use_declared_options({every()}, {"tick"});
-  EXPECT_THAT(mistake("sampler: [none, tick]\n"), HasSubstr("'none' stands for no sampler"));
+  EXPECT_THAT(mistake("sampler: [none, tick]\n"), HasSubstr("'none' cannot be combined with other samplers"));
   EXPECT_THAT(mistake("sampler: [tock]\n"),
               HasSubstr("sampler 'tock' is none of tick, none; did you mean 'tick'?"));
   use_declared_options({}, {});

@@ -277,7 +277,8 @@ TEST(EveryEngine, IsThoseThatTakeAModelOfTheList) {
   EXPECT_THAT(engines_of("model: " + onnx.path() + "\nengine: all\nshapes: 'x:1x3'\n"),
               testing::ElementsAre("openvino", "onnxruntime"));
   EXPECT_THAT(mistake_of("kind: inference\nmodel: tiny_cnn\nengines: [all, eager]\n"),
-              testing::HasSubstr("'all' stands alone; it is every engine that takes the model"));
+              testing::HasSubstr(
+                  "'all' cannot be combined with other engines; it is every engine that takes the model"));
   EXPECT_THAT(mistake_of("kind: inference\nmodel: tiny_cnn\naccuracy: {reference: all}\n"),
               testing::HasSubstr("accuracy.reference 'all' is no reference"));
 }
@@ -296,9 +297,9 @@ TEST(ModelFiles, AsTheEngineStandAlone) {
   EXPECT_THAT(mistake_of("kind: inference\nmodel: resnet50\nengine: " + file.path() + "\n"),
               testing::HasSubstr("engine '" + file.path() +
                                  "' is a model file; give it as the model, or leave the model out"));
-  EXPECT_THAT(
-      mistake_of("kind: inference\nengines: [eager, " + file.path() + "]\nshapes: 'x:1x3'\n"),
-      testing::HasSubstr("a model file as the engine stands alone; give files as models to compare them"));
+  EXPECT_THAT(mistake_of("kind: inference\nengines: [eager, " + file.path() + "]\nshapes: 'x:1x3'\n"),
+              testing::HasSubstr(
+                  "a model file as the engine must be the only one; give files as models to compare them"));
 }
 
 TEST(Collectives, OperationsAreCases) {

@@ -132,12 +132,12 @@ std::string first_problem(const FlagSet& flags) {
 
 TEST(Flags, AWordThatNoOptionTakesIsAProblem) {
   EXPECT_EQ(first_problem(infer_flags({"--batch", "1", "8"})),
-            "8: no option takes this word; a list is written with commas: --batch 1,8");
+            "8: unexpected argument; a list is written with commas: --batch 1,8");
   EXPECT_EQ(first_problem(infer_flags({"foo"})),
-            "foo: no option takes this word; this command takes options only; see paceline infer --help");
+            "foo: unexpected argument; this command takes options only; see paceline infer --help");
   EXPECT_EQ(first_problem(infer_flags({"--fp16", "false"})),
-            "false: no option takes this word; --fp16 takes no value");
-  EXPECT_EQ(first_problem(infer_flags({"gpt2"})), "gpt2: no option takes this word; write --model gpt2");
+            "false: unexpected argument; --fp16 takes no value");
+  EXPECT_EQ(first_problem(infer_flags({"gpt2"})), "gpt2: unexpected argument; write --model gpt2");
   EXPECT_EQ(first_problem(run_flags({"a.yaml", "b.yaml"})),
             "b.yaml: a second plan beside 'a.yaml'; run one after the other");
   EXPECT_EQ(first_problem(run_flags({"-c", "a.yaml", "b.yaml"})),

@@ -171,7 +171,7 @@ TEST(OlderFlags, ALetterIsNeverTheOtherCommandsTool) {
   EXPECT_EQ(said(comm_flags({"-x", "2"})),
             "-x: unknown option (nccl-tests); here: nothing; the policy for CTAs is NCCL's default");
   EXPECT_EQ(said(comm_flags({"-y", "1"})),
-            "-y: unknown option (nccl-tests); here: nothing; operations run on a stream of their own");
+            "-y: unknown option (nccl-tests); here: nothing; operations run on a separate stream");
   for (const unsigned command : {kTrain, kBuild, kExport})
     EXPECT_EQ(said(parse_flags(std::vector<std::string>{"-x", "4"}, command)),
               "-x: unknown option; see --help");

@@ -62,19 +62,19 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"env: {X: \"a\\0b\"}",
               "p.yaml:3:10: env.X 'a\\x00b' holds a NUL character, at which the system would cut it"},
         Wrong{"batch_sizes: []", "p.yaml:3:14: 'batch_sizes' is an empty list"},
-        Wrong{"batch_sizes: [8, 1, 8]", "p.yaml:3:21: '8' stands twice in 'batch_sizes'"},
+        Wrong{"batch_sizes: [8, 1, 8]", "p.yaml:3:21: '8' is listed twice in 'batch_sizes'"},
         Wrong{"timeout_s: ''", "p.yaml:3:12: timeout_s '' is empty; a number belongs here"},
         Wrong{"timeout_s:", "p.yaml:3:1: 'timeout_s' has no value"},
         Wrong{"timeout_s: .nan", "p.yaml:3:12: timeout_s '.nan' is not a number (from 0.1 to 604800 s)"},
         Wrong{"stop: 5",
-              "p.yaml:3:7: a single value where a section belongs: 'stop' holds n_min, n_max, t_min_s, "
+              "p.yaml:3:7: a single value where a section belongs: 'stop' has n_min, n_max, t_min_s, "
               "t_max_s, "
               "quantiles, rel_halfwidth_p50, rel_halfwidth_p90, rel_halfwidth_p99, check_growth"},
         Wrong{"env: 3", "p.yaml:3:6: a single value where a map belongs: env: {NAME: value}"},
         Wrong{"env: {2X: 3}", "p.yaml:3:7: '2X' is no name of an environment variable (letters, digits, _)"},
         Wrong{"env: {X: {y: 1}}", "p.yaml:3:10: a map where text belongs, in 'env.X'"},
         Wrong{"env: {X: }", "p.yaml:3:7: 'env.X' has no value"},
-        Wrong{"[a, b]: 3", "p.yaml:3:1: a list stands where a key belongs"},
+        Wrong{"[a, b]: 3", "p.yaml:3:1: a list where a key belongs"},
         Wrong{"layout: channel_last",
               "p.yaml:3:9: layout 'channel_last' is none of contiguous, channels_last; did you mean "
               "'channels_last'?"},
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
               "engine, precision, "
               "batch, threads, layout, …)"},
         Wrong{"baseline: {engine: torchscript}",
-              "p.yaml:3:20: baseline engine 'torchscript' is not measured here; engines holds eager"},
+              "p.yaml:3:20: baseline engine 'torchscript' is not measured here; engines: eager"},
         Wrong{"shapes: input:1x3",
               "p.yaml:3:9: shapes are for model files; the built-in models have their own: use batch_sizes "
               "and sequence_lengths"},
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(PlanErrors, GpusThatContradictEachOther) {
   EXPECT_EQ(mistake_of(with_line("gpus: [0]")), "p.yaml:3:8: gpus '0' is out of range: from 1 to 256");
-  EXPECT_EQ(mistake_of(with_line("devices: [1, 1]")), "p.yaml:3:14: '1' stands twice in 'devices'");
+  EXPECT_EQ(mistake_of(with_line("devices: [1, 1]")), "p.yaml:3:14: '1' is listed twice in 'devices'");
   EXPECT_EQ(mistake_of(with_line("gpus: 2\ndevice: cpu")),
             "p.yaml:3:7: 'gpus' is for several CUDA devices, and device is 'cpu'; leave one of the two out");
   EXPECT_EQ(

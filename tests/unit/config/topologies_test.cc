@@ -82,7 +82,7 @@ TEST(Topologies, MistakesAreNamedWithLineAndKey) {
       {"a: {source: x, busbw_gb_per_s: {1M: 1}, operations: [sum]}",
        "'a.operations': 'sum' is no operation of comm"},
       {"a: {source: x, busbw_gb_per_s: {1M: 1}}\na: {source: x, busbw_gb_per_s: {1M: 1}}",
-       "t.yaml:2:1: topology 'a' stands here a second time"},
+       "t.yaml:2:1: topology 'a' is listed twice"},
       {"a: [", "t.yaml:"},
   };
   for (const auto& [yaml, said] : kMistakes)

@@ -68,7 +68,7 @@ TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
             "ddp.comm_hook 'powersgd' is not available yet");
   EXPECT_EQ(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\n"), "");
   EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\ncheckpoint: {dir: saved}\n"),
-              HasSubstr("a checkpoint holds one"));
+              HasSubstr("a checkpoint contains one"));
   EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
   EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
   EXPECT_THAT(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), HasSubstr("CUDA devices"));
@@ -136,7 +136,7 @@ TEST(TrainingPlans, PathsOfDataAreLookedAt) {
               HasSubstr("is a file; image_folder takes a folder"));
   EXPECT_THAT(training_mistake(data("npz", folder)), HasSubstr("is a folder; npz takes a file"));
   EXPECT_THAT(training_mistake(data("token_file", file.path())),
-              HasSubstr("another ending than .bin, .u16, .u32"));
+              HasSubstr("must end in one of .bin, .u16, .u32"));
   EXPECT_THAT(training_mistake(data("cifar100", "no/such")), HasSubstr("does not exist"));
   EXPECT_THAT(training_mistake(data("npz", "/dev/null")), HasSubstr("neither a file nor a folder"));
   EXPECT_THAT(training_mistake(data("npz", file.path() + "/x")), HasSubstr("does not exist"));

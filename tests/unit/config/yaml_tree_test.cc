@@ -48,7 +48,7 @@ TEST(YamlTree, NamesEveryKindOfBrokenFile) {
   EXPECT_EQ(problem_of(""), "p.yaml:1:1: the plan is empty; see examples/plans for some to start from");
   EXPECT_EQ(problem_of("# only a comment\n"),
             "p.yaml:1:1: the plan is empty; see examples/plans for some to start from");
-  EXPECT_EQ(problem_of("a: &x [*x]\n"), "p.yaml:1:8: this alias stands inside its own anchor");
+  EXPECT_EQ(problem_of("a: &x [*x]\n"), "p.yaml:1:8: this alias is inside its own anchor");
   EXPECT_EQ(problem_of("a: 1\n---\nb: 2\n"),
             "p.yaml:2:1: a second document starts here; a plan is one document");
   EXPECT_EQ(problem_of("a: [1, 2\nb: 3\n").rfind("p.yaml:2:", 0), 0U) << problem_of("a: [1, 2\nb: 3\n");

@@ -136,7 +136,7 @@ TEST(Placement, WeightsOnTheLeftAreSaidToStandThere) {
   ModelBuilder b;
   b.input("x", {2, 2}).output("y").weights("w", {2, 2}).node("MatMul", {"w", "x"}, "m");
   b.weights("v", {2, 2}).node("MatMul", {"m", "v"}, "y");
-  EXPECT_EQ(place(b.model(), {}).float_layers.at(0).reason, "its weights stand on the left");
+  EXPECT_EQ(place(b.model(), {}).float_layers.at(0).reason, "its weights are the left factor");
 }
 
 TEST(Placement, NothingToQuantiseIsAnErrorWithItsReason) {

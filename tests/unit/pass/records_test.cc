@@ -110,7 +110,7 @@ TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
   apply_record(uncounted, check_record({}, {{}, {}, {}, {}}));
   EXPECT_FALSE(uncounted.get<CheckReport>().tensor_peak_bytes);
   EXPECT_EQ(uncounted.get<CheckReport>().reserved_peak_bytes.reason(),
-            "the engine tells of no memory it reserves");
+            "the engine reports no reserved memory");
 }
 
 TEST(Records, LayersComeBackAsTheyWere) {

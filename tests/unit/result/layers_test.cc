@@ -39,7 +39,7 @@ TEST(Layers, NoTimesAreAReasonAndNotZero) {
   std::vector<LayerRow> rows{row("a", Number::missing("no time"))};
   const auto profile = summarize_layers(rows, 80.0);
   EXPECT_FALSE(profile.sum_ns);
-  EXPECT_EQ(profile.reason, "the engine told no times");
+  EXPECT_EQ(profile.reason, "the engine reported no times");
   EXPECT_TRUE(profile.top.empty());
   rows = {row("a", 0.0), row("b", 0.0)};
   EXPECT_EQ(summarize_layers(rows, 80.0).reason, "every layer is too short for the engine's clock");

@@ -90,7 +90,7 @@ TEST(Summarize, TheDevicesClockHasAMedianOfItsOwn) {
   auto s = make_case("a", {1.00, 1.02, 0.98, 1.05, 0.97, 1.01}, 20);
   summarize(s.result, s.samples, {});
   EXPECT_FALSE(s.result.device_p50_ns.value);
-  EXPECT_EQ(s.result.device_p50_ns.value.reason(), "the engine has no clock of its own");
+  EXPECT_EQ(s.result.device_p50_ns.value.reason(), "the engine has no device clock");
   for (auto& sample : s.samples) sample.device_ns = sample.host_ns / 2;
   summarize(s.result, s.samples, {});
   EXPECT_NEAR(*s.result.device_p50_ns.value, *s.result.headline.p50_ns.value / 2, 1);
@@ -147,7 +147,7 @@ TEST(Summarize, PartsOfAnInferenceOnADevice) {
   auto s = make_case("a", {1.0}, 400);
   summarize(s.result, s.samples, {});
   EXPECT_TRUE(s.result.device_parts.empty());
-  EXPECT_EQ(find_metric("enqueue_p50_ms")->get(s.result).reason, "the engine has no clock of its own");
+  EXPECT_EQ(find_metric("enqueue_p50_ms")->get(s.result).reason, "the engine has no device clock");
   for (auto& sample : s.samples) {
     const auto scattered = 1'000 * ((sample.index * 37) % 400 + 1);
     sample.compute_ns = 3 * scattered, sample.enqueue_ns = scattered, sample.output_ns = 2 * scattered;

@@ -58,7 +58,7 @@ TEST_F(ModelIdentity, ContentDecidesNotTime) {
   write("a.spin", "two");
   keep_model_identity(c);  // what was kept first stands
   EXPECT_EQ(changed_model_file(c),
-            "'" + file + "' is another file than when the case was measured (it holds other bytes)");
+            "'" + file + "' is another file than when the case was measured (it contains other bytes)");
   write("a.spin", "three");
   EXPECT_NE(changed_model_file(c).find("it had 3 bytes and has 5"), std::string::npos);
   fs::remove(file);

@@ -123,7 +123,7 @@ TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
     FAIL() << "two class scores instead of three were accepted";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kData);
-    EXPECT_NE(std::string(e.what()).find("'mine.npz' holds [4, 1, 2]"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("'mine.npz' contains [4, 1, 2]"), std::string::npos) << e.what();
   }
 }
 

@@ -40,7 +40,7 @@ class MoodyTrainer : public TextTrainer {
  public:
   using TextTrainer::TextTrainer;
   void save(const std::string& file, bool shared) override {
-    if (diverged) throw Error(ErrorCode::kInternal, "stem.weight holds numbers that are not finite");
+    if (diverged) throw Error(ErrorCode::kInternal, "stem.weight contains numbers that are not finite");
     TextTrainer::save(file, shared);
   }
   void restore(const std::string& shared_file, const std::string& rank_file) override {

@@ -146,7 +146,7 @@ TEST(ImageFolder, AugmentationDependsOnTheDrawsAlone) {
 TEST(ImageFolder, RefusesWhatIsNoSuchFolder) {
   const ScratchFolder folder;
   const auto setup = setup_of("image_folder", folder.path(), image_shape(4));
-  expect_error(ErrorCode::kConfig, {folder.path().string(), "one folder a class"},
+  expect_error(ErrorCode::kConfig, {folder.path().string(), "one folder of pictures per class"},
                [&] { make_source(setup); });
   folder.write("empty/readme.txt", "");
   expect_error(ErrorCode::kData, {"empty", ".png"}, [&] { make_source(setup); });

@@ -64,7 +64,7 @@ std::string reason(const std::string& name, const std::string& engine = "onnxrun
 
 TEST(FloatLayers, TheGraphGivesTheReason) {
   EXPECT_EQ(reason("both"), "both sides are activations, which stay in float because 8 bits lose a softmax");
-  EXPECT_EQ(reason("left"), "the weights stand on the left of the product");
+  EXPECT_EQ(reason("left"), "the weights are the left factor of the product");
   EXPECT_EQ(reason("computed"), "the weights are computed in the model");
   EXPECT_EQ(reason("float_in"), "the file does not quantise them");
   EXPECT_EQ(reason("signed"), "the activations are int8, which ONNX Runtime multiplies in float on x86");

@@ -402,7 +402,7 @@ TEST(SeveralOutputs, FiguresAreThoseOfTheFirstThatHasAReference) {
   aux.finite = false;  // which is looked at without a reference
   const auto infinite = judge_all({{aux, ""}, {scores, ""}}, &reference, kFp32, untold());
   EXPECT_FALSE(infinite.passed);
-  EXPECT_TRUE(says(infinite.detail, "output 'aux' (classes): the output holds NaN")) << infinite.detail;
+  EXPECT_TRUE(says(infinite.detail, "output 'aux' (classes): the output contains NaN")) << infinite.detail;
 }
 
 TEST(SeveralOutputs, WithoutAnyReferenceNothingIsChecked) {

@@ -52,9 +52,9 @@ class DirectSupply : public BatchSupply {
   std::int64_t next_ = 0;
 };
 
-// Makes micro-batches ahead in threads. Each thread takes the next free number, so that a slow one holds no
-// other up, while fewer than workers * prefetch are made or in work and not taken. The lock is never held
-// while one is made.
+// Makes micro-batches in advance, in threads. Each thread takes the next free number, so a slow thread delays
+// no other. Threads pause while workers * prefetch micro-batches are in work or made and not taken. The lock
+// is not held while a micro-batch is made.
 class PrefetchingSupply : public BatchSupply {
  public:
   PrefetchingSupply(BatchMaker& maker, std::int64_t workers, std::int64_t prefetch);

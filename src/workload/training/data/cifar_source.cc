@@ -58,9 +58,11 @@ class CifarSource : public Source {
 
 std::unique_ptr<Source> make_cifar(const SourceSetup& setup, const CifarSet& set) {
   if (setup.classes > 0 && setup.classes < set.classes)
-    throw Error(ErrorCode::kConfig, fmt::format("data.source {} has {} classes, the model tells {} "
-                                                "apart; train a model with more, such as resnet50",
-                                                setup.data.source, set.classes, setup.classes));
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format(
+            "data.source {} has {} classes, and the model {}; train a model with more, such as resnet50",
+            setup.data.source, set.classes, setup.classes));
   const std::filesystem::path path = setup.data.path.empty() ? cached_cifar(cache_dir() / "data", set)
                                                              : std::filesystem::path(setup.data.path);
   return std::make_unique<CifarSource>(setup, set, path);

@@ -61,7 +61,7 @@ std::vector<fs::path> pictures_below(const fs::path& folder) {
     throw Error(
         ErrorCode::kData,
         fmt::format(
-            "class folder '{}' holds no .jpg, .jpeg or .png file; every folder in data.path is a class",
+            "class folder '{}' contains no .jpg, .jpeg or .png file; every folder in data.path is a class",
             folder.string()));
   return files;
 }
@@ -99,7 +99,7 @@ class ImageFolderSource : public Source {
   [[nodiscard]] std::string remark() const override {
     if (pictures_.back().label > 0) return {};
     return fmt::format(
-        "data.path '{}' holds one class folder: every label is the same, so there is nothing to learn",
+        "data.path '{}' contains one class folder: every label is the same, so there is nothing to learn",
         root_);
   }
 
@@ -124,11 +124,11 @@ class ImageFolderSource : public Source {
       throw Error(
           ErrorCode::kConfig,
           fmt::format(
-              "data.path '{}' holds no folders; image_folder takes one folder a class, pictures in it",
+              "data.path '{}' contains no folders; image_folder takes one folder of pictures per class",
               setup.data.path));
     if (setup.classes > 0 && have > setup.classes)
-      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' holds {} class folders, the model tells {} "
-                                                  "classes apart; name another folder or --model",
+      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' contains {} class folders, and the model "
+                                                  "has {} classes; name another folder or --model",
                                                   setup.data.path, have, setup.classes));
   }
 

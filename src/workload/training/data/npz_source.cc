@@ -76,8 +76,9 @@ void check_finite(const std::vector<float>& values, std::int64_t rows, const std
   const auto each = static_cast<std::int64_t>(values.size()) / rows;
   throw Error(
       ErrorCode::kData,
-      fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train on; leave the row out",
-                  (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
+      fmt::format(
+          "row {} of array 'x' of '{}' contains {}, which is no number to train on; leave the row out",
+          (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
 }
 
 // Scales to mean 0 and standard deviation 1 over the whole set.
@@ -126,13 +127,12 @@ class NpzSource : public Source {
   void check(std::int64_t classes) const {
     if (static_cast<std::int64_t>(labels_.size()) != shape_[0])
       throw Error(ErrorCode::kData,
-                  fmt::format("'{}' holds {} images and {} labels", path_, shape_[0], labels_.size()));
+                  fmt::format("'{}' contains {} images and {} labels", path_, shape_[0], labels_.size()));
     for (const std::int64_t label : labels_)
       if (label < 0 || (classes > 0 && label >= classes))
-        throw Error(
-            ErrorCode::kData,
-            fmt::format("'{}' holds the label {}; labels start at 0{}", path_, label,
-                        classes > 0 ? fmt::format(", the model tells {} classes apart", classes) : ""));
+        throw Error(ErrorCode::kData,
+                    fmt::format("'{}' contains the label {}; labels start at 0{}", path_, label,
+                                classes > 0 ? fmt::format(", and the model has {} classes", classes) : ""));
   }
 
   void resize(const float* from, float* to) const {

@@ -86,7 +86,7 @@ class PickleReader {
 
   // --- the stack
   void push(PickleValue value) {
-    if (++pushed_ > kMostValues) fail(fmt::format("it holds more than {} values", kMostValues));
+    if (++pushed_ > kMostValues) fail(fmt::format("it contains more than {} values", kMostValues));
     stack_.push_back(value);
   }
   PickleValue pop() {
@@ -135,7 +135,7 @@ class PickleReader {
   void protocol() { take(1); }
   void frame() { take(8); }
   void mark() {
-    if (marks_.size() > kMostValues) fail(fmt::format("it holds more than {} marks", kMostValues));
+    if (marks_.size() > kMostValues) fail(fmt::format("it contains more than {} marks", kMostValues));
     marks_.push_back(stack_.size());
   }
   void none() { push({}); }
@@ -293,7 +293,7 @@ class PickleReader {
     labels.reserve(count);
     for (const PickleValue& label : list) {
       if (label.kind != PickleKind::kNumber || label.number < 0 || label.number > 255)
-        fail(fmt::format("'{}' holds something that is no class", key));
+        fail(fmt::format("'{}' contains something that is no class", key));
       labels.push_back(static_cast<unsigned char>(label.number));
     }
     return labels;

@@ -43,8 +43,8 @@ Sampler::Sampler(const Sharding& sharding)
     : sharding_(sharding), steps_per_epoch_(sharding.samples / samples_per_step_of_all_ranks()) {
   if (steps_per_epoch_ == 0)
     throw Error(ErrorCode::kConfig,
-                fmt::format("the data set holds {} samples, one step takes {} ({} on each of {} ranks); use "
-                            "a smaller --batch-size, fewer --ranks, or more data in data.path",
+                fmt::format("the data set contains {} samples, one step takes {} ({} on each of {} ranks); "
+                            "use a smaller --batch-size, fewer --ranks, or more data in data.path",
                             sharding.samples, samples_per_step_of_all_ranks(),
                             sharding.samples_per_step_of_rank, sharding.world));
 }

@@ -38,11 +38,12 @@ class TokenSource : public Source {
         length_(setup.shape.tokens),
         vocabulary_(setup.vocabulary) {
     if (file_.size() % bytes_ != 0)
-      throw Error(ErrorCode::kData, fmt::format("'{}' holds {} bytes, which are no whole tokens of {} bytes",
-                                                path_.string(), file_.size(), bytes_));
+      throw Error(ErrorCode::kData,
+                  fmt::format("'{}' contains {} bytes, which are no whole tokens of {} bytes", path_.string(),
+                              file_.size(), bytes_));
     if (samples() == 0)
-      throw Error(ErrorCode::kData, fmt::format("'{}' holds {} tokens, one sample takes {}", path_.string(),
-                                                file_.size() / bytes_, length_));
+      throw Error(ErrorCode::kData, fmt::format("'{}' contains {} tokens, one sample takes {}",
+                                                path_.string(), file_.size() / bytes_, length_));
   }
 
   [[nodiscard]] std::int64_t samples() const override {
