@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check of comparisons with names against a small made-up tree."""
+"""Check of comparisons with names, and of turns, against a small made-up tree."""
 import unittest
 
 import made_up_tree
@@ -34,6 +34,21 @@ class WordsTest(made_up_tree.TreeTest):
     def test_a_search_for_a_name(self):
         self.expect('compares text with "met"', CASES, 'std::ranges::count(run.gates, "met", &GateResult::verdict);\n')
         self.expect('compares text with "cuda"', CASES, 'if (device.starts_with("cuda")) return;\n')
+
+    def test_turns_in_code_scripts_and_pages(self):
+        for turn, instead in (("Stops after so long.", "so long"), ("at least so many", "so many"), ("written anew", "anew"),
+                              ("the gravest first", "gravest"), ("mend the plan", "mend"), ("it holds no model", "holds no"),
+                              ("Threads a rank", "Threads a rank"), ("requests a second", "requests a second"),
+                              ("one file a class", "file a class")):
+            for path in ("src/base/text.h", "plugins/cuda/a.cu", "scripts/a.sh", "docs/a.md", "README.md"):
+                self.expect(f'{path}:2: "{instead}"; write ', path, f"\n// {turn}\n")
+
+    def test_words_that_are_no_turns(self):
+        for words_of in ("as long as it runs", "so that many see it", "which of the steps a rank is late in", "amend", "for a second"):
+            self.assertEqual(self.found("docs/a.md", words_of + "\n"), [])
+
+    def test_data_of_tests_keep_their_words(self):
+        self.assertEqual(self.found("tests/data/a.md", "written anew\n"), [])
 
 
 if __name__ == "__main__":
