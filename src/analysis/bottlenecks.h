@@ -6,7 +6,7 @@
 
 #include "result/run_result.h"
 
-// What keeps a training step from being shorter: the findings about one case, with what each costs.
+// What limits the time of a training step: findings about one case, each with its cost.
 namespace paceline::analysis {
 
 struct Bottleneck {
@@ -16,25 +16,25 @@ struct Bottleneck {
   result::Number share;      // of the step
 };
 
-// Those of `target` (all: of every one), the most expensive first; those whose cost is not known come last.
-// `findings`: of the run.
+// Bottlenecks of `target` ("all": every target) among the run's `findings`, the most expensive first; those
+// without a known cost come last.
 std::vector<Bottleneck> bottlenecks_of(const result::CaseResult& one,
                                        const std::vector<result::Finding>& findings,
                                        std::string_view target = "all");
 
-// What the bottleneck of this finding costs a step, in ns, whether or not it was found in the case, which has
+// Cost per step, in ns, of the bottleneck of this finding, whether or not it was found. `one` must have
 // trained.
 result::Estimate cost_of(std::string_view finding, const result::CaseResult& one);
 
-// Shares of a step that say whether ranks wait: sync stalls are exposed communication and waiting for late
-// ranks. Missing with their reasons.
+// Shares of a step that ranks spend waiting: sync stalls are exposed communication and waiting for late
+// ranks. A missing share has its reason.
 struct StepShape {
   result::Number step_ns, stall_ns, stall_share, communication_share, straggler_wait_share, overlap_ratio,
       input_wait_share, host_share;
 };
 StepShape shape_of(const result::CaseResult& one);
 
-// Why the profile of a case with several ranks is worth nothing; empty: it is not.
+// Why the profile of a case with several ranks cannot be used; empty: it can.
 std::string no_communication(const result::CaseResult& one);
 
 }  // namespace paceline::analysis

@@ -8,7 +8,7 @@
 #include "result/run_result.h"
 #include "result/summarize.h"
 
-// Answers questions about the cases of a run that findings, gates and reports share.
+// Queries about the cases of a run, shared by findings, gates and reports.
 namespace paceline::analysis {
 
 using result::CaseResult;
@@ -17,7 +17,7 @@ using result::no_claim_reason;
 using result::pairs_for_claim;
 using result::RunResult;
 
-// The precision that was asked for where a model file runs in its own.
+// The requested precision of a model file that runs in its own precision.
 inline constexpr std::string_view kOwnPrecision = "auto";
 
 bool is_ok(const CaseResult& one);
@@ -33,8 +33,8 @@ bool may_claim(const result::SpeedUp& speedup);
 // precision asked for, and there are not six processes whose spread gives the interval instead.
 bool inconclusive(const CaseResult& one);
 
-// What was asked of a measured case and stays open, in words: a cross-check without a ratio, with `strict`
-// also an interval wider than asked, or outputs that could not be checked. Empty: nothing.
+// What a measured case leaves undecided, in words: a cross-check without a ratio; with `strict` also an
+// interval wider than requested, or outputs that could not be checked. Empty: nothing.
 std::string open_question(const CaseResult& one, bool strict);
 
 // Whether other cases of this run are compared with it.
@@ -59,7 +59,7 @@ struct Comparison {
 };
 std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis);
 
-// A copy of `one` with the speed-up against `base`, whatever its baseline is.
+// A copy of `one` with the speed-up over `base` instead of its own baseline.
 result::CaseResult against(const RunResult& run, const CaseResult& one, const CaseResult& base);
 
 // The case in words without one axis: "eager resnet50 at batch 8".

@@ -4,10 +4,11 @@
 
 namespace paceline::analysis {
 
-// Reads a metric of a case for reports and gates: a case that did not run has a reason, not zero counts.
+// The value of a metric of a case, for reports and gates. A case that did not run has a reason, not counts of
+// 0.
 result::MetricValue metric_value(const result::Metric& metric, const result::CaseResult& one);
 
-// True for figures that a disturbed machine does not spoil: ratios over pairs, sizes, results of checks.
+// Whether the metric is valid on a disturbed machine: ratios over pairs, sizes, results of checks.
 bool outlives_noise(const result::Metric& metric);
 
 }  // namespace paceline::analysis

@@ -5,7 +5,7 @@
 
 #include "result/run_result.h"
 
-// Judges whether the findings about a training name what was injected into it on purpose.
+// Judges whether the findings about a training name the fault that was injected into it.
 namespace paceline::analysis {
 
 struct SelfTestRow {

@@ -61,9 +61,9 @@ struct PredictionStudy {
   std::vector<Prediction> predictions{};
 };
 
-// Predicts each of `worlds` from points of one or more ranks with the same work per rank. Refuses with fewer
-// than two points of several ranks, when the largest world cannot be predicted within 10 % from the others,
-// and when nothing was heard of buckets.
+// Predicts each of `worlds` from points of one or more ranks with the same work per rank. Refuses (with the
+// reason in the study) if fewer than two points have several ranks, if the largest world cannot be predicted
+// within 10 % from the others, or if no times of buckets are known.
 PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<std::int64_t>& worlds);
 
 // Whether the ranks of a case are on several hosts.
@@ -73,8 +73,8 @@ bool is_on_hosts(const result::CaseResult& one);
 std::vector<ScalePoint> point_of(const result::CaseResult& one);
 
 // Predictions for twice, four and eight times the largest world among a case and those that are compared with
-// it. None is claimed where what one of them gains may not be. Refused where some cases have their ranks on
-// one host and others on several: a link that was measured says nothing of another one.
+// it. None is claimed where what one of them gains may not be. Refused if some cases have their ranks on
+// one host and others on several, because one measured link does not predict another.
 PredictionStudy predict_beyond(const result::RunResult& run, const std::string& base_case_id);
 
 }  // namespace paceline::analysis

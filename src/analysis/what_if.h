@@ -5,8 +5,8 @@
 
 #include "result/run_result.h"
 
-// Answers what a step of data-parallel training would take if something were changed, from what was measured
-// (methodology: what if). Times are in ns.
+// Predicts the step time of data-parallel training under a change, from measurements (methodology: what if).
+// Times are in ns.
 namespace paceline::analysis {
 
 struct Change {
@@ -26,7 +26,7 @@ struct Answer {
   std::string advice;                             // what to do for it; of recommendations only
 };
 
-// Whether questions can be asked of a case: it trained on several ranks with DDP.
+// Whether a case can be predicted: it trained on several ranks with DDP.
 bool is_on_several_ranks(const result::CaseResult& one);
 
 // An answer for each change by itself and, with several, for all of them together.

@@ -9,8 +9,8 @@ namespace paceline::measure {
 enum class ArrivalKind : std::uint8_t { kPoisson, kConstant };
 inline constexpr std::string_view kConstantName = "constant";
 
-// Schedules when `count` requests arrive, in ns after the start, ascending: gaps are drawn from Exp(rate), or
-// are all 1 / rate. The same seed gives the same schedule, which exists before the first request.
+// Arrival times of `count` requests, in ns after the start, ascending. Gaps are drawn from Exp(rate_per_s)
+// (kPoisson) or all 1 / rate_per_s (kConstant). The same seed gives the same schedule.
 std::vector<std::int64_t> schedule_arrivals(ArrivalKind kind, double rate_per_s, std::int64_t count,
                                             std::uint64_t seed);
 

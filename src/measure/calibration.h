@@ -19,8 +19,8 @@ struct CalibrationConfig {
   std::int64_t os_gap_ns = 10'000;  // a longer gap between two reads is time of others
 };
 
-// A fiftieth of each with PACELINE_CALIBRATION=short, for tests, whose processes calibrate longer than they
-// measure.
+// The defaults; with PACELINE_CALIBRATION=short a fiftieth of each, for tests, which measure for less time
+// than they calibrate.
 CalibrationConfig calibration_config();
 
 struct TimerCost {
@@ -40,7 +40,7 @@ struct Calibration {
   OsNoise os_noise;
 };
 
-// Of back-to-back reads of the clock, at least one.
+// Resolution and cost from the differences of back-to-back clock reads, in ns. `steps_ns` must not be empty.
 TimerCost timer_cost(std::vector<std::int64_t> steps_ns);
 // Shortest iteration that may be timed alone: max(1000 * resolution, 200 * cost of a read).
 double per_iteration_limit_ns(const TimerCost& timer);

@@ -65,12 +65,12 @@ struct LoopResult {
   [[nodiscard]] std::vector<double> periods_ns() const;
 };
 
-// The durations of samples[first..] divided by the batch.
+// Durations per iteration in ns: those of samples[first..] divided by `batch`.
 std::vector<double> per_iteration_ns(const std::vector<Sample>& samples, std::size_t first,
                                      std::int64_t batch);
 
-// Fills in what is judged on the whole series: left-over warm-up, and whether samples are long enough to
-// time.
+// Completes `result` with what needs the whole series: left-over warm-up, and whether the median sample lasts
+// at least `limit_ns`.
 void finish(LoopResult& result, double limit_ns, bool interrupted);
 
 }  // namespace paceline::measure

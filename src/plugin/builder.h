@@ -27,9 +27,9 @@ struct BuildReport {
 class PACELINE_EXPORT Builder {
  public:
   virtual ~Builder() = default;
-  // Throws Error(kUnsupported) naming an operator and its node that the library cannot build, Error(kData)
-  // for a file that is not a model, Error(kUsage) for an option or a profile that does not fit. Leaves no
-  // file behind when it throws.
+  // Compiles `onnx_file` and writes `file`. Throws Error(kUnsupported) with the operator and node that the
+  // library cannot build, Error(kData) for a file that is no model, Error(kUsage) for an option or a profile
+  // that does not fit. If it throws, no file is left.
   virtual BuildReport build(const std::string& onnx_file, const BuildSettings& settings,
                             const std::string& file) = 0;
 };

@@ -19,11 +19,11 @@ struct Capability {
 };
 
 std::string role_name(Role role);  // "engine"
-// Throws Error(kData) for the name of none.
+// The role with this name. Throws Error(kData) for other names.
 Role role_of(const std::string& name);
 
-// "engine eager cpu", and back; without a third word the device is `device`. Throws Error(kData) for text
-// that is none.
+// A capability as text, "engine eager cpu", and back; without a third word the device is `device`. Throws
+// Error(kData) for other text.
 std::string to_text(const Capability& capability);
 Capability capability_of(const std::string& text, const std::string& device = "any");
 

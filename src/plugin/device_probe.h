@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// What measures how much a device does at best: products, convolutions, copies.
+// Measures the peak rates of a device: products, convolutions, copies.
 namespace paceline::plugin {
 
 // One operation, repeated on random data with nothing else on the device.
@@ -20,8 +20,8 @@ struct ProbedOperation {
 class DeviceProbe {
  public:
   virtual ~DeviceProbe() = default;
-  // Takes a few seconds. The same operation may come in several sizes: the fastest counts. Throws
-  // Error(kUnavailable) where the device cannot be used.
+  // Measures on `device` ("cuda:0") for a few seconds. An operation may be listed in several sizes; the
+  // fastest counts. Throws Error(kUnavailable) if the device cannot be used.
   virtual std::vector<ProbedOperation> measure(const std::string& device) = 0;
 };
 

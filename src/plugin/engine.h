@@ -27,7 +27,7 @@ struct ModelSpec {
   bool any_batch = false;
 };
 
-// How to run the model. An engine throws Error(kUnsupported) with the reason for what it cannot do here.
+// How to run the model. load throws Error(kUnsupported) with the reason for what the engine cannot do here.
 struct EngineSettings {
   std::string precision = "fp32";              // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
   std::string layout = "contiguous";           // contiguous | channels_last
@@ -68,13 +68,13 @@ struct LayerTimes {
 };
 
 struct ReadBack {
-  std::vector<PrecisionShare> precisions;  // empty: this engine cannot tell
+  std::vector<PrecisionShare> precisions;  // empty: not known to this engine
   std::string source;                      // how it was read, in words
   std::optional<std::int64_t>
       peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
   std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
-  std::vector<Layer> layers{};  // in order of execution; empty: this engine cannot tell
-  // The most device memory that a caching allocator held then: tensors and what it keeps for later.
+  std::vector<Layer> layers{};  // in order of execution; empty: not known to this engine
+  // Peak device memory of a caching allocator during that inference, its cache included.
   std::optional<std::int64_t> peak_reserved_bytes{};
   std::string note{};  // what may explain that outputs differ from the reference; empty: nothing is known
   // Operands and results of the operators whose FLOPs are counted, each once: what they move at least.
@@ -89,47 +89,47 @@ struct PartTimes {
 
 using Slot = int;  // one independent set of inputs and outputs; several slots would allow overlap
 
-// Runs one model. It has no clock, knows none of our file formats, and prints nothing. The caller's order is
-// load, bind, then any number of times one enqueue or several and a synchronize; bind may be repeated with
-// other data.
+// Runs one model. It reads no clock, knows none of our file formats, and prints nothing. The caller calls
+// load, then bind, then any number of times one or more enqueue and a synchronize; it may bind other data
+// between these.
 class PACELINE_EXPORT Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual EngineInfo info() const = 0;
-  // The inputs that a model file declares; called before load, or without it.
+  // The inputs that a model file declares. Called without load. Throws Error(kUnsupported) if not known.
   [[nodiscard]] virtual std::vector<DeclaredInput> file_inputs(const std::string& file);
-  // Builds or reads the model; may take long.
+  // Builds or reads the model; may take minutes. Called once.
   virtual void load(const ModelSpec& model, const EngineSettings& settings) = 0;
-  // Sets the inputs of a slot. The data belongs to the caller and must live until the next bind.
+  // Sets the inputs of a slot, in the order of ModelSpec::inputs. The data must live until the next bind.
   virtual void bind(Slot slot, std::span<const TensorView> inputs) = 0;
-  // Starts one inference on the slot's inputs. Several may be started before one synchronize: each does all
-  // that a single one does, its copies included, one after the other. An engine that cannot keep a second one
-  // waiting first ends the one before.
+  // Starts one inference on the slot's inputs, copies included, and need not wait for it. Several may be
+  // started before one synchronize; they run one after the other. An engine that cannot queue an inference
+  // waits for the one before.
   virtual void enqueue(Slot slot) = 0;
-  // Waits for all inferences of the slot. The host can read the outputs of the last, which stay valid until
-  // the slot's next enqueue or bind. An engine that leaves them on its device (option io: none) returns
-  // nothing.
+  // Waits for all inferences of the slot and returns the outputs of the last, in host memory. They stay valid
+  // until the slot's next enqueue or bind. Empty if the outputs stay on the device (option io: none): see
+  // fetch_outputs.
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
   // Runs one inference under observation and reports what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
-  // Runs `inferences` inferences on the slot's inputs under the engine's profiler, after a first one that
-  // does not count. Never called in a timed pass.
+  // Runs one untimed inference and then `inferences` under the engine's profiler, on the slot's inputs.
+  // Throws Error(kUnsupported) if the engine has no profiler. Never called in a timed pass.
   [[nodiscard]] virtual LayerTimes profile(Slot slot, int inferences);
-  // The time of the slot's last inference on the device's clock, from the start of the model's first
-  // operation to the end of its last, without copies of inputs and outputs. Where several were started before
-  // the last synchronize, it is from the start of the first one's model to the end of the last one's, with
-  // the copies between them. Called after synchronize, outside the timed region.
+  // Time of the slot's last inference on the device's clock, in ns: from the start of the model's first
+  // operation to the end of its last, without copies of inputs and outputs. If several were started before
+  // the last synchronize, from the start of the first one's model to the end of the last one's, with the
+  // copies between them. Called after synchronize, outside the timed region.
   [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
-  // Copies the outputs of the slot's last inference to the host where synchronize left them on the device;
-  // they stay valid like those of synchronize. Called after synchronize and device_ns, outside the timed
+  // Copies the outputs of the slot's last inference to the host if synchronize left them on the device. They
+  // stay valid as long as those of synchronize. Called after synchronize and device_ns, outside the timed
   // region.
   [[nodiscard]] virtual std::span<const TensorView> fetch_outputs(Slot) { return {}; }
-  // Empties the device's caches of anything that an inference put there. Called outside the timed region.
+  // Removes all data of inferences from the device's caches. Called outside the timed region.
   virtual void flush_caches() {
     throw Error(ErrorCode::kUnsupported,
                 "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");
   }
-  // The parts of the slot's last inference. Called after synchronize, outside the timed region.
+  // Times of the parts of the slot's last inference. Called after synchronize, outside the timed region.
   [[nodiscard]] virtual PartTimes part_ns(Slot) const { return {}; }
 };
 

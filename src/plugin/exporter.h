@@ -19,8 +19,8 @@ struct ExportSettings {
 class PACELINE_EXPORT Exporter {
  public:
   virtual ~Exporter() = default;
-  // `model.inputs` have the shapes to write. Throws Error(kUnsupported) naming an operator it cannot
-  // translate and where the model uses it.
+  // Writes `file`, with the shapes of `model.inputs`. Throws Error(kUnsupported) with an operator that it
+  // cannot translate, and where the model uses it.
   virtual void write(const ModelSpec& model, const ExportSettings& settings, const std::string& file) = 0;
 };
 

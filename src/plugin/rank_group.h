@@ -32,11 +32,11 @@ class PACELINE_EXPORT Store {
  public:
   virtual ~Store() = default;
   virtual void set(const std::string& key, const std::string& value) = 0;
-  // Does not wait: nullopt when the key is not set.
+  // The value now, without waiting; nullopt if the key is not set.
   [[nodiscard]] virtual std::optional<std::string> get(const std::string& key) = 0;
-  // Waits until the key is set, for `timeout_s` at most; nullopt then. One question, however long it lasts.
+  // Waits up to `timeout_s` seconds until the key is set, with a single request; nullopt if it is not.
   [[nodiscard]] virtual std::optional<std::string> wait_for(const std::string& key, double timeout_s) = 0;
-  // Sets `key` unless it is set, and returns the value that it has then.
+  // Sets `key` if it is not set, and returns its value in either case.
   virtual std::string set_if_absent(const std::string& key, const std::string& value) = 0;
   [[nodiscard]] virtual int port() const = 0;  // of the server, as bound
 };

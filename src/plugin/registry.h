@@ -27,19 +27,19 @@ struct Manifest {
   bool lacks_library = false;  // built, but `not_built_because` says what is wrong with the library here
 };
 
-// "not built: …" or "cannot run here: …".
+// Why a plug-in is missing, for a message: "not built: …" or "cannot run here: …".
 std::string absence(const Manifest& manifest);
 
 // <prefix>/lib/paceline/plugins beside the running executable.
 std::filesystem::path plugin_dir();
 
-// Every manifest of a folder, sorted by name. For one that cannot be read, the reason is in its entry. Of
-// several of one name, built for several releases of a library, it is the one whose release the environment
-// names.
+// All manifests of a folder, sorted by name. If one cannot be read, its entry has the reason. If several have
+// one name (built for several releases of a library), only the one of the release that the environment names
+// is returned.
 std::vector<Manifest> read_manifests(const std::filesystem::path& folder);
 
-// What FILE.engines.json says beside a plug-in FILE.so that has no manifest. Throws Error(kData) naming the
-// file.
+// The engines in FILE.engines.json, beside a plug-in FILE.so that has no manifest. Throws Error(kData) with
+// the file's name.
 std::vector<DeclaredEngine> engines_beside(const std::filesystem::path& plugin,
                                            const std::vector<Capability>& brings);
 
@@ -50,8 +50,8 @@ class LoadedPlugin {
   explicit LoadedPlugin(const std::filesystem::path& file);
   [[nodiscard]] const Plugin& description() const { return *plugin_; }
   [[nodiscard]] std::vector<Capability> capabilities() const;
-  // The entry of this name. Throws Error(kUnsupported) that lists what the plug-in brings when that is not
-  // among it.
+  // The entry with this name. If there is none, throws Error(kUnsupported) that lists what the plug-in
+  // brings.
   template <Role kRole>
   [[nodiscard]] const auto& entry(const std::string& name) const {
     const auto& row = std::get<static_cast<std::size_t>(kRole)>(kRoles);
@@ -59,7 +59,7 @@ class LoadedPlugin {
       if (name == one.*row.key) return one;
     refuse(kRole, name);
   }
-  // What it makes of `arguments`.
+  // Creates the object of this entry (an engine, a sampler, …) from `arguments`.
   template <Role kRole, typename... Arguments>
   [[nodiscard]] auto make(const std::string& name, Arguments&... arguments) const {
     return entry<kRole>(name).make(arguments...);
@@ -72,8 +72,8 @@ class LoadedPlugin {
   const Plugin* plugin_ = nullptr;
 };
 
-// Loads a shared object of the user's, whose operators register themselves with the library of a plug-in that
-// is loaded. Throws Error(kUsage) with the loader's message.
+// Loads a user's shared object, whose operators register themselves with the library of the loaded plug-in
+// `plugin`. Throws Error(kUsage) with the loader's message.
 void load_library(const std::filesystem::path& file, const std::filesystem::path& plugin);
 
 }  // namespace paceline::plugin

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-// What watches something beside a timed loop: a power meter, a clock, a counter.
+// Reads a meter during a timed loop: power, a clock, a counter.
 namespace paceline::plugin {
 
 // One value of one metric of one device, at the moment it was read.
@@ -28,8 +28,8 @@ enum class Moment {
   kWithin  // what costs much or changes slowly may be left out
 };
 
-// Whatever it throws ends the sampler, not the case, and is reported with its message. The tool reads the
-// clock and measures what sampling costs.
+// Reads metrics of devices. An exception ends the sampler, not the case, and is reported with its message.
+// The caller reads the clock and measures what sampling costs.
 class Sampler {
  public:
   virtual ~Sampler() = default;

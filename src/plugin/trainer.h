@@ -56,8 +56,8 @@ struct TrainSettings {
 // from the last ready gradient to the end of the backward pass.
 enum class StepPhase { kInput, kForward, kBackward, kCommunication, kOptimizer, kEnd };
 
-// Is called when a part of a step begins, and reads the clock, which trainers do not. launched and finished
-// may be called from threads of the communication library, at any time until kEnd.
+// Trainers call it when a part of a step begins; it reads the clock, so trainers need none. launched and
+// finished may be called from threads of the communication library, at any time until kEnd.
 class PACELINE_EXPORT StepRecorder {
  public:
   virtual ~StepRecorder() = default;
@@ -133,8 +133,8 @@ class PACELINE_EXPORT Profiler {
   virtual StepProfile stop(const std::string& trace_file) = 0;
 };
 
-// Trains one model, one optimizer step per call. The caller's order is load, then any number of step, save,
-// restore. Error(kUnsupported) with the reason for what cannot be done here.
+// Trains one model, one optimizer step per call. The caller calls load, then step, save and restore in any
+// order. Throws Error(kUnsupported) with the reason for what cannot be done here.
 class PACELINE_EXPORT Trainer {
  public:
   virtual ~Trainer() = default;
@@ -155,17 +155,18 @@ class PACELINE_EXPORT Trainer {
                                           StepRecorder& recorder) = 0;
   // Waits for the step in flight and returns its outcome; none where step has returned them all.
   virtual std::optional<StepOutcome> finish() { return std::nullopt; }
-  // Correct answers and loss on one micro-batch, without training: running statistics, no dropout.
+  // Correct answers and loss on one micro-batch in evaluation mode: running statistics, no dropout, no step.
   virtual StepOutcome evaluate(std::span<const TensorView> batch) = 0;
-  // Equal when parameters, and buffers that DDP keeps equal, are bit-identical.
+  // A digest that is equal if parameters, and buffers that DDP keeps equal, are bit-identical.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
-  // Saves everything that the next step depends on: weights, buffers, optimizer, scaler, random state of this
-  // rank. One file; parts that all ranks share only when `shared`. Throws Error(kIo), and Error(kInternal)
-  // without writing when weights or optimizer hold numbers that are not finite.
+  // Saves all that the next step depends on to one file: this rank's random state and, if `shared`, what all
+  // ranks share: weights, buffers, optimizer, scaler. Throws Error(kIo); Error(kInternal), without writing,
+  // if weights or optimizer have numbers that are not finite.
   virtual void save(const std::string& file, bool shared) = 0;
-  // Throws Error(kData) for other files, another model or optimizer, and numbers that are not finite.
+  // Continues from files of save. Throws Error(kData) for other files, another model or optimizer, and
+  // numbers that are not finite.
   virtual void restore(const std::string& shared_file, const std::string& rank_file) = 0;
-  // To be called after load; null: there is none. Not before anything that is timed.
+  // Creates a profiler; null: the trainer has none. Called after load, and after everything that is timed.
   [[nodiscard]] virtual std::unique_ptr<Profiler> profiler() { return nullptr; }
 };
 

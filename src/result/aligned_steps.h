@@ -15,14 +15,14 @@ namespace paceline::result {
 // The same step on every rank, in rank order.
 using StepAcross = std::vector<const StepRow*>;
 
-// The tables in the order of their ranks. `ranks` outlives what is returned.
+// The tables, sorted by rank. The pointers refer to `ranks`.
 std::vector<const RankSteps*> by_rank(const std::vector<RankSteps>& ranks);
 
 // Throws Error(kData) naming the ranks of a world that sent no table, or more than one.
 void require_ranks(const std::vector<RankSteps>& ranks, std::int64_t world);
 
-// The steps in their order. `ranks` outlives what is returned. Throws Error(kData) when there is no step,
-// when ranks lack steps or have them twice, naming ranks and steps, and when ranks disagree about a phase.
+// The steps in their order, each with the rows of all ranks, which refer to `ranks`. Throws Error(kData) if
+// there is no step, if ranks lack or repeat steps (with their numbers), or if ranks disagree about a phase.
 std::vector<StepAcross> aligned(const std::vector<RankSteps>& ranks);
 std::vector<StepAcross> timed_only(std::vector<StepAcross> steps);
 

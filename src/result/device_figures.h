@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a case says of the devices that it ran on. Pure.
+// Figures of the devices that a case ran on. Pure functions.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -14,7 +14,7 @@ namespace paceline::result {
 
 enum class NoiseProfile { kShared, kQuiet };  // other users are expected; the machine is ours alone
 
-char grade_letter(Grade grade);  // '-' where there is none
+char grade_letter(Grade grade);  // '-' for kNone
 
 // The profile that the case was measured with; an unknown one in a stored case counts as shared.
 NoiseProfile profile_of(const CaseResult& result);
@@ -70,7 +70,7 @@ struct NoiseFlag {
 // Flags that make a case invalid come first, the others in table order.
 std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile);
 
-// A without flags that count, B with them, C with an invalid one.
+// A without flags that count, B with flags, C with a flag that makes the case invalid.
 Grade grade_of(const std::vector<NoiseFlag>& flags);
 
 NoiseFacts facts_of(const Repetition& repetition);

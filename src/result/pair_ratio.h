@@ -27,11 +27,11 @@ struct PairRatio {
 PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator, Figure figure,
                      const std::vector<std::string>& resumed_utc, double confidence, double delta);
 
-// Why no ratio of this case may be claimed whatever it is compared with: its times are not those of the
-// workload alone (a debugger, a load that was not the one asked for). Empty: nothing.
+// Why no ratio of this case may be claimed: its times are not those of the workload alone (a debugger was
+// attached, or the load was not the requested one). Empty: ratios may be claimed.
 std::string distortion(const CaseResult& one);
 
-// As many pairs as an interval of this confidence needs, at least six: 8 at 99 %.
+// Number of pairs that an interval of this confidence needs, at least six; 8 at 99 %.
 inline constexpr std::int64_t kPairsForClaim = 6;
 std::int64_t pairs_for_claim(double confidence);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why a case has no result: one row per reason, and everything that judges a reason asks it.
+// Why a case has no result: one row per reason, with its outcome, exit code and advice.
 #pragma once
 #include <span>
 #include <string_view>
@@ -29,9 +29,9 @@ struct Reason {
 };
 
 std::span<const Reason> reasons();
-// The row of a code; that of "error" where a newer or older version wrote another one.
+// The row of a code; for an unknown code, of a newer or older version, the row of "error".
 const Reason& reason_of(std::string_view code);
-// The code of what a worker throws.
+// The reason code for an error that a worker throws.
 std::string_view reason_code_of(ErrorCode error);
 
 }  // namespace paceline::result

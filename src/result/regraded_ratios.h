@@ -7,8 +7,8 @@
 
 namespace paceline::result {
 
-// Versions up to 1.6 of the results claim no ratio of a case of grade C. Judges such ratios of stored cases
-// by their pairs of processes. True where there were any.
+// Results of versions up to 1.6 claim no ratio for cases of grade C. Judges these ratios of stored cases
+// again, by their pairs of processes. Returns whether there were any. `resumed_utc`: see pair_ratio.
 bool claim_despite_grades(std::vector<CaseResult>& cases, const std::vector<std::string>& resumed_utc);
 
 }  // namespace paceline::result

@@ -55,7 +55,7 @@ struct StoredRun {
 };
 StoredRun read_run(const std::filesystem::path& path);
 
-// Where the files of a case stand.
+// The folder with the files of a case; of a run with one case the run's folder.
 std::filesystem::path folder_of_case(const StoredRun& stored, const std::string& case_id);
 
 // Samples of one case of a stored run. A case may have none; where they are missing, `lacking` says why: a

@@ -20,7 +20,7 @@ Energy no_energy(const std::string& reason);
 
 // Of one window: from the first to the last reading of a counter, which may be null.
 Energy energy_in(const SampledWindow& window, const SampledSeries* counter, const ItemsInWindow& items);
-// Sums what both have; a reason stays.
+// Adds `one` to `sum`. If either is missing, the sum is missing with its reason.
 void add(Energy& sum, const Energy& one);
 
 inline constexpr const char* kNoIdleReading = "it was not read before the run";

@@ -42,7 +42,7 @@ struct Comparison {
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> candidate,
                          const CompareConfig& config = {});
 
-// Applies the rule to log ratios, of which positive ones are worse.
+// The verdict for the interval `d` and estimate of a log ratio; positive is worse, `delta` > 0 the margin.
 Verdict verdict(Interval d, double estimate, double delta);
 
 }  // namespace paceline::stats

@@ -8,7 +8,7 @@ namespace paceline::stats {
 
 std::vector<double> sorted_copy(std::span<const double> x);
 
-// The input need not be sorted.
+// `x` in any order; median_sorted needs ascending values.
 double median(std::span<const double> x);
 double median_sorted(std::span<const double> sorted);
 

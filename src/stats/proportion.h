@@ -14,7 +14,8 @@ namespace paceline::stats {
 // <= trials, trials > 0.
 Interval binomial_interval(double successes, double trials, double confidence);
 
-// The one-sided upper bound: P(share above it) <= alpha.
+// One-sided bounds of the share at level 1 - alpha: P(share above upper) <= alpha, P(share below lower) <=
+// alpha.
 double binomial_upper(double successes, double trials, double alpha);
 double binomial_lower(double successes, double trials, double alpha);
 

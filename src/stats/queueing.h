@@ -7,8 +7,8 @@
 
 #include "stats/interval.h"
 
-// Computes what follows from arrivals and completions alone (methodology: load scenarios). Times and
-// latencies share one unit. A request that was given up never completes: its end and its latency are kNever.
+// Statistics of arrivals and completions (methodology: load scenarios). All times have one unit, which the
+// caller chooses. A request that was given up has the end and latency kNever.
 namespace paceline::stats {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();

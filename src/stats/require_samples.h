@@ -8,7 +8,7 @@
 
 namespace paceline::stats {
 
-// Throws Error(kInternal) for an empty sample; `what` names the statistic: "a quantile".
+// Throws Error(kInternal) if `x` is empty; `what` is the statistic in the message, e.g. "a quantile".
 inline void require_samples(std::span<const double> x, const char* what) {
   if (x.empty()) throw Error(ErrorCode::kInternal, std::string(what) + " of no samples was asked for");
 }

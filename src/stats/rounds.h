@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rounds of messages between subsets of ranks: who meets whom, and what their times say about single ranks,
-// hosts and links.
+// Rounds of messages between subsets of ranks: which ranks exchange messages, and which ranks, hosts and
+// links are slow.
 #pragma once
 #include <span>
 #include <vector>
@@ -10,15 +10,16 @@ namespace paceline::stats {
 using Subset = std::vector<int>;    // ranks that exchange messages with each other
 using Round = std::vector<Subset>;  // subsets that do so at the same time; no rank is in two of them
 
-// Every two of `members` meet once: members - 1 rounds, or as many as members where their number is odd and
-// each pauses once.
+// Rounds in which every two of `members` meet once: members - 1 rounds; for an odd number `members` rounds,
+// in which each pauses once.
 std::vector<Round> pair_rounds(int members);
-// Every two hosts meet once; their ranks meet by their places. `hosts` has the host of every rank.
+// Rounds in which every two hosts meet once: rank i of one with rank i of the other. hosts[r] is the host of
+// rank r.
 std::vector<Round> host_rounds(std::span<const int> hosts);
-// Partitions into subsets of `size` or a little more, drawn with a fixed seed. At least 2 * size ranks.
+// Random partitions into subsets of `size` or a few more ranks, with a fixed seed. ranks >= 2 * size.
 std::vector<Round> subset_rounds(int ranks, int size);
 
-// What a subset has measured in one attempt.
+// Time of one subset in one attempt.
 struct SubsetTime {
   Subset members;
   double ns = 0;  // > 0
@@ -33,19 +34,19 @@ struct Suspicion {
   bool across_only = false;  // a rank that is slow with ranks of other hosts alone
 };
 
-// A rank is slow when its fastest subset is, a host when all its ranks are with other hosts (three hosts at
-// least: two have only each other), and a link when its pair is slow but neither of its ranks. Slow is what
-// takes `least_factor` of the time of the others and lies outside their spread. Subsets within a host and
-// across hosts are judged apart, and those of less than three ranks not at all. A suspicion is worth another
-// attempt, and no verdict.
+// Ranks, hosts and links that may be slow; another attempt must confirm them. A time is slow if it is at
+// least `least_factor` times that of the others and outside their spread. A rank is slow if its fastest
+// subset is; a host (of three or more) if all its ranks are slow with other hosts; a link if its pair is slow
+// and neither of its ranks. Subsets within a host and across hosts are judged separately, and only with three
+// ranks or more. hosts[r] is the host of rank r.
 std::vector<Suspicion> suspects(const Attempt& attempt, std::span<const int> hosts, double least_factor);
 
-// The rounds of another attempt: the same subsets in the same order, and no two suspected links at the same
-// time. The rest of a round waits for its slowest pair, and ranks that have waited may take longer to begin.
+// Rounds of another attempt: the same subsets in the same order, but no two suspected links in one round,
+// because the rest of a round waits for its slowest pair, and ranks that waited may take longer to begin.
 std::vector<Round> with_suspects_apart(std::span<const Round> rounds, std::span<const Suspicion> suspected);
 
-// Who is slow in every attempt, beyond the noise that the attempts have between them; with the least factor.
-// Nobody after a single attempt.
+// Suspicions of every attempt that exceed the noise between attempts, each with its smallest factor. Empty
+// for a single attempt.
 std::vector<Suspicion> confirmed(std::span<const Attempt> attempts, std::span<const int> hosts,
                                  double least_factor);
 
