@@ -89,6 +89,7 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
               speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
               significant_or_none(t.last_loss), or_none(t.total_ns, format_duration_ns));
   }
+  share_labels(table);
   return table;
 }
 
@@ -99,6 +100,7 @@ Table part_table(const std::vector<ReportCase>& cases) {
     table.add(name_of(entry));
     add_parts(table, *entry.one->training);
   }
+  share_labels(table);
   return table;
 }
 
@@ -128,6 +130,7 @@ Table budget_table(const std::vector<ReportCase>& cases) {
       table.add(name_of(entry), spaced(part.name), with_interval(part.cost_ns, 1e-6),
                 percent_or_none(part.share));
   }
+  share_labels(table);
   return table;
 }
 
@@ -167,6 +170,7 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
                 fmt::format("{:.2f}", base.front().step_ns() / p.step_ns), format_ms(p.straggler_wait_ns),
                 format_ms(p.communication_ns));
   }
+  share_labels(table);
   if (!section.paragraphs.empty()) section.title = "Prediction";
   return section;
 }

@@ -50,6 +50,7 @@ Section answers_section(const std::vector<ReportCase>& cases) {
       row.cells.emplace_back(fmt::format("{:.2f} times", answer.speed_up));
     }
   if (section.table.rows.empty()) return {};
+  share_labels(section.table);
   section.title = "What if";
   section.paragraphs = {kAnswersReading};
   add_grades(section, cases);
@@ -68,6 +69,7 @@ Section recommended_section(const std::vector<ReportCase>& cases) {
                         fmt::format("{:.2f} times", answer.speed_up));
     if (found.empty()) nothing += (nothing.empty() ? "" : ", ") + name_of(entry);
   }
+  share_labels(section.table);
   if (!section.table.rows.empty()) section.paragraphs = {kRecommendedReading};
   if (!nothing.empty())
     section.paragraphs.push_back(fmt::format("Nothing that is known about would save as much: {}.", nothing));

@@ -53,12 +53,15 @@ Plot lines_of(const Figure& figure, const std::string& model, Cases cases,
     return figure.series[static_cast<std::size_t>(found - figure.cases.begin())];
   };
   for (const ReportCase& entry : cases) place_of(series(entry), present);
+  const auto shown = without_shared(present, plot);
   for (const auto& name : present) {
     const auto index = index_in(names, name);
     const double offset =
         0.05 * (static_cast<double>(plot.lines.size()) - static_cast<double>(present.size() - 1) / 2);
-    plot.lines.push_back(
-        {.points = {}, .colour = series_colour(index), .mark = series_mark(index), .name = name});
+    plot.lines.push_back({.points = {},
+                          .colour = series_colour(index),
+                          .mark = series_mark(index),
+                          .name = shown[plot.lines.size()]});
     for (const ReportCase& entry : cases) {
       if (series(entry) != name) continue;
       const Measured m = figure.of(*entry.one);
@@ -145,6 +148,8 @@ Plot pareto_plot(const std::string& model, const Cases& cases, const std::vector
     if (best) plot.lines[0].points.push_back({.x = p.x, .y = p.y});
   }
   std::ranges::sort(plot.lines[0].points, {}, &Point::x);
+  const auto shown = without_shared(names, plot);
+  for (std::size_t at = 0; at < shown.size(); ++at) plot.lines[at + 1].name = shown[at];
   return plot;
 }
 
@@ -201,6 +206,7 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
                                     .hollow = !analysis::may_claim(entry.one->speedup)});
     plot.y.categories.push_back(name_of(entry));
   }
+  plot.y.categories = without_shared(plot.y.categories, plot);
   return {plot};
 }
 

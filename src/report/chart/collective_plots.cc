@@ -12,12 +12,12 @@
 namespace paceline::report {
 namespace {
 
-Line measured_line(const ReportCase& entry, std::size_t index) {
+Line measured_line(const ReportCase& entry, std::size_t index, const std::string& name) {
   Line line{.points = {},
             .colour = series_colour(index),
             .stroke = Line::Stroke::kHidden,
             .mark = series_mark(index),
-            .name = name_of(entry)};
+            .name = name};
   for (const auto& size : entry.one->collective->sizes) {
     const Measured rate = measured(size.out_of_place.sync_busbw_gb_per_s);
     line.points.push_back(
@@ -41,12 +41,12 @@ Line fitted_line(const ReportCase& entry, std::size_t index) {
   return line;
 }
 
-Line asked_line(const ReportCase& entry, std::size_t index) {
+Line asked_line(const ReportCase& entry, std::size_t index, const std::string& name) {
   Line line{.points = {},
             .colour = series_colour(index),
             .stroke = Line::Stroke::kHidden,
             .mark = Line::Mark::kTriangle,
-            .name = "asked for: " + name_of(entry)};
+            .name = "asked for: " + name};
   for (const auto& least : entry.one->collective->least_busbw)
     line.points.push_back(
         {.x = static_cast<double>(least.bytes),
@@ -66,10 +66,14 @@ Plots collective_plots(const Cases& all) {
                   .scale = Axis::Scale::kDoubling,
                   .numbers = Axis::Numbers::kBytes},
             .y = {.title = "bus bandwidth, GB/s"}};
+  std::vector<std::string> names;
+  for (const ReportCase& entry : cases) names.push_back(name_of(entry));
+  names = without_shared(names, plot);
   for (std::size_t at = 0; at < cases.size(); ++at) {
     plot.lines.push_back(fitted_line(cases[at], at));
-    plot.lines.push_back(measured_line(cases[at], at));
-    if (!cases[at].one->collective->least_busbw.empty()) plot.lines.push_back(asked_line(cases[at], at));
+    plot.lines.push_back(measured_line(cases[at], at, names[at]));
+    if (!cases[at].one->collective->least_busbw.empty())
+      plot.lines.push_back(asked_line(cases[at], at, names[at]));
   }
   return {plot};
 }

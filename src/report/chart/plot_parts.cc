@@ -50,14 +50,11 @@ std::string series_name(const ReportCase& entry, const Params& common) {
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 
-// Labels of rows; what all of them share becomes part of the plot's title.
 template <class Row>
 std::vector<std::string> shared_labels(const std::vector<Row>& rows, Plot& plot) {
   std::vector<std::string> labels;
   for (const Row& row : rows) labels.push_back(row.label);
-  auto split = split_shared(labels);
-  if (!split.shared.empty()) plot.title += (plot.title.empty() ? "" : " · ") + split.shared;
-  return split.own;
+  return without_shared(labels, plot);
 }
 
 }  // namespace
@@ -98,6 +95,15 @@ std::string short_label(const ReportCase& entry, const std::string& model) {
   std::string name = name_of(entry);
   const auto found = name.find(model + " ");
   return model.empty() || found == std::string::npos ? name : name.erase(found, model.size() + 1);
+}
+
+std::vector<std::string> without_shared(const std::vector<std::string>& names, Plot& plot) {
+  auto parts = split_shared(names);
+  const auto known = split(plot.title, ' ');
+  for (const auto& word : split(parts.shared, ' '))
+    if (word != "·" && !word.empty() && std::ranges::find(known, word) == known.end())
+      plot.title += (plot.title.empty() ? "" : " · ") + word;
+  return parts.own;
 }
 
 Plot bar_plot(const std::string& title, const std::string& unit, std::vector<BarRow> rows) {

@@ -27,8 +27,11 @@ Cases measured_cases(std::span<const ReportRun> runs, bool (*has)(const CaseResu
 std::vector<std::string> models_of(const Cases& cases);
 // Engine, precision and whatever else tells the lines of one chart apart; not what all cases have alike.
 std::vector<std::string> series_of(const Cases& all);
-// The label without the model, which stands above the chart.
+// The label without the model, which is above the chart.
 std::string short_label(const ReportCase& entry, const std::string& model);
+// The names of rows or lines without the words that all of them have. The plot's title gets these words, each
+// once.
+std::vector<std::string> without_shared(const std::vector<std::string>& names, Plot& plot);
 
 // A bar per row with its interval; its words stand beside it.
 struct BarRow {

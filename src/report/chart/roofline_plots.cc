@@ -136,6 +136,8 @@ Plot roofline_of(const std::string& device, const Cases& cases) {
                             .name = placed[index]});
     plot.lines[first + index].points.push_back(point_of(cases[at], scale));
   }
+  const auto shown = without_shared(placed, plot);
+  for (std::size_t at = 0; at < shown.size(); ++at) plot.lines[first + at].name = shown[at];
   for (std::size_t at = 0; at < cases.size(); ++at)
     if (auto points = kernel_points(cases[at], scale); !points.empty())
       plot.lines.push_back({.points = std::move(points),

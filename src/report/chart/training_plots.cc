@@ -134,11 +134,8 @@ Line ideal_line(const OverRanks& figure, const Family& family, double last, bool
   return line;
 }
 
-Line family_line(const OverRanks& figure, const Family& family, std::size_t index) {
-  Line line{.points = {},
-            .colour = series_colour(index),
-            .mark = series_mark(index),
-            .name = without_ranks(name_of(family.cases.front()))};
+Line family_line(const OverRanks& figure, const Family& family, std::size_t index, const std::string& name) {
+  Line line{.points = {}, .colour = series_colour(index), .mark = series_mark(index), .name = name};
   for (const ReportCase& entry : family.cases) {
     const Measured m = figure.of(entry);
     std::string hint = name_of(entry) + "\n" + span_text(m, figure.unit);
@@ -151,8 +148,13 @@ Line family_line(const OverRanks& figure, const Family& family, std::size_t inde
 }
 
 // A line per family. Without lines where nothing was measured twice.
-Plot plot_over(const std::string& members, const std::vector<Family>& families, const OverRanks& figure) {
-  Plot plot{.x = {.title = members, .from_zero = false}, .y = {.title = figure.unit}};
+Plot plot_over(const std::string& title, const std::string& members, const std::vector<Family>& families,
+               const OverRanks& figure) {
+  Plot plot{.title = title, .x = {.title = members, .from_zero = false}, .y = {.title = figure.unit}};
+  plot.name = title;
+  std::vector<std::string> names;
+  for (const Family& family : families) names.push_back(without_ranks(name_of(family.cases.front())));
+  names = without_shared(names, plot);
   std::set<double> worlds;
   for (const Family& family : families) {
     for (const ReportCase& entry : family.cases) worlds.insert(world_of(*entry.one));
@@ -164,7 +166,7 @@ Plot plot_over(const std::string& members, const std::vector<Family>& families, 
     const Family& family = families[at];
     const double last = family.predictions.empty() ? world_of(family.largest())
                                                    : static_cast<double>(family.predictions.back().world);
-    const Line measured_points = family_line(figure, family, at);
+    const Line measured_points = family_line(figure, family, at, names[at]);
     if (std::ranges::count_if(measured_points.points, [](const Point& p) { return !std::isnan(p.y); }) < 2)
       continue;
     plot.lines.push_back(ideal_line(figure, family, last, at == 0));
@@ -189,8 +191,8 @@ Plots over_ranks(const Cases& cases, const OverRanks& figure) {
       of_members[at].push_back(std::move(family));
     }
     for (std::size_t at = 0; at < members.size(); ++at) {
-      Plot plot = plot_over(members[at], of_members[at], figure);
-      plot.title = plot.name = members.size() > 1 ? fmt::format("{} over {}", model, members[at]) : model;
+      const auto title = members.size() > 1 ? fmt::format("{} over {}", model, members[at]) : model;
+      Plot plot = plot_over(title, members[at], of_members[at], figure);
       if (!plot.lines.empty()) plots.push_back(std::move(plot));
     }
   }
@@ -358,8 +360,11 @@ Plots loss_plots(const Cases& all) {
   Plot plot{.description = "Loss over epochs",
             .x = {.title = "epoch" + keep_first(cases), .from_zero = false, .whole = true},
             .y = {.title = "loss", .from_zero = false}};
+  std::vector<std::string> names;
+  for (const ReportCase& entry : cases) names.push_back(name_of(entry));
+  names = without_shared(names, plot);
   for (std::size_t at = 0; at < cases.size(); ++at) {
-    Line line{.points = {}, .colour = series_colour(at), .mark = series_mark(at), .name = name_of(cases[at])};
+    Line line{.points = {}, .colour = series_colour(at), .mark = series_mark(at), .name = names[at]};
     for (const auto& e : cases[at].one->training->epochs)
       line.points.push_back({.x = static_cast<double>(e.epoch + 1),
                              .y = number_or_missing(e.loss),

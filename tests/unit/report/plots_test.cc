@@ -430,6 +430,52 @@ TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
   EXPECT_EQ(scaling_plots(side_by_side(std::span(&run, 1)))[0].x.title, "processes");
 }
 
+TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
+  auto run = sampled()[0];
+  auto& cases = run.result.cases;
+  ASSERT_GE(cases.size(), 4U);
+  cases.resize(4);
+  const auto first = cases[0];
+  for (std::size_t at = 0; at < 4; ++at) {
+    auto& one = cases[at] = first;
+    const int gpus = at % 2 == 0 ? 1 : 2;
+    one.benchmark.engine = at < 2 ? "eager" : "torchscript";
+    one.label = fmt::format("resnet50 {} fp32 b8 g{}", one.benchmark.engine, gpus);
+    one.case_id = fmt::format("{}-{}", one.benchmark.engine, gpus);
+    one.benchmark.params["gpus"] = std::to_string(gpus);
+    one.throughput.per_s = {100.0 * gpus, 90, 400, 0.95, "t"};
+    one.scaling.reset();
+    if (gpus == 1) continue;
+    auto& scaling = one.scaling.emplace();
+    scaling.base_case_id = cases[at - 1].case_id;
+    scaling.base_world = 1, scaling.world = gpus;
+  }
+  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
+  ASSERT_EQ(plots.size(), 1U);
+  EXPECT_EQ(plots[0].title, "resnet50 · fp32 · b8");
+  std::vector<std::string> names;
+  for (const auto& line : plots[0].lines)
+    if (!line.name.empty()) names.push_back(line.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"ideal", "eager", "torchscript"}));
+}
+
+TEST(Plots, WhatAllCasesShareIsInTheTitleAlone) {
+  auto runs = sampled();
+  for (auto& one : runs[0].result.cases) one.label += " channels_last cuda:0";
+  const auto speedups = speedup_plots(runs).at(0);
+  expect_words(speedups.title, {"channels_last · cuda:0"});
+  for (const auto& name : speedups.y.categories) EXPECT_EQ(name.find("cuda:0"), std::string::npos) << name;
+  const auto worlds = trained(kWorlds);
+  const auto losses = loss_plots(side_by_side(worlds)).at(0);
+  EXPECT_EQ(losses.title, "resnet50 · train · fp32 · b8");
+  ASSERT_EQ(losses.lines.size(), 3U);
+  EXPECT_EQ(losses.lines[2].name, "r4");
+  Plot plot{.title = "resnet50"};
+  EXPECT_EQ(without_shared({"resnet50 eager b8", "resnet50 openvino b8"}, plot),
+            (std::vector<std::string>{"eager", "openvino"}));
+  EXPECT_EQ(plot.title, "resnet50 · b8") << "the model is there already";
+}
+
 TEST(Plots, GpusAndProcessesHaveSeparatePlots) {
   auto run = sampled()[0];
   auto& cases = run.result.cases;

@@ -123,6 +123,16 @@ TEST(TrainingText, MarkdownHasScalingAndParts) {
   EXPECT_EQ(text.find("| rank |"), std::string::npos);
 }
 
+TEST(TrainingText, WhatAllCasesShareIsOnceAboveEachTable) {
+  const ReportRun trained{testing::training_run(), {}};
+  const auto markdown = find_format("markdown").render(std::span(&trained, 1), {});
+  expect_words(markdown, {"resnet50 · train · fp32 · b8\n\n| share of a step |", "\n| r4 |"});
+  const auto page = page_of(trained);
+  expect_words(page, {"<p>resnet50 · train · fp32 · b8</p>"});
+  for (const char* cell : {">resnet50 train fp32 b8 r4<", "| resnet50 train fp32 b8 r4 |"})
+    EXPECT_EQ((page + markdown).find(cell), std::string::npos) << cell;
+}
+
 // Results of versions without shares have medians of the parts only.
 TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
   auto run = testing::training_run({{.ranks = 1}});
