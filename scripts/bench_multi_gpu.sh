@@ -4,7 +4,7 @@
 # Measures how one engine scales over devices: on 1, 2, 4 … up to WORLD_SIZE of them, one process per device, all on one queue of
 # requests. The report gives the efficiency against one device. Each process has the same number of threads (--threads-per-instance;
 # unset: its share of the CPUs), and each number of devices is measured in 6 rounds, the fewest that give an interval. ENGINE and the
-# further flags are as for bench_single_gpu.sh. DEVICE=cpu takes processes on the CPU, each with cores of its own; unset: cuda.
+# further flags are as for bench_single_gpu.sh. DEVICE=cpu takes processes on the CPU, each with separate cores; unset: cuda.
 set -euo pipefail
 # shellcheck source=scripts/paceline.sh
 . "$(dirname -- "$(readlink -f -- "$0")")/paceline.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: scripts/bundle.sh [--torch VERSION[,VERSION…]] DIR|FILE.tar.xz|FILE.whl|FILE.deb|FILE.spdx.json…
 # Makes one tree, and packs it as each of these: it runs on another Linux (x86-64, glibc 2.35 or later) with python3 and the engines'
-# libraries that are there. A folder and an archive also hold the tests for GPUs, plans, tools; .spdx.json says what it holds of others.
+# libraries that are there. A folder and an archive also contain the tests for GPUs, plans and tools; .spdx.json lists the components of others.
 # VERSION: of PyTorch, the one that scripts/versions.sh names unless given. TENSORRT_ROOT=DIR (its headers) adds the plug-in for
 # TensorRT. How it is used: docs/gpu.md.
 set -euo pipefail

@@ -5,7 +5,7 @@
 usage: scripts/gpu_day.sh STAGE [--device cpu|cuda] [--out DIR] [--budget SECONDS] [--only PART,…] [--paceline FILE] [--build DIR]
                           [--python FILE] [--compute-sanitizer FILE] [--ncu FILE] [--keep DIR] [--list]
 
-A part that fails leaves the others possible, and its row says what to look at. A part that does not fit into the budget is left out, by name.
+If a part fails, the others still run, and its row names what to look at. A part that does not fit into the budget is left out, by name.
 exit codes: 0 every part is ok, or cannot run here and says why; 1 a part failed; 2 the command line is wrong; 3 no part failed, but the time was
 over before some; 77 no part can run here.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a part's results must hold, beyond an exit code of 0. Each check takes the part's folder and returns words for its row."""
+"""Checks of a part's results, beyond an exit code of 0. Each check takes the part's folder and returns words for its row."""
 import json
 import re
 
@@ -76,7 +76,7 @@ def timed_both_ways(count, device):
 
 
 def googletest(folder):
-    """At least one test has run: a program whose tests were all skipped has shown nothing."""
+    """At least one test has run: if all tests of a program were skipped, it has shown nothing."""
     log = (folder / "log.txt").read_text(errors="replace")
     passed, skipped = (sum(map(int, re.findall(rf"^\[  {word} +\] (\d+) tests?\b", log, re.M))) for word in ("PASSED", "SKIPPED"))
     if passed < 1:

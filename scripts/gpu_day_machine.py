@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the archive says about the machine, and the archive itself."""
+"""Writes the description of the machine into the archive, and the archive itself."""
 import os
 import pathlib
 import subprocess
@@ -48,7 +48,7 @@ def scaled(value, factor, digits):
 
 
 def figures(parts):
-    """What the parts' folders hold: one line per case, and the tables of comparisons."""
+    """The contents of the parts' folders: one line per case, and the tables of comparisons."""
     compared = [path.read_text() for folder in parts if (path := folder / "compare.md").exists()]
     return "\n".join([text for text in (case_figures(parts), *compared) if text])
 

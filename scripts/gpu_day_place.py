@@ -11,12 +11,12 @@ CUDA_FOLDERS = ("$CUDA_HOME", "/usr/local/cuda", "/usr/local/cuda-*", "/opt/nvid
 
 
 def absolute(program):
-    """A name that PATH resolves stays a name: parts run in folders of their own."""
+    """A name that PATH resolves stays a name: parts run in separate folders."""
     return str(pathlib.Path(program).absolute()) if "/" in program else program
 
 
 class Place:
-    """Paths and words of one installation. Commands are lists, so that paths may hold spaces."""
+    """Paths and words of one installation. Commands are lists, so that paths may contain spaces."""
 
     def __init__(self, options):
         self.bundle = (ROOT / "bundle.json").exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A part of a stage: what it runs, and how it went. A part has a folder of its own with log.txt and the results; nothing it starts outlives it."""
+"""A part of a stage: what it runs, and how it went. A part has a separate folder with log.txt and the results; nothing it starts outlives it."""
 import dataclasses
 import contextlib
 import os
@@ -191,7 +191,7 @@ def outcome(part, folder, given_s, cpus):
 
 
 def run_part(part, folder, left_s, cpus=()):
-    """The part's row. folder/scratch holds what is too large to keep; `cpus`: those it runs on, all of them unless given."""
+    """The part's row. folder/scratch contains what is too large to keep; `cpus`: those it runs on, all of them unless given."""
     if part.absent:
         return Row(part, SKIPPED, part.absent)
     if RUNNING.over:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: scripts/release.sh [DIR]
-# What is published of a version, in DIR (default build/dist/VERSION): wheel, archive, .deb, the list of what they hold of others (SPDX),
+# What is published of a version, in DIR (default build/dist/VERSION): wheel, archive, .deb, the list of components of others in them (SPDX),
 # the changelog's section, checksums of all. From the tag vVERSION; from another commit it is a snapshot, and that is said.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '3,/^[^#]/ s/^# \{0,1\}//p' "$0"; exit 0 ;; esac

@@ -14,12 +14,12 @@ usage: scripts/setup.sh [--core] [--checks]
   --core    without LibTorch, ONNX Runtime, OpenVINO: the tool builds, but has no engine
   --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, OpenCV, Python of the engines and of the notebook, Open MPI,
             Slurm
-environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
-             ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (holds include/ and lib/)
+environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (contains include/ and lib/); so does an active virtual environment with torch
+             ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (contains include/ and lib/)
              OPENVINO_ROOT=DIR        use this OpenVINO: the folder of its wheel, or of its archive
-             CUDA_HOME=DIR            the CUDA toolkit whose headers the plug-in for CUDA is built with
-             NCCL_ROOT=DIR            the NCCL whose header it is built with, of the release that PyTorch names
-             TENSORRT_ROOT=DIR        the TensorRT whose headers its plug-in is built with, and whose library it opens
+             CUDA_HOME=DIR            the CUDA toolkit with the headers for the CUDA plug-in
+             NCCL_ROOT=DIR            the NCCL with the header for that plug-in, of the release that PyTorch names
+             TENSORRT_ROOT=DIR        the TensorRT with the headers for its plug-in and the library to open
 TEXT
 }
 
@@ -108,7 +108,7 @@ set_up_torch() {
   nccl_headers "$root"
 }
 
-# Debian mirrors that apt is set up with; where none has the file, ONNX Runtime is left out, and the tool says so too.
+# Debian mirrors that apt is set up with; if none has the file, ONNX Runtime is left out, and the tool reports it.
 download_headers() {
   local mirror
   # shellcheck disable=SC2016
@@ -173,7 +173,7 @@ set_up_check_packages() {
   fi
 }
 
-# The notebook's test says that it is skipped without them.
+# Without them the notebook's test is skipped, with a message.
 set_up_notebook() {
   [ $checks = 1 ] || return 0
   complete .deps/notebook "$NOTEBOOK_WHEELS" && return
@@ -209,7 +209,7 @@ TEXT
   chmod +x "$folder/torchrun"
 }
 
-# For tests of launchers; without it they say that they are skipped.
+# For tests of launchers; without it they are skipped, with a message.
 set_up_torchrun() {
   [ $checks = 1 ] && [ $core = 0 ] && [ -d .deps/torch ] || return 0
   complete .deps/torchrun "$TORCHRUN_WHEELS" && return

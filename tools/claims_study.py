@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does a claim over process pairs hold what it says? Many small runs of the real binary, under load or on a quiet machine.
+"""How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
 usage: tools/claims_study.py aa|ratio [--comparisons 200] [--load 2] [--paceline build/release/bin/paceline] [--keep FILE]
 
 aa:    both sides are the same ONNX file, so every "faster" and "slower" is false.
 ratio: one side has 13 equal layers, the other 10, so their times are as 1.3 to 1.
-Every comparison is a run of its own: six repetitions of both sides in turns, on ONNX Runtime with one thread. `--load 2` keeps two
+Every comparison is a separate run: six repetitions of both sides in turns, on ONNX Runtime with one thread. `--load 2` keeps two
 spinning processes beside it. Prints a Markdown row: claims and intervals that exclude 1, each with its exact 95 % interval, the
 ratios, and the grades. The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
 """

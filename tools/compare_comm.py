@@ -88,7 +88,7 @@ def run_paceline(args):
 
 
 class Turns:
-    """A side whose one run gives figures for every size: interleave() sees the first mean, all are kept."""
+    """A side with figures for every size from one run: interleave() gets the first mean, all are kept."""
 
     def __init__(self, run):
         self.run, self.all = run, []

@@ -11,7 +11,7 @@ Each pair is one fresh paceline process and one fresh Python process with the sa
 and the same rule for freed memory, in the order ABBA; d = ln(ours / theirs) of the per-process medians. The estimate is
 exp(median d), the interval the exact order-statistic one of docs/methodology.md (10 pairs: ranks 2 and 9).
 --heap keep: both keep freed memory, as paceline's workers do by themselves; default: both use the C library as it comes.
---device cuda: both set TF32 and cuDNN's benchmark themselves, run on a stream of their own, and copy what --io says in every iteration
+--device cuda: both set TF32 and cuDNN's benchmark themselves, run on a separate stream, and copy what --io sets in every iteration
 (docs/engines.md); an iteration is over when the stream is synchronised.
 """
 import argparse
@@ -35,7 +35,7 @@ DEVICE = re.compile(r"cpu|cuda(:(0|[1-9][0-9]*))?")
 
 
 def settings_of(args, row):
-    """What both sides are told, word for word: the row's model, engine, batch and precision, and what is the same in all rows."""
+    """The arguments of both sides, word for word: the row's model, engine, batch and precision, and what is the same in all rows."""
     settings = [f"--{name}={value}" for name, value in row.items()]
     settings += [f"--{name}={getattr(args, name)}" for name in ("device", "layout", "threads", "warmup", "iterations")]
     return settings + ([f"--io={args.io}"] if args.device != "cpu" else [])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do our intervals hold what they claim? Fresh processes of one case, claimed against observed coverage.
+"""Do our intervals have the coverage that they claim? Fresh processes of one case, claimed against observed coverage.
 
 usage: tools/coverage_study.py processes RUN_DIR [--svg FILE]   from one run with many repetitions (40 or more) of each case
        tools/coverage_study.py speedups PARENT_DIR [--only-experiment NAME]   from many runs of one small plan

@@ -30,7 +30,7 @@ class SmallConvNet(nn.Module):
 
 
 class StatefulLstm(nn.Module):
-    """Audio frames with the state of an LSTM, whose batch is dimension 1."""
+    """Audio frames with the state of an LSTM, which has the batch in dimension 1."""
     def __init__(self):
         super().__init__()
         self.lstm = nn.LSTM(40, 64, 2, batch_first=True)
@@ -75,7 +75,7 @@ class UNet(nn.Module):
 
 
 class Matcher(nn.Module):
-    """Two inputs of their own sizes, two outputs."""
+    """Two inputs of different sizes, two outputs."""
     def forward(self, query, gallery):
         scores = torch.nn.functional.normalize(query, dim=-1) @ torch.nn.functional.normalize(gallery, dim=-1).T
         return scores, scores.argmax(-1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How well the accuracy gate tells right engines from wrong ones: nets of many kinds on every engine, right and wrong on purpose.
+"""How well the accuracy gate distinguishes right engines from wrong ones: nets of many kinds on every engine, right and wrong on purpose.
 
 usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/release/bin/paceline] [--only WORD] [--docs docs/benchmarks.md]
 
@@ -138,7 +138,7 @@ NETS = {
 
 
 class InLess(nn.Module):
-    """A layer whose weights and inputs are rounded."""
+    """A layer with rounded weights and inputs."""
 
     def __init__(self, layer, dtype):
         super().__init__()

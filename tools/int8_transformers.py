@@ -6,7 +6,7 @@ usage: tools/int8_transformers.py [--repetitions 10] [--iterations 60] [--thread
 
 With --exported two others, which needs PyTorch, transformers, onnx and onnxscript: BERT by torch.export, DistilBERT by TorchScript.
 
-Each row is one `paceline infer --precision fp32,int8`, whose processes are interleaved: the ratio is the run's own, with its interval.
+Each row is one `paceline infer --precision fp32,int8` with interleaved processes: the ratio is that of the run, with its interval.
 Weights are random and seeded; calibration and check use different random ids, and the answers are compared with the fp32 run.
 """
 import argparse

@@ -124,7 +124,7 @@ def survey_one(args, file, engine, options):
 
 
 def reason_of(text, folder):
-    """The line that says why, without the paths of this machine."""
+    """The line with the reason, without the paths of this machine."""
     said = [line for line in text.splitlines() if "failed:" in line or "paceline:" in line or "skipped:" in line]
     lines = [line for line in said if line.startswith("!")] or said  # the findings break theirs
     reason = (lines or text.strip().splitlines() or ["no word"])[0].lstrip("! ")
@@ -166,7 +166,7 @@ def read_tensor(file):
 
 
 def stored_cases():
-    """(name, model, inputs, outputs) of the models that the package holds as files; a value that is no tensor is None."""
+    """(name, model, inputs, outputs) of the models that the package contains as files; a value that is no tensor is None."""
     import onnx
     import onnx.backend.test
     root = pathlib.Path(onnx.backend.test.__file__).parent / "data"
@@ -192,7 +192,7 @@ def made_cases():
 
 
 def own_refusal(file, inputs):
-    """What ONNX Runtime's Python says where it does not run the model either."""
+    """The message of ONNX Runtime's Python if it does not run the model either."""
     try:
         by_onnxruntime(file, inputs)
     except Exception as e:  # noqa: BLE001: the library's own reason, whatever its type
@@ -262,7 +262,7 @@ def onnx_tests(args):
 
 
 def write_between_marks(page, mark, lines):
-    """Replaces what stands between the two comments that carry the mark."""
+    """Replaces the text between the two comments with the mark."""
     begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
     before, rest = page.read_text(encoding="utf-8").split(begin)
     page.write_text(before + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1], encoding="utf-8")

@@ -35,7 +35,7 @@ def under_autocast(torch, options, **settings):
 
 
 def prepared(torch, options):
-    """(forward, input) on the device, in the precision and layout asked for. A trace holds autocast's casts."""
+    """(forward, input) on the device, in the precision and layout asked for. A trace contains autocast's casts."""
     from pytorch_models import MODELS, SIDES
 
     form = {"device": options.device, "dtype": getattr(torch, PRECISIONS[options.precision][0]),
@@ -57,7 +57,7 @@ def prepared(torch, options):
 
 
 def with_copies(torch, options, forward, x):
-    """One iteration on a device: the inputs there where --io says so, the model, the outputs to the host likewise, one synchronisation."""
+    """One iteration on a device: copies of inputs and outputs as --io sets, the model, one synchronisation."""
     sends, fetches, pinned = COPIES[options.io]
     host_input = x.cpu() if sends else None
     if sends and pinned:

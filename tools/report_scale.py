@@ -31,7 +31,7 @@ measure_peak: false
 allow_noisy: true
 plugin: ["{}"]
 """
-# The page tells a server of this program when it was complete, and when a reader had been at its quarters, its end and its beginning again.
+# The page reports to a server of this program when it was complete, and when a reader had seen its quarters, its end and its beginning again.
 PROBE = """<script>addEventListener("load", () => requestAnimationFrame(() => {
   const opened = performance.now();
   const stops = [0.25, 0.5, 0.75, 1, 0];
@@ -52,7 +52,7 @@ def measured(paceline, folder):
 
 
 def copied(run, count, target):
-    """A run of `count` cases: those of `run` in turn, each with files of its own."""
+    """A run of `count` cases: those of `run` in turn, each with separate files."""
     summary = json.loads((run / "run_summary.json").read_text())
     shutil.copytree(run, target, ignore=shutil.ignore_patterns("cases"))
     originals, cases = summary["cases"], []

@@ -4,7 +4,7 @@
 
 usage: tools/startup_times.py [--run-dir RUN] [--python VENV/bin/python] [--repetitions 20] [--out FILE.md]
 
-RUN is any stored run, for `paceline report`. With --python, `import torch` of that interpreter stands beside. The last line is the ratio of a
+RUN is any stored run, for `paceline report`. With --python, `import torch` of that interpreter is shown beside them. The last line is the ratio of a
 short `paceline infer` to the same whose workers run the static destructors of their libraries.
 """
 import argparse

@@ -9,7 +9,7 @@ import pandas as pd
 from paceline_results.regular import read_text
 from paceline_results.step_file import read_step_file
 
-# Columns that tell cases apart which differ in the number of ranks only.
+# Columns by which cases that differ only in the number of ranks are recognised.
 SAME_WORK = ["run_id", "kind", "model", "engine", "precision", "layout", "batch", "threads", "params"]
 
 
@@ -18,13 +18,13 @@ NUMBERS = ["base_ranks", "speedup_of_ranks", "efficiency", "efficiency_low", "ef
 
 
 def cases(runs):
-    """A row a case of the runs: what was measured, its outcome and its figures with their intervals."""
+    """One row per case of the runs: what was measured, its outcome and its figures with their intervals."""
     frame = pd.DataFrame([_case_row(run, case) for run in runs for case in run.summary["cases"]])
     return frame.astype({name: float for name in NUMBERS if name in frame})  # columns without any number have NaN, too
 
 
 def _scaling_doubt(run, case):
-    """Why nobody may claim what more ranks gain, as the tool has stored it; empty where Paceline claims it. None of what was not trained."""
+    """Why the gain of more ranks may not be claimed, as stored; empty where Paceline claims it. None for cases without training."""
     if not case.get("training"):
         return None
     if not case.get("scaling"):
@@ -32,7 +32,7 @@ def _scaling_doubt(run, case):
     scaled = case["scaling"][0]
     if scaled.get("ci_low") is None or scaled.get("ci_high") is None:
         return scaled.get("ci_low_reason") or "it has no interval"
-    return "" if run.stores_claims else "files before version 1.4 have intervals that nobody may claim; `paceline report` judges them"
+    return "" if run.stores_claims else "files before version 1.4 have intervals that may not be claimed; `paceline report` judges them"
 
 
 def samples(run, case_id):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Step files (passes/timed-<repetition>.steps.bin), whose format docs/results.md describes."""
+"""Reads step files (passes/timed-<repetition>.steps.bin). Their format is in docs/results.md."""
 
 import json
 import struct

@@ -18,7 +18,7 @@ SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1
 
 
 class Library:
-    """What the dynamic section of one file says."""
+    """The entries of the dynamic section of one file."""
 
     def __init__(self, path):
         text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Has the plug-ins of a bundle ask for the library of their engine, whose release with_pytorch.sh finds; writes bundle.json.
+"""Makes the plug-ins of a bundle require the library of their engine, in the release that with_pytorch.sh finds; writes bundle.json.
 
 usage: manifests.py BUNDLE PACELINE_VERSION COMMIT
 """
@@ -69,7 +69,7 @@ def main():
     facts = {"paceline": paceline, "commit": commit, "torch": releases, "cuda": cuda.get("CUDA"), "nccl": None if nccl == "none" else nccl,
              "glibc": "2.35", "plugins": sorted(built), "left_out": {m["name"]: m["not_built_because"] for m in manifests if m["not_built_because"]},
              "extras": {"torch": torch_requirement(releases), **wanted}}
-    # A key a line: with_pytorch.sh reads "torch" with sed.
+    # One key per line: with_pytorch.sh reads "torch" with sed.
     lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items())
     (bundle / "bundle.json").write_text("{\n" + lines + "\n}\n")
 

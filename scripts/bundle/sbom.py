@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a bundle holds of others, as SPDX 2.3 in JSON: from the files themselves, the build folder, and the records of dpkg and pip.
+"""The components of others in a bundle, as SPDX 2.3 in JSON: from the files themselves, the build folder, and the records of dpkg and pip.
 
 usage: sbom.py BUNDLE BUILD_DIR FILE.spdx.json SECONDS_SINCE_1970
 """
@@ -37,7 +37,7 @@ def facts(package):
 
 
 def compiled_in(build):
-    """Packages whose archives are linked in, and those whose headers were compiled: what ninja knows of the files of /usr."""
+    """Packages with archives that are linked in or headers that were compiled, by what ninja knows of the files of /usr."""
     links = re.findall(r"^build (?:bin/paceline|lib/paceline/plugins/\S+\.so): (?:.+\n)+", (build / "build.ninja").read_text(), re.M)
     archives = set(re.findall(r"/usr/lib/\S+?\.a\b", "".join(links)))
     headers = set(re.findall(r"^\s+(/usr/include/\S+)$", said("ninja", "-C", str(build), "-t", "deps"), re.M))
@@ -48,7 +48,7 @@ def compiled_in(build):
 
 
 def python_entry(package, version):
-    """A package of Python whose headers were compiled; its libraries are not in the bundle."""
+    """A Python package with headers that were compiled; its libraries are not in the bundle."""
     return {**entry(package, version), "externalRefs": [reference_of(f"pkg:pypi/{package}@{version}")]}
 
 

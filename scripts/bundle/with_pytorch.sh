@@ -7,7 +7,7 @@
 root=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
 if_found=0
 if [ "${1:-}" = --if-found ]; then if_found=1; shift; fi
-# say MESSAGE: names of variables may hold control characters, which a terminal would obey.
+# say MESSAGE: names of variables may contain control characters, which a terminal would obey.
 say() {
   text=$(printf '%s\n' "$1" | LC_ALL=C sed -e ':a' -e '$!{N;ba' -e '}' -e 's/[\x01-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xe2\x80[\xa8-\xae]\|\xe2\x81[\xa6-\xa9]/?/g')
   printf 'paceline: %s\n' "$text" >&2

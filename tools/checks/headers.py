@@ -4,7 +4,7 @@
 
 usage: headers.py BUILD_DIR   (configured; its compile_commands.json has the flags)
 
-Where C includes B and B includes A, the file "A B C" compiles only if each does by itself: what stands before a header is what it
+Where C includes B and B includes A, the file "A B C" compiles only if each does by itself: what precedes a header is what it
 includes first of all anyway. Such chains are as few as can be, by a largest matching of headers with headers that include them.
 """
 
@@ -78,7 +78,7 @@ def flags(build):
 
 
 def compile_chain(command, folder, chain):
-    """What the compiler says; nothing where all is well."""
+    """The messages of the compiler; empty if all is well."""
     file = folder / (chain[-1].replace("/", "_") + ".cc")
     text = "".join(f'#include "{header}"\n' for header in chain)
     if not file.exists() or file.read_text() != text:

@@ -76,7 +76,7 @@ def order_violations(order, depends):
     for layer in order:
         for used in sorted(depends[layer]):
             if used not in order[: order.index(layer)]:
-                yield f"src/{layer}/CMakeLists.txt: DEPENDS {used}, which does not stand below {layer}"
+                yield f"src/{layer}/CMakeLists.txt: DEPENDS {used}, which is not below {layer}"
 
 
 def link_violations(root, order):
