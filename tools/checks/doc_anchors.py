@@ -13,7 +13,7 @@ import re
 import sys
 
 CODE = ("*.h", "*.cc")
-LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[(?:`[^`]*`|[^]`])*\]\(([^)\s]+)\)")   # of images too; code in its text may have brackets
 ANCHOR_ROW = re.compile(r'"([a-z0-9-]+)",\s*(?:\[\]|quantile<)')
 MENTION = re.compile(r"\(methodology:\s*([^()]*)\)")
 
@@ -48,7 +48,7 @@ def mentions(root):
 
 def link_findings(root, path):
     for match in LINK.finditer(without_code(path.read_text())):
-        target = match.group(1) or match.group(2)
+        target = match.group(1)
         if "://" in target or target.startswith("mailto:"):
             continue
         name, _, anchor = target.partition("#")
@@ -69,7 +69,7 @@ def findings(root):
     for path, name in mentions(root):
         if anchor_of(name) not in methodology:
             yield f"{path}: docs/methodology.md has no heading '{name}'"
-    for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
+    for path in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
         yield from link_findings(root, path)
 
 

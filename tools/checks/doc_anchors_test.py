@@ -27,6 +27,9 @@ class DocAnchorsTest(made_up_tree.TreeTest):
     def test_link_to_a_missing_heading(self):
         self.expect("no such heading", "README.md", "[x](docs/metrics.md#noise)")
 
+    def test_link_whose_text_has_brackets(self):
+        self.expect("docs/plan.md: no such file", "CHANGELOG.md", "[`gpus: [1, 2]`, `more`](docs/plan.md)")
+
     def test_image_that_is_not_there(self):
         self.expect("docs/a.png: no such file", "README.md", "![x](docs/a.png)")
 
