@@ -17,7 +17,7 @@ CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
   -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root) -DPACELINE_ONNXRUNTIME_ROOT=$$(cat .deps/onnxruntime_root) \
   -DPACELINE_OPENVINO_ROOT=$$(cat .deps/openvino_root))
 
-.PHONY: help setup configure tool build demo test test-slow install bundle wheel deb release validate check docs format clean
+.PHONY: help setup configure tool build demo test test-slow install bundle wheel deb release validate check docs site format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -61,6 +61,9 @@ check: build  ## formatting, layers, headers, generated documents
 
 docs: tool  ## rewrite docs/reference from the tables of the code
 	@tools/checks/reference_docs.sh $(BUILD)/bin/paceline --write
+
+site:  ## build/site: these documents as pages with search, every link checked
+	@scripts/site.sh
 
 setup:  ## install the packages and libraries that are missing
 	@scripts/setup.sh $(SETUP_ARGS)

@@ -24,5 +24,8 @@ NOTEBOOK_WHEELS="asttokens==3.0.2 attrs==26.1.0 comm==0.2.3 contourpy==1.3.3 cyc
   psutil==7.2.2 ptyprocess==0.7.0 pure-eval==0.2.4 pygments==2.21.0 pyparsing==3.3.3 python-dateutil==4.0.0 pyzmq==27.3.0 \
   referencing==0.37.0 rpds-py==2026.9.1 stack-data==0.6.3 tornado==6.6.1 traitlets==5.16.1 typing-extensions==4.16.0 \
   tzdata==2026.6 wcwidth==0.9.4"
+# What builds the site (scripts/site.sh): what MkDocs and its theme import.
+SITE_WHEELS="mkdocs==1.6.1 mkdocs-material==9.8.2 pymdown-extensions==13.1.2 markdown==3.11.3 pygments==2.21.0 jinja2==3.1.6 markupsafe==3.0.4 \
+  babel==2.19.0 backrefs==8.3.1 click==8.5.1 colorama==0.4.6 mergedeep==1.3.4 pathspec==1.1.1 pyyaml==6.0.4 pyyaml-env-tag==1.1"
 # What torchrun imports beside PyTorch itself.
 TORCHRUN_WHEELS="typing-extensions==4.15.0 sympy==1.14.0 mpmath==1.3.0 filelock==3.20.0 jinja2==3.1.6 markupsafe==3.0.3 networkx==3.5 fsspec==2025.10.0 setuptools==80.9.0"
