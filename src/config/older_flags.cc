@@ -177,8 +177,8 @@ std::string older_flags_markdown() {
   for (const auto& row : kOlderCommands)
     text += fmt::format("| `paceline {}` | {} |\n", row.name, in_table(in_code(row.here)));
   text += "\n## Values\n\n| option | typed there | write here |\n|---|---|---|\n";
-  for (const auto& tool : kOlderTools)
-    for (const auto& row : tool.values())
+  for (const auto& rows : kOlderTools)
+    for (const auto& row : rows.values())
       text += fmt::format("| `--{}` | `{}` | {} |\n", row.option, row.value, row.here);
   return text;
 }

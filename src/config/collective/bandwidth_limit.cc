@@ -19,8 +19,8 @@ BandwidthLimit parse_bandwidth_limit(std::string_view text) {
                 fmt::format("min_busbw '{}': {}; write SIZE:GBps, e.g. 64M:1.5", text, why));
   };
   if (colon == std::string_view::npos) refuse("no ':'");
-  const auto size =
-      convert(*find_option("min_bytes", kCollective), {std::string(trim(text.substr(0, colon))), {}, false});
+  const auto size = convert(*find_option("min_bytes", kind_bit(WorkloadKind::kCollective)),
+                            {std::string(trim(text.substr(0, colon))), {}, false});
   const auto rate = parse_double(trim(text.substr(colon + 1)));
   if (!size.problem.empty()) refuse(size.problem);
   if (!rate || *rate <= 0) refuse("no bandwidth above 0");

@@ -109,7 +109,8 @@ class TopologyReader {
       return report(node.place,
                     fmt::format("'{}' takes a map of sizes to GB/s, e.g. {{1M: 1.5, 64M: 3}}", key_));
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
-      const auto size = convert(*find_option("min_bytes", kCollective), {node.keys[i].text, {}, false});
+      const auto size = convert(*find_option("min_bytes", kind_bit(WorkloadKind::kCollective)),
+                                {node.keys[i].text, {}, false});
       const auto rate = parse_double(node.items[i].text);
       if (!size.problem.empty()) {
         report(node.keys[i].place, fmt::format("'{}': {}", key_, size.problem));

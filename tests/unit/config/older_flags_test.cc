@@ -93,7 +93,7 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
 }
 
 FlagSet comm_flags(const std::vector<std::string>& arguments) {
-  return parse_flags(arguments, command_of(WorkloadKind::kCollective));
+  return parse_flags(arguments, config::command_of(WorkloadKind::kCollective));
 }
 
 TEST(OlderFlags, WhatNcclTestsDoAnywayIsTaken) {

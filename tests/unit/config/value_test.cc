@@ -28,7 +28,7 @@ TEST(Convert, ReadsEachType) {
 
 TEST(Convert, ReadsSizesInPowersOf1024) {
   const auto bytes = [](std::string text) {
-    return convert(option("max_bytes", kCollective), {std::move(text), {}, false});
+    return convert(option("max_bytes", kind_bit(WorkloadKind::kCollective)), {std::move(text), {}, false});
   };
   EXPECT_EQ(bytes("8").value, Value(std::int64_t{8}));
   EXPECT_EQ(bytes("64K").value, Value(std::int64_t{65536}));

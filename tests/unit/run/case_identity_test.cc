@@ -39,7 +39,7 @@ const std::map<unsigned, std::vector<std::string>> kPlans{
     {config::kTraining,
      {"kind: training\nmodel: tiny_cnn\n",
       "kind: training\nmodel: gpt2\nranks: 2\ndevice: cuda\nbackend: gloo\ncheckpoint: {dir: d}\n"}},
-    {config::kCollective,
+    {config::kind_bit(config::WorkloadKind::kCollective),
      {"kind: collective\n",
       "kind: collective\ncollective: broadcast\nranks: 4\ndevice: cuda\nbackend: gloo\n"}}};
 
