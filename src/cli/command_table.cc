@@ -20,13 +20,12 @@
 namespace paceline::cli {
 namespace {
 
-constexpr Command kRunPlan{
-    "run",
-    "benchmark",
-    "PLAN.yaml [options] [--section.key=value …]",
-    "run the cases of a plan (inference, training, collectives), write results and a report",
-    config::kRun,
-    run_cases};
+constexpr Command kRunPlan{"run",
+                           "benchmark",
+                           "PLAN.yaml [options] [--section.key=value …]",
+                           "run the cases of a plan, write results and a report",
+                           config::kRun,
+                           run_cases};
 constexpr std::array kOthers{
     Command{"profile", "", "[--model NAME] [options] | -c PLAN.yaml | --tool nsys|ncu infer|train [options]",
             "train, profile a few steps, and list what limits step time; or run a case under Nsight",
@@ -71,7 +70,7 @@ const std::vector<Command>& table() {
 
 std::string general_help() {
   std::string text =
-      "paceline: measures deep-learning inference, training and collectives, with intervals and checks"
+      "paceline: measures how fast deep-learning workloads run, with intervals and checks of the outputs"
       "\n\nusage: paceline COMMAND [options]\n\n";
   for (const auto& c : table())
     if (!c.summary.empty()) text += fmt::format("  {:<12}{}\n", c.name, c.summary);

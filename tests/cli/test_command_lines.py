@@ -358,7 +358,7 @@ class Environment(cli.CliTest):
 
 class Help(cli.CliTest):
     def test_the_whole_names_its_workloads(self):
-        self.assertRegex(self.run_cli("--help").out, "measures deep-learning inference, training and collectives")
+        self.assertRegex(self.run_cli("--help").out, "measures how fast deep-learning workloads run")
 
     def test_no_choice_that_does_not_exist(self):
         self.assertNotIn("Not available yet", self.run_cli("infer", "--help").out)
