@@ -11,6 +11,8 @@ namespace paceline::result {
 
 // The name of a reference ends like this when it is the case itself: the same file in the same engine.
 inline constexpr std::string_view kNoIndependentCheck = "no independent check";
+// Begins the detail of a quantised file whose engine strays from the file's own unoptimised run.
+inline constexpr std::string_view kEngineIsWrong = "the engine is wrong, not the file";
 
 bool has_independent_reference(const Correctness& correctness);
 

@@ -136,6 +136,15 @@ class Quantise(cli.CliTest):
         self.assertNotEqual(good.read_bytes(), bad.read_bytes())
         self.assert_code(self.tiny("--precision", "int8", "--shapes", "input:1x3x32x32", model="bad.onnx"), 0)
 
+    def test_a_given_file_is_compared_with_its_own_unoptimised_run(self):
+        """Whether the engine or the format is at fault; the precision is the file's, nobody writes it."""
+        self.assert_code(self.export("f.onnx"), 0)
+        self.assert_code(self.export("q.onnx", *INT8, model="f.onnx"), 0)
+        self.tiny("--accuracy-reference", "f.onnx", model="q.onnx")
+        self.assertEqual(self.case()["correctness"]["engine_reference"], "the file's own unoptimised run in onnxruntime")
+        self.tiny("--accuracy-reference", "f.onnx", "--output-dir", "float", model="f.onnx")
+        self.assertEqual(self.case(self.only_run("float"))["correctness"]["engine_reference"], "")
+
     def test_float16_halves_the_file(self):
         self.assert_code(self.export("f.onnx"), 0)
         done = self.export("h.onnx", "--precision", "fp16", model="f.onnx")

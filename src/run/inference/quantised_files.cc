@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/scratch_folder.h"
 #include "base/text.h"
+#include "config/precision_table.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
 #include "onnx/graph.h"
@@ -68,6 +69,11 @@ bool needs_quantising(const config::Settings& s, const std::string& file) {
   if (config::find_model(s.text("model"))) return true;
   const auto model = onnx::read_model(file);
   return precision == "int8" ? !onnx::is_quantised(model) : !has_half_weights(model);
+}
+
+bool runs_int8(const std::string& precision, const std::string& file) {
+  return precision == "int8" ||
+         (precision == config::kPrecisionOfFile && onnx::is_quantised(onnx::read_model(file)));
 }
 
 pass::InputRequest calibration_request(const config::Settings& s, const pass::PassSpec& pass) {

@@ -192,10 +192,11 @@ void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const Dist
       c.engine_max_rel_err = figures.max_rel_err;
     if (engine <= std::max(kOfFormat * format, kOfOutput * rms_of_what_depends(*unoptimised))) continue;
     c.detail += fmt::format(
-        "{}the engine is wrong, not the file: its output differs by {:.2g} from {} (largest error {:.3g} of "
+        "{}{}: its output differs by {:.2g} from {} (largest error {:.3g} of "
         "the "
         "largest value), which differs by {:.2g} from the reference",
-        c.detail.empty() ? "" : "; ", engine, c.engine_reference, *figures.max_rel_err, format);
+        c.detail.empty() ? "" : "; ", result::kEngineIsWrong, engine, c.engine_reference,
+        *figures.max_rel_err, format);
     c.passed = false;
     c.verdict = result::kFailed;
     return;
