@@ -50,7 +50,7 @@ STANDS_FOR = {"N": "2", "S": "5", "X": "1.5", "SIZE": "1M", "RANK": "0", "NAME":
 FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "--output": "out.pdf"}   # what FILE is behind them
 BUILT = re.compile(r"\bresnet50\.(pt2|blob)")   # models that take long to build, or need Python; another one is read in their place
 # What a part of a command lacks, as the tool says it, and what it needs beside an option to be read to its end.
-INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|stands twice|a server needs")
+INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|listed twice|a server needs")
 BESIDE = {"--rdzv-endpoint": ["--nnodes", "2", "--node-rank", "0"]}
 IN_A_BUNDLE = {"scripts/with_pytorch.sh": "scripts/bundle/with_pytorch.sh"}   # and where the sources have them
 # Scripts that call the tool, and what makes them measure nothing.
