@@ -31,7 +31,9 @@ constexpr std::array<CauseWords, 10> kCauses{
       "Memory is short there, or mapped data lie on a slow disk: free memory, or copy the data to a faster "
       "one."},
      {result::late_cause::kLoader, "its data loader",
-      "Raise data.workers or data.prefetch, or look at the disk or network that this rank reads from."},
+      "Raise data.workers or data.prefetch, or look at the disk or network that this rank reads from.",
+      "Raise num_workers or prefetch_factor of its DataLoader, or look at the disk or network that it reads "
+      "from, and at what it does to each sample."},
      {kLargerInputs, "larger inputs",
       "Give all ranks batches of one size (drop_last, a sampler that sorts by length, the same "
       "padding)."}}};

@@ -10,6 +10,7 @@ inline constexpr const char* kLargerInputs = "larger_inputs";
 // What a reader is told about one kind of result::LateCause.
 struct CauseWords {
   std::string_view name, words, advice;
+  std::string_view of_traces = {};  // advice to a job of another program; empty: the same
 };
 // Throws nothing: a name of a newer version is its own words and has no advice.
 CauseWords words_of_cause(std::string_view name);

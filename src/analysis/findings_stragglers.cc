@@ -92,7 +92,8 @@ std::string late_advice(const CaseResult& one) {
                             "cores, clocks and neighbours with those of the others."
                           : "See what else runs on its cores or heats its device (paceline validate); until "
                             "then leave it out.";
-  return std::string(words_of_cause(late->causes.front().name).advice);
+  const auto words = words_of_cause(late->causes.front().name);
+  return std::string(is_traced(one) && !words.of_traces.empty() ? words.of_traces : words.advice);
 }
 
 // Why the rank is late, as far as evidence goes.

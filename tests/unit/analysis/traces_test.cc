@@ -114,6 +114,14 @@ TEST_F(Traces, ARankThatIsSlowInForwardIsNamedWithWhatItCosts) {
   EXPECT_NEAR(*first.share, 3.0 / 10.8, 1e-6);
 }
 
+TEST_F(Traces, AdviceNamesTheOptionsOfTheJobAndNotOurs) {
+  put(MadeRank{.rank = 0, .wait = 3000});
+  put(MadeRank{.rank = 1, .data = 3500});
+  const auto finding = read().bottlenecks.at(0).finding;
+  EXPECT_NE(finding.text.find("cause: its data loader"), std::string::npos) << finding.text;
+  EXPECT_NE(finding.advice.find("Raise num_workers"), std::string::npos) << finding.advice;
+}
+
 TEST_F(Traces, WhatBackwardHidesOfCommunicationIsNotExposed) {
   for (const int rank : {0, 1})
     put(MadeRank{.rank = rank, .data = 100, .communication = 4000, .hidden = 1000});
