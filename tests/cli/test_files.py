@@ -142,7 +142,7 @@ class Damaged(cli.CliTest):
         for name in ("csv", "html", "json", "markdown"):
             self.assert_code(self.run_cli("report", "-s", self.run_dir, "-f", name, "--output", f"r.{name}"), 0)
         for name in ("html", "markdown"):
-            self.assertIn("1 case with no samples.csv: the table stands", (self.folder / f"r.{name}").read_text(encoding="utf-8"))
+            self.assertIn("1 case with no samples.csv: per-sample charts are left out", (self.folder / f"r.{name}").read_text(encoding="utf-8"))
 
     def test_damaged_samples(self):
         samples = self.run_dir / "samples.csv"
