@@ -505,7 +505,7 @@ class Pretrained(cli.CliTest):
         query = "encoder.layer.0.attention.attention.query.weight"
         cases = ((BERT, {n: v for n, v in tensors.items() if n != name}, f"lack {name}"),
                  (BERT, tensors | {name: ((INNER, WIDTH), tensors[name][1])}, f"{name} is [12,8] in the file, the model needs [8,12]"),
-                 (BERT, tensors | {"adapter.weight": ((1,), [0.0])}, "hold adapter.weight"),
+                 (BERT, tensors | {"adapter.weight": ((1,), [0.0])}, "contain adapter.weight"),
                  (BERT | {"num_hidden_layers": LAYERS + 1}, tensors, "lack encoder.layer.2."),
                  (VIT, {n: v for n, v in images.items() if n != query}, f"lack {query}"),
                  (VIT, images | {query: ((4, WIDTH), images[query][1][:32])}, f"{query} is [4,8] in the file, the model needs [8,8]"))

@@ -247,7 +247,7 @@ TEST(Safetensors, WrongTensorsAreNamed) {
   entries = tiny_cnn();
   entries.push_back({"extra.weight", {2}});
   write_safetensors(file, entries);
-  expect_refused(file, "hold extra.weight");
+  expect_refused(file, "contain extra.weight");
 }
 
 TEST(Safetensors, DamagedFilesAreRefusedInWords) {
