@@ -299,7 +299,8 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
 // Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
 // False: interrupted.
 bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
-  if (!file.ends_with(".onnx") || !runs_int8(pass.settings.precision, file)) return !tools_.interrupt;
+  if (!file.ends_with(".onnx") || !runs_int8(c.definition.settings.text("precision"), file))
+    return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
   own.model.name.clear(), own.model.file = file;
   pass.accuracy.engine_file = second_run(c, own).file;
