@@ -222,7 +222,7 @@ class Refusals(TrainingData):
 
     def test_a_model_of_fewer_classes_than_cifar(self):
         self.train("cifar100", None, code=2)
-        for word in ("100 classes", "10 apart", "resnet50"):
+        for word in ("100 classes", "and the model 10", "resnet50"):
             self.assertIn(word, self.reason())
 
     def test_labels_beyond_the_model(self):

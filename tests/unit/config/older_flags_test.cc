@@ -185,8 +185,8 @@ TEST(OlderFlags, ALetterIsNeverTheOtherCommandsTool) {
       "one dimension by its name; or (perf_analyzer); here: nothing; summary.csv is in the folder of "
       "every run");
   EXPECT_EQ(said(infer_flags({"-iop", "input:f16"})),
-            "-iop: unknown option (benchmark_app); here: nothing; inputs and outputs have the types that the "
-            "file says");
+            "-iop: unknown option (benchmark_app); here: nothing; the file defines the types of inputs and "
+            "outputs");
 }
 
 TEST(OlderFlags, BuildTakesThePrecisionsOfTrtexec) {

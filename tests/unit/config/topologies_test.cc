@@ -70,7 +70,7 @@ TEST(Topologies, MistakesAreNamedWithLineAndKey) {
       {"a:\n  source: x\n  busbw_gb_per_s: {1M: -1}", "'-1' is no bandwidth above 0"},
       {"a:\n  source: x\n  busbw_gb_per_s: {huge: 1}", "t.yaml:3:20: 'a.busbw_gb_per_s': "},
       {"a:\n  source: x\n  busbw_gb_per_s: {2M: 1, 1M: 1}",
-       "t.yaml:3:27: 'a.busbw_gb_per_s': 1M does not ascend"},
+       "t.yaml:3:27: 'a.busbw_gb_per_s': 1M is out of order; sizes must ascend"},
       {"a:\n  source: x\n  busbw_gb_per_s: 5", "t.yaml:3:19: 'a.busbw_gb_per_s' takes a map of sizes"},
       {"a:\n  source: x", "t.yaml:1:1: 'a' has no busbw_gb_per_s"},
       {"a:\n  busbw_gb_per_s: {1M: 1}", "t.yaml:1:1: 'a' has no source"},

@@ -129,7 +129,8 @@ TEST(TrainingText, WhatAllCasesShareIsOnceAboveEachTable) {
   expect_words(markdown, {"resnet50 · train · fp32 · b8\n\n| share of a step |", "\n| r4 |"});
   const auto page = page_of(trained);
   expect_words(page, {"<p>resnet50 · train · fp32 · b8</p>"});
-  for (const char* cell : {">resnet50 train fp32 b8 r4<", "| resnet50 train fp32 b8 r4 |"})
+  for (const char* cell : {">resnet50 train fp32 b8 r4</td>", ">resnet50 train fp32 b8 r4</th>",
+                           "| resnet50 train fp32 b8 r4 |"})
     EXPECT_EQ((page + markdown).find(cell), std::string::npos) << cell;
 }
 
