@@ -17,7 +17,7 @@ from test_accuracy import npy_bytes
 DATA = ROOT / "tests/cli/data"
 RUNS = ("results/quickstart/1", "results/mine/<run_id>", "results/scaling/1", "results/infer/…", "results/EXPERIMENT/FIRST", "results/EXPERIMENT/SECOND", "DIR", "DIR_A",
         "DIR_B", "A", "B", "RUN", "out/1")
-MODELS = ("net", "old", "new", "net_int8", "float", "model", "minilm", "resnet50_b8", "OUT/model")
+MODELS = ("net", "old", "new", "net_int8", "digits", "digits_int8", "float", "model", "minilm", "resnet50_b8", "OUT/model")
 ONLY_THERE = ("net.pt", "resnet50.plan", "resnet50.build2.plan", "resnet50.build3.plan", "FILE.safetensors", "resnet50.safetensors", "val.txt")   # not read
 PLAN = "allow_noisy: true\nworkloads:\n  - {kind: inference, models: [tiny_cnn]}\n  - {kind: training, models: [tiny_cnn]}\n"
 
@@ -84,7 +84,7 @@ class DocCommands(cli.CliTest):
         """A file of every name that the pages use."""
         for name in MODELS:
             self.write(f"{name}.onnx", "").write_bytes(onnx_files.linear())
-        for name in ("x.npy", "samples.npy"):
+        for name in ("x.npy", "samples.npy", "test.npy", "calib.npy", "labels.npy"):
             (self.folder / name).write_bytes(npy_bytes([0.5] * 32, (8, 4)))
         for name in ONLY_THERE:
             self.write(name, "")
