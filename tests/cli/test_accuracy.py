@@ -74,7 +74,7 @@ class Answers(Accuracy):
         self.given(rows(64), rows(64, flipped=[0, 20]))
         self.assert_code(self.check("--accuracy.max_changed", "0.1", "--accuracy.max_rel_err", "2", "--accuracy.centred_cosine", "-1"), 0)
         texts = " ".join(f["text"] for f in self.summary()["findings"])
-        self.assertIn("changes the top-1 answer of spin x.spin at batch 1 for 3.1 % (0.38–11 %) of 64 inputs", texts)
+        self.assertIn("changes the top-1 answer of spin x.spin load_inputs=in.npy at batch 1 for 3.1 % (0.38–11 %) of 64 inputs", texts)
 
     def test_outputs_of_fp32_are_judged_too(self):
         self.given(rows(64), [[4 * v for v in row] for row in rows(64)])
