@@ -47,8 +47,8 @@ pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::S
                                  const pass::PassSpec& base, const std::filesystem::path& out,
                                  const std::atomic<bool>& interrupt);
 
-// Whether an ONNX file runs in int8 in the precision asked for; `auto` takes the file as it is. Throws
-// Error(kIo).
+// Whether an ONNX file runs in int8 in the precision asked for; `auto` takes the file as it is, and is false
+// for one that cannot be read.
 bool runs_int8(const std::string& precision, const std::string& file);
 
 // Whether sums of two 8-bit products saturate: x86 without VNNI adds them in 16 bits.
