@@ -62,7 +62,7 @@ import argparse, importlib.abc, importlib.machinery, runpy, sys
 from unittest import mock
 class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in ("numpy", "torch", "onnx", "torchvision"):
+        if name.split(".")[0] in ("numpy", "torch", "onnx", "sklearn", "torchvision"):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
     def create_module(self, spec):
         return mock.MagicMock(name=spec.name)
