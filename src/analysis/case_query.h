@@ -59,7 +59,7 @@ struct Comparison {
 };
 std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis);
 
-// A copy of `one` with the speed-up over `base` instead of its own baseline.
+// A copy of `one` whose speed-up is over `base`, not over its baseline.
 result::CaseResult against(const RunResult& run, const CaseResult& one, const CaseResult& base);
 
 // The case in words without one axis: "eager resnet50 at batch 8".

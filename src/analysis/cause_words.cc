@@ -25,8 +25,7 @@ constexpr std::array<CauseWords, 10> kCauses{
      {result::late_cause::kDeviceClock, "a slower clock of its GPU",
       "Check the cooling and the power limit of that GPU; until then leave it out."},
      {result::late_cause::kPageFaults, "page faults",
-      "See what maps memory again in every step there: an allocator that gives memory back, or mapped "
-      "files."},
+      "See what maps new memory in every step there: an allocator that returns memory, or mapped files."},
      {result::late_cause::kDiskReads, "memory that is read from a disk",
       "Memory is short there, or mapped data lie on a slow disk: free memory, or copy the data to a faster "
       "one."},

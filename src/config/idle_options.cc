@@ -67,7 +67,7 @@ constexpr std::array kIdleRows{
     IdleRow{Idle::kNoFiles, synthetic, "synthetic data have no files"},
     IdleRow{Idle::kOneBatch,
             [](const Where& w) { return synthetic(w) && w.is("data.synthetic_fresh", "false"); },
-            "synthetic data are one batch; data.synthetic_fresh: true makes every batch again"},
+            "synthetic data are one batch; data.synthetic_fresh: true makes a new batch for every step"},
     IdleRow{Idle::kNoWorkers, [](const Where& w) { return w.is("data.workers", "0"); },
             "with data.workers: 0 batches are made in the step itself"},
     IdleRow{Idle::kNotSynthetic, [](const Where& w) { return !synthetic(w); }, "for data.source: synthetic"},

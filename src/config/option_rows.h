@@ -6,7 +6,7 @@
 
 #include "config/option.h"
 
-// The groups of the option table, whose rows stand in source files of their own; use option_groups().
+// The groups of the option table, whose rows are in separate source files; use option_groups().
 namespace paceline::config {
 
 using enum OptionType;

@@ -47,8 +47,8 @@ constexpr std::array kDataRows{
            .type = kBoolean,
            .fallback = "false",
            .idle = {Idle::kNotSynthetic},
-           .help = "synthetic: the workers make every batch again. Default: one batch, which is on the "
-                   "device already."},
+           .help = "synthetic: the workers make a new batch for every step. Default: one batch, which is on "
+                   "the device already."},
     Option{.name = "data.augment",
            .type = kBoolean,
            .fallback = "true",

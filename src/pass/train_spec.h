@@ -17,7 +17,7 @@ struct DataSpec {
   std::int64_t workers = 2;          // threads per rank that make batches; 0: the step makes them
   std::int64_t prefetch = 2;         // batches per worker, made in advance
   std::int64_t synthetic_samples = 50'000;  // length of an epoch
-  bool synthetic_fresh = false;             // workers make every batch again; false: always the same batch
+  bool synthetic_fresh = false;             // a new batch per step, made by workers; false: always the same
   bool augment = true;                      // random crop and flip, image sources
   bool shuffle = true;
   bool held_out = false;  // the part that is not trained on, where the source has one

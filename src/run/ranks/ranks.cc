@@ -174,11 +174,10 @@ class Ranks {
     notice.notice =
         fmt::format("{} {} of {} {} on {} {}: ", share.cpus_ranks, share.cpus_ranks == 1 ? "rank" : "ranks",
                     threads, threads == 1 ? "thread" : "threads", cpus, cpus == 1 ? "CPU" : "CPUs");
-    notice.notice +=
-        share.cpus_ranks == 1
-            ? "its threads take turns; use fewer, or let its launcher give it "
-              "more CPUs (srun -c, mpirun --bind-to none)"
-            : "they share CPUs, which slows them down; ranks with separate cores need fewer ranks or threads";
+    notice.notice += share.cpus_ranks == 1 ? "its threads take turns; use fewer, or let its launcher give it "
+                                             "more CPUs (srun -c, mpirun --bind-to none)"
+                                           : "they share CPUs, so their times are not those of ranks on "
+                                             "separate cores; use fewer ranks or threads";
     tell(notice);
   }
 

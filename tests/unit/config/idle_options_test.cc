@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{"data: {workers: 4, prefetch: 3, shuffle: false}",
              "data.workers, data.prefetch, data.shuffle (synthetic data are one batch; data.synthetic_fresh: "
              "true "
-             "makes every batch again)"},
+             "makes a new batch for every step)"},
         Idle{"data: {fresh: true, workers: 0, prefetch: 3}",
              "data.prefetch (with data.workers: 0 batches are made in the step itself)"},
         Idle{"data: {augment: false}\neval: {every_epochs: 2}",
