@@ -60,10 +60,17 @@ std::optional<Shape> read_first_output_shape(const std::string& file) {
 bool has_products(const std::string& file) {
   if (!no_regular_file(file).empty()) return false;
   const ModelBytes mapped(file);
-  Message nodes(first_bytes(mapped.bytes(), kGraph));
-  while (const auto node = nodes.next(kNode))
-    for (const std::string_view op : {"Conv", "Gemm", "MatMul"})
-      if (first_bytes(node->bytes, kOpType) == op) return true;
+  const auto among = [](std::string_view message, std::uint64_t number) {
+    Message nodes(message);
+    while (const auto node = nodes.next(number))
+      for (const std::string_view op : {"Conv", "Gemm", "MatMul"})
+        if (first_bytes(node->bytes, kOpType) == op) return true;
+    return false;
+  };
+  if (among(first_bytes(mapped.bytes(), kGraph), kNode)) return true;
+  Message functions(mapped.bytes());
+  while (const auto function = functions.next(kFunctions))
+    if (among(function->bytes, kFunctionNode)) return true;
   return false;
 }
 

@@ -17,7 +17,7 @@ std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
 std::optional<Shape> read_first_output_shape(const std::string& file);
 
 // Whether the file has a convolution or a matrix product, without which nothing of it can run in int8. Those
-// in branches and loops do not count.
+// in its own functions count, those in branches and loops do not.
 bool has_products(const std::string& file);
 
 }  // namespace paceline::onnx

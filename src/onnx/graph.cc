@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 
 #include "base/error.h"
@@ -80,6 +81,7 @@ GraphIndex::GraphIndex(proto::GraphProto& graph) {
     for (const auto& output : node.output()) producers_[output] = &node;
     for (const auto& input : node.input())
       if (!input.empty()) consumers_[input].push_back(&node);
+    for (const auto& value : captured_values(node)) consumers_[value].push_back(&node);
   }
   for (const auto& output : graph.output()) outputs_[output.name()] = true;
 }
@@ -111,6 +113,36 @@ std::string layer_name(const proto::NodeProto& node) {
 
 bool is_standard(const proto::NodeProto& node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
+}
+
+namespace {
+
+// Adds what a graph reads and neither makes nor gets, itself or in graphs inside it.
+void add_captured(const proto::GraphProto& graph, std::set<std::string>& captured) {
+  std::set<std::string> made, read;
+  for (const auto& input : graph.input()) made.insert(input.name());
+  for (const auto& tensor : graph.initializer()) made.insert(tensor.name());
+  for (const auto& sparse : graph.sparse_initializer()) made.insert(sparse.values().name());
+  for (const auto& node : graph.node()) {
+    read.insert(node.input().begin(), node.input().end());
+    read.merge(captured_values(node));
+    made.insert(node.output().begin(), node.output().end());
+  }
+  for (const auto& output : graph.output()) read.insert(output.name());
+  std::set_difference(read.begin(), read.end(), made.begin(), made.end(),
+                      std::inserter(captured, captured.end()));
+}
+
+}  // namespace
+
+std::set<std::string> captured_values(const proto::NodeProto& node) {
+  std::set<std::string> captured;
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) add_captured(attribute.g(), captured);
+    for (const auto& graph : attribute.graphs()) add_captured(graph, captured);
+  }
+  captured.erase("");
+  return captured;
 }
 
 const proto::AttributeProto* find_attribute(const proto::NodeProto& node, const std::string& name) {

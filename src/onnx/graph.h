@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,8 +14,8 @@
 // Reads and builds graphs without exposing protobuf.
 namespace paceline::onnx {
 
-// Which node makes a value and which nodes read it. Holds pointers into the graph, valid until nodes or
-// initializers are added or removed.
+// Which node makes a value and which nodes read it, in the graphs inside them, too. Holds pointers into the
+// graph, valid until nodes or initializers are added or removed.
 class GraphIndex {
  public:
   explicit GraphIndex(proto::GraphProto& graph);
@@ -34,6 +35,9 @@ class GraphIndex {
 std::string layer_name(const proto::NodeProto& node);
 // Whether an operator is from the ONNX standard.
 bool is_standard(const proto::NodeProto& node);
+
+// The values from outside that the graphs inside a node (branches, bodies of loops) read.
+std::set<std::string> captured_values(const proto::NodeProto& node);
 
 const proto::AttributeProto* find_attribute(const proto::NodeProto& node, const std::string& name);
 std::int64_t int_attribute(const proto::NodeProto& node, const std::string& name, std::int64_t fallback);

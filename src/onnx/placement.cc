@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "onnx/graph.h"
+#include "onnx/inline_functions.h"
 #include "onnx/raise_opset.h"
 
 namespace paceline::onnx {
@@ -210,11 +211,41 @@ void Planner::place_reads(int n) {
     if (is_activation(input) && stored_as_integers(input)) quantise_read(n, input);
 }
 
-const proto::NodeProto* quantised_node(const proto::ModelProto& model) {
-  for (const auto& node : model.graph().node())
+template <typename Nodes>
+const proto::NodeProto* quantised_node(const Nodes& nodes) {
+  for (const auto& node : nodes) {
     if (std::find(kQuantisedOps.begin(), kQuantisedOps.end(), node.op_type()) != kQuantisedOps.end())
       return &node;
+    for (const auto& attribute : node.attribute())
+      if (const auto* inner = quantised_node(attribute.g().node())) return inner;
+  }
   return nullptr;
+}
+
+const proto::NodeProto* quantised_node(const proto::ModelProto& model) {
+  if (const auto* node = quantised_node(model.graph().node())) return node;
+  for (const auto& function : model.functions())
+    if (const auto* node = quantised_node(function.node())) return node;
+  return nullptr;
+}
+
+constexpr int kMostNested = 100;
+
+// Adds the convolutions and matrix products in the graphs and the function of a node.
+void add_inner(const proto::ModelProto& model, const proto::NodeProto& node, std::vector<FloatLayer>& layers,
+               int depth = 0) {
+  if (depth > kMostNested) return;
+  const auto add = [&](const auto& nodes, std::string_view where) {
+    for (const auto& inner : nodes) {
+      if (is_product(inner))
+        layers.push_back({fmt::format("{}/{}", layer_name(node), layer_name(inner)), inner.op_type(),
+                          fmt::format("it is inside {} '{}'", where, layer_name(node))});
+      add_inner(model, inner, layers, depth + 1);
+    }
+  };
+  for (const auto& attribute : node.attribute())
+    add(attribute.g().node(), node.op_type() == "If" ? "a branch of" : "a loop,");
+  if (const auto* function = called_function(model, node)) add(function->node(), "a function, called by");
 }
 
 void check_model(const proto::ModelProto& model) {
@@ -256,6 +287,7 @@ bool is_quantised(const proto::ModelProto& model) {
 Placement place(proto::ModelProto& model, const PlacementOptions& options) {
   check_model(model);
   auto placement = Planner(*model.mutable_graph(), options).plan();
+  for (const auto& node : model.graph().node()) add_inner(model, node, placement.float_layers);
   if (placement.layers.empty()) nothing_to_quantise(placement);
   return placement;
 }

@@ -29,7 +29,8 @@ struct FloatLayer {
 
 struct Placement {
   std::vector<QuantisedLayer> layers;
-  std::vector<FloatLayer> float_layers;  // convolutions and matrix products that stay in float
+  // Convolutions and matrix products that stay in float, with those in branches, loops and functions.
+  std::vector<FloatLayer> float_layers;
   // For each quantised value, the value whose range it takes: its own, or for operators that only move or
   // select values (MaxPool, Reshape, …) that of their input.
   std::map<std::string, std::string> range_of;

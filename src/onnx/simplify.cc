@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "onnx/constant_value.h"
 #include "onnx/graph.h"
+#include "onnx/inline_functions.h"
 
 namespace paceline::onnx {
 namespace {
@@ -22,6 +24,17 @@ void drop_inputs_that_are_initializers(proto::ModelProto& model) {
       std::remove_if(inputs.begin(), inputs.end(), [&](const auto& i) { return names.contains(i.name()); }),
       inputs.end());
   model.set_ir_version(std::max(model.ir_version(), kInitializersApart));
+}
+
+// Engines other than ONNX Runtime do not read the sparse form.
+void dense_initializers(proto::GraphProto& graph) {
+  proto::GraphProto kept;
+  for (auto& sparse : *graph.mutable_sparse_initializer())
+    if (auto dense = dense_of(sparse))
+      *graph.add_initializer() = std::move(*dense);
+    else
+      *kept.add_sparse_initializer() = std::move(sparse);
+  graph.mutable_sparse_initializer()->Swap(kept.mutable_sparse_initializer());
 }
 
 struct BatchNorm {
@@ -113,11 +126,7 @@ bool is_live(const proto::NodeProto& node, const std::set<std::string>& wanted) 
 // Names read inside a node's subgraphs count as read by the node.
 void add_reads(const proto::NodeProto& node, std::set<std::string>& wanted) {
   wanted.insert(node.input().begin(), node.input().end());
-  for (const auto& attribute : node.attribute()) {
-    if (!attribute.has_g()) continue;
-    for (const auto& inner : attribute.g().node()) add_reads(inner, wanted);
-    for (const auto& output : attribute.g().output()) wanted.insert(output.name());
-  }
+  wanted.merge(captured_values(node));
 }
 
 // Nodes are in topological order, so one pass from the end finds every node that is needed.
@@ -155,15 +164,19 @@ bool swaps_two(const proto::NodeProto& node, const proto::TensorProto& tensor) {
 void constants_to_initializers(proto::ModelProto& model) {
   auto& graph = *model.mutable_graph();
   auto& nodes = *graph.mutable_node();
-  const auto becomes_tensor = [](const proto::NodeProto& node) {
-    return node.op_type() == "Constant" && is_standard(node) && find_attribute(node, "value") != nullptr;
-  };
-  for (auto& node : nodes) {
-    if (!becomes_tensor(node)) continue;
-    *graph.add_initializer() = find_attribute(node, "value")->t();
-    graph.mutable_initializer()->rbegin()->set_name(node.output(0));
+  std::set<const proto::NodeProto*> gone;
+  for (const auto& node : nodes) {
+    auto value = constant_value(node);
+    if (!value) continue;
+    value->set_name(node.output(0));
+    *graph.add_initializer() = std::move(*value);
+    gone.insert(&node);
   }
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), becomes_tensor), nodes.end());
+  proto::GraphProto kept;
+  for (auto& node : nodes)
+    if (!gone.contains(&node)) *kept.add_node() = std::move(node);
+  nodes.Swap(kept.mutable_node());
+  dense_initializers(graph);
   drop_inputs_that_are_initializers(model);
 }
 
@@ -229,6 +242,7 @@ void remove_unused(proto::ModelProto& model) {
 }
 
 void simplify(proto::ModelProto& model) {
+  inline_functions(model);
   constants_to_initializers(model);
   read_past_copies(model);
   fold_batch_norm(model);

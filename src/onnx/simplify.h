@@ -5,8 +5,9 @@
 // Simplifies a graph before its precision changes. Outputs stay the same up to rounding.
 namespace paceline::onnx {
 
-// Turns Constant nodes with a tensor into initializers, and removes initializers from the graph inputs (files
-// of IR version 3 list them there, and a changed weight would become an input without a value).
+// Turns Constant nodes with numbers, and sparse initializers, into initializers, and removes initializers
+// from the graph inputs (files of IR version 3 list them there, and a changed weight would become an input
+// without a value).
 void constants_to_initializers(proto::ModelProto& model);
 
 // Lets nodes read the input of an Identity, or of a Dropout outside of training, instead of its output:
@@ -26,7 +27,7 @@ int fold_batch_norm(proto::ModelProto& model);
 // Drops nodes whose outputs are not read, then initializers that no node reads.
 void remove_unused(proto::ModelProto& model);
 
-// All of the above in order.
+// All of the above in order, after inline_functions.
 void simplify(proto::ModelProto& model);
 
 }  // namespace paceline::onnx

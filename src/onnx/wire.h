@@ -30,19 +30,20 @@ class ModelBytes {
 
 namespace wire {
 
-// Field numbers of onnx.proto: ModelProto.graph, GraphProto.node, .initializer, .input, .output and
-// .value_info, NodeProto.input, .output, .op_type, .domain and .attribute, AttributeProto.name, .i, .t, .g,
-// .tensors and .graphs, TensorProto.dims, .data_type, .float_data, .int32_data, .int64_data, .name, .raw_data
-// and .external_data, StringStringEntryProto.key and .value, ValueInfoProto.name and .type,
-// TypeProto.tensor_type, TypeProto.Tensor.elem_type and .shape, TensorShapeProto.dim, Dimension.dim_value and
-// .dim_param.
-inline constexpr std::uint64_t kGraph = 7, kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12,
-                               kAttribute = 5, kOneTensor = 5, kOneGraph = 6, kTensors = 10, kGraphs = 11,
-                               kTensorName = 8, kExternalData = 13, kKey = 1, kValue = 2, kName = 1,
-                               kType = 2, kTensorType = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue = 1,
-                               kDimParam = 2, kValueInfo = 13, kNodeInput = 1, kNodeOutput = 2, kOpType = 4,
-                               kAttributeName = 1, kInt = 3, kDims = 1, kInt32Data = 5, kInt64Data = 7,
-                               kRawData = 9, kDataType = 2, kFloatData = 4, kDomain = 7;
+// Field numbers of onnx.proto: ModelProto.graph and .functions, FunctionProto.node, GraphProto.node,
+// .initializer, .input, .output and .value_info, NodeProto.input, .output, .op_type, .domain and .attribute,
+// AttributeProto.name, .i, .t, .g, .tensors and .graphs, TensorProto.dims, .data_type, .float_data,
+// .int32_data, .int64_data, .name, .raw_data and .external_data, StringStringEntryProto.key and .value,
+// ValueInfoProto.name and .type, TypeProto.tensor_type, TypeProto.Tensor.elem_type and .shape,
+// TensorShapeProto.dim, Dimension.dim_value and .dim_param.
+inline constexpr std::uint64_t kGraph = 7, kFunctions = 25, kFunctionNode = 7, kNode = 1, kInitializer = 5,
+                               kInput = 11, kOutput = 12, kAttribute = 5, kOneTensor = 5, kOneGraph = 6,
+                               kTensors = 10, kGraphs = 11, kTensorName = 8, kExternalData = 13, kKey = 1,
+                               kValue = 2, kName = 1, kType = 2, kTensorType = 1, kElemType = 1, kShape = 2,
+                               kDim = 1, kDimValue = 1, kDimParam = 2, kValueInfo = 13, kNodeInput = 1,
+                               kNodeOutput = 2, kOpType = 4, kAttributeName = 1, kInt = 3, kDims = 1,
+                               kInt32Data = 5, kInt64Data = 7, kRawData = 9, kDataType = 2, kFloatData = 4,
+                               kDomain = 7;
 
 struct Field {
   std::string_view bytes;    // of a message or text

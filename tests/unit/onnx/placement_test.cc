@@ -171,5 +171,48 @@ TEST(Glob, MatchesWholeNames) {
   EXPECT_FALSE(matches_glob("a", ""));
 }
 
+// A branch with a convolution of its own.
+void add_branch(ModelBuilder& b, const std::string& reads, const std::string& output) {
+  b.weights(output + ".w", {2, 2, 1, 1}).node("If", {"go"}, output);
+  auto& branch = *b.last().add_attribute();
+  branch.set_name("then_branch");
+  branch.set_type(proto::AttributeProto::GRAPH);
+  add_node(*branch.mutable_g(), "Conv", "inner", Names{reads, output + ".w"}, Names{"inner"});
+  branch.mutable_g()->add_output()->set_name("inner");
+}
+
+TEST(Placement, LayersInBranchesStayInFloat) {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 4, 4}).input("go", {}, DType::kBool).output("y").conv("x", "a");
+  add_branch(b, "a", "y");
+  const auto p = place(b.model(), {});
+  ASSERT_EQ(p.float_layers.size(), 1U);
+  EXPECT_EQ(p.float_layers[0].name, "y/inner");
+  EXPECT_EQ(p.float_layers[0].op, "Conv");
+  EXPECT_EQ(p.float_layers[0].reason, "it is inside a branch of 'y'");
+}
+
+TEST(Placement, WhereAllLayersAreInABranchTheReasonIsTheBranch) {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 4, 4}).input("go", {}, DType::kBool).output("y");
+  add_branch(b, "x", "y");
+  EXPECT_NE(reason([&] { place(b.model(), {}); }).find("it is inside a branch of 'y'"), std::string::npos);
+}
+
+TEST(Placement, LayersInFunctionsThatStayAreCounted) {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 4, 4}).output("y").conv("x", "a").weights("w", {2, 2, 1, 1});
+  b.node("block", {"a", "w"}, "y");
+  b.last().set_domain("pkg");
+  auto& function = *b.model().add_functions();
+  function.set_name("block");
+  function.set_domain("pkg");
+  proto::GraphProto body;
+  *function.add_node() = add_node(body, "Conv", "conv", Names{"p", "q"}, Names{"r"});
+  const auto p = place(b.model(), {});
+  ASSERT_EQ(p.float_layers.size(), 1U);
+  EXPECT_EQ(p.float_layers[0].name, "y/conv");
+}
+
 }  // namespace
 }  // namespace paceline::onnx

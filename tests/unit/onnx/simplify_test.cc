@@ -104,6 +104,19 @@ TEST(Simplify, ADropoutThatTrainsAndACopyInASubgraphStay) {
   EXPECT_NE(find_node(b.model(), "copy"), nullptr);
 }
 
+TEST(Simplify, AConvolutionThatALoopReadsKeepsItsNorm) {
+  ModelBuilder b;
+  b.input("x", {-1, 1, 1, 1}).output("y").output("z").weights("w", {1, 1, 1, 1}, {2});
+  for (const auto* name : {"g", "b", "m", "v"}) b.weights(name, {1}, {1});
+  b.node("Conv", {"x", "w"}, "c").node("BatchNormalization", {"c", "g", "b", "m", "v"}, "y");
+  b.node("Loop", {}, "z");
+  auto& body = *b.last().add_attribute();
+  body.set_name("body");
+  body.set_type(proto::AttributeProto::GRAPH);
+  add_node(*body.mutable_g(), "Neg", "inner", Names{"c"}, Names{"inner"});
+  EXPECT_EQ(fold_batch_norm(b.model()), 0) << "the loop reads what the convolution gives";
+}
+
 TEST(Simplify, ATransposedWeightIsAWeight) {
   ModelBuilder b;
   b.input("x", {-1, 3}).output("y").weights("w", {2, 3}, {1, 2, 3, 4, 5, 6});
