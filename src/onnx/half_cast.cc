@@ -9,16 +9,15 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "base/half.h"
 #include "onnx/graph.h"
+#include "onnx/inline_functions.h"
 #include "onnx/simplify.h"
 
 namespace paceline::onnx {
 namespace {
 
 using Names = std::vector<std::string>;
-using Type = proto::TensorProto::DataType;
 constexpr float kLargestHalf = 65504;
 
 // Operators that keep float32, and why.
@@ -35,11 +34,15 @@ constexpr std::array<std::string_view, 40> kIslands{
 constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
 constexpr std::array<std::string_view, 5> kTakeAny{"Shape", "Size", "Cast", "IsNaN", "IsInf"};
 
+// Sequences of tensors; engines have no float16 form of all of them.
+constexpr std::array<std::string_view, 2> kMakeSequence{"SequenceConstruct", "SplitToSequence"};
+constexpr std::array<std::string_view, 2> kOpenSequence{"SequenceAt", "ConcatFromSequence"};
+
 // Operators whose outputs differ in type from their first input.
 struct OutputType {
   std::string_view op;
-  int output;  // -1: all
-  Type type;
+  int output;         // -1: all
+  std::int32_t type;  // below 0: a sequence of that type
 };
 constexpr std::array kOutputTypes{
     OutputType{"Shape", -1, proto::TensorProto::INT64},
@@ -63,6 +66,14 @@ constexpr std::array kOutputTypes{
     OutputType{"DynamicQuantizeLinear", 2, proto::TensorProto::UINT8},
     OutputType{"MatMulInteger", -1, proto::TensorProto::INT32},
     OutputType{"ConvInteger", -1, proto::TensorProto::INT32},
+    OutputType{"SequenceLength", -1, proto::TensorProto::INT64},
+    OutputType{"Unique", 1, proto::TensorProto::INT64},
+    OutputType{"Unique", 2, proto::TensorProto::INT64},
+    OutputType{"Unique", 3, proto::TensorProto::INT64},
+    OutputType{"Multinomial", -1, proto::TensorProto::INT32},
+    OutputType{"RandomNormal", -1, proto::TensorProto::FLOAT},
+    OutputType{"RandomUniform", -1, proto::TensorProto::FLOAT},
+    OutputType{"SequenceEmpty", -1, -proto::TensorProto::FLOAT},
 };
 
 // Operators whose outputs have the type of another input than their first.
@@ -83,43 +94,77 @@ bool contains(const Table& table, std::string_view word) {
   return std::find(table.begin(), table.end(), word) != table.end();
 }
 
-std::optional<Type> typed_by_operator(const proto::NodeProto& node, int output) {
+// The type of its outputs that an operator names; null: none.
+const proto::AttributeProto* named_type(const proto::NodeProto& node) {
+  const auto* dtype = find_attribute(node, "dtype");
+  return dtype ? dtype : find_attribute(node, "output_datatype");
+}
+
+std::optional<std::int32_t> typed_by_operator(const proto::NodeProto& node, int output) {
+  const std::int32_t sign = node.op_type() == "SequenceEmpty" ? -1 : 1;
+  if (const auto* named = named_type(node)) return sign * static_cast<std::int32_t>(named->i());
   for (const auto& row : kOutputTypes)
     if (row.op == node.op_type() && (row.output < 0 || row.output == output)) return row.type;
   if (node.op_type() == "Cast")
-    return static_cast<Type>(int_attribute(node, "to", proto::TensorProto::FLOAT));
+    return static_cast<std::int32_t>(int_attribute(node, "to", proto::TensorProto::FLOAT));
   if (node.op_type() != "ConstantOfShape") return std::nullopt;
   const auto* value = find_attribute(node, "value");
-  return value ? static_cast<Type>(value->t().data_type()) : proto::TensorProto::FLOAT;
+  return value ? value->t().data_type() : proto::TensorProto::FLOAT;
 }
 
-// Element types of all values, starting from the graph's inputs.
+std::int32_t declared_type(const proto::TypeProto& type) {
+  if (type.has_sequence_type()) return -type.sequence_type().elem_type().tensor_type().elem_type();
+  return type.has_tensor_type() ? type.tensor_type().elem_type() : proto::TensorProto::UNDEFINED;
+}
+
+// Element types of all values, starting from the graph's inputs. That of a sequence is negative.
 class Types {
  public:
-  explicit Types(const proto::GraphProto& graph) {
-    for (const auto& info : graph.input()) know(info);
-    for (const auto& info : graph.value_info()) know(info);
-    for (const auto& info : graph.output()) know(info);
+  using ByName = std::map<std::string, std::int32_t>;
+  explicit Types(const proto::GraphProto& graph, ByName outer = {}) : types_(std::move(outer)) {
+    for (const auto* values : {&graph.input(), &graph.value_info(), &graph.output()})
+      for (const auto& info : *values) know(info);
     for (const auto& tensor : graph.initializer()) types_[tensor.name()] = tensor.data_type();
     for (const auto& node : graph.node()) infer(node);
   }
   [[nodiscard]] bool is_float(const std::string& value) const {
-    const auto it = types_.find(value);
-    return it != types_.end() && it->second == proto::TensorProto::FLOAT;
+    return type_of(value) == proto::TensorProto::FLOAT;
   }
 
  private:
+  [[nodiscard]] std::int32_t type_of(const std::string& value) const {
+    const auto it = types_.find(value);
+    return it == types_.end() ? proto::TensorProto::UNDEFINED : it->second;
+  }
   void know(const proto::ValueInfoProto& info) {
-    if (info.type().has_tensor_type()) types_[info.name()] = info.type().tensor_type().elem_type();
+    if (const auto type = declared_type(info.type()); type != proto::TensorProto::UNDEFINED)
+      types_[info.name()] = type;
   }
   void infer(const proto::NodeProto& node) {
     for (int o = 0; o < node.output_size(); ++o) {
       if (types_.contains(node.output(o))) continue;
-      if (const auto type = typed_by_operator(node, o))
-        types_[node.output(o)] = *type;
-      else if (const auto it = types_.find(type_giver(node)); it != types_.end())
-        types_[node.output(o)] = it->second;
+      const auto type = made_by(node, o);
+      if (type != proto::TensorProto::UNDEFINED) types_[node.output(o)] = type;
     }
+  }
+  [[nodiscard]] std::int32_t made_by(const proto::NodeProto& node, int output) const {
+    if (contains(kControlFlow, node.op_type())) return made_by_graph(node, output);
+    if (const auto type = typed_by_operator(node, output)) return *type;
+    const auto given = type_of(type_giver(node));
+    const bool sequence = contains(kMakeSequence, node.op_type()) || contains(kOpenSequence, node.op_type());
+    return sequence ? -given : given;
+  }
+  // A loop's graph gives its condition first.
+  [[nodiscard]] std::int32_t made_by_graph(const proto::NodeProto& node, int output) const {
+    const auto inner = std::find_if(node.attribute().begin(), node.attribute().end(),
+                                    [](const auto& attribute) { return attribute.has_g(); });
+    const int place = output + (node.op_type() == "Loop" ? 1 : 0);
+    if (inner == node.attribute().end() || place >= inner->g().output_size())
+      return proto::TensorProto::UNDEFINED;
+    const auto& value = inner->g().output(place);
+    const auto declared = declared_type(value.type());
+    return declared != proto::TensorProto::UNDEFINED ? declared
+                                                     : Types(inner->g(), types_).type_of(value.name());
   }
   static std::string type_giver(const proto::NodeProto& node) {
     const auto row = std::find_if(kTypeGivers.begin(), kTypeGivers.end(),
@@ -127,8 +172,13 @@ class Types {
     const int input = row == kTypeGivers.end() ? 0 : row->input;
     return input < node.input_size() ? node.input(input) : "";
   }
-  std::map<std::string, std::int32_t> types_;
+  ByName types_;
 };
+
+bool keeps_float(const proto::NodeProto& node) {
+  return !is_standard(node) || contains(kIslands, node.op_type()) || contains(kControlFlow, node.op_type()) ||
+         named_type(node) || node.op_type().find("Sequence") != std::string::npos;
+}
 
 class HalfCaster {
  public:
@@ -152,6 +202,7 @@ class HalfCaster {
   void sort_values();
   void rewrite(int n);
   void retarget(proto::NodeProto& node) const;
+  void rename_captured(proto::NodeProto& node, const std::map<std::string, std::string>& names) const;
   std::string as_type(const std::string& value, bool half);
   void add_cast(const std::string& from, const std::string& to, bool half);
   void convert_initializers();
@@ -200,13 +251,8 @@ bool HalfCaster::between_islands(const proto::NodeProto& node) const {
 }
 
 void HalfCaster::choose_islands() {
-  for (const auto& node : graph_.node()) {
-    if (contains(kControlFlow, node.op_type()))
-      throw Error(ErrorCode::kUnsupported,
-                  fmt::format("node '{}' is {}: models with control flow cannot be cast to float16 here",
-                              layer_name(node), node.op_type()));
-    if (!is_standard(node) || contains(kIslands, node.op_type())) islands_.insert(&node);
-  }
+  for (const auto& node : graph_.node())
+    if (keeps_float(node)) islands_.insert(&node);
   for (bool grown = true; grown;) {
     grown = false;
     for (const auto& node : graph_.node())
@@ -218,7 +264,9 @@ void HalfCaster::sort_values() {
   for (const auto& node : graph_.node()) {
     if (!has_float(node)) continue;
     const bool island = islands_.contains(&node);
-    if (island)
+    if (contains(kControlFlow, node.op_type()))
+      report_.control_flow.push_back(layer_name(node));
+    else if (island)
       report_.islands.push_back(layer_name(node));
     else
       ++report_.half_nodes;
@@ -262,6 +310,19 @@ void HalfCaster::retarget(proto::NodeProto& node) const {
   *attribute.mutable_t() = make_tensor("value", DType::kFloat16, Shape{1}, &bits);
 }
 
+// Graphs inside a node keep their types, so what they read from outside must be float32.
+void HalfCaster::rename_captured(proto::NodeProto& node,
+                                 const std::map<std::string, std::string>& names) const {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (!attribute.has_g()) continue;
+    for (auto& inner : *attribute.mutable_g()->mutable_node()) {
+      for (auto& input : *inner.mutable_input())
+        if (const auto it = names.find(input); it != names.end()) input = it->second;
+      rename_captured(inner, names);
+    }
+  }
+}
+
 void HalfCaster::rewrite(int n) {
   const auto& original = graph_.node(n);
   const bool half = !islands_.contains(&original);
@@ -270,6 +331,10 @@ void HalfCaster::rewrite(int n) {
   if (half && std::any_of(node.output().begin(), node.output().end(), is_float)) retarget(node);
   for (auto& input : *node.mutable_input())
     if (is_float(input) && !contains(kTakeAny, node.op_type())) input = as_type(input, half);
+  std::map<std::string, std::string> captured;
+  for (const auto& value : captured_values(original))
+    if (is_float(value)) captured[value] = as_type(value, false);
+  if (!captured.empty()) rename_captured(node, captured);
   for (auto& output : *node.mutable_output())
     if (renamed_.contains(output)) output += "/made";
   *nodes_.add_node() = std::move(node);
@@ -300,6 +365,7 @@ void HalfCaster::convert_initializers() {
 }  // namespace
 
 HalfReport cast_to_half(proto::ModelProto& model) {
+  inline_functions(model);
   constants_to_initializers(model);
   auto report = HalfCaster(model).cast();
   remove_unused(model);

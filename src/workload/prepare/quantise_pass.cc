@@ -195,6 +195,8 @@ result::Quantisation to_half(onnx::proto::ModelProto& model) {
   q.weight_bits = 16;
   q.layers = report.half_nodes;
   for (const auto& name : report.islands) q.float_layers.push_back(name + ": loses too much in float16");
+  for (const auto& name : report.control_flow)
+    q.float_layers.push_back(name + ": a branch or loop, which stays in float32");
   if (report.clamped > 0) q.notes.push_back(fmt::format("{} weights beyond 65504 clamped", report.clamped));
   if (report.flushed > 0)
     q.notes.push_back(fmt::format("{} weights too small for float16 became 0", report.flushed));

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "base/half.h"
 #include "model_builder.h"
 
@@ -133,15 +132,72 @@ TEST(HalfCast, DynamicQuantizationTakesAndGivesFloats) {
   EXPECT_EQ(target(b.model(), "f/half"), proto::TensorProto::FLOAT16);
 }
 
-TEST(HalfCast, ControlFlowIsRefusedByName) {
+// A Constant node with one attribute.
+proto::AttributeProto& constant(ModelBuilder& b, const std::string& form, const std::string& output) {
+  b.node("Constant", {}, output);
+  auto& attribute = *b.last().add_attribute();
+  attribute.set_name(form);
+  return attribute;
+}
+
+TEST(HalfCast, ConstantsOfEveryFormAreReadAsHalves) {
   ModelBuilder b;
-  b.input("x", {2}).output("y").node("Loop", {"x"}, "y");
-  try {
-    cast_to_half(b.model());
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("node 'y' is Loop"), std::string::npos);
-  }
+  b.input("x", {-1, 2}).output("y");
+  constant(b, "value_float", "low").set_f(0.5F);
+  auto& floats = constant(b, "value_floats", "row");
+  floats.add_floats(1), floats.add_floats(2);
+  auto& sparse = *constant(b, "sparse_value", "sparse").mutable_sparse_tensor();
+  *sparse.mutable_values() = make_tensor("v", Shape{1}, Floats{7});
+  *sparse.mutable_indices() = make_tensor("i", Shape{1}, std::vector<std::int64_t>{1});
+  sparse.add_dims(2);
+  constant(b, "value_int", "axis").set_i(0);
+  b.node("Clip", {"x", "low"}, "c").node("Add", {"c", "row"}, "r").node("Mul", {"r", "sparse"}, "m");
+  b.node("Gather", {"m", "axis"}, "y");
+  cast_to_half(b.model());
+  EXPECT_EQ(count_op(b.model(), "Constant"), 0);
+  EXPECT_EQ(find_node(b.model(), "c")->input(1), "low/half");
+  EXPECT_EQ(floats_of(*find_tensor(b.model(), "low/half")), Floats{0.5F});
+  EXPECT_EQ(find_tensor(b.model(), "low/half")->dims_size(), 0);
+  EXPECT_EQ(floats_of(*find_tensor(b.model(), "row/half")), (Floats{1, 2}));
+  EXPECT_EQ(floats_of(*find_tensor(b.model(), "sparse/half")), (Floats{0, 7}));
+  EXPECT_EQ(find_tensor(b.model(), "axis")->data_type(), proto::TensorProto::INT64);
+}
+
+TEST(HalfCast, RandomNumbersAreMadeInFloat) {
+  ModelBuilder b;
+  b.input("x", {2}).output("y").node("RandomNormal", {}, "n").node("Add", {"x", "n"}, "y");
+  cast_to_half(b.model());
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(1), "n/half");
+}
+
+TEST(HalfCast, ABranchStaysInFloatAndReadsFloats) {
+  ModelBuilder b;
+  b.input("x", {2}).input("go", {}, DType::kBool).output("y");
+  b.node("Relu", {"x"}, "r").node("If", {"go"}, "z");
+  auto& branch = *b.last().add_attribute();
+  branch.set_name("then_branch");
+  branch.set_type(proto::AttributeProto::GRAPH);
+  add_node(*branch.mutable_g(), "Neg", "inner", Names{"r"}, Names{"inner"});
+  branch.mutable_g()->add_output()->set_name("inner");
+  b.node("Sub", {"z", "r"}, "y");
+  const auto report = cast_to_half(b.model());
+  EXPECT_EQ(report.control_flow, Names{"z"});
+  EXPECT_EQ(find_attribute(*find_node(b.model(), "z"), "then_branch")->g().node(0).input(0), "r/float");
+  EXPECT_EQ(target(b.model(), "r/float"), proto::TensorProto::FLOAT);
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(0), "z/half");
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(1), "r");
+}
+
+TEST(HalfCast, SequencesHoldFloats) {
+  ModelBuilder b;
+  b.input("x", {2}).output("y").weights("at", {}, {0});
+  b.node("Relu", {"x"}, "r").node("SequenceConstruct", {"r", "r"}, "s").node("Identity", {"s"}, "t");
+  b.node("SequenceAt", {"t", "at"}, "e").node("Neg", {"e"}, "y");
+  cast_to_half(b.model());
+  EXPECT_EQ(find_node(b.model(), "s")->input(0), "r/float");
+  EXPECT_EQ(find_node(b.model(), "t")->input(0), "s");
+  EXPECT_EQ(find_node(b.model(), "e")->input(0), "t");
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(0), "e/half");
 }
 
 }  // namespace
