@@ -125,18 +125,18 @@ void OrtEngine::enqueue(plugin::Slot slot) {
       ErrorCode::kUsage);
 }
 
-// The same inputs give outputs of the same shapes, so memory from the first inference serves later ones.
+// The same inputs give outputs of the same shapes, so memory from the first inference serves later ones. An
+// output that is an input of the model lies where the input does: the library leaves bound memory unwritten.
 void OrtEngine::keep_outputs(SlotState& state) const {
   auto values = state.binding->GetOutputValues();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i].dtype) continue;
     auto& view = state.views.emplace_back();
     view.name = outputs_[i].name;
-    if (!state.outputs[i]) {
-      state.outputs[i] = std::move(values[i]);
-      state.binding->BindOutput(outputs_[i].name.c_str(), state.outputs[i]);
-    }
-    describe(state.outputs[i], view);
+    describe(values[i], view);
+    if (state.outputs[i]) continue;
+    state.outputs[i] = std::move(values[i]);
+    state.binding->BindOutput(outputs_[i].name.c_str(), state.outputs[i]);
   }
 }
 

@@ -81,6 +81,31 @@ TEST_F(ModelFiles, OtherDataAfterAnotherBind) {
   EXPECT_LE(relative_error(run(*engine), convolution_output(other[0])), 1e-5);
 }
 
+// Outputs that no operator makes: an input, a copy of it, weights. What a reader of an output does with its
+// memory must not show in later answers.
+TEST_F(ModelFiles, OutputsThatAreInputsOrWeights) {
+  auto file = convolution();
+  const auto weights = values(element_count(kConvolutionWeights), 1);
+  file.node("Identity", {"x"}, {"copy"});
+  file.output("x", DType::kFloat32, {-1, 3, 8, 8});
+  file.output("copy", DType::kFloat32, {-1, 3, 8, 8});
+  file.output("w", DType::kFloat32, kConvolutionWeights);
+  auto data = images(2);
+  const auto engine = load(saved(std::move(file)), specs_of(data));
+  for (const float first : {1.0F, 2.0F, 3.0F}) {
+    for (int i = 0; i < 20; ++i) data[0].as<float>()[i] = first;
+    const std::vector<float> x(data[0].as<float>(),
+                               data[0].as<float>() + element_count(data[0].spec().shape));
+    bind(*engine, data);
+    EXPECT_LE(relative_error(run(*engine, 0), convolution_output(data[0])), 1e-5);
+    EXPECT_EQ(run(*engine, 1), x);
+    EXPECT_EQ(run(*engine, 2), x);
+    EXPECT_EQ(run(*engine, 3), weights);
+    for (const auto& output : engine->synchronize(0))
+      if (output.data != data[0].data()) std::fill_n(static_cast<float*>(output.data), 16, -7.0F);
+  }
+}
+
 TEST_F(ModelFiles, SmallerBatchesWhereTheyAreAskedFor) {
   const auto file = saved(convolution());
   auto full = images(4);
