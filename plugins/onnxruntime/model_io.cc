@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "onnxruntime/tensors.h"
 
 namespace paceline::ort_plugin {
@@ -34,6 +35,28 @@ std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& s
     tensor.GetSymbolicDimensions(symbols.data(), symbols.size());
     for (std::size_t d = 0; d < shape.size(); ++d)
       input.shape.push_back(plugin_support::dimension_text(shape[d], symbols[d]));
+  }
+  return inputs;
+}
+
+std::vector<DeclaredInput> inputs_of(const Ort::Session& session) {
+  Ort::AllocatorWithDefaultOptions allocator;
+  std::vector<DeclaredInput> inputs;
+  for (std::size_t i = 0; i < session.GetInputCount(); ++i) {
+    const auto info = session.GetInputTypeInfo(i);
+    const std::string name = session.GetInputNameAllocated(i, allocator).get();
+    if (info.GetONNXType() != ONNX_TYPE_TENSOR)
+      throw Error(
+          ErrorCode::kUnsupported,
+          fmt::format("input '{}' is no tensor, which is not supported; export the model with tensors "
+                      "as inputs",
+                      name));
+    const auto tensor = info.GetTensorTypeAndShapeInfo();
+    auto& input =
+        inputs.emplace_back(DeclaredInput{name, from_onnx(tensor.GetElementType()), tensor.GetShape()});
+    std::vector<const char*> symbols(input.shape->size());  // memory of the session
+    tensor.GetSymbolicDimensions(symbols.data(), symbols.size());
+    input.symbols.assign(symbols.begin(), symbols.end());
   }
   return inputs;
 }

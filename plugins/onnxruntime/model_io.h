@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "base/declared_input.h"
 #include "support/engine_checks.h"
 
 namespace paceline::ort_plugin {
 
 // Inputs that an opened model needs.
 std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& session);
+
+// The same for who asks what a file has. Throws Error(kUnsupported) for an input that is no tensor.
+std::vector<DeclaredInput> inputs_of(const Ort::Session& session);
 
 // An output as far as it is known before the first inference.
 struct ModelOutput {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/lower_case.h"
+#include "base/model_content.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "support/layer_work.h"
@@ -35,6 +36,7 @@ bool is_work(const std::string& op) {
 }  // namespace
 
 NodeNames::NodeNames(const std::string& file) {
+  if (model_suffix(file) != ".onnx") return;
   const auto model = onnx::read_model(file);
   std::map<std::string, std::size_t> makers;
   for (const auto& node : model.graph().node()) {

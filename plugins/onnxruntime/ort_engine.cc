@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/model_content.h"
 #include "onnx/model_file.h"
 #include "onnxruntime/errors.h"
 #include "onnxruntime/library.h"
@@ -20,7 +21,7 @@
 namespace paceline::ort_plugin {
 namespace {
 
-constexpr std::array<std::string_view, 1> kSuffixes{".onnx"};
+constexpr std::array<std::string_view, 2> kSuffixes{".onnx", ".ort"};
 // The file determines the precision; the one that ran is read back.
 constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "fp16", "int8"};
 
@@ -59,12 +60,13 @@ plugin::EngineInfo OrtEngine::info() const {
 
 void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
   const auto file = plugin_support::model_file(model, "onnxruntime", kSuffixes);
-  onnx::check_data_files(file);
+  if (model_suffix(file) == ".onnx") onnx::check_data_files(file);
   plugin_support::check_settings(settings, "onnxruntime", kPrecisions);
   slots_.clear();
   session_.reset();
   auto& env = environment();
   model_ = model;
+  cannot_run_ = plugin_support::cannot_run(model.inputs);
   settings_ = settings;
   settings_.threads = std::max(settings.threads, 1);
   const int inter_op = plugin_support::count_option(settings.options, "inter_op_threads", 1);
@@ -79,6 +81,14 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
   plugin_support::check_outputs(
       file, outputs_.size(),
       std::any_of(outputs_.begin(), outputs_.end(), [](const auto& o) { return o.dtype.has_value(); }));
+}
+
+std::vector<DeclaredInput> OrtEngine::file_inputs(const std::string& file) {
+  return translate_errors(fmt::format("cannot read '{}'", file), [&] {
+    auto options = session_options(file, {}, {});
+    options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    return inputs_of(Ort::Session(environment(), file.c_str(), options));
+  });
 }
 
 void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
@@ -121,8 +131,7 @@ void OrtEngine::bind_outputs(SlotState& state) {
 void OrtEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   translate_errors(
-      plugin_support::kCannotRun, [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); },
-      ErrorCode::kUsage);
+      cannot_run_, [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); }, ErrorCode::kUsage);
 }
 
 // The same inputs give outputs of the same shapes, so memory from the first inference serves later ones. An
@@ -213,7 +222,8 @@ constexpr const char* kFewBits = "MatMulNBits";
 // Where the file has a product of dequantised weights, ONNX Runtime's own fusion rounds activations to 8
 // bits.
 bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const std::string& file) {
-  return std::any_of(layers.begin(), layers.end(),
+  return model_suffix(file) == ".onnx" &&
+         std::any_of(layers.begin(), layers.end(),
                      [](const auto& work) { return work.layer.type == kFewBits; }) &&
          !NodeNames(file).has(kFewBits);
 }

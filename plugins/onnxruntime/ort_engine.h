@@ -19,6 +19,7 @@ namespace paceline::ort_plugin {
 class OrtEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;
+  [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string& file) override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;
@@ -48,6 +49,7 @@ class OrtEngine : public plugin::Engine {
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 
   plugin::ModelSpec model_;
+  std::string cannot_run_;  // what is said where an inference fails
   plugin::EngineSettings settings_;
   Provider provider_;
   std::optional<Ort::Session> session_;

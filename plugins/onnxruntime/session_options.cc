@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/model_content.h"
 #include "onnx/declared_inputs.h"
 #include "onnxruntime/providers.h"
 #include "support/engine_checks.h"
@@ -51,6 +52,7 @@ constexpr std::int64_t kAnySize = -1;
 std::map<std::string, std::int64_t> dimension_sizes(const std::string& file, const plugin::ModelSpec& model) {
   const auto& inputs = model.inputs;
   std::map<std::string, std::set<std::int64_t>> sizes;
+  if (model_suffix(file) != ".onnx") return {};
   for (const auto& declared : onnx::read_declared_inputs(file)) {
     const auto spec = std::find_if(inputs.begin(), inputs.end(),
                                    [&](const TensorSpec& s) { return s.name == declared.name; });
@@ -74,6 +76,7 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
   const int inter_op = plugin_support::count_option(settings.options, kInterOpThreads, 1);
   const bool spinning = plugin_support::boolean_option(settings.options, kAllowSpinning, true);
   Ort::SessionOptions options;
+  if (model_suffix(file) == ".ort") options.AddConfigEntry(kOrtSessionOptionsConfigLoadModelFormat, "ORT");
   options.SetIntraOpNumThreads(settings.threads);
   options.SetInterOpNumThreads(inter_op);
   options.SetExecutionMode(inter_op > 1 ? ORT_PARALLEL : ORT_SEQUENTIAL);

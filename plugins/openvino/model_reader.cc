@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/model_content.h"
 #include "onnx/model_file.h"
 #include "openvino/core_instance.h"
 
@@ -44,10 +45,14 @@ ReadModel read_with_mapped_data(const std::string& file) {
 }  // namespace
 
 ReadModel read_model(const std::string& file) {
-  if (file.ends_with(".onnx")) {
+  const auto suffix = model_suffix(file);
+  if (suffix == ".onnx") {
     onnx::check_data_files(file);
     if (has_linked_data(file)) return read_with_mapped_data(file);
   }
+  if (suffix == ".xml" && !file.ends_with(".xml"))
+    if (const auto weights = weights_of_network(file); fs::exists(weights))
+      return {core().read_model(file, weights.string())};
   return {core().read_model(file)};
 }
 

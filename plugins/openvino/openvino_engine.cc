@@ -11,6 +11,7 @@
 #include <openvino/core/version.hpp>
 
 #include "base/error.h"
+#include "base/model_content.h"
 #include "openvino/compile_options.h"
 #include "openvino/core_instance.h"
 #include "openvino/errors.h"
@@ -127,7 +128,7 @@ plugin::EngineInfo OpenVinoEngine::info() const {
 
 std::vector<DeclaredInput> OpenVinoEngine::file_inputs(const std::string& file) {
   return translate_errors(fmt::format("cannot read '{}'", file), [&] {
-    if (!file.ends_with(".blob")) {
+    if (model_suffix(file) != ".blob") {
       const auto read = read_model(file);
       auto inputs = inputs_of(*read.graph);
       add_index_limits(*read.graph, inputs);
@@ -144,6 +145,7 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   compiled_ = {};
   data_.clear();
   model_ = model;
+  cannot_run_ = plugin_support::cannot_run(model.inputs);
   settings_ = settings;
   translate_errors(fmt::format("cannot load model '{}'", file), [&] {
     const auto options = compile_options(core(), settings_);
@@ -160,7 +162,7 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
 }
 
 bool OpenVinoEngine::is_compiled_file() const {
-  return model_.file.ends_with(".blob");
+  return model_suffix(model_.file) == ".blob";
 }
 
 // Reads a compiled file, whose shapes were fixed or bounded when it was built.
@@ -203,7 +205,7 @@ void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs)
 void OpenVinoEngine::enqueue(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   translate_errors(
-      plugin_support::kCannotRun, [&] { state.request.infer(); }, ErrorCode::kUsage);
+      cannot_run_, [&] { state.request.infer(); }, ErrorCode::kUsage);
 }
 
 std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {

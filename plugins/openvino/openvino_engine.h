@@ -45,6 +45,7 @@ class OpenVinoEngine : public plugin::Engine {
   std::vector<plugin::Layer> mean_times(SlotState& state, int inferences);
 
   plugin::ModelSpec model_;
+  std::string cannot_run_;  // what is said where an inference fails
   plugin::EngineSettings settings_;
   std::vector<std::unique_ptr<MappedFile>> data_;  // that compiled models may refer to
   ov::CompiledModel compiled_;

@@ -9,7 +9,8 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/lower_case.h"
+#include "base/model_content.h"
 
 namespace paceline::plugin_support {
 namespace {
@@ -53,10 +54,9 @@ std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("engine {} reads model files ({}), and '{}' is a built-in model without one",
                             engine, fmt::join(suffixes, ", "), model.name));
-  if (const auto why = no_regular_file(model.file); !why.empty())
+  if (const auto why = no_model_file(model.file); !why.empty())
     throw Error(ErrorCode::kData, fmt::format("model '{}' {}", shown_path(model.file), why));
-  const auto ends = [&](std::string_view suffix) { return model.file.ends_with(suffix); };
-  if (std::none_of(suffixes.begin(), suffixes.end(), ends))
+  if (!has(suffixes, model_suffix(model.file)))
     throw Error(ErrorCode::kUnsupported, fmt::format("engine {} reads {} files, not '{}'", engine,
                                                      fmt::join(suffixes, " and "), model.file));
   return model.file;
@@ -156,6 +156,30 @@ void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch
         ErrorCode::kUnsupported,
         fmt::format("input {} has strides or lies on a device; this engine reads contiguous host memory",
                     describe(given)));
+}
+
+namespace {
+
+// The first input with a word in its name and so many dimensions; null: none.
+const TensorSpec* find_input(std::span<const TensorSpec> inputs, std::string_view word, std::size_t rank) {
+  const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const TensorSpec& input) {
+    return lower_case(input.name).find(word) != std::string::npos && input.shape.size() == rank;
+  });
+  return it == inputs.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+std::string cannot_run(std::span<const TensorSpec> inputs) {
+  const auto *mask = find_input(inputs, "mask", 2), *past = find_input(inputs, "past", 4),
+             *ids = find_input(inputs, "ids", 2);
+  if (!mask || !past || !ids) return std::string(kCannotRun);
+  const auto length = past->shape[2] + ids->shape[1];
+  if (mask->shape[1] == length) return std::string(kCannotRun);
+  return fmt::format(
+      "{}: '{}' has the length {}, and past ({}) and new tokens ({}) need {}; write --shapes '{}:{}x{}:{}'",
+      kCannotRun, mask->name, mask->shape[1], past->shape[2], ids->shape[1], length, mask->name,
+      mask->shape[0], length, dtype_name(mask->dtype));
 }
 
 bool says_unsupported(std::string_view reason, std::span<const Advice> rows) {

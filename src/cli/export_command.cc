@@ -28,9 +28,9 @@ namespace {
 // What readers take a file of this name for; empty: for nothing of its own.
 std::string format_by_name(const std::string& file) {
   const auto* type = config::find_file_type(file);
-  if (type == nullptr) return {};
-  for (const auto& [format, reader] : {std::pair{"onnx", "onnxruntime"}, {"torchscript", "torchscript"}})
-    if (std::ranges::find(type->readers, reader) != type->readers.end()) return format;
+  if (type == nullptr || !fs::path(file).has_extension()) return {};
+  if (type->suffix == ".onnx") return "onnx";
+  if (std::ranges::find(type->readers, "torchscript") != type->readers.end()) return "torchscript";
   return fmt::format("a file of engine {}", type->engine);
 }
 

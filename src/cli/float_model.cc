@@ -9,6 +9,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/model_content.h"
 #include "base/reading.h"
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
@@ -97,7 +98,7 @@ plugin::ModelSpec model_spec(const config::Settings& options) {
 
 bool is_onnx_file(const config::Settings& options) {
   const auto& name = options.text("model");
-  return !config::find_model(name) && name.ends_with(".onnx");
+  return !config::find_model(name) && model_suffix(name) == ".onnx";
 }
 
 FloatFile::FloatFile(const config::Settings& options, const pass::ExportTo& to) {

@@ -12,6 +12,7 @@
 
 #include "base/display_text.h"
 #include "base/lower_case.h"
+#include "base/model_content.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
 #include "base/text.h"
@@ -248,6 +249,8 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
+    if (const auto why = no_model_file(raw.text); no_regular_file(raw.text).empty() && !why.empty())
+      return fail(option, raw, why);
     const auto advice = foreign_model_advice(raw.text);
     if (!advice.empty()) return fail(option, raw, advice);
     return fail(option, raw, fmt::format("is a file of a type no engine reads ({})", known_suffixes()));

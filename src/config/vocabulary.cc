@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lower_case.h"
+#include "base/model_content.h"
 #include "config/folder_models.h"
 #include "config/precision_table.h"
 
@@ -105,7 +107,7 @@ constexpr std::array kEngines{
     Engine{"torchscript", "torch", "LibTorch: trace, freeze, optimize_for_inference"},
     Engine{"aotinductor", "torch", "a model compiled ahead of time by PyTorch (.pt2)", "torchscript", true},
     Engine{"openvino", "openvino", "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
-    Engine{"onnxruntime", "onnxruntime", "ONNX Runtime (.onnx files)", "onnx"},
+    Engine{"onnxruntime", "onnxruntime", "ONNX Runtime (.onnx and .ort files)", "onnx"},
     Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)", "onnx", true},
 };
 
@@ -178,11 +180,15 @@ const Precision* find_precision(std::string_view name) {
   return find_row(kPrecisions, name);
 }
 
+// By the ending, in any case, or else by the content of the file.
 const FileType* find_file_type(std::string_view path) {
+  const auto name = lower_case(std::string(path));
   const auto ends = [&](const FileType& type) {
-    return path.size() > type.suffix.size() && path.ends_with(type.suffix);
+    return name.size() > type.suffix.size() && name.ends_with(type.suffix);
   };
-  const auto row = std::ranges::find_if(file_types(), ends);
+  auto row = std::ranges::find_if(file_types(), ends);
+  if (row == file_types().end())
+    row = std::ranges::find(file_types(), suffix_of_content(path), &FileType::suffix);
   return row == file_types().end() ? nullptr : &*row;
 }
 

@@ -9,12 +9,14 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/model_content.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "onnx/model_checks.h"
@@ -31,6 +33,12 @@ struct External {
   std::string location;
   std::int64_t offset = 0;
   std::int64_t length = -1;  // -1: to the end of the file
+
+  void take(std::string_view key, const std::string& value) {
+    if (key == "location") location = value;
+    if (key == "offset") offset = parse_int(value).value_or(-1);
+    if (key == "length") length = parse_int(value).value_or(-1);
+  }
 };
 
 void for_each_tensor(proto::GraphProto& graph, const std::function<void(proto::TensorProto&)>& visit) {
@@ -48,11 +56,7 @@ bool is_external(const proto::TensorProto& tensor) {
 
 External external_of(const proto::TensorProto& tensor) {
   External e;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") e.location = entry.value();
-    if (entry.key() == "offset") e.offset = parse_int(entry.value()).value_or(-1);
-    if (entry.key() == "length") e.length = parse_int(entry.value()).value_or(-1);
-  }
+  for (const auto& entry : tensor.external_data()) e.take(entry.key(), entry.value());
   return e;
 }
 
@@ -111,6 +115,9 @@ ExternalTensor locate(const fs::path& model, proto::TensorProto& tensor) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' keeps tensor '{}' in '{}', which is not there; copy both files",
                             model.string(), tensor.name(), file.string()));
+  if (const auto why = no_data_file(file); !why.empty())
+    throw Error(ErrorCode::kData, fmt::format("'{}' keeps tensor '{}' in '{}', which {}", model.string(),
+                                              tensor.name(), file.string(), why));
   const std::int64_t length = e.length >= 0 ? e.length : size - e.offset;
   if (length < 0 || length > size - e.offset)
     throw Error(ErrorCode::kData,
@@ -200,7 +207,8 @@ proto::ModelProto parse(const fs::path& path) {
   std::error_code unknown;
   if (fs::status(path, unknown).type() == fs::file_type::not_found)
     throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", path.string()));
-  std::ifstream stream(checked_model_file(path), std::ios::binary);
+  static_cast<void>(ModelBytes(path));  // throws what is wrong with it as a whole
+  std::ifstream stream(path, std::ios::binary);
   google::protobuf::io::IstreamInputStream input(&stream);
   google::protobuf::io::CodedInputStream coded(&input);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
@@ -270,13 +278,31 @@ void for_each_tensor(std::string_view graph, const std::function<void(std::strin
   });
 }
 
-// Empty: the tensor is in the model itself.
-std::string location_of(std::string_view tensor) {
+// Without a location: the tensor is in the model itself.
+External external_of(std::string_view tensor) {
+  External e;
   wire::Message entries(tensor);
   while (const auto entry = entries.next(wire::kExternalData))
-    if (wire::first_bytes(entry->bytes, wire::kKey) == "location")
-      return std::string(wire::first_bytes(entry->bytes, wire::kValue));
-  return {};
+    e.take(wire::first_bytes(entry->bytes, wire::kKey),
+           std::string(wire::first_bytes(entry->bytes, wire::kValue)));
+  return e;
+}
+
+// A missing file is left to its reader.
+void check_length(const fs::path& model, const fs::path& location, std::int64_t end,
+                  const std::string& tensor) {
+  const auto file = model.parent_path() / location;
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(fs::file_size(file, error));
+  if (error || end <= size) return;
+  const auto why = no_data_file(file);
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("'{}' {}", shown_path(file.string()),
+                  why.empty() ? fmt::format("is cut short: tensor '{}' of '{}' needs {} bytes, and the "
+                                            "file has {}; copy or download it again",
+                                            tensor, shown_path(model.string()), end, size)
+                              : why));
 }
 
 }  // namespace
@@ -284,18 +310,27 @@ std::string location_of(std::string_view tensor) {
 void check_data_files(const fs::path& path) {
   if (!no_regular_file(path).empty()) return;
   const ModelBytes model(path);
-  std::set<std::string> locations;
+  std::map<std::string, std::pair<std::int64_t, std::string>>
+      ends;  // by location: the last byte, whose it is
   for_each_tensor(wire::first_bytes(model.bytes(), wire::kGraph), [&](std::string_view tensor) {
-    if (auto location = location_of(tensor); is_inside(location)) locations.insert(std::move(location));
+    const auto e = external_of(tensor);
+    if (!is_inside(e.location)) return;
+    auto& [end, name] = ends[e.location];
+    if (std::int64_t own = 0;
+        !__builtin_add_overflow(e.offset, std::max<std::int64_t>(e.length, 0), &own) && own >= end)
+      end = own, name = std::string(wire::first_bytes(tensor, wire::kTensorName));
   });
-  for (const auto& location : locations) check_links(path, location);
+  for (const auto& [location, last] : ends) {
+    check_links(path, location);
+    check_length(path, location, last.first, last.second);
+  }
 }
 
 std::set<fs::path> files_on_disk(const fs::path& path) {
   std::set<fs::path> files{path};
   const ModelBytes model(path);
   for_each_tensor(wire::first_bytes(model.bytes(), wire::kGraph), [&](std::string_view tensor) {
-    if (const fs::path location = location_of(tensor); is_inside(location))
+    if (const fs::path location = external_of(tensor).location; is_inside(location))
       files.insert(path.parent_path() / location);
   });
   return files;

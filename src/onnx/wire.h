@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Looks at ONNX files in protocol buffers' wire format, without reading the weights in them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -14,14 +15,15 @@ namespace paceline::onnx {
 // One message of protocol buffers ends here; files of models with more weights have them in a second file.
 inline constexpr std::uint64_t kMaxMessageBytes = 0x7FFFFFFF;
 
-// Returns the path. Throws Error(kIo) unless it is a regular file, Error(kData) for one that is larger than a
-// message can be.
+// Returns the path. Throws Error(kIo) unless it is a regular file, Error(kData) for one that is empty, larger
+// than a message can be, or a pointer of Git LFS.
 const std::filesystem::path& checked_model_file(const std::filesystem::path& file);
 
-// A file that may be one message, mapped: only the pages that are looked at are read. Throws likewise.
+// A file that may be one message, mapped: only the pages that are looked at are read. Throws likewise, and
+// Error(kData) for a model that ends too early.
 class ModelBytes {
  public:
-  explicit ModelBytes(const std::filesystem::path& file) : mapped_(checked_model_file(file)) {}
+  explicit ModelBytes(const std::filesystem::path& file);
   [[nodiscard]] std::string_view bytes() const { return mapped_.bytes(); }
 
  private:
@@ -65,6 +67,9 @@ class Message {
         return content;
     return std::nullopt;
   }
+  [[nodiscard]] std::size_t size() const { return rest_.size(); }
+  // False, without an effect: there are not so many bytes.
+  bool skip(std::uint64_t size) { return take(size).has_value(); }
   std::optional<std::uint64_t> varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/model_content.h"
 #include "base/npy.h"
 #include "config/vocabulary.h"
 #include "onnx/model_file.h"
@@ -299,7 +300,7 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
 // Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
 // False: interrupted.
 bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
-  if (!file.ends_with(".onnx") || !runs_int8(c.definition.settings.text("precision"), file))
+  if (model_suffix(file) != ".onnx" || !runs_int8(c.definition.settings.text("precision"), file))
     return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
   own.model.name.clear(), own.model.file = file;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/lower_case.h"
+#include "base/model_content.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "process/tool_process.h"
@@ -115,7 +116,7 @@ std::vector<std::string> benchmark_app_arguments(const ToolOrder& order) {
   };
   if (pinning != options.end()) add("-pin", pinning->second == "true" ? "YES" : "NO");
   add("-i", input_files_text(order));
-  if (order.model_file.extension() == ".blob") return words;  // shapes and types are in it
+  if (model_suffix(order.model_file.string()) == ".blob") return words;  // shapes and types are in it
   add("-shape", shapes_text(order.inputs));
   add("-iop", float_inputs(order.inputs));
   return words;

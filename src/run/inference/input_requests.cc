@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/model_content.h"
 #include "config/inference/input_values.h"
 #include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
@@ -34,7 +35,8 @@ ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Be
     for (const auto& input : model->inputs)
       if (input.id_limit > 0)
         values[std::string(input.name)] = {"", 0, static_cast<double>(input.id_limit - 1)};
-  if (!model && beside == Beside::kNothing && pass.model.file.ends_with(".onnx")) add_declared(pass, values);
+  if (!model && beside == Beside::kNothing && model_suffix(pass.model.file) == ".onnx")
+    add_declared(pass, values);
   if (s.has("input_values"))
     for (const auto& text : s.texts("input_values")) {
       const auto written = config::parse_input_values(text);

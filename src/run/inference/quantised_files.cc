@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/model_content.h"
 #include "base/npy.h"
 #include "base/random.h"
 #include "base/scratch_folder.h"
@@ -65,7 +66,7 @@ bool products_saturate(const host::CpuInfo& cpu) {
 
 bool needs_quantising(const config::Settings& s, const std::string& file) {
   const auto& precision = s.text("precision");
-  if (!file.ends_with(".onnx") || (precision != "int8" && precision != "fp16")) return false;
+  if (model_suffix(file) != ".onnx" || (precision != "int8" && precision != "fp16")) return false;
   if (config::find_model(s.text("model"))) return true;
   const auto model = onnx::read_model(file);
   return precision == "int8" ? !onnx::is_quantised(model) : !has_half_weights(model);

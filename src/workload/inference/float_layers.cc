@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/model_content.h"
 #include "base/text.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
@@ -205,7 +206,7 @@ std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, cons
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               const std::string& file, const std::string& engine) {
   auto groups = float_layers(read, asked, nullptr, engine);
-  if (groups.empty() || !file.ends_with(".onnx")) return groups;
+  if (groups.empty() || model_suffix(file) != ".onnx") return groups;
   auto model = onnx::read_model(file);
   onnx::constants_to_initializers(model);
   return float_layers(read, asked, &model, engine);

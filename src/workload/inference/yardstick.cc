@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/model_content.h"
 #include "base/random.h"
 #include "onnx/model_file.h"
 #include "onnx/one_layer.h"
@@ -192,7 +193,7 @@ Study::Rms Study::changes(const ComparedOutputs& changed) const {
 }
 
 bool Study::read_file() {
-  if (!spec_.model.file.ends_with(".onnx") || onnx::size_on_disk(spec_.model.file) > kLargestCopy)
+  if (model_suffix(spec_.model.file) != ".onnx" || onnx::size_on_disk(spec_.model.file) > kLargestCopy)
     return false;
   model_ = onnx::read_model(spec_.model.file);
   return true;

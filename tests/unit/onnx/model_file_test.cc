@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
+#include "support/words.h"
 
 namespace paceline::onnx {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(ModelFile, SaysWhatIsWrong) {
   std::ofstream(folder_ / "text.onnx") << "this is not a model";
   EXPECT_NE(reason(folder_ / "text.onnx").find("cannot be read as ONNX"), std::string::npos);
   std::ofstream(folder_ / "empty.onnx");
-  EXPECT_NE(reason(folder_ / "empty.onnx").find("cannot be read as ONNX"), std::string::npos);
+  EXPECT_NE(reason(folder_ / "empty.onnx").find("is empty"), std::string::npos);
   auto model = small_model();
   write_model(model, folder_ / "m.onnx");
   fs::resize_file(folder_ / "m.onnx", fs::file_size(folder_ / "m.onnx") / 2);
@@ -179,8 +180,14 @@ TEST_F(ModelFile, MissingOrShortExternalDataIsNamed) {
   write_model(model, folder_ / "m.onnx", {.external_data_above_bytes = 0});
   fs::resize_file(folder_ / "m.onnx.data", 100);
   EXPECT_NE(reason(folder_ / "m.onnx").find("is cut short: tensor 'w'"), std::string::npos);
+  const auto checked = [&] { return test::reason([&] { check_data_files(folder_ / "m.onnx"); }); };
+  EXPECT_NE(checked().find("is cut short: tensor 'w'"), std::string::npos);
+  std::ofstream(folder_ / "m.onnx.data") << "version https://git-lfs.github.com/spec/v1\n";
+  EXPECT_NE(reason(folder_ / "m.onnx").find("git lfs pull"), std::string::npos);
+  EXPECT_NE(checked().find("git lfs pull"), std::string::npos);
   fs::remove(folder_ / "m.onnx.data");
   EXPECT_NE(reason(folder_ / "m.onnx").find("keeps tensor 'w'"), std::string::npos);
+  EXPECT_EQ(checked(), "no error") << "its reader says so";
 }
 
 TEST_F(ModelFile, ExternalDataStaysInTheModelsFolder) {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Tells what a model file is, by its name or else by its first bytes.
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace paceline {
+
+// The ending, in lower case, by which a model file is known: that of its name, or where the name has none of
+// a model, the one that its content has (".onnx", ".ort", ".xml", ".pt", ".pt2", ".plan"). Empty: neither
+// tells.
+std::string model_suffix(const std::string& file);
+
+// Likewise by the content alone.
+std::string suffix_of_content(const std::filesystem::path& file);
+
+// Why the path can be no model, in words that follow its name: what no_data_file says, or that it is empty.
+// Empty: it may be one.
+std::string no_model_file(const std::filesystem::path& file);
+
+// Likewise of a file with a model's weights: what no_regular_file says, or that it is the pointer that Git
+// LFS leaves in the place of a file.
+std::string no_data_file(const std::filesystem::path& file);
+
+// Where the weights of an OpenVINO network (.xml) are.
+std::filesystem::path weights_of_network(const std::filesystem::path& file);
+
+// Whether the file is a program that torch.export saved, which has no compiled code.
+bool is_exported_program(const std::filesystem::path& file);
+
+}  // namespace paceline
