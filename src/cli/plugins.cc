@@ -7,6 +7,7 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/model_content.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "cli/interrupts.h"
@@ -74,12 +75,17 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optio
     for (auto& name : plugin::names_of(description.capabilities, plugin::Role::kEngine))
       extra.engines.push_back(std::move(name));
   extra.first_output_shape = [](const std::string& file) {
-    return file.ends_with(".onnx") ? onnx::read_first_output_shape(file) : std::nullopt;
+    return model_suffix(file) == ".onnx" ? onnx::read_first_output_shape(file) : std::nullopt;
+  };
+  extra.compared_numbers = [](const std::string& file) {
+    return model_suffix(file) == ".onnx" ? onnx::compared_numbers(file)
+                                         : std::map<std::string, std::int64_t>{};
   };
   extra.declared_inputs = [plugins, timeout_s](const std::string& file, const std::string& engine,
                                                const std::vector<std::string>& libraries) {
-    if (file.ends_with(".onnx")) {
+    if (model_suffix(file) == ".onnx") {
       auto inputs = onnx::read_declared_inputs(file);
+      if (inputs.empty()) onnx::require_graph(file);
       onnx::add_index_limits(file, inputs);
       return inputs;
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Names beside those of the vocabulary.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +17,12 @@ namespace paceline::config {
 struct ExtraNames {
   std::vector<std::string> engines;
   std::vector<std::string> models;
-  // The inputs that a model file declares, read by that engine with those libraries; empty: it does not tell.
-  // May throw Error.
+  // The inputs that a model file declares, read by that engine with those libraries. May throw Error.
   std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine,
                                            const std::vector<std::string>& libraries)>
       declared_inputs{};
+  // Numbers that a file compares its inputs with, by input: what it takes one to be.
+  std::function<std::map<std::string, std::int64_t>(const std::string& file)> compared_numbers{};
   // The shape of a file's first output, -1 where a dimension is open; none: not known.
   std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
 };

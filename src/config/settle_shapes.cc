@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "config/open_sizes.h"
 #include "config/shapes.h"
 
 namespace paceline::config {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kOpen = -2;  // a dimension whose size is not settled yet
 constexpr std::string_view kBatchWord = "{batch}";
+constexpr std::string_view kZero = "0";  // the symbol of a size that the file declares as 0
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kConfig, message);
 }
@@ -25,12 +27,19 @@ bool names_the_batch(const std::string& symbol) {
 }
 
 // The symbol of the batch: one whose name says so, else that of the first input whose dimension 0 is open.
-// None: no open dimension can be the batch; "": the batch is open but has no name.
+// One that stands twice in an input is none. None: no open dimension can be the batch; "": the batch is open
+// but has no name.
 std::optional<std::string> batch_symbol(const std::vector<DeclaredInput>& declared) {
   std::optional<std::string> at_front;
+  const auto can_be = [&](const std::string& symbol) {
+    return symbol != kZero && std::ranges::none_of(declared, [&](const DeclaredInput& input) {
+             return !symbol.empty() && std::ranges::count(input.symbols, symbol) > 1;
+           });
+  };
   for (const auto& input : declared) {
     for (const auto& symbol : input.symbols)
-      if (names_the_batch(symbol)) return symbol;
+      if (names_the_batch(symbol) && can_be(symbol)) return symbol;
+    if (!input.symbols.empty() && !can_be(input.symbols.front())) continue;
     if (!at_front && input.shape && !input.shape->empty() && input.shape->front() < 0)
       at_front = input.symbols.empty() ? std::string() : input.symbols.front();
   }
@@ -46,23 +55,6 @@ std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std:
     if ((*input.shape)[i] < 0 && (nameless_front || (!name.empty() && name == symbol))) return i;
   }
   return std::nullopt;
-}
-
-std::string symbol_of(const DeclaredInput& input, std::size_t dimension) {
-  return dimension < input.symbols.size() ? input.symbols[dimension] : std::string();
-}
-
-// An example size for an open dimension, for the user to replace. A cache of past tokens begins empty.
-std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
-  const auto symbol = symbol_of(input, dimension);
-  const auto name = lower_case(symbol.empty() ? input.name : symbol);
-  if (name.find("past") != std::string::npos) return 0;
-  for (const auto* word : {"seq", "len", "token", "time"})
-    if (name.find(word) != std::string::npos) return 128;
-  const bool picture = input.shape->size() == 4 && dimension > 0;
-  if (!picture) return 128;
-  const bool channels_last = input.shape->back() == 3 || input.shape->back() == 1;
-  return dimension == (channels_last ? 3U : 1U) ? 3 : 224;
 }
 
 class Settler {
@@ -141,6 +133,11 @@ class Settler {
     return sum;
   }
 
+  [[nodiscard]] std::optional<std::int64_t> size_of(const DeclaredInput& input, std::size_t dimension) const {
+    const auto known = known_size(symbol_of(input, dimension));
+    return known ? known : mask_size(input, dimension, sizes_);
+  }
+
   void take_inputs() {
     if (declared_.empty()) inputs_ = written_;
     take_symbols();
@@ -149,6 +146,7 @@ class Settler {
     for (const auto& input : declared_) {
       const auto role = symbol_ ? declared_batch(input, *symbol_) : std::nullopt;
       const auto* mine = written(input.name);
+      if (!mine && !array(input.name)) check_zeros(input);
       inputs_.push_back(mine ? *mine : as_declared(input, role));
       auto& taken = inputs_.back();
       if (!taken.dtype) taken.dtype = input.dtype;
@@ -164,9 +162,7 @@ class Settler {
     const bool fits = given && given->shape.size() == taken.shape.size();
     for (std::size_t i = 0; input.shape && i < taken.shape.size(); ++i)
       if (taken.shape[i] < 0)
-        taken.shape[i] = role == i ? kBatchSize
-                         : fits    ? given->shape[i]
-                                   : known_size(symbol_of(input, i)).value_or(kOpen);
+        taken.shape[i] = role == i ? kBatchSize : fits ? given->shape[i] : size_of(input, i).value_or(kOpen);
     return taken;
   }
 
@@ -195,9 +191,34 @@ class Settler {
                                : fmt::format("{}:{}xDIM", declared.name, kBatchWord));
     }
     if (!open.empty())
-      refuse(fmt::format("the model leaves shapes open: {}; give them sizes, e.g. {}'{}'{}", join(open, ", "),
-                         hints_.shapes_option, join(examples, ","),
-                         guess ? ", with the sizes of the model for DIM" : ""));
+      refuse(fmt::format("the model leaves shapes open: {}; give them sizes, e.g. {}'{}'{}{}",
+                         join(open, ", "), hints_.shapes_option, join(examples, ","),
+                         guess ? ", with the sizes of the model for DIM" : "", equal_sizes()));
+  }
+
+  // The first symbol that stands twice in an input.
+  [[nodiscard]] std::string equal_sizes() const {
+    for (const auto& input : declared_)
+      for (const auto& symbol : input.symbols)
+        if (!symbol.empty() && symbol != kZero && std::ranges::count(input.symbols, symbol) > 1)
+          return fmt::format("; '{}' stands twice in '{}': these sizes are equal", symbol, input.name);
+    return {};
+  }
+
+  // Exporters also write 0 where they know no size.
+  void check_zeros(const DeclaredInput& input) {
+    if (std::ranges::count(input.symbols, kZero) == 0) return;
+    auto empty = as_declared(input, std::nullopt), full = empty;
+    empty.dtype = full.dtype = input.dtype;
+    for (std::size_t i = 0; i < input.symbols.size(); ++i)
+      if (input.symbols[i] == kZero) full.shape[i] = 1;
+    for (auto* shape : {&empty, &full})
+      for (auto& size : shape->shape)
+        if (size == kOpen) size = 1;
+    refuse(
+        fmt::format("the file declares a size of 0 for {}: if it is an empty value, write {}; if the size is "
+                    "open, export the model with a name for it, or try {}",
+                    declared_words(input), shapes_option({empty}), shapes_option({full})));
   }
 
   // As it is typed.
@@ -226,9 +247,9 @@ class Settler {
         if (const std::string term(trim(part)); !term.empty() && !parse_int(term)) {
           DeclaredInput alone = declared;
           alone.symbols[i] = term;
-          sizes_.emplace(term, example_size(alone, i));
+          if (!mask_size(declared, i, sizes_)) sizes_.emplace(term, example_size(alone, i));
         }
-      input.shape[i] = known_size(symbol).value_or(example_size(declared, i));
+      input.shape[i] = size_of(declared, i).value_or(example_size(declared, i));
     }
     return input;
   }
@@ -361,7 +382,7 @@ class Settler {
   std::vector<std::int64_t> batches_;
   std::optional<std::string> symbol_;
   bool as_in_file_;
-  std::map<std::string, std::int64_t> sizes_;  // of symbols
+  SymbolSizes sizes_;
   std::vector<InputShape> inputs_;
   std::vector<Said> said_;
 };

@@ -12,7 +12,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::string_view kBatchMark = "{batch}", kScalarWord = "scalar";
+constexpr std::string_view kBatchMark = "{batch}", kScalarWord = "scalar", kNoInputs = "none";
 
 [[noreturn]] void bad(std::string_view item, const std::string& why) {
   throw Error(ErrorCode::kConfig,
@@ -72,8 +72,10 @@ std::string shape_words(const Shape& shape) {
 
 }  // namespace
 
+// "none": the model takes no inputs.
 std::vector<InputShape> parse_input_shapes(std::string_view text) {
   std::vector<InputShape> inputs;
+  if (text == kNoInputs) return inputs;
   for (const auto& item : split(text, ',')) {
     auto input = parse_one(trim(item));
     for (const auto& other : inputs)
@@ -84,6 +86,7 @@ std::vector<InputShape> parse_input_shapes(std::string_view text) {
 }
 
 std::string input_shapes_text(const std::vector<InputShape>& shapes) {
+  if (shapes.empty()) return std::string(kNoInputs);
   std::vector<std::string> items;
   for (const auto& input : shapes) {
     const bool plain = !input.dtype || *input.dtype == DType::kFloat32;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "onnx/declared_inputs.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "base/display_text.h"
+#include "base/error.h"
 #include "base/reading.h"
 #include "onnx/graph.h"
 #include "onnx/wire.h"
@@ -15,12 +20,21 @@ namespace {
 
 using namespace wire;  // NOLINT(google-build-using-namespace): the fields of onnx.proto
 
+// A declared 0 may stand for an open size or for an empty value: its symbol is "0".
 void append_dimension(DeclaredInput& input, std::string_view dimension) {
   const auto size = first(dimension, kDimValue);
   const auto extent = size ? static_cast<std::int64_t>(size->number) : -1;
   input.shape->push_back(extent < 1 ? -1 : extent);
-  input.symbols.emplace_back(extent < 1 ? first_bytes(dimension, kDimParam) : "");
+  input.symbols.emplace_back(extent == 0 ? "0" : extent < 1 ? first_bytes(dimension, kDimParam) : "");
 }
+
+// Values other than tensors, by their field of TypeProto.
+struct Kind {
+  std::uint64_t field;
+  std::string_view words;
+};
+constexpr std::array kKinds{Kind{4, "a sequence of tensors"}, Kind{5, "a map"}, Kind{8, "a sparse tensor"},
+                            Kind{9, "an optional value"}};
 
 // Reads an input or an output, which are declared alike.
 DeclaredInput input_of(std::string_view value_info) {
@@ -37,6 +51,15 @@ DeclaredInput input_of(std::string_view value_info) {
 
 }  // namespace
 
+void require_tensor(std::string_view name, std::string_view type) {
+  for (const auto& kind : kKinds)
+    if (first(type, kind.field))
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("input '{}' is {}, which is not supported: inputs must be tensors; export "
+                              "the model with tensors as inputs",
+                              shown_value(std::string(name)), kind.words));
+}
+
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
   if (!no_regular_file(file).empty()) return {};
   const ModelBytes mapped(file);
@@ -46,9 +69,19 @@ std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
   while (const auto tensor = tensors.next(kInitializer))
     initializers.emplace(first_bytes(tensor->bytes, kTensorName));
   std::vector<DeclaredInput> inputs;
-  while (const auto value = values.next(kInput))
+  while (const auto value = values.next(kInput)) {
+    require_tensor(first_bytes(value->bytes, kName), first_bytes(value->bytes, kType));
     if (!initializers.contains(first_bytes(value->bytes, kName))) inputs.push_back(input_of(value->bytes));
+  }
   return inputs;
+}
+
+void require_graph(const std::string& file) {
+  const ModelBytes mapped(file);
+  if (!first(first_bytes(mapped.bytes(), kGraph), kNode))
+    throw Error(
+        ErrorCode::kData,
+        "it cannot be read as ONNX: it is damaged, cut short or something else; export or copy it again");
 }
 
 std::optional<Shape> read_first_output_shape(const std::string& file) {

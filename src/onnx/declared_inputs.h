@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/declared_input.h"
@@ -11,7 +12,14 @@ namespace paceline::onnx {
 
 // Reads what an ONNX file declares about its inputs, except initializers, without reading its weights: the
 // file is mapped, and only the messages around them are looked at. A file that is not ONNX has no inputs.
+// Throws Error(kUnsupported) for an input that is no tensor.
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
+
+// Throws that error for an input with this serialised TypeProto.
+void require_tensor(std::string_view name, std::string_view type);
+
+// Throws Error(kData) for a file that is not ONNX or has no graph.
+void require_graph(const std::string& file);
 
 // The shape of the first output, -1 where a size is open; none where the file gives no shape.
 std::optional<Shape> read_first_output_shape(const std::string& file);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "onnx/declared_inputs.h"
 
 namespace paceline::onnx {
 namespace {
@@ -269,6 +270,7 @@ std::vector<TensorSpec> graph_inputs(const proto::GraphProto& graph) {
   std::vector<TensorSpec> specs;
   for (const auto& input : graph.input()) {
     if (initializers.contains(input.name())) continue;
+    require_tensor(input.name(), input.type().SerializeAsString());
     const auto& type = input.type().tensor_type();
     const auto dtype = dtype_of(type.elem_type());
     if (!dtype)

@@ -66,7 +66,8 @@ std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor);  // int64 a
 
 // A graph input or output. A dimension below 0 becomes the symbol "N".
 proto::ValueInfoProto make_value_info(const TensorSpec& spec);
-// Inputs that are not initializers; unknown dimensions are -1. Throws Error(kData) for a type without a name.
+// Inputs that are not initializers; unknown dimensions are -1. Throws Error(kData) for a type without a name,
+// Error(kUnsupported) for an input that is no tensor.
 std::vector<TensorSpec> graph_inputs(const proto::GraphProto& graph);
 
 // The version of the default operator set; 0: none is named.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/reading.h"
+#include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
 #include "onnx/wire.h"
 
@@ -127,6 +128,8 @@ std::optional<std::int64_t> number_in(Text tensor) {
 
 class Search {
  public:
+  [[nodiscard]] const std::map<std::string, std::int64_t>& compared() const { return compared_; }
+
   explicit Search(std::vector<DeclaredInput>& inputs) : inputs_(inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto& input = inputs[i];
@@ -159,6 +162,14 @@ class Search {
   }
 
  private:
+  void compare(Text value, Text with) {
+    const auto sources = carried_.find(value);
+    const auto tensor = tensors_.find(with);
+    const auto number = tensor == tensors_.end() ? std::nullopt : number_in(tensor->second);
+    if (sources == carried_.end() || !number) return;
+    for (const auto i : sources->second) compared_.emplace(inputs_[i].name, *number);
+  }
+
   void add_tensor(Text name, Text tensor) {
     shapes_[name] = tensor_dimensions(tensor);
     tensors_[name] = tensor;
@@ -190,6 +201,10 @@ class Search {
     if (node.op == "OneHot" && node.inputs.size() > 1)
       if (const auto depth = tensors_.find(node.inputs[1]); depth != tensors_.end())
         limit(node.inputs[0], {number_in(depth->second).value_or(-1)}, {});
+    if (node.op == "Equal" && node.inputs.size() == 2) {
+      compare(node.inputs[0], node.inputs[1]);
+      compare(node.inputs[1], node.inputs[0]);
+    }
     pass_on(node);
   }
 
@@ -247,6 +262,7 @@ class Search {
   }
 
   std::vector<DeclaredInput>& inputs_;
+  std::map<std::string, std::int64_t> compared_;  // the first number with which each input is compared
   std::map<std::string, IndexedInput, std::less<>> symbols_;           // the first input that has each
   std::map<Text, Dimensions> shapes_;                                  // of values, where they are known
   std::map<Text, Text> tensors_;                                       // by name
@@ -259,6 +275,14 @@ void add_index_limits(const std::string& file, std::vector<DeclaredInput>& input
   if (!no_regular_file(file).empty()) return;
   const ModelBytes mapped(file);
   Search(inputs).read(first_bytes(mapped.bytes(), kGraph));
+}
+
+std::map<std::string, std::int64_t> compared_numbers(const std::string& file) {
+  auto inputs = read_declared_inputs(file);
+  const ModelBytes mapped(file);
+  Search search(inputs);
+  search.read(first_bytes(mapped.bytes(), kGraph));
+  return search.compared();
 }
 
 }  // namespace paceline::onnx

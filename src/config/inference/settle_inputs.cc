@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/lower_case.h"
+#include "base/model_content.h"
 #include "base/npy.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
@@ -62,9 +63,11 @@ class InputSettler {
   std::optional<SettledShapes> settle(const std::string& model) try {
     std::vector<InputShape> shapes;
     if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
-    auto declared = declared_inputs(model, shapes);
+    const auto known = declared_inputs(model, shapes);
+    auto declared = known.value_or(std::vector<DeclaredInput>{});
     if (!all_declared(shapes, declared)) declared.clear();
-    if (shapes.empty() && declared.empty()) return needs_shapes(model);
+    if (!known && !settings_.has("shapes")) return needs_shapes(model);
+    if (shapes.empty() && declared.empty()) check_no_batch();
     ShapeHints hints{first_output_shape(model, declared), arrays_for(declared)};
     if (place_of(blamed_for_shapes()).line != 0)
       hints.shapes_option = "shapes: ", hints.batch_option = "batch: ";
@@ -72,7 +75,8 @@ class InputSettler {
     return settle_shapes(shapes, declared, batches(), hints);
   } catch (const Error& error) {
     auto reason = fmt::format("model '{}': {}", model, error.what());
-    if (no_mistake(error.code())) throw Error(error.code(), reason);
+    const bool no_tensor = error.code() == ErrorCode::kUnsupported && model_suffix(model) == ".onnx";
+    if (no_tensor || no_mistake(error.code())) throw Error(error.code(), reason);
     report(blamed_for_shapes(), std::move(reason));
     return std::nullopt;
   }
@@ -123,15 +127,21 @@ class InputSettler {
   }
 
   std::nullopt_t needs_shapes(const std::string& model) {
-    const bool was_read = model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs;
-    report("models", was_read
-                         ? fmt::format("model '{}': no inputs were found in it; it is damaged, cut short "
-                                       "or no ONNX file, or it takes none; export or copy it again",
-                                       model)
-                         : fmt::format("model '{}' needs shapes for its inputs, e.g. shapes: "
-                                       "'input:1x3x224x224'",
-                                       model));
+    if (const auto why = no_model_file(model); !why.empty() && find_file_type(model)) {
+      report("models", fmt::format("model '{}' {}", model, why));
+      return std::nullopt;
+    }
+    report("models",
+           fmt::format("model '{}' needs shapes for its inputs, e.g. shapes: 'input:1x3x224x224'", model));
     return std::nullopt;
+  }
+
+  void check_no_batch() const {
+    for (const auto batch : batches())
+      if (batch != 1)
+        throw Error(
+            ErrorCode::kConfig,
+            fmt::format("batch {} is asked for, and the model takes no inputs; leave the batch out", batch));
   }
 
   // Sizes without a batch, as in a stored plan: only the file tells that it has none.
@@ -146,21 +156,24 @@ class InputSettler {
 
   // Where shapes are written, no process is started to read a file that only its engine can read, and a file
   // that cannot be read is left for the engine to refuse.
-  [[nodiscard]] std::vector<DeclaredInput> declared_inputs(const std::string& model,
-                                                           const std::vector<InputShape>& shapes) const {
+  [[nodiscard]] std::optional<std::vector<DeclaredInput>> declared_inputs(
+      const std::string& model, const std::vector<InputShape>& shapes) const try {
     const bool written = !shapes.empty();
-    if (!names_.extra || !names_.extra->declared_inputs || !find_file_type(model)) return {};
+    if (!names_.extra || !names_.extra->declared_inputs || !find_file_type(model)) return std::nullopt;
     if (!std::filesystem::exists(model)) {
-      if (written) return {};
+      if (written) return std::nullopt;
       throw Error(ErrorCode::kUsage, "the file does not exist");
     }
-    const bool cheap = model.ends_with(".onnx") && std::filesystem::is_regular_file(model);
-    if (written && !cheap && !may_have_no_batch(shapes)) return {};
+    const bool cheap = model_suffix(model) == ".onnx" && std::filesystem::is_regular_file(model);
+    if (written && !cheap && !may_have_no_batch(shapes)) return std::nullopt;
     check_regular_file(model);
     const auto engines = settings_.texts("engines");
     const bool own = !engines.empty() && engines.front() == kEngineOfModel;
     const auto engine = own ? engine_of_model(model) : engines.empty() ? std::string() : engines.front();
     return names_.extra->declared_inputs(model, engine, settings_.texts("load_libraries"));
+  } catch (const Error& error) {
+    if (shapes.empty() || error.code() != ErrorCode::kData) throw;
+    return std::nullopt;
   }
 
   [[nodiscard]] std::vector<std::int64_t> batches() const {
@@ -202,7 +215,7 @@ class InputSettler {
 
   void say(const std::string& model, const std::vector<std::string>& ones,
            const std::vector<std::string>& asked, const std::vector<std::string>& examples) {
-    const std::string option = place_of("models").line == 0 ? "--input-values " : "input_values: ";
+    const std::string option = values_option();
     if (!asked.empty())
       report("models", fmt::format("model '{}' needs a value for the integer input {}; give it, e.g. {}{}",
                                    model, join(asked, ", "), option, join(examples, ",")));
@@ -261,11 +274,31 @@ class InputSettler {
                                           const SettledShapes& settled) {
     if (declared_.empty() && std::exchange(asked_, model) != model) declared_ = read_again(model);
     const auto found = std::ranges::find(declared_, input.name, &DeclaredInput::name);
-    return found == declared_.end() ? std::nullopt : declared_values(*found, settled.inputs);
+    const auto values = found == declared_.end() ? std::nullopt : declared_values(*found, settled.inputs);
+    return values || !input.shape.empty() ? values : compared_number(model, input);
+  }
+
+  // A file that asks whether a number is 16000 takes it to be that.
+  [[nodiscard]] std::optional<InputValues> compared_number(const std::string& model,
+                                                           const InputShape& input) const {
+    if (!names_.extra || !names_.extra->compared_numbers) return std::nullopt;
+    const auto numbers = names_.extra->compared_numbers(model);
+    const auto found = numbers.find(input.name);
+    if (found == numbers.end()) return std::nullopt;
+    const auto number = static_cast<double>(found->second);
+    remarks_.push_back(
+        fmt::format("model '{}': '{}' is {}, with which the file compares it; set another one "
+                    "with {}{}:VALUE",
+                    model, input.name, number, values_option(), input.name));
+    return InputValues{input.name, number, number};
+  }
+
+  [[nodiscard]] std::string values_option() const {
+    return place_of("models").line == 0 ? "--input-values " : "input_values: ";
   }
 
   [[nodiscard]] std::vector<DeclaredInput> read_again(const std::string& model) const try {
-    return declared_inputs(model, {});
+    return declared_inputs(model, {}).value_or(std::vector<DeclaredInput>{});
   } catch (const Error&) {
     return {};  // the engine refuses it
   }

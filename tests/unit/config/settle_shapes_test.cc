@@ -46,7 +46,7 @@ TEST(InputShapes, NamesMayHoldColonsAsTensorFlowsDo) {
 
 TEST(InputShapes, AreWrittenAsTheyAreRead) {
   for (const char* text : {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3",
-                           "ids:8x128:int64", "axes:0:int64", "past:{batch}x2x0x8"})
+                           "ids:8x128:int64", "axes:0:int64", "past:{batch}x2x0x8", "none"})
     EXPECT_EQ(input_shapes_text(parse_input_shapes(text)), text);
   for (const char* text : {"x:{batch}x{batch}", "x:{batsh}x3", "x:scalarx3", "x:{batch}:int65", ":{batch}"})
     EXPECT_THROW(parse_input_shapes(text), Error) << text;
@@ -202,6 +202,61 @@ TEST(SettledShapes, ABatchOfOneThatNoSizeIsSaysThatThereIsNone) {
   EXPECT_EQ(text_of("x:3x64x64", script, {1}), "x:3x64x64 @ 1");
   EXPECT_EQ(text_of("x:3x64x64", script), "x:{batch}x64x64 @ 3");
   EXPECT_NE(refusal_of("x:3x64x64", {input("x", {3, 64, 64})}, {1}), "") << "a file that has ranks says more";
+}
+
+TEST(SettledShapes, ASymbolThatStandsTwiceInAnInputIsNoBatch) {
+  const auto refusal = refusal_of("", {input("x", {-1, -1}, {"n", "n"})});
+  EXPECT_NE(refusal.find("--shapes 'x:128x128'; 'n' stands twice in 'x': these sizes are equal"),
+            std::string::npos)
+      << refusal;
+  EXPECT_EQ(text_of("x:5x5", {input("x", {-1, -1}, {"n", "n"}), input("z", {-1, 3}, {"b", ""})}, {2}),
+            "x:5x5,z:{batch}x3 @ 2");
+}
+
+TEST(SettledShapes, ADeclaredZeroIsAskedFor) {
+  const Declared declared{input("x", {-1, 4}, {"0", ""})};
+  const auto refusal = refusal_of("", declared);
+  for (const char* words : {"declares a size of 0 for 'x' [0, 4]", "--shapes 'x:0x4'", "--shapes 'x:1x4'"})
+    EXPECT_NE(refusal.find(words), std::string::npos) << refusal;
+  EXPECT_EQ(text_of("x:0x4", declared), "x:0x4 @ 1");
+}
+
+TEST(SettledShapes, ADecodersMaskCoversPastAndNewTokens) {
+  const Declared decoder{
+      input("input_ids", {-1, -1}, {"batch_size", "sequence_length"}, DType::kInt64),
+      input("attention_mask", {-1, -1}, {"batch_size", "total_sequence_length"}, DType::kInt64),
+      input("past.0.key", {-1, 2, -1, 8}, {"batch_size", "", "past_sequence_length", ""})};
+  EXPECT_EQ(text_of("input_ids:{batch}x1:int64,past.0.key:{batch}x2x16x8", decoder),
+            "input_ids:{batch}x1:int64,attention_mask:{batch}x17:int64,past.0.key:{batch}x2x16x8 @ 1");
+  const auto refusal = refusal_of("", decoder);
+  EXPECT_NE(refusal.find("attention_mask:{batch}x128:int64,past.0.key:{batch}x2x0x8"), std::string::npos)
+      << refusal;
+}
+
+TEST(SettledShapes, AFileWithoutInputsNeedsNoShapes) {
+  const TemporaryFile file("paceline_settle.onnx");
+  ExtraNames extra;
+  extra.declared_inputs = [](const std::string&, const std::string&, const auto&) { return Declared{}; };
+  const std::string head = "kind: inference\nmodel: " + file.path() + "\n";
+  const auto plan = load_plan_text(head, "p.yaml", {}, extra);
+  const auto cases = expand(plan);
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_TRUE(case_inputs(cases[0]).empty());
+  EXPECT_TRUE(same_plan(plan, load_plan_text(effective_yaml(plan), "effective.yaml")));
+  EXPECT_THROW(load_plan_text(head + "batch: 4\n", "p.yaml", {}, extra), Error);
+}
+
+TEST(SettledShapes, ANumberThatTheFileComparesIsTaken) {
+  const TemporaryFile file("paceline_settle.onnx");
+  ExtraNames extra;
+  extra.declared_inputs = [](const std::string&, const std::string&, const auto&) {
+    return Declared{input("x", {1, 3}), input("sr", {}, {}, DType::kInt64)};
+  };
+  extra.compared_numbers = [](const std::string&) {
+    return std::map<std::string, std::int64_t>{{"sr", 16000}};
+  };
+  const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\n", "p.yaml", {}, extra);
+  EXPECT_EQ(plan.workloads.at(0).settings.texts("input_values"), std::vector<std::string>{"sr:16000"});
 }
 
 TEST(SettledShapes, SuggestsOnlyWhatIsKnown) {

@@ -8,9 +8,12 @@
 #include "base/file.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "support/words.h"
 
 namespace paceline::onnx {
 namespace {
+
+using test::reason;
 
 namespace fs = std::filesystem;
 
@@ -49,7 +52,7 @@ TEST_F(DeclaredInputs, HaveNamesTypesSizesAndSymbols) {
   EXPECT_EQ(inputs[0].name, "ids:0");
   EXPECT_EQ(inputs[0].dtype, DType::kInt64);
   EXPECT_EQ(inputs[0].shape, (Shape{-1, 128, -1, -1}));
-  EXPECT_EQ(inputs[0].symbols, (std::vector<std::string>{"batch", "", "", ""}));
+  EXPECT_EQ(inputs[0].symbols, (std::vector<std::string>{"batch", "", "", "0"}));
   EXPECT_EQ(inputs[1].shape, Shape{});
 }
 
@@ -79,10 +82,43 @@ TEST_F(DeclaredInputs, LeaveInitializersOut) {
 
 TEST_F(DeclaredInputs, WhatIsNoModelHasNone) {
   EXPECT_TRUE(read_declared_inputs("no/such/file.onnx").empty());
-  for (const char* text : {"", "not a model", "\x3a\xff\xff\xff\xff\x0f", "\x3a\x04\x5a\x7fxx"}) {
+  for (const char* text : {"not a model", "\x3a\x04\x5a\x7fxx"}) {
     write_file_atomic(file_, text);
     EXPECT_TRUE(read_declared_inputs(file_.string()).empty());
+    EXPECT_NE(reason([&] { require_graph(file_.string()); }).find("cannot be read as ONNX"),
+              std::string::npos);
   }
+}
+
+TEST_F(DeclaredInputs, WhatIsNotWholeIsNamed) {
+  const auto said = [&](const char* text) {
+    write_file_atomic(file_, text);
+    return reason([&] { read_declared_inputs(file_.string()); });
+  };
+  EXPECT_NE(said("").find("is empty"), std::string::npos);
+  EXPECT_NE(said("\x08\x08\x3a\x7f\x0a").find("is cut short: at least 126 B are missing"), std::string::npos);
+  EXPECT_NE(said("version https://git-lfs.github.com/spec/v1\noid").find("git lfs pull"), std::string::npos);
+}
+
+TEST_F(DeclaredInputs, OnlyTensorsAreTaken) {
+  proto::ModelProto model;
+  auto& value = *model.mutable_graph()->add_input();
+  value.set_name("parts");
+  value.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type();
+  write_model(model, file_);
+  const auto said = reason([&] { read_declared_inputs(file_.string()); });
+  EXPECT_NE(said.find("input 'parts' is a sequence of tensors, which is not supported"), std::string::npos);
+  EXPECT_EQ(said, reason([&] { graph_inputs(model.graph()); }));
+}
+
+TEST_F(DeclaredInputs, ProductsInFunctionsCount) {
+  proto::ModelProto model;
+  model.mutable_graph()->add_node()->set_op_type("block");
+  write_model(model, file_);
+  EXPECT_FALSE(has_products(file_.string()));
+  model.add_functions()->add_node()->set_op_type("Conv");
+  write_model(model, file_);
+  EXPECT_TRUE(has_products(file_.string()));
 }
 
 }  // namespace

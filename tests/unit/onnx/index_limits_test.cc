@@ -45,6 +45,19 @@ TEST_F(IndexLimits, AreTheRowsOfTheTable) {
   EXPECT_EQ(first_of(one.weights("t", {1, 8}).node("Gather", {"t", "ids"}, "y")).id_limit, 1);
 }
 
+TEST_F(IndexLimits, ANumberThatTheFileComparesIsKnown) {
+  ModelBuilder model;
+  model.input("sr", {}, DType::kInt64).input("other", {}, DType::kInt64);
+  const std::int64_t rates[] = {16000, 8000};
+  for (const auto& rate : rates)
+    *model.graph().add_initializer() =
+        make_tensor(std::to_string(rate), Shape{}, std::span<const std::int64_t>(&rate, 1));
+  model.node("Reshape", {"sr", "s"}, "flat").node("Equal", {"16000", "flat"}, "wide");
+  model.node("Equal", {"sr", "8000"}, "narrow").node("Equal", {"other", "sr"}, "same");
+  write_model(model.model(), file_);
+  EXPECT_EQ(compared_numbers(file_.string()), (std::map<std::string, std::int64_t>{{"sr", 16000}}));
+}
+
 TEST_F(IndexLimits, AreAlongTheAxis) {
   auto model = ids();
   EXPECT_EQ(first_of(axis(model.weights("t", {50, 8}).node("Gather", {"t", "ids"}, "y"), 1)).id_limit, 8);
