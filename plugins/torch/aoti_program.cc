@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/model_content.h"
 #include "base/text.h"
 #include "torch/errors.h"
 
@@ -113,6 +114,13 @@ void check_use(const std::string& file, const Metadata& metadata, const PackageU
 // What a package says of itself; nothing of it is loaded.
 Metadata metadata_of(const std::string& file) {
   check_file(file);
+  if (is_exported_program(file))
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("'{0}' is a program of torch.export, without compiled code; compile it: python3 -c "
+                    "\"import torch; torch._inductor.aoti_compile_and_package(torch.export.load('{0}'), "
+                    "package_path='compiled.pt2')\"",
+                    file));
   return translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as an AOTInductor package; make it with paceline build "

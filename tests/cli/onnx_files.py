@@ -3,7 +3,7 @@
 
 import struct
 
-FLOAT, UINT8, INT8, INT32, INT64, INT4 = 1, 2, 3, 6, 7, 22
+FLOAT, UINT8, INT8, INT32, INT64, BOOL, INT4 = 1, 2, 3, 6, 7, 9, 22
 
 
 def varint(value):
@@ -24,7 +24,9 @@ def block(field, data):
 
 
 def attribute(name, content):
-    """AttributeProto: name 1, f 2, i 3, s 4, ints 8, type 20 (float 1, integer 2, text 3, integers 7)."""
+    """AttributeProto: name 1, f 2, i 3, s 4, g 6, ints 8, type 20 (float 1, integer 2, text 3, graph 5, integers 7)."""
+    if isinstance(content, bytes):
+        return block(1, name) + block(6, content) + number(20, 5)
     if isinstance(content, float):
         return block(1, name) + varint(2 << 3 | 5) + struct.pack("<f", content) + number(20, 1)
     if isinstance(content, str):
@@ -65,11 +67,23 @@ def external_weights(name, shape, location):
             + block(13, block(1, "location") + block(2, location)) + number(14, 1))
 
 
-def model(nodes, inputs=(("x", ("N", 4)),), outputs=(("y", ("N", 4)),), tensors=(), opset=17, version=8, domains=()):
-    """ModelProto: ir_version 1, graph 7, opset_import 8 (domain 1, version 2). GraphProto: node 1, name 2, initializer 5, input 11, output 12."""
+def graph(nodes, inputs, outputs):
+    """A branch or the body of a loop, as an attribute of its node."""
+    return (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(11, value(*i)) for i in inputs)
+            + b"".join(block(12, value(*o)) for o in outputs))
+
+
+def function(name, inputs, outputs, nodes, domain="pkg", opset=17):
+    """FunctionProto: name 1, input 4, output 5, node 7, opset_import 9, domain 10."""
+    return (block(1, name) + b"".join(block(4, i) for i in inputs) + b"".join(block(5, o) for o in outputs)
+            + b"".join(block(7, n) for n in nodes) + block(9, number(2, opset)) + block(10, domain))
+
+
+def model(nodes, inputs=(("x", ("N", 4)),), outputs=(("y", ("N", 4)),), tensors=(), opset=17, version=8, domains=(), functions=()):
+    """ModelProto: ir_version 1, graph 7, opset_import 8 (domain 1, version 2), functions 25. GraphProto: node 1, name 2, initializer 5, input 11, output 12."""
     graph = (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(5, t) for t in tensors)
              + b"".join(block(11, value(*i)) for i in inputs) + b"".join(block(12, value(*o)) for o in outputs))
-    others = b"".join(block(8, block(1, d) + number(2, 1)) for d in domains)
+    others = b"".join(block(8, block(1, d) + number(2, 1)) for d in domains) + b"".join(block(25, f) for f in functions)
     return number(1, version) + block(7, graph) + block(8, number(2, opset)) + others
 
 

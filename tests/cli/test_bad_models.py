@@ -14,11 +14,16 @@ from test_accuracy import npy_bytes
 NAN = float("nan")
 WHOLE = onnx.linear()
 DAMAGED = ("damaged, cut short or something else", "again")
+EMPTY = ("is empty", "copy or download it again")
+CUT = ("is cut short", "missing at its end", "copy or download it again")
+LFS = ("is a pointer of Git LFS", "git lfs pull")
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d7a" * 16 + b"\nsize 97845732\n"
 # .onnx file: bytes, what the message of each engine must hold; None: the engine runs it.
 ONNX = {
-    "empty": (b"", DAMAGED, DAMAGED),
+    "empty": (b"", EMPTY, EMPTY),
+    "pointer": (POINTER, LFS, LFS),
     "text": (b"this is no model\n", DAMAGED, DAMAGED),
-    "cut": (WHOLE[:len(WHOLE) // 2], DAMAGED, DAMAGED),
+    "cut": (WHOLE[:len(WHOLE) // 2], CUT, CUT),
     "opset0": (onnx.linear(opset=0), ("MatMul", "export"), ("MatMul", "export")),
     "opset99": (onnx.linear(opset=99), ("Opset 99", "export the model with an opset"), None),
     "format99": (onnx.linear(version=99), ("99", "export the model"), None),
@@ -54,7 +59,9 @@ XML = {
     "nobin": (IR, None, (".bin file beside the .xml is missing",)),
     "shortbin": (IR, NUMBERS[:7], (".bin file",)),
     "cut": (IR[:600], NUMBERS, DAMAGED),
-    "empty": ("", NUMBERS, DAMAGED),
+    "empty": ("", NUMBERS, EMPTY),
+    "pointer": (POINTER.decode(), NUMBERS, LFS),
+    "weights_pointer": (IR, POINTER, LFS),
     "text": ("no markup", NUMBERS, DAMAGED),
     "operator": (IR.replace('"Add"', '"Frobnicate"'), NUMBERS, ("Frobnicate", "export")),
     "nan": (IR, struct.pack("<4f", *[NAN] * 4), ("NaN",)),
@@ -383,9 +390,12 @@ class BadTorchModels(Files):
             self.write_bytes(name, content)
         for name in ("other.pt", "other.pt2"):
             archive(self.folder / name, {"hello.txt": "x"})
+        archive(self.folder / "exported.pt2", {"m/archive_format": "pt2", "m/models/model.json": "{}", "m/data/weights/weight_0": "x"})
         for name in ("folder.pt", "folder.pt2"):
             (self.folder / name).mkdir()
-        names = [*files, "other.pt", "other.pt2", "folder.pt", "folder.pt2"]
+        names = [*files, "other.pt", "other.pt2", "exported.pt2", "folder.pt", "folder.pt2"]
+        words = {"folder.pt": "is a folder", "folder.pt2": "is a folder", "empty.pt": "is empty", "empty.pt2": "is empty",
+                 "exported.pt2": "is a program of torch.export, without compiled code; compile it: python3 -c"}
         for suffix, engines in ((".pt", ["eager", "torchscript"]), (".pt2", ["aotinductor"])):
             cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
             models = [n for n in names if n.endswith(suffix)]
@@ -397,7 +407,7 @@ class BadTorchModels(Files):
                         self.assertEqual(case["outcome"], "ok", case["reason"])
                     else:
                         known = case["reason_code"] == "reference"   # the same file failed for the case before
-                        self.assert_said(case, ["is a folder" if name.startswith("folder") else "cannot be read as"],
+                        self.assert_said(case, [words.get(name, "cannot be read as")],
                                          "reference" if known else "data")
 
 
