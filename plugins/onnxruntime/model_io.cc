@@ -61,8 +61,9 @@ std::vector<DeclaredInput> inputs_of(const Ort::Session& session) {
   return inputs;
 }
 
+// An unknown number of dimensions looks like none, as a loop's result has it.
 bool ModelOutput::allocatable() const {
-  return dtype && std::all_of(shape.begin(), shape.end(), [](auto size) { return size >= 0; });
+  return dtype && !shape.empty() && std::all_of(shape.begin(), shape.end(), [](auto size) { return size >= 0; });
 }
 
 std::vector<ModelOutput> model_outputs(const Ort::Session& session) {

@@ -106,6 +106,29 @@ TEST_F(ModelFiles, OutputsThatAreInputsOrWeights) {
   }
 }
 
+// As the results of loops and sequences are declared, which looks like a scalar.
+TEST_F(ModelFiles, OutputsOfUnknownRank) {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {-1, 4});
+  file.weights("one", {}, std::vector<std::int64_t>{1});
+  file.node("Relu", {"x"}, {"r"});
+  file.node("SequenceConstruct", {"x", "r"}, {"s"});
+  file.node("SequenceAt", {"s", "one"}, {"y"});
+  file.output("y", DType::kFloat32, {});
+  file.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  const auto path = saved(std::move(file));
+  for (const std::int64_t batch : {1, 3}) {
+    std::vector<Tensor> data;
+    data.push_back(tensor("x", {batch, 4}, std::vector<float>(static_cast<std::size_t>(4 * batch), 2)));
+    const auto engine = load(path, specs_of(data));
+    for (int i = 0; i < 2; ++i) {
+      bind(*engine, data);
+      EXPECT_EQ(run(*engine), std::vector<float>(static_cast<std::size_t>(4 * batch), 2));
+    }
+    EXPECT_EQ(engine->synchronize(0)[0].shape, (Shape{batch, 4}));
+  }
+}
+
 TEST_F(ModelFiles, SmallerBatchesWhereTheyAreAskedFor) {
   const auto file = saved(convolution());
   auto full = images(4);
