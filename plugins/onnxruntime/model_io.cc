@@ -63,7 +63,8 @@ std::vector<DeclaredInput> inputs_of(const Ort::Session& session) {
 
 // An unknown number of dimensions looks like none, as a loop's result has it.
 bool ModelOutput::allocatable() const {
-  return dtype && !shape.empty() && std::all_of(shape.begin(), shape.end(), [](auto size) { return size >= 0; });
+  return dtype && !shape.empty() &&
+         std::all_of(shape.begin(), shape.end(), [](auto size) { return size >= 0; });
 }
 
 std::vector<ModelOutput> model_outputs(const Ort::Session& session) {

@@ -222,8 +222,7 @@ constexpr const char* kFewBits = "MatMulNBits";
 // Where the file has a product of dequantised weights, ONNX Runtime's own fusion rounds activations to 8
 // bits.
 bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const std::string& file) {
-  return model_suffix(file) == ".onnx" &&
-         std::any_of(layers.begin(), layers.end(),
+  return std::any_of(layers.begin(), layers.end(),
                      [](const auto& work) { return work.layer.type == kFewBits; }) &&
          !NodeNames(file).has(kFewBits);
 }

@@ -18,6 +18,7 @@
 #include "openvino/index_limits.h"
 #include "openvino/model_reader.h"
 #include "openvino/runtime_layers.h"
+#include "openvino/subnormals.h"
 #include "openvino/tensors.h"
 #include "support/engine_checks.h"
 #include "support/layer_medians.h"
@@ -241,8 +242,10 @@ plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
     auto p = profiled(state);
     p.request.infer();
     const auto runtime = p.compiled.get_runtime_model();
-    return plugin_support::read_back_of(runtime_layers(*runtime, p.graph ? *p.graph : *runtime),
-                                        "OpenVINO's runtime model: runtimePrecision of every layer");
+    auto result = plugin_support::read_back_of(runtime_layers(*runtime, p.graph ? *p.graph : *runtime),
+                                               "OpenVINO's runtime model: runtimePrecision of every layer");
+    if (p.graph && result.note.empty()) result.note = subnormal_note(*p.graph);
+    return result;
   });
 }
 

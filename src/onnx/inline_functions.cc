@@ -13,7 +13,7 @@
 namespace paceline::onnx {
 namespace {
 
-constexpr int kMostNested = 100;
+constexpr int kMostCalls = 100;
 
 // Fields of newer versions of the format than onnx.proto of the distribution, which keeps them as bytes:
 // NodeProto.overload, FunctionProto.attribute_proto and .overload.
@@ -139,7 +139,7 @@ class Inliner {
     int count = 0;
     proto::GraphProto nodes;
     for (auto& node : *graph.mutable_node()) {
-      const auto* function = depth < kMostNested ? called_function(model_, node) : nullptr;
+      const auto* function = depth < kMostCalls ? called_function(model_, node) : nullptr;
       if (function && same_sets(model_, *function)) {
         count += 1 + expand(*function, node, nodes, depth);
         continue;

@@ -229,12 +229,12 @@ const proto::NodeProto* quantised_node(const proto::ModelProto& model) {
   return nullptr;
 }
 
-constexpr int kMostNested = 100;
+constexpr int kDeepest = 100;
 
 // Adds the convolutions and matrix products in the graphs and the function of a node.
 void add_inner(const proto::ModelProto& model, const proto::NodeProto& node, std::vector<FloatLayer>& layers,
                int depth = 0) {
-  if (depth > kMostNested) return;
+  if (depth > kDeepest) return;
   const auto add = [&](const auto& nodes, std::string_view where) {
     for (const auto& inner : nodes) {
       if (is_product(inner))
