@@ -160,7 +160,7 @@ void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch
 
 namespace {
 
-// The first input with a word in its name and so many dimensions; null: none.
+// The first input with a word in its name and this number of dimensions; null: none.
 const TensorSpec* find_input(std::span<const TensorSpec> inputs, std::string_view word, std::size_t rank) {
   const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const TensorSpec& input) {
     return lower_case(input.name).find(word) != std::string::npos && input.shape.size() == rank;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "onnx/declared_inputs.h"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string_view>
 
-#include "base/display_text.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "onnx/graph.h"
@@ -28,14 +24,6 @@ void append_dimension(DeclaredInput& input, std::string_view dimension) {
   input.symbols.emplace_back(extent == 0 ? "0" : extent < 1 ? first_bytes(dimension, kDimParam) : "");
 }
 
-// Values other than tensors, by their field of TypeProto.
-struct Kind {
-  std::uint64_t field;
-  std::string_view words;
-};
-constexpr std::array kKinds{Kind{4, "a sequence of tensors"}, Kind{5, "a map"}, Kind{8, "a sparse tensor"},
-                            Kind{9, "an optional value"}};
-
 // Reads an input or an output, which are declared alike.
 DeclaredInput input_of(std::string_view value_info) {
   DeclaredInput input{std::string(first_bytes(value_info, kName)), {}, {}, {}};
@@ -50,15 +38,6 @@ DeclaredInput input_of(std::string_view value_info) {
 }
 
 }  // namespace
-
-void require_tensor(std::string_view name, std::string_view type) {
-  for (const auto& kind : kKinds)
-    if (first(type, kind.field))
-      throw Error(ErrorCode::kUnsupported,
-                  fmt::format("input '{}' is {}, which is not supported: inputs must be tensors; export "
-                              "the model with tensors as inputs",
-                              shown_value(std::string(name)), kind.words));
-}
 
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
   if (!no_regular_file(file).empty()) return {};

@@ -2,7 +2,6 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/declared_input.h"
@@ -14,9 +13,6 @@ namespace paceline::onnx {
 // file is mapped, and only the messages around them are looked at. A file that is not ONNX has no inputs.
 // Throws Error(kUnsupported) for an input that is no tensor.
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
-
-// Throws that error for an input with this serialised TypeProto.
-void require_tensor(std::string_view name, std::string_view type);
 
 // Throws Error(kData) for a file that is not ONNX or has no graph.
 void require_graph(const std::string& file);

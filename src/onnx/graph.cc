@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <set>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/half.h"
-#include "onnx/declared_inputs.h"
+#include "onnx/wire.h"
 
 namespace paceline::onnx {
 namespace {
@@ -247,6 +249,27 @@ std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor) {
     default:
       wrong_type(tensor, "int64 or int32");
   }
+}
+
+namespace {
+
+// Values other than tensors, by their field of TypeProto.
+struct Kind {
+  std::uint64_t field;
+  std::string_view words;
+};
+constexpr std::array kKinds{Kind{4, "a sequence of tensors"}, Kind{5, "a map"}, Kind{8, "a sparse tensor"},
+                            Kind{9, "an optional value"}};
+
+}  // namespace
+
+void require_tensor(std::string_view name, std::string_view type) {
+  for (const auto& kind : kKinds)
+    if (wire::first(type, kind.field))
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("input '{}' is {}, which is not supported: inputs must be tensors; export "
+                              "the model with tensors as inputs",
+                              shown_value(std::string(name)), kind.words));
 }
 
 proto::ValueInfoProto make_value_info(const TensorSpec& spec) {

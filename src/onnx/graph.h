@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/tensor.h"
@@ -64,6 +65,8 @@ Shape shape_of(const proto::TensorProto& tensor);
 std::vector<float> floats_of(const proto::TensorProto& tensor);
 std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor);  // int64 and int32
 
+// Throws Error(kUnsupported) for an input whose serialised TypeProto is that of no tensor.
+void require_tensor(std::string_view name, std::string_view type);
 // A graph input or output. A dimension below 0 becomes the symbol "N".
 proto::ValueInfoProto make_value_info(const TensorSpec& spec);
 // Inputs that are not initializers; unknown dimensions are -1. Throws Error(kData) for a type without a name,

@@ -68,7 +68,7 @@ class Message {
     return std::nullopt;
   }
   [[nodiscard]] std::size_t size() const { return rest_.size(); }
-  // False, without an effect: there are not so many bytes.
+  // False, without an effect: there are fewer bytes.
   bool skip(std::uint64_t size) { return take(size).has_value(); }
   std::optional<std::uint64_t> varint() {
     std::uint64_t value = 0;

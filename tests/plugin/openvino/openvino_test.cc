@@ -45,6 +45,21 @@ TEST_F(OpenVino, HalfPrecisionIsReadBackAsWhatRan) {
   }
 }
 
+TEST_F(OpenVino, SubnormalWeightsAreNamed) {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {2});
+  file.output("y", DType::kFloat32, {2});
+  file.weights("tiny", {2}, std::vector<float>{1e-39F, 1});
+  file.node("Add", {"x", "tiny"}, {"y"});
+  file.save(file_);
+  data_.clear();
+  data_.push_back(tensor("x", {2}, std::vector<float>{0, 0}));
+  const auto engine = loaded({});
+  bind(*engine, data_);
+  EXPECT_THAT(engine->read_back(0).note,
+              HasSubstr("1 subnormal weights (below 1.2e-38), the first in 'tiny'"));
+}
+
 TEST_F(OpenVino, OptionsAreReportedByTheCompiledModel) {
   EXPECT_EQ(setting(*loaded({"fp32", 2}), "num_streams"), "1");
   EXPECT_EQ(setting(*loaded({"fp32", 2, {{"num_streams", "2"}}}), "num_streams"), "2");
