@@ -17,8 +17,10 @@
 #include "config/shape_profiles.h"
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"
+#include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "pass/input_layout.h"
 #include "pass/sensitivity.h"
 #include "run/inference/model_files.h"
 #include "run/inference/quantised_files.h"
@@ -37,6 +39,26 @@ const config::Model& built_in(const std::string& name) {
           name));
 }
 
+// The batch dimension of each input: 0, where the file leaves that open; else the one with the symbol of such
+// a batch. Where no input has an open front, it is the front of each. A scalar has none.
+std::vector<std::int64_t> batch_dimensions_of(const std::string& file) {
+  const auto declared = onnx::read_declared_inputs(file);
+  const auto open_front = [](const DeclaredInput& input) {
+    return input.shape && !input.shape->empty() && input.shape->front() < 0;
+  };
+  const auto batch = std::find_if(declared.begin(), declared.end(), open_front);
+  std::vector<std::int64_t> dimensions;
+  for (const auto& input : declared) {
+    const bool scalar = input.shape && input.shape->empty();
+    dimensions.push_back(scalar || (batch != declared.end() && !open_front(input)) ? pass::kNoBatch : 0);
+    if (dimensions.back() == 0 || scalar || batch == declared.end() || batch->symbols.front().empty())
+      continue;
+    const auto same = std::find(input.symbols.begin(), input.symbols.end(), batch->symbols.front());
+    if (same != input.symbols.end()) dimensions.back() = same - input.symbols.begin();
+  }
+  return dimensions;
+}
+
 // A file of the user: one sample at a time where its batch is free. Other free sizes are those of the
 // calibration data.
 plugin::ModelSpec file_spec(const config::Settings& options) {
@@ -45,8 +67,12 @@ plugin::ModelSpec file_spec(const config::Settings& options) {
   plugin::ModelSpec spec;
   spec.file = fs::absolute(file).string();
   spec.inputs = onnx::graph_inputs(onnx::read_model(file).graph());
-  for (auto& input : spec.inputs) {
-    if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
+  const auto dimensions = batch_dimensions_of(spec.file);
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+    auto& input = spec.inputs[i];
+    if (const auto batch = pass::batch_dimension_of(dimensions, i);
+        batch != pass::kNoBatch && !input.shape.empty())
+      if (auto& size = input.shape.at(static_cast<std::size_t>(batch)); size < 0) size = 1;
     if (lacks_sizes &&
         std::any_of(input.shape.begin(), input.shape.end(), [](auto extent) { return extent < 0; }))
       throw Error(ErrorCode::kUnsupported,
@@ -125,6 +151,7 @@ pass::PreparedFile write_in_precision(const config::Settings& options, const plu
   if (run::calibrates_with_random_inputs(options)) console.warn(run::kRandomCalibration);
   pass::PassSpec base;
   base.model = model;
+  base.batch_dimensions = batch_dimensions_of(model.file);
   base.use(plugin::Role::kEngine, engine);
   base.settings.threads = static_cast<int>(host::allowed_cpus().size());
   base.tolerance.centred_cosine = config::find_precision(options.text("precision"))->cnn.centred_cosine;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error.h"
 #include "base/model_content.h"
 #include "config/inference/input_values.h"
 #include "config/vocabulary.h"
@@ -28,6 +29,17 @@ void add_declared(const pass::PassSpec& pass, ValuesByName& values) {
     if (const auto found = config::declared_values(input, inputs)) values[input.name] = *found;
 }
 
+// A scalar that the file compares with a number is that number. Its engine says what is wrong with a file.
+void add_compared(const pass::PassSpec& pass, ValuesByName& values) try {
+  for (const auto& [name, number] : onnx::compared_numbers(pass.model.file)) {
+    const auto found = std::ranges::find(pass.model.inputs, name, &TensorSpec::name);
+    if (found == pass.model.inputs.end() || !found->shape.empty()) continue;
+    const auto value = static_cast<double>(number);
+    values.try_emplace(name, config::InputValues{name, value, value});
+  }
+} catch (const Error&) {
+}
+
 ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Beside beside) {
   ValuesByName values;
   const auto* model = config::find_model(s.text("model"));
@@ -37,6 +49,7 @@ ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Be
         values[std::string(input.name)] = {"", 0, static_cast<double>(input.id_limit - 1)};
   if (!model && beside == Beside::kNothing && model_suffix(pass.model.file) == ".onnx")
     add_declared(pass, values);
+  if (!model && model_suffix(pass.model.file) == ".onnx") add_compared(pass, values);
   if (s.has("input_values"))
     for (const auto& text : s.texts("input_values")) {
       const auto written = config::parse_input_values(text);
