@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "stats/proportion.h"
 
+#include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
@@ -40,9 +41,18 @@ double seen_change(const PairedCounts& c) {
   return (c.gained - c.lost) / c.trials;
 }
 
-bool enough(double share, double limit, double alpha, std::int64_t trials) {
-  const auto n = static_cast<double>(trials);
-  return binomial_upper(share * n, n, alpha) < limit;
+// The fewest trials that are enough, where more are enough, too; 0: kMostTrials are not.
+template <typename Enough>
+std::int64_t fewest_trials(const Enough& enough) {
+  std::int64_t high = 1;
+  while (!enough(static_cast<double>(high)))
+    if ((high *= 2) > kMostTrials) return 0;
+  std::int64_t low = high / 2;  // too few, or 0
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (enough(static_cast<double>(middle)) ? high : low) = middle;
+  }
+  return high;
 }
 
 }  // namespace
@@ -64,15 +74,18 @@ Interval binomial_interval(double successes, double trials, double confidence) {
 
 std::int64_t trials_for_upper(double share, double limit, double alpha) {
   if (share >= limit) return 0;
-  std::int64_t high = 1;
-  while (!enough(share, limit, alpha, high))
-    if ((high *= 2) > kMostTrials) return 0;
-  std::int64_t low = high / 2;  // too few, or 0
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (enough(share, limit, alpha, middle) ? high : low) = middle;
-  }
-  return high;
+  return fewest_trials([&](double n) { return binomial_upper(share * n, n, alpha) < limit; });
+}
+
+double loss_upper(const PairedCounts& c, double alpha) {
+  return std::max(-paired_change_lower(c, alpha), binomial_upper(0, c.trials, alpha));
+}
+
+std::int64_t trials_for_loss(const PairedCounts& c, double limit, double alpha) {
+  if ((c.lost - c.gained) / c.trials >= limit) return 0;
+  return fewest_trials([&](double n) {
+    return loss_upper({c.lost / c.trials * n, c.gained / c.trials * n, n}, alpha) < limit;
+  });
 }
 
 double paired_change_lower(const PairedCounts& c, double alpha) {

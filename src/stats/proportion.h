@@ -37,4 +37,10 @@ Interval paired_change_interval(const PairedCounts& counts, double confidence);
 double paired_change_lower(const PairedCounts& counts, double alpha);
 double paired_change_upper(const PairedCounts& counts, double alpha);
 
+// One-sided upper bound of the loss, (lost - gained) / trials. Never below what the exact binomial allows
+// where nothing is lost: the score interval of few trials promises too much.
+double loss_upper(const PairedCounts& counts, double alpha);
+// The fewest trials for which these shares of lost and gained keep that bound below `limit`; 0 as above.
+std::int64_t trials_for_loss(const PairedCounts& counts, double limit, double alpha);
+
 }  // namespace paceline::stats

@@ -177,12 +177,12 @@ std::string inputs_text(std::int64_t samples, const pass::AccuracyQuestion& ques
   return fmt::format("{} inputs{}", samples, few);
 }
 
-// Says how many inputs the claim needs at the share seen so far.
-void say_what_is_needed(AccuracyClaim& claim, double share) {
-  if (const auto needed = stats::trials_for_upper(share, *claim.limit, kClaimAlpha); needed > 0) {
+// Says how many inputs the claim needs at the shares seen so far; 0: no number is enough.
+void say_what_is_needed(AccuracyClaim& claim, std::int64_t needed, bool any_changed) {
+  if (needed > 0) {
     claim.inputs_needed = needed;
     claim.detail += fmt::format("; {} distinct inputs {} carry the claim (--accuracy-samples {})", needed,
-                                share > 0 ? "with that share" : "without a change", needed);
+                                any_changed ? "with that share" : "without a change", needed);
   } else {
     claim.inputs_needed = result::Count::missing("no number of inputs carries it at this share");
     claim.detail += "; at that share no number of inputs carries the claim";
@@ -210,12 +210,12 @@ AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQues
                              inputs_text(c.samples, question),
                              claim.verdict == result::kFailed ? "means at least" : "allows up to",
                              bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
-  if (claim.verdict == result::kCannotClaim) say_what_is_needed(claim, k / n);
+  if (claim.verdict == result::kCannotClaim)
+    say_what_is_needed(claim, stats::trials_for_upper(k / n, question.claim, kClaimAlpha), k > 0);
   return claim;
 }
 
-// A gain is no failure: only the loss is bounded. With fewer inputs than the exact binomial interval needs
-// when nothing changes, the score interval would promise too much.
+// A gain is no failure: only the loss is bounded.
 AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuestion& question) {
   AccuracyClaim claim;
   claim.limit = question.claim;
@@ -223,10 +223,8 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
   const auto n = static_cast<double>(c.samples);
   const stats::PairedCounts pairs{static_cast<double>(*c.labelled.lost),
                                   static_cast<double>(*c.labelled.gained), n};
-  const double loss = (pairs.lost - pairs.gained) / n;
   const double at_least = -stats::paired_change_upper(pairs, kClaimAlpha);
-  const double exact_floor = stats::binomial_upper(0, n, kClaimAlpha);
-  const double at_most = std::max(-stats::paired_change_lower(pairs, kClaimAlpha), exact_floor);
+  const double at_most = stats::loss_upper(pairs, kClaimAlpha);
   decide(claim, at_least, at_most);
   claim.detail = fmt::format(
       "top-1 accuracy goes from {} to {} on {} ({} lost, {} gained), which {} {} (95 %, one-sided)",
@@ -234,7 +232,9 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
       inputs_text(c.samples, question), *c.labelled.lost, *c.labelled.gained,
       claim.verdict == result::kFailed ? "means a loss of at least" : "allows a loss of up to",
       bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
-  if (claim.verdict == result::kCannotClaim) say_what_is_needed(claim, std::max(0.0, loss));
+  if (claim.verdict == result::kCannotClaim)
+    say_what_is_needed(claim, stats::trials_for_loss(pairs, question.claim, kClaimAlpha),
+                       pairs.lost + pairs.gained > 0);
   return claim;
 }
 

@@ -79,6 +79,29 @@ TEST(TrialsForUpper, AShareAtTheLimitNeverCarriesTheClaim) {
   EXPECT_EQ(trials_for_upper(0.0049999, 0.005, 0.05), 0);  // more than 10^7
 }
 
+// 797 inputs of which 5 were lost and 4 gained: far more are needed than for a loss of 1 in 797 alone.
+TEST(TrialsForLoss, WhatIsGainedBesidesCostsTrialsToo) {
+  const PairedCounts seen{5, 4, 797};
+  ASSERT_GT(loss_upper(seen, 0.05), 0.005);
+  const auto n = trials_for_loss(seen, 0.005, 0.05);
+  EXPECT_GT(n, 797);
+  const auto scale = static_cast<double>(n) / 797;
+  EXPECT_LT(loss_upper({5 * scale, 4 * scale, 797 * scale}, 0.05), 0.005);
+  EXPECT_EQ(trials_for_loss({0, 0, 797}, 0.005, 0.05), 598) << "the exact binomial decides";
+  EXPECT_EQ(trials_for_loss({4, 0, 797}, 0.005, 0.05), 0) << "more was lost than the limit";
+}
+
+// A number that a run already had must never be asked for after it could not claim.
+TEST(TrialsForLoss, NeverAsksForWhatWasNotEnough) {
+  for (double lost = 0; lost < 8; ++lost)
+    for (double gained = 0; gained < 8; ++gained) {
+      const PairedCounts seen{lost, gained, 797};
+      if (loss_upper(seen, 0.05) < 0.005) continue;
+      const auto n = trials_for_loss(seen, 0.005, 0.05);
+      EXPECT_TRUE(n == 0 || n > 797) << lost << " lost, " << gained << " gained: " << n;
+    }
+}
+
 TEST(PairedChange, PublishedValues) {
   // Airway reactivity of 21 children before and after: 1 and 7 discordant. Fagerland, Lydersen and Laake 2014
   // (Statistics in Medicine 33, 2850-2875), Tango's asymptotic score interval: -0.517 to -0.026.
