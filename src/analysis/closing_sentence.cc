@@ -260,6 +260,10 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
   const auto judged = lead(run, field, best, base);
   const std::string by =
       judged.standing == Standing::kMore ? ", " + lead_text(field, judged, name_in(field, base)) : "";
+  std::erase_if(exact, [&](const auto* one) { return one == &best || leads(run, field, best, *one); });
+  if (!exact.empty())
+    return fmt::format(" Which is the best in fp32 cannot be said: {} is not told apart from {}{}.",
+                       name_in(field, best), joined_names(field, exact), by);
   return fmt::format(" The best in fp32 is {}{}.", name_in(field, best), by);
 }
 

@@ -94,6 +94,10 @@ Cases not_told_apart(const RunResult& run, const Cases& cases, const CaseResult&
   return rivals;
 }
 
+std::string rivals_text(const Cases& rivals) {
+  return rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1));
+}
+
 // What the answers cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
@@ -106,14 +110,16 @@ std::string answers_cost_text(const CaseResult& one) {
 }
 
 // The best case with the answers of FP32, where the winner does not have them.
-std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal& goal) {
+std::string exact_text(const RunResult& run, const Cases& cases, const CaseResult& winner, const Goal& goal,
+                       bool comparable) {
   if (winner.benchmark.precision == "fp32") return {};
   Cases exact = cases;
   std::erase_if(exact, [](const auto* one) { return one->benchmark.precision != "fp32"; });
   if (exact.empty()) return {};
   const auto& best = best_of(exact, goal);
-  return fmt::format("; with FP32's answers: {}, {}", describe_without(best.benchmark, "model"),
-                     goal.figure(best));
+  const auto rivals = comparable ? not_told_apart(run, exact, best, goal) : Cases{};
+  return fmt::format("; with FP32's answers: {}, {}{}", describe_without(best.benchmark, "model"),
+                     goal.figure(best), rivals_text(rivals));
 }
 
 // Why the order of the cases is not a claim; empty where it is one.
@@ -132,9 +138,8 @@ Finding recommend(const RunResult& run, const std::string& model, const Cases& c
   Finding finding;
   finding.text =
       fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,
-                  describe_without(winner.benchmark, "model"), goal.figure(winner),
-                  rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
-                  answers_cost_text(winner), exact_text(cases, winner, goal), doubt);
+                  describe_without(winner.benchmark, "model"), goal.figure(winner), rivals_text(rivals),
+                  answers_cost_text(winner), exact_text(run, cases, winner, goal, doubt.empty()), doubt);
   finding.evidence = fmt::format("{} measured configurations, ratios over pairs of processes", cases.size());
   finding.case_ids = {winner.case_id};
   return finding;

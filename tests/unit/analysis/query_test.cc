@@ -11,11 +11,13 @@
 #include "analysis/verdict.h"
 #include "result/summarize.h"
 #include "support/sample_runs.h"
+#include "support/words.h"
 
 namespace paceline::analysis {
 namespace {
 
 using ::paceline::testing::sample_run;
+using test::says;
 
 TEST(CaseQuery, DifferingAxes) {
   const auto run = sample_run();
@@ -253,6 +255,34 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
     for (const std::size_t i : {0, 2}) run.cases[i].outcome = result::Outcome::kFailed;
   });
   EXPECT_TRUE(alone.starts_with("resnet50 torchscript fp32 b1 takes ")) << alone;
+}
+
+// The best of the fp32 cases is a claim like any other.
+TEST(ClosingSentence, TheBestInFp32IsClaimedOnlyWhereItLeads) {
+  auto run = sample_run();
+  run.cases.resize(3);
+  auto &base = run.cases[0], &winner = run.cases[1], &other = run.cases[2];
+  const auto times = [](CaseResult& one, double even, double odd, double median) {
+    for (std::size_t i = 0; i < one.repetitions.size(); ++i)
+      one.repetitions[i].p50_ns = *one.repetitions[i].p50_ns * (i % 2 == 0 ? even : odd);
+    one.headline.p50_ns.value = median * *one.headline.p50_ns.value;
+  };
+  winner.benchmark.precision = "int8";
+  times(winner, 0.3, 0.3, 0.3);
+  other = base;
+  other.case_id = "other", other.benchmark.engine = "openvino";
+  const auto same = other;
+  times(other, 0.6, 1.4, 0.9);
+  EXPECT_TRUE(says(closing_sentence(run),
+                   " Which is the best in fp32 cannot be said: openvino fp32 is not told apart from eager "
+                   "fp32."))
+      << closing_sentence(run);
+  other = same;
+  times(other, 0.8, 0.8, 0.8);
+  EXPECT_TRUE(says(closing_sentence(run),
+                   " The best in fp32 is openvino fp32, 1.25 times as fast as eager "
+                   "fp32 ("))
+      << closing_sentence(run);
 }
 
 TEST(ClosingSentence, EachModelHasItsAnswerAndBatchesAreComparedByRate) {
