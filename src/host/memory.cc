@@ -31,7 +31,9 @@ Text choice_in(const SystemFiles& files, const std::string& file) {
 ProcessMemory read_process_memory(const SystemFiles& files, const std::string& folder) {
   const std::string file = folder + "/status";
   const auto status = files.read(file);
-  return {kib_field(status, "VmRSS", file), kib_field(status, "VmHWM", file)};
+  const auto of_files = kib_field(status, "RssFile", file), shared = kib_field(status, "RssShmem", file);
+  return {kib_field(status, "VmRSS", file), kib_field(status, "VmHWM", file),
+          of_files && shared ? Count(*of_files + *shared) : of_files};
 }
 
 }  // namespace
@@ -65,6 +67,17 @@ ProcessMemory process_memory(const SystemFiles& files) {
 
 ProcessMemory process_memory(const SystemFiles& files, int pid) {
   return read_process_memory(files, "proc/" + std::to_string(pid));
+}
+
+Count memory_together(std::span<const ProcessMemory> processes) {
+  std::int64_t own = 0, common = 0;
+  for (const auto& one : processes) {
+    if (!one.rss_bytes) return one.rss_bytes;
+    if (!one.shared_bytes) return one.shared_bytes;
+    own += *one.rss_bytes - *one.shared_bytes;
+    common = std::max(common, *one.shared_bytes);
+  }
+  return own + common;
 }
 
 bool reset_rss_peak(const SystemFiles& files) {

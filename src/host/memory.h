@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <span>
 #include <string>
 
 #include "host/system_files.h"
@@ -24,9 +25,14 @@ result::Count usable_bytes(const MemoryInfo& memory);
 struct ProcessMemory {
   result::Count rss_bytes;       // resident now
   result::Count rss_peak_bytes;  // high-water mark since start or since the last reset
+  result::Count shared_bytes;    // of the resident ones, pages of files and of shared memory
 };
 ProcessMemory process_memory(const SystemFiles& files = SystemFiles{});  // of this process
 ProcessMemory process_memory(const SystemFiles& files, int pid);         // of another one
+
+// Resident memory of processes of one program, which have pages of files in common: the sum of their own
+// pages, and the largest share of common ones once. Missing if one of them cannot be read.
+result::Count memory_together(std::span<const ProcessMemory> processes);
 
 // Resets this process's high-water mark to what is resident now. Returns false when the kernel refuses, so
 // that peaks are since start.

@@ -53,8 +53,8 @@ PACELINE_FIELDS(SpeedUp, baseline_case_id, ratio, pairs, scope, verdict, p_sign,
 PACELINE_FIELDS(Quantisation, precision, activations, bias, method, calibration, weight_bits, samples, layers,
                 float_layers, notes);
 PACELINE_FIELDS(ModelFile, format, size_bytes, prepare_ns, quantisation);
-PACELINE_FIELDS(Memory, rss_before_load_bytes, rss_peak_bytes, rss_peak_above_load_bytes, tensor_peak_bytes,
-                reserved_peak_bytes);
+PACELINE_FIELDS(Memory, rss_before_load_bytes, shared_before_load_bytes, rss_peak_bytes,
+                rss_peak_above_load_bytes, tensor_peak_bytes, reserved_peak_bytes);
 PACELINE_FIELDS(Flops, model_flops_per_item, convention, achieved_flops_per_s, peak_measured_flops_per_s,
                 peak_source, peak_spread, share_of_measured_peak, peak_datasheet_flops_per_s,
                 share_of_datasheet_peak, flops_per_byte);

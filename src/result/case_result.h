@@ -216,7 +216,8 @@ struct SpeedUp {
 
 struct Memory {
   Count rss_before_load_bytes;
-  Count rss_peak_bytes;             // high-water mark of the worker
+  Count shared_before_load_bytes;   // of these, pages of files, which instances have in common
+  Count rss_peak_bytes;             // high-water mark of the worker; of instances the most at one moment
   Count rss_peak_above_load_bytes;  // the headline: model + activations + engine
   Count tensor_peak_bytes;          // the engine's own allocator, where it has one
   Count reserved_peak_bytes;        // what that held of a device's memory, with what it keeps for later

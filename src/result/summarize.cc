@@ -207,8 +207,8 @@ Memory worst_memory(const std::vector<Repetition>& repetitions) {
   Memory m;
   for (const auto& r : repetitions)
     for (auto field :
-         {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes, &Memory::rss_peak_above_load_bytes,
-          &Memory::tensor_peak_bytes, &Memory::reserved_peak_bytes})
+         {&Memory::rss_before_load_bytes, &Memory::shared_before_load_bytes, &Memory::rss_peak_bytes,
+          &Memory::rss_peak_above_load_bytes, &Memory::tensor_peak_bytes, &Memory::reserved_peak_bytes})
       keep_largest(field, m, r.memory);
   return m;
 }

@@ -289,6 +289,19 @@ class Instances(Load):
             self.assertRegex(layout[0]["text"], "an efficiency of|no claim: ")
             self.only_run().rename(self.folder / scenario)
 
+    def test_memory_of_two_is_what_they_have_at_one_moment(self):
+        """They load one after the other, and each gives back what loading took."""
+        one, two = (self.memory_above_load(n) for n in (1, 2))
+        self.assertGreater(one, 200e6)
+        self.assertGreater(two, 200e6)
+        self.assertLess(two, 300e6)
+
+    def memory_above_load(self, instances):
+        out = f"i{instances}"
+        done = self.infer("--scenario", "closed_loop", "--instances", instances, "--threads-per-instance", "1", "-o", out, env={"SPIN_LOAD_MB": "200"})
+        self.assert_code(done, 0)
+        return self.summary(self.only_run(out))["cases"][0]["memory"]["rss_peak_above_load_bytes"]
+
     def test_a_server_on_two(self):
         _, summary = self.load_run("--scenario", "server", "--server.load", "0.5", "--instances", "2",
                                    "--threads-per-instance", "1", iterations=1000)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@
 //          after that, since nothing is fetched between timed ones
 //          SPIN_VERSION: the version that it reports (default 1); SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others
 //          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes
+//          SPIN_LOAD_MB: loading takes so much memory for 0.2 s
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
 //          several before one synchronize take the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
@@ -58,6 +60,15 @@ std::string variable(const char* name, const char* fallback) {
   return value ? value : fallback;
 }
 
+// Not of the heap, which workers let keep what is freed.
+void use_for_a_moment(std::size_t bytes) {
+  void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) throw Error(ErrorCode::kInternal, "SPIN_LOAD_MB is more than there is");
+  std::memset(block, 1, bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ::munmap(block, bytes);
+}
+
 // Sums each sample of the input: an output that depends on it, [batch, 4].
 class SumEngine : public Engine {
  public:
@@ -66,6 +77,7 @@ class SumEngine : public Engine {
   }
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     threads_ = settings.threads;
+    if (const auto mb = std::stoul(variable("SPIN_LOAD_MB", "0")); mb > 0) use_for_a_moment(mb * 1'000'000);
     const auto io = settings.options.find("io");
     keeps_outputs_ = io != settings.options.end() && io->second == "none";
     if (!model.inputs.empty()) batch_ = model.inputs.front().shape.at(0);

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "host/affinity.h"
+#include "host/memory.h"
 #include "host/system_files.h"
 #include "measure/shared_queue.h"
 #include "pass/derived_spec.h"
@@ -107,6 +109,7 @@ class Crew {
   [[nodiscard]] measure::SharedQueue& queue() { return queue_; }
   [[nodiscard]] const measure::SharedQueue& queue() const { return queue_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const { return instances_; }
+  [[nodiscard]] const result::Count& peak_memory() const { return peak_memory_; }
   [[nodiscard]] bool any_running() const {
     return std::any_of(instances_.begin(), instances_.end(),
                        [](const auto& one) { return one->worker.running(); });
@@ -153,12 +156,27 @@ class Crew {
     std::vector<const process::RunningWorker*> workers;
     for (const auto& one : instances_) workers.push_back(&one->worker);
     process::RunningWorker::wait_for_news(workers, timeout_ms);
+    read_memory();
     for (std::size_t i = 0; i < instances_.size(); ++i)
       if (instances_[i]->worker.look()) queue_.fail_claims(static_cast<int>(i));
   }
 
+  // Their peaks need not coincide, so what all have together is read now and then.
+  void read_memory() {
+    const auto now = SteadyClock{}.now_ns();
+    if (now - memory_read_ns_ < kMemoryNs) return;
+    memory_read_ns_ = now;
+    std::vector<host::ProcessMemory> all;
+    for (const int id : process_ids()) all.push_back(host::process_memory(host::SystemFiles(), id));
+    const auto together = host::memory_together(all);
+    if (together && (!peak_memory_ || *together > *peak_memory_)) peak_memory_ = together;
+  }
+
+  static constexpr std::int64_t kMemoryNs = 20'000'000;
   measure::SharedQueue queue_;
   std::vector<std::unique_ptr<Instance>> instances_;
+  result::Count peak_memory_ = result::Count::missing("no moment was seen at which all instances ran");
+  std::int64_t memory_read_ns_ = 0;
 };
 
 // Work without a schedule: every lane of every instance claims its next request when its last is complete.
@@ -193,18 +211,17 @@ class QueueLoop : public measure::JudgedLoop<HostWaitingClock> {
   std::vector<std::int64_t> lost_;
 };
 
-void add(result::Count& into, const result::Count& from) {
-  into = into && from ? result::Count(*into + *from) : result::Count::missing("not known of every instance");
-}
-
-result::Memory sum_of(const std::vector<result::Memory>& parts) {
-  result::Memory sum = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    add(sum.rss_before_load_bytes, parts[i].rss_before_load_bytes);
-    add(sum.rss_peak_bytes, parts[i].rss_peak_bytes);
-    add(sum.rss_peak_above_load_bytes, parts[i].rss_peak_above_load_bytes);
-  }
-  return sum;
+// All instances: the most at one moment, and what was there before they loaded the model.
+result::Memory memory_of_all(const std::vector<result::Memory>& parts, const result::Count& peak) {
+  std::vector<host::ProcessMemory> before;
+  for (const auto& part : parts)
+    before.push_back({part.rss_before_load_bytes, {}, part.shared_before_load_bytes});
+  result::Memory all;
+  all.rss_before_load_bytes = host::memory_together(before);
+  all.rss_peak_bytes = peak;
+  if (peak && all.rss_before_load_bytes)
+    all.rss_peak_above_load_bytes = std::max<std::int64_t>(0, *peak - *all.rss_before_load_bytes);
+  return all;
 }
 
 class InstanceService : public Service {
@@ -264,7 +281,7 @@ class InstanceService : public Service {
       const bool bad = result::is_wrong(report.correctness);
       if (memory.size() == 1 || bad) end.correctness = report.correctness;
     }
-    if (!memory.empty()) end.memory = sum_of(memory);
+    if (!memory.empty()) end.memory = memory_of_all(memory, crew_.peak_memory());
     return end;
   }
 

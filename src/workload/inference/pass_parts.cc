@@ -51,6 +51,7 @@ LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink) {
   // The libraries are loaded, the model is not: memory counts as the case's from here on.
   host::reset_rss_peak();
   loaded.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
+  loaded.memory.shared_before_load_bytes = host::process_memory().shared_bytes;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   load_model(*loaded.engine, spec);

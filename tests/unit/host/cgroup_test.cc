@@ -51,6 +51,14 @@ FakeTree& v2(FakeTree& tree) {
   return tree;
 }
 
+// Two processes of one program: pages of its files and libraries are there once.
+TEST(MemoryTogether, CommonPagesCountOnce) {
+  const std::vector<ProcessMemory> two{{1000, 5000, 300}, {800, 5000, 250}};
+  EXPECT_EQ(*memory_together(two), 700 + 550 + 300) << "their peaks of 5000 were at other moments";
+  const auto missing = result::Count::missing("gone");
+  EXPECT_EQ(memory_together(std::vector<ProcessMemory>{{1000, 1, 2}, {missing, 1, 2}}).reason(), "gone");
+}
+
 TEST(Cgroup, HybridReadsEveryLevelUpwards) {
   FakeTree tree;
   const auto files = hybrid(tree).files();
@@ -208,6 +216,9 @@ TEST(Memory, ReadsAProcessAndResetsItsPeak) {
   EXPECT_EQ(*process_memory(tree.files()).rss_bytes, 1024000);
   EXPECT_EQ(*process_memory(tree.files()).rss_peak_bytes, 2048000);
   EXPECT_EQ(*process_memory(tree.files(), 77).rss_peak_bytes, 3072);
+  tree.file("proc/7/status", "VmHWM: 9 kB\nVmRSS: 8 kB\nRssAnon: 5 kB\nRssFile: 2 kB\nRssShmem: 1 kB\n");
+  EXPECT_EQ(*process_memory(tree.files(), 7).shared_bytes, 3072);
+  EXPECT_FALSE(process_memory(tree.files(), 77).shared_bytes);
   EXPECT_FALSE(process_memory(tree.files(), 77).rss_bytes);
   EXPECT_TRUE(reset_rss_peak(tree.files()));
   EXPECT_EQ(tree.files().read("proc/self/clear_refs"), "5");
