@@ -3,7 +3,11 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <mutex>
+
+// Of LibTorch's OpenMP, where it has one.
+extern "C" __attribute__((weak)) int omp_get_thread_limit();
 
 namespace paceline::torch_plugin {
 
@@ -14,6 +18,11 @@ void set_threads(int threads) {
   const std::scoped_lock lock(once_at_a_time);
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
   at::set_num_threads(threads);
+}
+
+int running_threads() {
+  const int most = omp_get_thread_limit ? omp_get_thread_limit() : at::get_num_threads();
+  return std::min(at::get_num_threads(), most);
 }
 
 }  // namespace paceline::torch_plugin

@@ -7,4 +7,7 @@ namespace paceline::torch_plugin {
 // nothing here uses them.
 void set_threads(int threads);
 
+// Number of threads that an operator runs on: OMP_THREAD_LIMIT caps it without a word of LibTorch's.
+int running_threads();
+
 }  // namespace paceline::torch_plugin

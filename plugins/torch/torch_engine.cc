@@ -78,7 +78,7 @@ plugin::EngineInfo TorchEngine::info() const {
   info.settings = {{"precision", std::string(precision_->name)},
                    {"autocast", precision_->autocast ? "on" : "off"},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
-                   {"threads", std::to_string(at::get_num_threads())},
+                   {"threads", std::to_string(running_threads())},
                    {"interop_threads", std::to_string(at::get_num_interop_threads())},
                    {"inference_mode", "on"}};
   if (const auto count = program_->parameter_count(); count > 0)

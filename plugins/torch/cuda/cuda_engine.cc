@@ -19,6 +19,7 @@
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
 #include "torch/program_factory.h"
+#include "torch/threads.h"
 
 namespace paceline::cuda_plugin {
 namespace {
@@ -67,7 +68,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"tf32_convolutions", on_off(context.allowTF32CuDNN())},
                    {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
-                   {"threads", std::to_string(at::get_num_threads())},
+                   {"threads", std::to_string(running_threads())},
                    {"cuda_graph", on_off(switches_.cuda_graph)},
                    {"overlap", on_off(switches_.overlap)},
                    {"io", io_in_words(switches_.io)},

@@ -361,7 +361,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"precision", settings_.precision},
                    {"autocast", precision_.autocast ? c10::toString(precision_.dtype) : "off"},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
-                   {"threads", std::to_string(at::get_num_threads())},
+                   {"threads", std::to_string(running_threads())},
                    {"optimizer", optimizer_->implementation()},
                    {"step_times", under_way_ ? "marks on the device's own clock" : "the host's clock"},
                    {"dropout", on_off(settings_.dropout)},

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/own_environment.h"
 #include "config/precision_table.h"
 #include "host/cpu.h"
 #include "pass/derived_spec.h"
@@ -129,6 +130,13 @@ std::string saturation_text(const CaseRun& run) {
          "on the float file makes them here)";
 }
 
+// Libraries with OpenMP obey it, others do not.
+std::string thread_limit_text() {
+  const auto variables = own_environment();
+  const auto limit = variables.find("OMP_THREAD_LIMIT");
+  return limit == variables.end() ? "" : fmt::format(" (OMP_THREAD_LIMIT is {})", limit->second);
+}
+
 }  // namespace
 
 void apply_check(CaseRun& run, const pass::PassReport& report) {
@@ -140,9 +148,9 @@ void apply_check(CaseRun& run, const pass::PassReport& report) {
                     report.correctness.reference, report.correctness.samples));
   if (const auto it = report.effective_settings.find("threads");
       it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads))
-    return end_case(
-        run, "threads",
-        fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
+    return end_case(run, "threads",
+                    fmt::format("asked for {} threads, the engine runs with {}{}", run.base.settings.threads,
+                                it->second, thread_limit_text()));
   judge_precision(run);
 }
 
