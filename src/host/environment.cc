@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "host/accelerators.h"
 #include "host/affinity.h"
+#include "host/heap.h"
 
 namespace paceline::host {
 namespace {
@@ -22,7 +23,7 @@ using Text = Maybe<std::string>;
 
 // Settings of threading, maths, memory, device and communication libraries: whole names, and beginnings that
 // end with '_'. None of them could carry a secret.
-constexpr std::array<std::string_view, 31> kVariables{"OMP_",
+constexpr std::array<std::string_view, 34> kVariables{"OMP_",
                                                       "GOMP_",
                                                       "KMP_",
                                                       "NCCL_",
@@ -39,6 +40,9 @@ constexpr std::array<std::string_view, 31> kVariables{"OMP_",
                                                       "ONEDNN_",
                                                       "DNNL_",
                                                       "MALLOC_",
+                                                      "TCMALLOC_",
+                                                      "MIMALLOC_",
+                                                      "LD_PRELOAD",
                                                       "MKL_NUM_THREADS",
                                                       "MKL_DYNAMIC",
                                                       "MKL_ENABLE_INSTRUCTIONS",
@@ -136,6 +140,8 @@ Json os_json(const SystemFiles& files, const CpuInfo& cpu) {
   put(os, "kernel_version", line_of(files, "proc/sys/kernel/version"));
   put(os, "distribution", distribution(files));
   os["glibc"] = ::gnu_get_libc_version();
+  const auto allocator = other_allocator();
+  os["allocator"] = allocator.empty() ? "glibc" : allocator;
   put(os, "container", container(files));
   put(os, "virtualization", virtualization(files, cpu));
   put(os, "address_randomization", line_of(files, "proc/sys/kernel/randomize_va_space"));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/heap.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "base/text.h"
@@ -31,7 +33,16 @@ std::string environment_now() {
 
 }  // namespace
 
-std::string keep_freed_memory(const SystemFiles& files) {
+std::string other_allocator() {
+  Dl_info in_charge{}, library{};
+  if (::dladdr(::dlsym(RTLD_DEFAULT, "malloc"), &in_charge) == 0 || !in_charge.dli_fname) return {};
+  const bool known = ::dladdr(::dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &library) != 0;
+  if (!known || in_charge.dli_fbase == library.dli_fbase) return {};
+  return std::filesystem::path(in_charge.dli_fname).filename().string();
+}
+
+std::string keep_freed_memory(const SystemFiles& files, const std::string& allocator) {
+  if (!allocator.empty()) return "as " + allocator + " decides";
   const char* const own = std::getenv("PACELINE_HEAP");
   if (own && std::string_view(own) == "default") return "as PACELINE_HEAP says";
   const std::string now = environment_now();

@@ -74,6 +74,39 @@ class Variables(cli.CliTest):
     def test_no_temporary_folder(self):
         self.without(TMPDIR="/nowhere/at/all")
 
+    def thread_variables(self):
+        return [f for f in self.summary(self.only_run("out"))["findings"] if f["id"] == "thread_variables"]
+
+    def test_a_number_of_threads_that_is_not_used_is_named(self):
+        """Users of LibTorch and MKL set it, and every engine has the threads of the case."""
+        self.without(OMP_NUM_THREADS="77", MKL_NUM_THREADS="77")
+        found = self.thread_variables()
+        self.assertEqual([f["text"].split(":")[0] for f in found], ["OMP_NUM_THREADS=77 was not used"])
+        self.assertEqual(found[0]["advice"], "--threads 77 sets it.")
+        shutil.rmtree(self.folder / "out")
+        threads = self.summary_of_plain()["cases"][0]["benchmark"]["threads"]
+        shutil.rmtree(self.folder / "out")
+        self.without(OMP_NUM_THREADS=str(threads))
+        self.assertEqual(self.thread_variables(), [])
+
+    def summary_of_plain(self):
+        self.without(OMP_NUM_THREADS=None, MKL_NUM_THREADS=None)
+        return self.summary(self.only_run("out"))
+
+    def test_a_number_of_threads_that_was_asked_for_needs_no_word(self):
+        self.assert_code(self.run_cli(*LINE, "--threads", 1, "-o", "out", env={"OMP_NUM_THREADS": "77", "OMP_THREAD_LIMIT": "78"}), 0)
+        self.assertEqual(self.thread_variables(), [])
+
+    @unittest.skipUnless(os.environ.get("PACELINE_MALLOC_DOUBLE"), "no allocator to preload")
+    def test_a_preloaded_allocator_is_recorded(self):
+        double = os.environ["PACELINE_MALLOC_DOUBLE"]
+        self.without(LD_PRELOAD=double)
+        summary = self.summary(self.only_run("out"))
+        name = os.path.basename(double)
+        self.assertEqual(summary["cases"][0]["effective_settings"]["heap"], f"as {name} decides")
+        self.assertEqual(summary["environment"]["os"]["allocator"], name)
+        self.assertEqual(summary["environment"]["variables"]["LD_PRELOAD"], double)
+
     def test_dumb_terminal(self):
         self.assertNotIn(b"\x1b", self.without(TERM="dumb").stdout)
 

@@ -89,7 +89,7 @@ TEST(Environment, SettingsOfRanksAndDevicesAreRecordedByTheirBeginnings) {
   const Environment wanted{{"NCCL_IB_HCA", "mlx5_0"},      {"NCCL_TESTS_SPLIT", "AND 0x0"},
                            {"GLOO_SOCKET_IFNAME", "eth0"}, {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
                            {"OMP_DISPLAY_ENV", "true"},    {"UCX_NET_DEVICES", "mlx5_0:1"},
-                           {"CUDA_VISIBLE_DEVICES", ""}};
+                           {"CUDA_VISIBLE_DEVICES", ""},   {"LD_PRELOAD", "libjemalloc.so.2"}};
   auto all = wanted;
   for (const char* other : {"HOME", "MKL", "XNCCL_DEBUG", "TORCH_HOME", "OMPI_COMM_WORLD_RANK"})
     all[other] = "x";

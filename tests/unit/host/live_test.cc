@@ -69,7 +69,7 @@ TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
     if (child == 0) {
       ::clearenv();
       if (variable) ::setenv(variable, value, 1);
-      ::_exit(keep_freed_memory(tree.files()) == expected ? 0 : 1);
+      ::_exit(keep_freed_memory(tree.files(), {}) == expected ? 0 : 1);
     }
     int status = -1;
     ::waitpid(child, &status, 0);
@@ -84,6 +84,10 @@ TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
   EXPECT_TRUE(in_child("A=1", "PACELINE_HEAP", "default", "as PACELINE_HEAP says"));
   EXPECT_TRUE(in_child("A=1", "PACELINE_HEAP", "keep", kept));
   EXPECT_TRUE(in_child("A=1", "MALLOC_ARENA_MAX", "1", kept + late));
+}
+
+TEST(Live, AnotherAllocatorIsNeverSaidToKeepFreedMemory) {
+  EXPECT_EQ(keep_freed_memory(FakeTree().files(), "libjemalloc.so.2"), "as libjemalloc.so.2 decides");
 }
 
 TEST(Live, NoiseOfABusyMomentIsWithinItsBounds) {
