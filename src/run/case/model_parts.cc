@@ -32,6 +32,17 @@ std::set<std::string> model_parts(const std::string& file) {
   return files;
 }
 
+std::int64_t size_of_parts(const std::string& file) {
+  std::set<fs::path> counted;  // "a.data" and "./a.data" are one file
+  std::int64_t bytes = 0;
+  for (const fs::path part : model_parts(file)) {
+    std::error_code error;
+    const auto size = fs::file_size(part, error);
+    if (!error && counted.insert(part.lexically_normal()).second) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
 std::string unusable_part(const std::string& file) {
   for (const auto& part : model_parts(file)) {
     std::error_code unknown;

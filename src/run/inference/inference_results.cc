@@ -14,6 +14,7 @@
 #include "result/layers.h"
 #include "result/reference.h"
 #include "run/case/case_settings.h"
+#include "run/case/model_parts.h"
 #include "run/inference/case_memory.h"
 #include "run/inference/inference_time.h"
 #include "run/inference/pass_factory.h"
@@ -110,7 +111,7 @@ void describe_given_file(CaseRun& run) {
   const auto bytes = std::filesystem::file_size(file, error);
   if (file.empty() || error) return;
   run.result.model_file.format = file.extension().string();
-  run.result.model_file.size_bytes = static_cast<std::int64_t>(bytes);
+  run.result.model_file.size_bytes = size_of_parts(file.string());
 }
 
 namespace {

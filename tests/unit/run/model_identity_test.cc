@@ -13,6 +13,7 @@
 #include "config/vocabulary.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "run/case/model_parts.h"
 
 namespace paceline::run {
 namespace {
@@ -46,6 +47,23 @@ class ModelIdentity : public ::testing::Test {
       fs::path(::testing::TempDir()) /
       ("paceline_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
+
+TEST_F(ModelIdentity, TheSizeOnDiskIsThatOfAllParts) {
+  const auto xml = write("m.xml", "<net/>");
+  EXPECT_EQ(size_of_parts(xml), 6) << "weights that are not there";
+  write("m.bin", std::string(1000, 'w'));
+  EXPECT_EQ(size_of_parts(xml), 1006);
+  EXPECT_EQ(size_of_parts(write("m.pt", "torch")), 5);
+  onnx::proto::ModelProto model;
+  for (const char* place : {"m.data", "./m.data", "gone.data"}) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    onnx::set_external_data(tensor, place, 0, 10);
+    tensor.set_data_location(onnx::proto::TensorProto::EXTERNAL);
+  }
+  write("m.data", std::string(1000, 'w'));
+  const auto bytes = model.SerializeAsString();
+  EXPECT_EQ(size_of_parts(write("m.onnx", bytes)), static_cast<std::int64_t>(bytes.size()) + 1000);
+}
 
 TEST_F(ModelIdentity, ContentDecidesNotTime) {
   const auto file = write("a.spin", "one");
