@@ -116,6 +116,16 @@ void describe_given_file(CaseRun& run) {
 
 namespace {
 
+// OpenVINO's products are oneDNN's; ONNX Runtime has its own.
+std::string isa_limit(const CaseRun& run) {
+  if (run.base.engine() != "openvino") return {};
+  auto variables = own_environment();
+  for (const auto& [name, value] : run.definition.env) variables[name] = value;
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
+    if (variables.contains(name)) return variables[name];
+  return {};
+}
+
 // Known of ONNX Runtime and OpenVINO. Not the cause where the engine agrees with the unoptimised run.
 std::string saturation_text(const CaseRun& run) {
   const auto& check = run.result.correctness;
@@ -125,7 +135,8 @@ std::string saturation_text(const CaseRun& run) {
   const bool int8 = std::ranges::any_of(executed, [](const auto& e) { return e.precision == "int8"; });
   const bool known = run.base.engine() == "onnxruntime" || run.base.engine() == "openvino";
   const auto& bits = run.result.model_file.quantisation.weight_bits;
-  if (!known || !int8 || (bits && *bits < 8) || !products_saturate(host::read_cpu())) return {};
+  if (!known || !int8 || (bits && *bits < 8) || !products_saturate(host::read_cpu(), isa_limit(run)))
+    return {};
   return "; this CPU has no VNNI, so sums of two 8-bit products saturate: use 7-bit weights (--precision "
          "int8 "
          "on the float file makes them here)";

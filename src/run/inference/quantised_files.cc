@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lower_case.h"
 #include "base/model_content.h"
 #include "base/npy.h"
 #include "base/random.h"
@@ -60,8 +63,10 @@ void choose_calibrator(pass::PassSpec& pass, const EngineDirectory& engines) {
 
 }  // namespace
 
-bool products_saturate(const host::CpuInfo& cpu) {
-  return cpu.has_isa("avx2") && !cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni");
+bool products_saturate(const host::CpuInfo& cpu, const std::string& onednn_limit) {
+  constexpr std::array<std::string_view, 2> kWithoutVnni{"avx2", "avx512_core"};  // below: no 8-bit products
+  const bool taken = std::ranges::count(kWithoutVnni, lower_case(onednn_limit)) != 0;
+  return cpu.has_isa("avx2") && (taken || (!cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni")));
 }
 
 bool needs_quantising(const config::Settings& s, const std::string& file) {

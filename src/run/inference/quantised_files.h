@@ -52,7 +52,8 @@ pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::S
 bool runs_int8(const std::string& precision, const std::string& file);
 
 // Whether sums of two 8-bit products saturate: x86 without VNNI adds them in 16 bits.
-bool products_saturate(const host::CpuInfo& cpu);
+// `onednn_limit`: ONEDNN_MAX_CPU_ISA, which takes VNNI from engines that obey it; empty: none.
+bool products_saturate(const host::CpuInfo& cpu, const std::string& onednn_limit = {});
 
 // Whether calibration data are made up: fine for speed, not for accuracy.
 bool calibrates_with_random_inputs(const config::Settings& s);

@@ -59,6 +59,20 @@ TEST(QuantisedFiles, CalibratesInOnnxRuntimeElseInOpenVino) {
   }
 }
 
+// On any machine: what a CPU with VNNI and one without do, and one whose VNNI oneDNN is told not to use.
+TEST(QuantisedFiles, SumsSaturateWithoutVnni) {
+  host::CpuInfo plain, vnni, arm;
+  plain.isa = {"avx", "fma", "avx2"};
+  vnni.isa = {"avx2", "avx512f", "avx512_vnni", "amx_int8"};
+  arm.isa = {"asimd", "asimddp"};
+  EXPECT_TRUE(products_saturate(plain));
+  EXPECT_FALSE(products_saturate(vnni));
+  EXPECT_FALSE(products_saturate(arm));
+  for (const auto* limit : {"AVX2", "avx512_core"}) EXPECT_TRUE(products_saturate(vnni, limit)) << limit;
+  for (const auto* limit : {"AVX2_VNNI", "AVX512_CORE_VNNI", "ALL", ""})
+    EXPECT_FALSE(products_saturate(vnni, limit)) << limit;
+}
+
 TEST(QuantisedFiles, Float16NeedsNoEngine) {
   const auto pass = quantise_pass(settings("precisions: [fp16]\n"), base(), "m.onnx", engines("", ""));
   EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).precision, "fp16");
