@@ -43,6 +43,25 @@ std::string name_of(const Port& port, std::span<const TensorSpec> asked) {
   return names.empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
 }
 
+// The model's own name of an output: compiling adds those of operators that were removed behind it. A port
+// without one is numbered: its operator's name says nothing about the output.
+template <typename Port>
+std::string output_name(const Port& port, std::size_t index) {
+  constexpr std::string_view kResult = "/sink_port_0";  // the reader of ONNX appends it to the output's name
+  std::string own = port.get_node()->get_friendly_name();
+  if (own.ends_with(kResult)) own.resize(own.size() - kResult.size());
+  const auto& names = port.get_names();
+  if (names.count(own)) return own;
+  return names.empty() ? fmt::format("output_{}", index) : port.get_any_name();
+}
+
+template <typename Model>
+std::vector<std::string> names_of_outputs(const Model& model) {
+  std::vector<std::string> names;
+  for (const auto& port : model.outputs()) names.push_back(output_name(port, names.size()));
+  return names;
+}
+
 template <typename Model>
 std::vector<plugin_support::DeclaredInput> declared_inputs(const Model& model,
                                                            std::span<const TensorSpec> asked) {
@@ -174,6 +193,7 @@ ov::CompiledModel OpenVinoEngine::read_compiled(const ov::AnyMap& options) {
   plugin_support::check_inputs(model_.file, declared, model_.inputs);
   check_bounds(compiled, model_.inputs);
   input_order_ = input_order(declared, model_.inputs);
+  output_names_ = names_of_outputs(compiled);
   return compiled;
 }
 
@@ -184,6 +204,7 @@ std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
   const auto declared = declared_inputs(*graph, model_.inputs);
   plugin_support::check_inputs(model_.file, declared, model_.inputs);
   input_order_ = input_order(declared, model_.inputs);
+  output_names_ = names_of_outputs(*graph);
   fix_shapes(*graph, input_order_, model_);
   return graph;
 }
@@ -217,7 +238,7 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
   for (const auto& port : compiled_.outputs()) {
     if (!from_openvino(port.get_element_type())) continue;
     describe(state.outputs.emplace_back(state.request.get_tensor(port)), state.views.emplace_back());
-    state.views.back().name = name_of(port, {});
+    state.views.back().name = output_names_.at(i);
   }
   return state.views;
 }

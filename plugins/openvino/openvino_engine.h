@@ -50,7 +50,8 @@ class OpenVinoEngine : public plugin::Engine {
   std::vector<std::unique_ptr<MappedFile>> data_;  // that compiled models may refer to
   ov::CompiledModel compiled_;
   std::vector<std::size_t> input_order_;  // for each input of the caller the index of the model's input
-  bool fixed_outputs_ = true;             // whether their shapes are independent of the data
+  std::vector<std::string> output_names_;
+  bool fixed_outputs_ = true;  // whether their shapes are independent of the data
   plugin_support::Slots<SlotState> slots_;
 };
 
