@@ -56,10 +56,6 @@ NodeNames::NodeNames(const std::string& file) {
                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }
 
-bool NodeNames::has(const std::string& op) const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.op == op; });
-}
-
 // The nearest convolution or matrix product among a node and its producers; without one the node itself.
 std::size_t NodeNames::work_behind(std::size_t node) const {
   std::vector<std::size_t> level{node};

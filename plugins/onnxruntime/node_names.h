@@ -16,8 +16,6 @@ class NodeNames {
   // The model's layer for an executed node: that of the longest name which the node's name contains; for a
   // convolution or matrix product, that of the one behind this name. Empty where no name is contained.
   [[nodiscard]] std::string layer_of(const std::string& executed, const std::string& type) const;
-  // Whether the file itself has such a node.
-  [[nodiscard]] bool has(const std::string& op) const;
 
  private:
   struct Node {

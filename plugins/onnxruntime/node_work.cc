@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "onnxruntime/node_work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <string_view>
 #include <utility>
+
+#include "onnx/few_bits.h"
 
 namespace paceline::ort_plugin {
 namespace {
@@ -107,6 +111,16 @@ std::string precision_name(const std::string& type) {
   return row == kPrecisionNames.end() ? type : std::string(row->second);
 }
 
+// The type of weights in blocks [n, blocks, bytes], each packed to whole bytes, for rows of `data`.
+std::string packed_weights(const Shape& data, const Shape& weights) {
+  constexpr std::array<std::int64_t, 5> kBits{8, 4, 3, 2, 1};
+  if (data.empty() || weights.size() < 2 || data.back() <= 0) return {};
+  const auto bits = 8 * element_count(weights) / weights.front() / data.back();
+  for (const auto known : kBits)
+    if (bits >= known) return fmt::format("int{}", known);
+  return {};
+}
+
 }  // namespace
 
 plugin_support::LayerWork work_of(const ProfiledNode& node) {
@@ -119,6 +133,8 @@ plugin_support::LayerWork work_of(const ProfiledNode& node) {
   work.layer.precision = precision_name(node.inputs[row->arithmetic].type);
   work.layer.flops = flops_of(*row, node);
   work.operators = row->operators;
+  if (node.op == onnx::kFewBits)
+    work.layer.weights = packed_weights(node.inputs[row->data].shape, node.inputs[row->weights].shape);
   return work;
 }
 

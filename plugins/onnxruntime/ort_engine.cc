@@ -7,16 +7,20 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/model_content.h"
+#include "onnx/few_bits.h"
 #include "onnx/model_file.h"
 #include "onnxruntime/errors.h"
+#include "onnxruntime/few_bits.h"
 #include "onnxruntime/library.h"
 #include "onnxruntime/node_names.h"
 #include "onnxruntime/session_options.h"
 #include "onnxruntime/tensors.h"
 #include "support/layer_medians.h"
+#include "support/rounding.h"
 
 namespace paceline::ort_plugin {
 namespace {
@@ -71,8 +75,9 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
   settings_.threads = std::max(settings.threads, 1);
   const int inter_op = plugin_support::count_option(settings.options, "inter_op_threads", 1);
   const int before = threads_of_this_process();
-  translate_errors(fmt::format("cannot load model '{}'", file),
-                   [&] { session_.emplace(env, file.c_str(), session_options(file, model_, settings_)); });
+  translate_errors(fmt::format("cannot load model '{}'", file), [&] {
+    session_.emplace(open_session(env, file, session_options(file, model_, settings_)));
+  });
   provider_ = choose_provider(settings_);
   threads_ = threads_of_this_process() - before + 1 - (inter_op > 1 ? inter_op - 1 : 0);
   const auto declared = declared_inputs(*session_);
@@ -217,35 +222,66 @@ std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
 
 namespace {
 
-constexpr const char* kFewBits = "MatMulNBits";
-
-// Where the file has a product of dequantised weights, ONNX Runtime's own fusion rounds activations to 8
-// bits.
-bool rounds_activations(std::span<const plugin_support::LayerWork> layers, const std::string& file) {
-  return std::any_of(layers.begin(), layers.end(),
-                     [](const auto& work) { return work.layer.type == kFewBits; }) &&
-         !NodeNames(file).has(kFewBits);
+// Names of layers that may round activations to 8 bits: the file asks for it, or ONNX Runtime made them
+// itself.
+std::set<std::string> layers_that_may_round(std::span<const plugin_support::LayerWork> layers,
+                                            const std::string& file) {
+  std::set<std::string> names;
+  for (const auto& work : layers)
+    if (work.layer.type == onnx::kFewBits) names.insert(work.layer.name);
+  if (names.empty()) return names;
+  auto model = onnx::read_without_data(file);
+  for (const auto& [name, level] : onnx::few_bits_levels(model))
+    if (level != onnx::kRoundingLevel) names.erase(name);
+  return names;
 }
 
+constexpr const char* kRounded =
+    "MatMulNBits rounds activations to 8 bits (accuracy_level 4, which ONNX Runtime also chooses where it "
+    "fuses products of dequantised weights); --precision fp32 keeps them in float";
+
 }  // namespace
+
+// The numbers of one inference in a session of its own.
+std::vector<float> OrtEngine::numbers(const SlotState& state, const Ort::SessionOptions& options) const {
+  auto session = open_session(environment(), model_.file, options.Clone());
+  Ort::AllocatorWithDefaultOptions allocator;
+  Ort::IoBinding binding(session);
+  for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
+  for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
+  session.Run(Ort::RunOptions(nullptr), binding);
+  const auto values = binding.GetOutputValues();
+  std::vector<TensorView> views;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (outputs_[i].dtype) describe(values[i], views.emplace_back());
+  return plugin_support::float_numbers(views);
+}
+
+// Whether layers round depends on the CPU, too: a session that keeps activations answers.
+bool OrtEngine::set_rounded(const SlotState& state, std::vector<plugin_support::LayerWork>& layers) const {
+  const auto names = layers_that_may_round(layers, model_.file);
+  if (names.empty() || keeps_activations(settings_)) return false;
+  const auto options = session_options(model_.file, model_, settings_);
+  auto exact = options.Clone();
+  keep_activations(exact);
+  if (!plugin_support::differ_beyond_float(numbers(state, options), numbers(state, exact))) return false;
+  for (auto& work : layers)
+    if (names.contains(work.layer.name)) work.layer.precision = "int8";
+  return true;
+}
 
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     auto [layers, elsewhere] = executed_layers(state);
-    const bool rounds = rounds_activations(layers, model_.file);
-    for (auto& work : layers)
-      if (rounds && work.layer.type == kFewBits) work.layer.precision = "int8";
+    const bool rounds = set_rounded(state, layers);
     auto result = plugin_support::read_back_of(
         std::move(layers), "ONNX Runtime's profiler: types and shapes of every node's inputs");
     if (!elsewhere.empty()) result.source += "; " + elsewhere;
     const bool blocked = std::any_of(result.layers.begin(), result.layers.end(), [](const plugin::Layer& l) {
       return l.type == "ReorderInput" || l.type == "ReorderOutput";
     });
-    if (rounds)
-      result.note =
-          "ONNX Runtime fuses products of dequantised weights into MatMulNBits, which rounds activations to "
-          "8 bits; --onnxruntime.graph_optimization basic keeps the file's arithmetic";
+    if (rounds) result.note = kRounded;
     if (blocked) result.flops = unpadded_flops(state);
     return result;
   });

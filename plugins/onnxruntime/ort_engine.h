@@ -46,6 +46,9 @@ class OrtEngine : public plugin::Engine {
     std::string elsewhere;  // which nodes another provider ran
   };
   [[nodiscard]] Executed executed_layers(const SlotState& state) const;
+  [[nodiscard]] std::vector<float> numbers(const SlotState& state, const Ort::SessionOptions& options) const;
+  // Marks products that round activations to 8 bits as int8. Whether there are any.
+  bool set_rounded(const SlotState& state, std::vector<plugin_support::LayerWork>& layers) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 
   plugin::ModelSpec model_;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "onnxruntime/few_bits.h"
 
 namespace paceline::ort_plugin {
 namespace {
@@ -87,7 +88,7 @@ std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file,
                                          int times, const std::function<void(Ort::Session&)>& run) {
   const TemporaryFolder folder;
   options.EnableProfiling(folder.file("profile").c_str());
-  Ort::Session session(env, file.c_str(), options);
+  auto session = open_session(env, file, std::move(options));
   for (int i = 0; i <= times; ++i) run(session);  // the first run allocates
   Ort::AllocatorWithDefaultOptions allocator;
   auto runs = runs_of_profile(read_file(session.EndProfilingAllocated(allocator).get()));

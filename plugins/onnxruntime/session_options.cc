@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/model_content.h"
 #include "onnx/declared_inputs.h"
+#include "onnxruntime/few_bits.h"
 #include "onnxruntime/providers.h"
 #include "support/engine_checks.h"
 
@@ -91,6 +92,7 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
   for (const auto& [symbol, size] : dimension_sizes(file, model))
     Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
   append_provider(options, choose_provider(settings));
+  if (keeps_activations(settings)) keep_activations(options);
   return options;
 }
 

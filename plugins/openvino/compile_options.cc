@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kNumStreams = "num_streams";
 constexpr const char* kCpuPinning = "cpu_pinning";
+constexpr const char* kGroupSize = "dynamic_quantization_group_size";  // of activations; 0: they stay float
 constexpr std::array<std::string_view, 2> kOptions{kNumStreams, kCpuPinning};
 
 struct PrecisionRow {
@@ -46,6 +47,12 @@ ov::element::Type inference_precision(ov::Core& core, const std::string& precisi
   return row->type;
 }
 
+// By default OpenVINO may round activations and the keys and values of attention to 8 bits.
+void keep_activations(ov::AnyMap& options) {
+  options.insert(ov::hint::dynamic_quantization_group_size(0));
+  options.insert(ov::hint::kv_cache_precision(ov::element::f32));
+}
+
 struct Reported {
   const char* name;      // in results
   const char* property;  // OpenVINO's
@@ -60,6 +67,8 @@ constexpr Reported kReported[] = {
     {"performance_hint", "PERFORMANCE_HINT"},
     {"execution_mode", "EXECUTION_MODE_HINT"},
     {"device", "EXECUTION_DEVICES"},
+    {kGroupSize, "DYNAMIC_QUANTIZATION_GROUP_SIZE"},
+    {"kv_cache_precision", "KV_CACHE_PRECISION"},
 };
 
 }  // namespace
@@ -73,9 +82,15 @@ ov::AnyMap compile_options(ov::Core& core, const plugin::EngineSettings& setting
       ov::inference_num_threads(std::max(settings.threads, 1)),
       ov::num_streams(plugin_support::count_option(settings.options, kNumStreams, 1)),
   };
+  if (settings.precision == "fp32" && !settings.precision_of_file) keep_activations(options);
   if (settings.options.count(kCpuPinning))
     options.insert(
         ov::hint::enable_cpu_pinning(plugin_support::boolean_option(settings.options, kCpuPinning, true)));
+  return options;
+}
+
+ov::AnyMap without_rounding(ov::AnyMap options) {
+  keep_activations(options);
   return options;
 }
 
@@ -86,6 +101,13 @@ std::vector<std::pair<std::string, std::string>> effective_settings(const ov::Co
     if (std::find(known.begin(), known.end(), row.property) != known.end())
       settings.emplace_back(row.name, model.get_property(row.property).as<std::string>());
   return settings;
+}
+
+bool has_rounding(const ov::CompiledModel& model) {
+  const auto settings = effective_settings(model);
+  return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
+    return setting.first == kGroupSize && setting.second != "0";
+  });
 }
 
 }  // namespace paceline::openvino_plugin

@@ -32,6 +32,7 @@ void set_bounds(ov::Model& model, const ShapeProfile& profile) {
 plugin::EngineSettings engine_settings(const plugin::BuildSettings& settings) {
   plugin::EngineSettings result;
   result.precision = settings.precision;
+  result.precision_of_file = true;  // whoever loads the file decides about rounding
   result.threads = settings.threads;
   result.options = settings.options;
   return result;

@@ -16,12 +16,14 @@
 #include "openvino/core_instance.h"
 #include "openvino/errors.h"
 #include "openvino/index_limits.h"
+#include "openvino/layer_arithmetic.h"
 #include "openvino/model_reader.h"
 #include "openvino/runtime_layers.h"
 #include "openvino/subnormals.h"
 #include "openvino/tensors.h"
 #include "support/engine_checks.h"
 #include "support/layer_medians.h"
+#include "support/rounding.h"
 
 namespace paceline::openvino_plugin {
 namespace {
@@ -235,7 +237,8 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
   if (!state.views.empty() && fixed_outputs_) return state.views;
   state.outputs.clear();
   state.views.clear();
-  for (const auto& port : compiled_.outputs()) {
+  for (std::size_t i = 0; i < compiled_.outputs().size(); ++i) {
+    const auto& port = compiled_.output(i);
     if (!from_openvino(port.get_element_type())) continue;
     describe(state.outputs.emplace_back(state.request.get_tensor(port)), state.views.emplace_back());
     state.views.back().name = output_names_.at(i);
@@ -247,6 +250,10 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
 OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
   auto options = compile_options(core(), settings_);
   options.insert(ov::enable_profiling(true));
+  return compiled_again(state, options);
+}
+
+OpenVinoEngine::Profiled OpenVinoEngine::compiled_again(SlotState& state, const ov::AnyMap& options) {
   Profiled p;
   if (!is_compiled_file()) p.graph = read_graph();
   p.compiled = p.graph ? core().compile_model(p.graph, kDevice, options) : read_compiled(options);
@@ -257,15 +264,49 @@ OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
   return p;
 }
 
+namespace {
+
+std::vector<float> numbers_of(ov::CompiledModel& model, ov::InferRequest& request) {
+  std::vector<TensorView> views;
+  for (const auto& port : model.outputs())
+    if (from_openvino(port.get_element_type())) describe(request.get_tensor(port), views.emplace_back());
+  return plugin_support::float_numbers(views);
+}
+
+constexpr const char* kRounded =
+    "activations of products with integer weights are rounded to 8 bits (DYNAMIC_QUANTIZATION_GROUP_SIZE): "
+    "the outputs are others without that";
+
+}  // namespace
+
+// No layer says whether its activations were rounded, which depends on the CPU: a model without it answers.
+bool OpenVinoEngine::rounds(SlotState& state, const std::vector<float>& outputs) {
+  auto exact = compiled_again(state, without_rounding(compile_options(core(), settings_)));
+  return plugin_support::differ_beyond_float(outputs, numbers_of(exact.compiled, exact.request));
+}
+
 plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto p = profiled(state);
-    p.request.infer();
-    const auto runtime = p.compiled.get_runtime_model();
-    auto result = plugin_support::read_back_of(runtime_layers(*runtime, p.graph ? *p.graph : *runtime),
-                                               "OpenVINO's runtime model: runtimePrecision of every layer");
-    if (p.graph && result.note.empty()) result.note = subnormal_note(*p.graph);
+    std::vector<plugin_support::LayerWork> layers;
+    std::vector<float> outputs;
+    bool may_round = false;
+    std::string subnormal;
+    {
+      auto p = profiled(state);
+      p.request.infer();
+      const auto runtime = p.compiled.get_runtime_model();
+      layers = runtime_layers(*runtime, p.graph ? *p.graph : *runtime);
+      may_round = has_rounding(p.compiled) && std::ranges::any_of(layers, may_round_activations);
+      if (may_round) outputs = numbers_of(p.compiled, p.request);
+      if (p.graph) subnormal = subnormal_note(*p.graph);
+    }
+    const bool rounded = may_round && rounds(state, outputs);
+    if (rounded) set_rounded(layers);
+    auto result = plugin_support::read_back_of(
+        std::move(layers), "OpenVINO's runtime model: types of every layer's activations and weights");
+    if (rounded) result.note = fmt::format("{}; --precision fp32 keeps them in float", kRounded);
+    if (result.note.empty()) result.note = subnormal;
     return result;
   });
 }

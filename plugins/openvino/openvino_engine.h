@@ -40,6 +40,10 @@ class OpenVinoEngine : public plugin::Engine {
     ov::InferRequest request;
   };
   Profiled profiled(SlotState& state);
+  // The model once more, after one inference on the slot's inputs.
+  Profiled compiled_again(SlotState& state, const ov::AnyMap& options);
+  // Whether the outputs of an inference show that activations were rounded to 8 bits.
+  bool rounds(SlotState& state, const std::vector<float>& outputs);
   // Layers with their mean times over some inferences of a separately compiled model. Its counters hold means
   // over all inferences so far, so the first inference is subtracted.
   std::vector<plugin::Layer> mean_times(SlotState& state, int inferences);

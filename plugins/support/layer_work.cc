@@ -63,12 +63,13 @@ std::string layers_of_nodes(const std::vector<std::string>& nodes) {
 plugin::ReadBack read_back_of(std::vector<LayerWork> layers, std::string source) {
   plugin::ReadBack result;
   result.source = std::move(source);
-  std::map<std::string, plugin::PrecisionShare> shares;
+  std::map<std::pair<std::string, std::string>, plugin::PrecisionShare> shares;
   double total = 0;
   for (auto& [layer, operators] : layers) {
     if (layer.flops) {
-      auto& share = shares[layer.precision];
+      auto& share = shares[{layer.precision, layer.weights}];
       share.precision = layer.precision;
+      share.weights = layer.weights;
       share.flops_share += *layer.flops;
       share.operators += operators;
       total += *layer.flops;
@@ -77,7 +78,7 @@ plugin::ReadBack read_back_of(std::vector<LayerWork> layers, std::string source)
   }
   if (total <= 0) return result;
   result.flops = total;
-  for (auto& [precision, share] : shares) {
+  for (auto& [types, share] : shares) {
     share.flops_share /= total;
     result.precisions.push_back(share);
   }

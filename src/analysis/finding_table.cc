@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 58> kRules{{
+constexpr std::array<FindingRule, 59> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -45,6 +45,7 @@ constexpr std::array<FindingRule, 58> kRules{{
     {"cudnn_by_rule", "advice", find_cudnn_by_rule},
     {"flat_batch", "advice", find_flat_batches},
     {"float_layers", "advice", find_float_layers},
+    {"narrow_weights", "advice", find_narrow_weights},
     {"thread_variables", "advice", find_thread_variables},
     {"precision_slowdown", "advice", find_precision_slowdown},
     {"engine_slowdown", "advice", find_engine_slowdown},

@@ -97,6 +97,7 @@ Findings find_unclaimed_accuracy(const RunResult& run);
 Findings find_accuracy_change(const RunResult& run);
 Findings find_precision_fallback(const RunResult& run);
 Findings find_float_layers(const RunResult& run);
+Findings find_narrow_weights(const RunResult& run);
 Findings find_thread_variables(const RunResult& run);  // findings_environment.cc
 Findings find_invalid_cases(const RunResult& run);
 Findings find_noisy_cases(const RunResult& run);

@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/executed_precision.h"
 #include "result/peak_memory.h"
 #include "result/reasons.h"
 #include "result/summarize.h"
@@ -154,11 +155,29 @@ Findings find_precision_fallback(const RunResult& run) {
     if (!is_ok(one) || share_as_asked(one) >= kExpectedShare) continue;
     std::vector<std::string> ran;
     for (const auto& executed : one.precision.executed)
-      ran.push_back(format_percent(executed.flops_share, 0) + " in " + executed.precision);
+      ran.push_back(format_percent(executed.flops_share, 0) + " in " + result::executed_text(executed));
     found.push_back(finding_about({&one},
                                   fmt::format("{} asked for {}, but its FLOPs ran {}.", one.label,
                                               one.precision.asked, join(ran, ", ")),
                                   one.precision.source, "Read this case as the precision that ran."));
+  }
+  return found;
+}
+
+Findings find_narrow_weights(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (one.outcome == Outcome::kSkipped) continue;
+    for (const auto& executed : one.precision.executed) {
+      if (executed.weights.empty() || executed.flops_share < kNotableShare) continue;
+      const bool rounds = executed.precision == "int8";
+      found.push_back(finding_about(
+          {&one},
+          fmt::format("{} ran {} of its FLOPs in {} on {} weights.", one.label,
+                      format_percent(executed.flops_share, 0), executed.precision, executed.weights),
+          one.precision.source,
+          rounds ? "Activations are rounded to 8 bits; --precision fp32 keeps them in float." : ""));
+    }
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "analysis/memory_saving.h"
 #include "base/units.h"
+#include "result/executed_precision.h"
 #include "result/verdicts.h"
 
 namespace paceline::analysis {
@@ -44,7 +45,7 @@ std::string evidence_of(const CaseResult& one, const CaseResult& baseline) {
     text = fmt::format("p50 {} against {}", format_duration_ns(*one.headline.p50_ns.value),
                        format_duration_ns(*baseline.headline.p50_ns.value));
   for (const auto& executed : one.precision.executed)
-    text += fmt::format("; {} ran {} of the FLOPs in {} operators", executed.precision,
+    text += fmt::format("; {} ran {} of the FLOPs in {} operators", result::executed_text(executed),
                         format_percent(executed.flops_share, 0), executed.operators);
   if (one.correctness.centred_cosine)
     text += fmt::format("; centred cosine {:.5g}", *one.correctness.centred_cosine);

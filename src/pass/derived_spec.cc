@@ -2,6 +2,7 @@
 #include "pass/derived_spec.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/device.h"
 
@@ -19,11 +20,10 @@ PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
 }
 
 std::string dominant_precision(const result::PrecisionReadBack& read_back) {
-  const auto& executed = read_back.executed;
-  const auto most = std::max_element(executed.begin(), executed.end(), [](const auto& a, const auto& b) {
-    return a.flops_share < b.flops_share;
-  });
-  return most == executed.end() ? std::string() : most->precision;
+  std::map<std::string, double> shares;  // whatever type the weights have
+  for (const auto& executed : read_back.executed) shares[executed.precision] += executed.flops_share;
+  const auto most = std::ranges::max_element(shares, {}, [](const auto& row) { return row.second; });
+  return most == shares.end() ? std::string() : most->first;
 }
 
 void use_limits(PassSpec& spec, const std::string& precision) {

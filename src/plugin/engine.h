@@ -33,6 +33,9 @@ struct EngineSettings {
   std::string layout = "contiguous";           // contiguous | channels_last
   int threads = 1;                             // intra-op threads, always explicit
   std::map<std::string, std::string> options;  // as Plugin::options declares them, by the part after the dot
+  // Nobody asked for a precision: that of the file runs, with the engine's own defaults for integer weights,
+  // and `precision` is that of the rest. Else an engine sets what keeps it from rounding to fewer bits.
+  bool precision_of_file = false;
 };
 
 // What the engine reports after load(): its library versions and its effective settings.
@@ -45,9 +48,11 @@ struct EngineInfo {
 
 // Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
 struct PrecisionShare {
-  std::string precision;  // fp32, bf16, fp16, int8, …
+  std::string precision;  // of the arithmetic: fp32, bf16, fp16, int8, …
   double flops_share = 0;
   int operators = 0;  // convolutions and matrix products counted
+  std::string
+      weights{};  // their type where it is another: int4, int8, fp16, …; empty: the same, or not known
 };
 
 // One layer as the engine executed it, by the engine's name for it.
@@ -58,6 +63,7 @@ struct Layer {
   std::optional<double> time_ns;
   std::optional<double> flops;  // of its convolutions and matrix products; none: it has none, or not known
   std::string model_layer{};    // the model's name for it: "layer1.0.conv1"; empty: names do not tell
+  std::string weights{};        // as in PrecisionShare
 };
 
 // Times of layers in order of execution. Each is the median over some inferences, so that one that was

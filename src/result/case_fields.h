@@ -41,7 +41,7 @@ PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, c
                 reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
                 quantile_err_tolerance, verdict, verdict_because, independence, refused_by, engine_reference,
                 engine_max_rel_err, subnormal_outputs, subnormal_weights);
-PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators);
+PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators, weights);
 PACELINE_FIELDS(FloatLayers, kind, precision, layers, of, flops_share, first, reason, advice);
 PACELINE_FIELDS(PrecisionReadBack, asked, executed, source, in_float);
 PACELINE_FIELDS(Quantile, p, value_ns, ci_low_ns, ci_high_ns, confidence, ci_method, actual_coverage, n_eff);

@@ -27,7 +27,7 @@
 namespace paceline::result {
 
 // Minor: fields added; major: fields changed or removed.
-inline constexpr const char* kSchemaVersion = "1.10";
+inline constexpr const char* kSchemaVersion = "1.11";
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -147,9 +147,10 @@ struct Correctness {
 };
 
 struct ExecutedPrecision {
-  std::string precision;
+  std::string precision;  // of the arithmetic
   double flops_share = 0;
   std::int64_t operators = 0;
+  std::string weights{};  // their type where it is another; empty: the same, or not known
 };
 // Layers of one kind that did not run in the precision asked for, for one reason.
 struct FloatLayers {

@@ -11,6 +11,7 @@
 #include "config/precision_table.h"
 #include "host/cpu.h"
 #include "pass/derived_spec.h"
+#include "result/executed_precision.h"
 #include "result/layers.h"
 #include "result/reference.h"
 #include "run/case/case_settings.h"
@@ -28,7 +29,7 @@ std::string executed_text(const result::PrecisionReadBack& p) {
   std::string text;
   for (const auto& e : p.executed)
     text += fmt::format("{}{:.0f} % {} ({} operators)", text.empty() ? "" : ", ", e.flops_share * 100,
-                        e.precision, e.operators);
+                        result::executed_text(e), e.operators);
   return text;
 }
 
@@ -108,8 +109,7 @@ void apply_model_file(CaseRun& run, const std::string& file, const pass::Prepare
 void describe_given_file(CaseRun& run) {
   const std::filesystem::path file = run.base.model.file;
   std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  if (file.empty() || error) return;
+  if (file.empty() || !std::filesystem::exists(file, error)) return;
   run.result.model_file.format = file.extension().string();
   run.result.model_file.size_bytes = size_of_parts(file.string());
 }

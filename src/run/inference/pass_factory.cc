@@ -227,6 +227,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.model.inputs = config::case_inputs(c);
   pass.batch_dimensions = config::case_batch_dimensions(c);
   pass.settings.precision = asked_precision(s);
+  pass.settings.precision_of_file = optional_text(s, "precision") == config::kPrecisionOfFile;
   pass.settings.layout = s.text("layout");
   pass.load = load_spec(s);
   const int share = std::max(1, default_threads / static_cast<int>(pass.load.lanes()));

@@ -20,6 +20,7 @@ pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& eng
   pass.kind = pass::PassKind::kReference;
   pass.use(plugin::Role::kEngine, engine);
   pass.settings.precision = "fp32";
+  pass.settings.precision_of_file = false;  // integer weights are multiplied in float
   pass.settings.layout = "contiguous";
   pass.settings.options.clear();
   if (engine == "onnxruntime") pass.settings.options["graph_optimization"] = "disabled";

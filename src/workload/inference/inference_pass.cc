@@ -181,7 +181,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   require_plausible(read);
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
   for (const auto& share : read.precisions)
-    precision.executed.push_back({share.precision, share.flops_share, share.operators});
+    precision.executed.push_back({share.precision, share.flops_share, share.operators, share.weights});
   precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine());
   pass::PassSpec judged = spec;
   pass::use_limits(judged, pass::dominant_precision(precision));

@@ -12,7 +12,7 @@
 
 namespace paceline::plugin {
 
-inline constexpr std::uint32_t kAbiVersion = 16;
+inline constexpr std::uint32_t kAbiVersion = 17;
 
 class Engine {
  public:
@@ -24,6 +24,7 @@ struct TrainerEntry;
 struct BackendEntry;
 struct CommunicatorEntry;
 struct SamplerEntry;
+struct ProbeEntry;
 
 struct EngineEntry {
   const char* name;
@@ -31,7 +32,6 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*make)();
 };
 
-// Number 17 has probes behind these.
 struct Plugin {
   std::uint32_t abi_version;
   const char* name;
@@ -44,6 +44,7 @@ struct Plugin {
   std::span<const CommunicatorEntry> communicators = {};
   std::span<const SamplerEntry> samplers = {};
   const char* options = "[]";
+  std::span<const ProbeEntry> probes = {};
 };
 
 }  // namespace paceline::plugin

@@ -45,7 +45,8 @@ std::unique_ptr<plugin::Engine> load(const std::string& file, const std::vector<
   plugin::ModelSpec model;
   model.file = file;
   model.inputs = inputs;
-  engine->load(model, {settings.precision, "contiguous", settings.threads, settings.options});
+  engine->load(model, {settings.precision, "contiguous", settings.threads, settings.options,
+                       settings.precision_of_file});
   return engine;
 }
 

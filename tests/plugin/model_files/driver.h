@@ -31,6 +31,7 @@ struct Settings {
   std::string precision = "fp32";
   int threads = 1;
   std::map<std::string, std::string> options{};
+  bool precision_of_file = false;
 };
 
 std::unique_ptr<plugin::Engine> make_engine();

@@ -517,6 +517,24 @@ TEST(Findings, PrecisionFallback) {
   EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
 }
 
+// Weights and arithmetic are two facts; the case was asked for neither.
+TEST(Findings, WeightsOfAnotherTypeAreNamedBesideTheArithmetic) {
+  RunResult run = quiet_run();
+  auto& precision = run.cases[0].precision;
+  precision = {"auto", {{"int8", 1, 13, "int4"}}, "runtime model"};
+  const auto found = of_kind(run, "narrow_weights");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text, "resnet50 eager fp32 b1 ran 100 % of its FLOPs in int8 on int4 weights.");
+  EXPECT_EQ(found[0].advice, "Activations are rounded to 8 bits; --precision fp32 keeps them in float.");
+  precision.executed = {{"fp32", 1, 13, "int4"}};
+  EXPECT_EQ(of_kind(run, "narrow_weights").at(0).advice, "");
+  precision.executed = {{"fp32", 1, 13}};
+  EXPECT_TRUE(of_kind(run, "narrow_weights").empty());
+  precision.asked = "bf16", precision.executed = {{"fp32", 1, 13, "fp16"}};
+  EXPECT_EQ(of_kind(run, "precision_fallback").at(0).text,
+            "resnet50 eager fp32 b1 asked for bf16, but its FLOPs ran 100 % in fp16 × fp32.");
+}
+
 TEST(Findings, LayersThatRanInFloatAreNamedWithTheirReason) {
   RunResult run = quiet_run();
   auto& precision = run.cases[0].precision;

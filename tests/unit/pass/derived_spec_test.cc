@@ -19,6 +19,9 @@ TEST(PrecisionLimits, FollowThePrecisionThatRan) {
   EXPECT_DOUBLE_EQ(spec.accuracy.max_changed, 0.1);
   EXPECT_FALSE(spec.accuracy.outputs_decide_too);
   EXPECT_EQ(dominant_precision({}), "");
+  EXPECT_EQ(dominant_precision({"", {{"fp32", 0.3, 1, "int4"}, {"fp32", 0.3, 1}, {"int8", 0.4, 1}}, ""}),
+            "fp32")
+      << "whatever type the weights have";
 }
 
 TEST(PrecisionLimits, TravelToTheWorker) {

@@ -241,6 +241,15 @@ TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
   EXPECT_EQ(reference.model.inputs.at(0).shape, base_pass(c, 2).model.inputs.at(0).shape);
 }
 
+// A file's own precision leaves products with integer weights to the engine; fp32 and references do not.
+TEST(PassFactory, OnlyAFilesOwnPrecisionLeavesRoundingToTheEngine) {
+  const auto of_file = base_pass(inference_cases("precisions: [auto]\n").at(0), 1);
+  EXPECT_EQ(of_file.settings.precision, "fp32");
+  EXPECT_TRUE(of_file.settings.precision_of_file);
+  EXPECT_FALSE(reference_pass(of_file, "onnxruntime").settings.precision_of_file);
+  EXPECT_FALSE(base_pass(inference_cases("precisions: [fp32]\n").at(0), 1).settings.precision_of_file);
+}
+
 TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
   EXPECT_EQ(reference_choice(inference_cases("").at(0)).engine, "eager");
   EXPECT_EQ(reference_choice(inference_cases("accuracy: {reference: onnxruntime}\n").at(0)).engine,
