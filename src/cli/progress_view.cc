@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/units.h"
+#include "host/process_clock.h"
 #include "report/environment_rows.h"
 #include "report/text_layout.h"
 
@@ -80,6 +81,8 @@ void ProgressView::say_now_and_then(const std::stop_token& stop) {
 
 void ProgressView::run_begins(const run::RunOverview& o) {
   const std::scoped_lock lock(mutex_);
+  before_s_ = host::since_process_start_ns().value().value_or(0) * 1e-9;
+  began_ns_ = now_ns();
   for (const auto& words : o.devices) console_.say("device   " + words);
   console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
                            plural(static_cast<std::int64_t>(o.cases), "case"),
@@ -129,6 +132,25 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures_of(r), left);
   if (!r.steps) return draw(line);
   draw(line + "   " + words_of(*r.steps), console_.width);
+}
+
+void ProgressView::pass_timed(const run::PassTimes& times) {
+  const std::scoped_lock lock(mutex_);
+  run::add_phase(passes_, {times.pass, times.seconds()});
+  if (!console_.verbose) return;
+  clear();
+  plain("  " + run::words_of(times));
+}
+
+void ProgressView::run_ends(const result::RunResult&) {
+  const std::scoped_lock lock(mutex_);
+  if (!console_.verbose || began_ns_ == 0) return;
+  const double run_s = static_cast<double>(now_ns() - began_ns_) * 1e-9;
+  run::PassTimes all{"run", {{"before", before_s_}}};
+  for (const auto& one : passes_.phases) run::add_phase(all, one);
+  run::add_phase(all, {"between passes", std::max(0.0, run_s - passes_.seconds())});
+  clear();
+  plain("  " + run::words_of(all));
 }
 
 void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& problem) {

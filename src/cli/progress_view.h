@@ -20,7 +20,8 @@ std::string figures_of(const pass::ProgressRecord& record);
 std::string words_of(const pass::LiveSteps& steps);
 
 // Shows progress while a run goes on: on a terminal one line that is redrawn, elsewhere one plain line per
-// pass. Each warning appears once, at once. After a longer silence a line says what is running.
+// pass. Each warning appears once, at once. After a longer silence a line says what is running. With
+// --verbose the phases of each pass are printed with their seconds.
 class ProgressView : public run::RunObserver {
  public:
   explicit ProgressView(const Console& console);
@@ -33,7 +34,9 @@ class ProgressView : public run::RunObserver {
   void document(const std::string& text) override;
   void pass_begins(const run::PassInfo& pass) override;
   void progress(const pass::ProgressRecord& record) override;
+  void pass_timed(const run::PassTimes& times) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;
+  void run_ends(const result::RunResult& run) override;
   void case_ends(const result::CaseResult& result) override;
   // On a terminal: lines below that of the run, until others come.
   void beside(std::vector<std::string> lines);
@@ -53,6 +56,9 @@ class ProgressView : public run::RunObserver {
   std::string last_warning_;
   std::int64_t drawn_ns_ = 0;
   std::int64_t said_ns_ = 0;
+  double before_s_ = 0;              // from the start of the process to that of the run
+  std::int64_t began_ns_ = 0;        // the run
+  run::PassTimes passes_;            // each kind as one phase
   std::string under_way_;            // empty: nothing is running
   std::string line_;                 // as it is drawn
   std::vector<std::string> beside_;  // below it

@@ -8,6 +8,7 @@
 
 #include "pass/records.h"
 #include "result/run_result.h"
+#include "run/case/phase_times.h"
 
 namespace paceline::run {
 
@@ -43,6 +44,8 @@ class RunObserver {
   virtual void progress(const pass::ProgressRecord&) {}
   // A case with the figures of one part of it: a size of a sweep. It is measured further.
   virtual void part_measured(const result::CaseResult&) {}
+  // Stands before pass_ends, where that follows.
+  virtual void pass_timed(const PassTimes&) {}
   virtual void pass_ends(const PassInfo&, const std::string& problem) { (void)problem; }
   virtual void case_ends(const result::CaseResult&) {}
   virtual void run_ends(const result::RunResult&) {}
@@ -59,6 +62,7 @@ class Observers : public RunObserver {
   void notice(const std::string& words) override { tell(&RunObserver::notice, words); }
   void progress(const pass::ProgressRecord& record) override { tell(&RunObserver::progress, record); }
   void part_measured(const result::CaseResult& part) override { tell(&RunObserver::part_measured, part); }
+  void pass_timed(const PassTimes& times) override { tell(&RunObserver::pass_timed, times); }
   void pass_ends(const PassInfo& pass, const std::string& problem) override {
     tell(&RunObserver::pass_ends, pass, problem);
   }

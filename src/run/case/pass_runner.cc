@@ -40,14 +40,25 @@ process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSp
   return start(c, request);
 }
 
-process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
-                                                 const std::string& name) const {
-  const PassInfo info{0, 0, c.result.label, name.empty() ? pass::pass_kind_name(pass.kind) : name,
-                      0, 0, c.definition.id};
+process::WorkerOutcome PassRunner::announce(const CaseRun& c, const process::WorkerRequest& request,
+                                            const std::string& name) const {
+  const PassInfo info{0, 0, c.result.label, name, 0, 0, c.definition.id};
   observer_.pass_begins(info);
-  auto outcome = run(c, pass);
+  auto outcome = start(c, request);
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
   return outcome;
+}
+
+process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
+                                                 const std::string& name) const {
+  return announce(c, request_of(c, pass), name.empty() ? pass::pass_kind_name(pass.kind) : name);
+}
+
+process::WorkerOutcome PassRunner::run_recorded(const CaseRun& c, const pass::PassSpec& pass,
+                                                const std::filesystem::path& records, bool announced) const {
+  auto request = request_of(c, pass);
+  request.record_file = records;
+  return announced ? announce(c, request, pass::pass_kind_name(pass.kind)) : start(c, request);
 }
 
 process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::PassSpec& pass) const {
@@ -59,10 +70,16 @@ process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::Pass
 process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request) const {
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", format_utc(std::time(nullptr)),
                                        pass::pass_kind_name(request.spec.kind), request.spec.repetition));
-  return executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
+  PhaseWatch watch(pass::pass_kind_name(request.spec.kind));
+  auto outcome = executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
+    watch.hear(p);
     if (p.part) return tell_part(c, *p.part);
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   });
+  const auto times = watch.end();
+  append_file(request.log, fmt::format("# {}\n", words_of(times)));
+  observer_.pass_timed(times);
+  return outcome;
 }
 
 void PassRunner::tell_part(const CaseRun& c, const pass::PassReport& report) const {

@@ -30,8 +30,13 @@ class PassRunner {
   // As run(); the observer hears when the pass begins and ends, under a name for people (empty: its own).
   process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass,
                                        const std::string& name = {}) const;
+  // Its records are kept in a file of the caller's.
+  process::WorkerOutcome run_recorded(const CaseRun& c, const pass::PassSpec& pass,
+                                      const std::filesystem::path& records, bool announced) const;
 
  private:
+  process::WorkerOutcome announce(const CaseRun& c, const process::WorkerRequest& request,
+                                  const std::string& name) const;
   [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass) const;
   [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request) const;
   void tell_part(const CaseRun& c, const pass::PassReport& report) const;

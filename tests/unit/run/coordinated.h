@@ -29,7 +29,9 @@ class Notes : public RunObserver {
     if (pass.kind == "timed") timed.push_back(pass);
   }
   std::vector<std::string> warnings, notices, ended;
+  void pass_timed(const PassTimes& times) override { times_of_passes.push_back(times); }
   std::vector<PassInfo> timed;  // that have begun
+  std::vector<PassTimes> times_of_passes;
 };
 
 class Coordinated : public ::testing::Test {
