@@ -213,17 +213,29 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   return p;
 }
 
+// Empty where this user has no such folder.
+fs::path kept_folder() {
+  try {
+    return cache_dir() / "made";
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 run::RunSetup setup_of(const Planned& p, const Context& context) {
-  return {p.plan,
-          p.cases,
-          p.only,
-          p.plan.settings.flag("in_process"),
-          wants_peaks(p.plan),
-          engine_directory(p.plugins),
-          suite(),
-          context.command_line,
-          host::capture_environment(context.command_line),
-          {}};
+  run::RunSetup setup{p.plan,
+                      p.cases,
+                      p.only,
+                      p.plan.settings.flag("in_process"),
+                      wants_peaks(p.plan),
+                      engine_directory(p.plugins),
+                      suite(),
+                      context.command_line,
+                      host::capture_environment(context.command_line),
+                      {}};
+  setup.kept_folder = kept_folder();
+  setup.fresh = p.options.has("fresh") && p.options.flag("fresh");
+  return setup;
 }
 
 // `tool`: what timed passes are started under; null: nothing.

@@ -65,6 +65,12 @@ constexpr std::array kCommandRows{
            .form = kList,
            .help = "Runs only these cases: numbers or ranges from --dry-run (3, 1-10), or case ids, "
                    "separated by commas."},
+    Option{.name = "fresh",
+           .type = kBoolean,
+           .fallback = "false",
+           .commands = kRun | command_of(WorkloadKind::kInference),
+           .help = "Makes inputs, references, calibrations and int8 files again instead of using those that "
+                   "earlier runs kept in the cache folder."},
     Option{.name = "nccl_json",
            .commands = kRun | command_of(WorkloadKind::kCollective),
            .written = true,

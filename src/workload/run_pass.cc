@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/file.h"
+#include "host/loaded_objects.h"
 #include "plugin/registry.h"
 #include "workload/collective/collective_pass.h"
 #include "workload/inference/inference_pass.h"
@@ -87,6 +89,7 @@ static_assert([] {
 void run_pass(const PassSpec& spec, RecordSink& sink, const Interrupt& interrupt) {
   load_libraries(spec);
   kPasses.at(static_cast<std::size_t>(spec.kind)).run(spec, sink, interrupt);
+  if (!spec.objects_file.empty()) replace_file(spec.objects_file, host::loaded_objects().dump());
 }
 
 }  // namespace paceline::workload

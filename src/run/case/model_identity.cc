@@ -4,17 +4,16 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"
+#include "run/case/content_digest.h"
 #include "run/case/model_parts.h"
 
 namespace paceline::run {
@@ -32,7 +31,6 @@ fs::path identity_file(const CaseRun& c) {
 
 struct FileState {
   std::int64_t bytes = 0, mtime_ns = 0;
-  friend bool operator==(const FileState&, const FileState&) = default;
 };
 
 std::optional<FileState> state_of(const std::string& file) {
@@ -40,21 +38,6 @@ std::optional<FileState> state_of(const std::string& file) {
   if (::stat(file.c_str(), &s) != 0) return std::nullopt;
   return FileState{s.st_size, std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
 }
-
-// What was found out about a file, until it is another one: the cases of a run share their models.
-template <typename Found>
-class FoundOnce {
- public:
-  template <typename Find>
-  const Found& operator()(const std::string& file, const FileState& now, const Find& find) {
-    const auto it = known_.find(file);
-    if (it != known_.end() && it->second.first == now) return it->second.second;
-    return known_.insert_or_assign(file, std::pair{now, find()}).first->second.second;
-  }
-
- private:
-  std::map<std::string, std::pair<FileState, Found>> known_;
-};
 
 std::set<std::string> files_of(const CaseRun& c) {
   const auto& model = c.base.model;
@@ -67,10 +50,8 @@ std::set<std::string> files_of(const CaseRun& c) {
 
 // Empty: it is too large, or cannot be read, which the pass that reads it says.
 std::string digest_of(const std::string& file, const FileState& now) {
-  static FoundOnce<std::string> digests;
   try {
-    if (now.bytes > kMostDigested) return {};
-    return digests(file, now, [&] { return sha256_file(file); });
+    return now.bytes > kMostDigested ? std::string() : content_digest(file);
   } catch (const Error&) {
     return {};
   }

@@ -4,19 +4,24 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/model_content.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
+#include "host/loaded_objects.h"
 #include "onnx/model_file.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
 
-std::set<std::string> model_parts(const std::string& file) {
-  if (file.empty()) return {};
+namespace {
+
+std::set<std::string> parts_of(const std::string& file) {
   std::set<std::string> files{file};
   const fs::path path(file);
   const auto suffix = model_suffix(file);
@@ -30,6 +35,18 @@ std::set<std::string> model_parts(const std::string& file) {
   } catch (const Error&) {  // its engine says what is wrong with it
   }
   return files;
+}
+
+}  // namespace
+
+// A file is parsed once, until it has another state.
+std::set<std::string> model_parts(const std::string& file) {
+  static std::map<std::string, std::pair<nlohmann::json, std::set<std::string>>> known;
+  if (file.empty()) return {};
+  auto state = host::states_of({file});
+  const auto it = known.find(file);
+  if (it != known.end() && it->second.first == state) return it->second.second;
+  return known.insert_or_assign(file, std::pair{std::move(state), parts_of(file)}).first->second.second;
 }
 
 std::int64_t size_of_parts(const std::string& file) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a run is given: plan, cases, engines, environment, and the run that it resumes.
 #pragma once
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ struct RunSetup {
   Launch* launch = nullptr;
   // Decides which timed pass is next. Null: all repetitions of all cases, interleaved.
   Schedule* schedule = nullptr;
+  // Where runs keep what they make for later ones; empty: nowhere.
+  std::filesystem::path kept_folder{};
+  bool fresh = false;  // what is kept there is made again
 };
 
 }  // namespace paceline::run

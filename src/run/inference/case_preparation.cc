@@ -153,7 +153,7 @@ pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::st
     if (!c.definition.settings.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(source));
     const auto request = calibration_request(c.definition.settings, pass);
     pass.input_files = artefacts_.calibration_inputs(
-        request, [&](const pass::PassSpec& spec) { return tools_.runner.run(c, spec); });
+        request, [&](const pass::PassSpec& spec) { return kept_.run(c, spec, /*announced=*/false); });
     use_calibration_shapes(pass);
     to.cache_file = calibration_file(c.definition.settings, pass, tools_.run_dir).string();
     if (!c.definition.settings.has("calib_cache")) check_own_name(to.cache_file);
@@ -169,7 +169,7 @@ pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::st
 const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const pass::PassSpec& pass) {
   const auto& to = std::get<pass::QuantiseTo>(pass.task);
   if (const auto it = model_files_.find(to.file); it != model_files_.end()) return it->second;
-  const auto& made = model_files_.emplace(to.file, tools_.runner.run_announced(c, pass)).first->second;
+  const auto& made = model_files_.emplace(to.file, kept_.run(c, pass)).first->second;
   if (made.ok && !to.sensitivity_file.empty())
     tools_.observer.document(pass::sensitivity_table(read_file(to.sensitivity_file)));
   return made;
@@ -334,7 +334,7 @@ CasePreparation::ReferenceFailure CasePreparation::reference_failure(CaseRun& c,
                                                                      const pass::PassSpec& reference,
                                                                      const std::string& key) {
   if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
-  const auto outcome = tools_.runner.run_announced(c, reference);
+  const auto outcome = kept_.run(c, reference_alone(reference));
   if (outcome.ok || tools_.interrupt) return {};
   const auto& phase = outcome.report.phase;
   return failed_references_[key] = {outcome.reason_code, outcome.reason,

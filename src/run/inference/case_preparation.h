@@ -9,6 +9,7 @@
 #include "run/case/kind.h"
 #include "run/inference/artefacts.h"
 #include "run/inference/engine_build.h"
+#include "run/inference/kept_passes.h"
 
 namespace paceline::run {
 
@@ -18,7 +19,8 @@ namespace paceline::run {
 class CasePreparation {
  public:
   // Everything outlives this.
-  CasePreparation(const KindTools& tools, Artefacts& artefacts) : tools_(tools), artefacts_(artefacts) {}
+  CasePreparation(const KindTools& tools, Artefacts& artefacts, const KeptPasses& kept)
+      : tools_(tools), artefacts_(artefacts), kept_(kept) {}
 
   // Names the files in the case and in its check pass. False: the case has ended, or the run is interrupted.
   bool prepare(CaseRun& c, pass::PassSpec& pass);
@@ -60,6 +62,7 @@ class CasePreparation {
 
   KindTools tools_;
   Artefacts& artefacts_;
+  const KeptPasses& kept_;
   std::map<std::string, ReferenceFailure> failed_references_;
   std::map<std::string, process::WorkerOutcome> model_files_;  // by name, made or not
   std::map<std::filesystem::path, BuildOutcome> built_files_;  // likewise

@@ -61,7 +61,8 @@ class InferenceInRun : public KindInRun {
   explicit InferenceInRun(const KindTools& tools)
       : tools_(tools),
         artefacts_(tools.scratch),
-        preparation_(tools, artefacts_),
+        kept_(tools_),
+        preparation_(tools, artefacts_, kept_),
         peaks_(tools.setup, tools.run_dir, tools.observer, tools.interrupt),
         gpu_peaks_(tools) {}
 
@@ -113,6 +114,7 @@ class InferenceInRun : public KindInRun {
 
   KindTools tools_;
   Artefacts artefacts_;
+  const KeptPasses kept_;
   CasePreparation preparation_;
   CasePeaks peaks_;
   GpuPeaks gpu_peaks_;
@@ -134,8 +136,7 @@ void InferenceInRun::prepare(CaseRun& c) {
 bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
   try {
     prepare_check_files(
-        c.definition, artefacts_,
-        [&](const pass::PassSpec& spec) { return tools_.runner.run_announced(c, spec); }, pass);
+        c.definition, artefacts_, [&](const pass::PassSpec& spec) { return kept_.run(c, spec); }, pass);
   } catch (const PassFailure& e) {
     const bool unreadable = e.reason_code() == "io";  // a file that the user named
     if (!tools_.interrupt) end_case(c, unreadable ? "data" : e.reason_code(), e.what());
