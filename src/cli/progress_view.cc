@@ -134,6 +134,12 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   draw(line + "   " + words_of(*r.steps), console_.width);
 }
 
+void ProgressView::unchecked_figure(const pass::ProgressRecord& record) {
+  const std::scoped_lock lock(mutex_);
+  clear();
+  plain(fmt::format("{}   {} so far; outputs not checked yet", headline(), figures_of(record)));
+}
+
 void ProgressView::pass_timed(const run::PassTimes& times) {
   const std::scoped_lock lock(mutex_);
   run::add_phase(passes_, {times.pass, times.seconds()});
@@ -157,6 +163,7 @@ void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& probl
   const std::scoped_lock lock(mutex_);
   clear();
   under_way_.clear();
+  pass_ = pass;  // others may have run within it
   if (console_.terminal && !console_.verbose) return;
   plain(headline() + (problem.empty() ? "   done" : "   " + on_one_line(problem)) +
         (pass.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass.seconds_left)) : ""));

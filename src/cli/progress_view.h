@@ -34,6 +34,7 @@ class ProgressView : public run::RunObserver {
   void document(const std::string& text) override;
   void pass_begins(const run::PassInfo& pass) override;
   void progress(const pass::ProgressRecord& record) override;
+  void unchecked_figure(const pass::ProgressRecord& record) override;
   void pass_timed(const run::PassTimes& times) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;
   void run_ends(const result::RunResult& run) override;

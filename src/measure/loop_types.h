@@ -31,6 +31,7 @@ struct Progress {
   std::int64_t n = 0;  // samples in this phase
   std::int64_t elapsed_ns = 0;
   const stats::StopDecision* decision = nullptr;  // the last checkpoint's; null before the first
+  std::optional<double> median_ns{};              // per iteration, of measured samples before it
 };
 
 // Called between samples, never inside the timed region. Each may be empty.

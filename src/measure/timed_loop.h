@@ -117,8 +117,12 @@ class TimedLoop {
   void report(std::int64_t now_ns) {
     last_report_ns_ = now_ns;
     if (!hooks_.progress) return;
-    hooks_.progress({phase_, static_cast<std::int64_t>(current_->size()), now_ns - phase_start_ns_,
-                     result_.checks > 0 ? &result_.stop : nullptr});
+    Progress progress{phase_, static_cast<std::int64_t>(current_->size()), now_ns - phase_start_ns_};
+    if (result_.checks > 0)
+      progress.decision = &result_.stop;
+    else if (phase_ == Phase::kMeasure && !current_->empty())
+      progress.median_ns = stats::median(per_iteration_ns(*current_, 0, result_.batch));
+    hooks_.progress(progress);
   }
 
   const C& clock_;

@@ -97,7 +97,7 @@ PACELINE_FIELDS(ProfileLayers, inferences);
 PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, load_libraries, model,
                 settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
                 reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
-                load, pin_cpus, task, ranks, table_file, objects_file);
+                load, pin_cpus, task, ranks, table_file, check_file, objects_file);
 
 void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
   std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });

@@ -131,8 +131,11 @@ struct PassSpec {
   Task task;
   RankSpec ranks;          // of a pass by ranks
   std::string table_file;  // where rank 0 writes tables that are too large for records; empty: nowhere
-  std::string
-      objects_file;  // where the worker lists the shared objects that it ran in the end; empty: nowhere
+  // Of a timed pass whose check follows its loop: it then waits for this file, which holds its spec with what
+  // the check brought, or null. Empty: the check was before it.
+  std::string check_file;
+  // Where the worker lists the shared objects that it ran in the end; empty: nowhere.
+  std::string objects_file;
 
   // Takes the place of the plug-in of this role, where there is one.
   void use(plugin::Role role, const std::string& name, const std::string& file = {});

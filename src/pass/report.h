@@ -28,6 +28,8 @@ namespace paceline::pass {
 // The phases of a pass until an engine has read its model.
 inline constexpr const char* kStartPhase = "start";
 inline constexpr const char* kLoadPhase = "load";
+// A timed pass has its times, and waits for what its outputs are compared with.
+inline constexpr const char* kUncheckedPhase = "unchecked";
 
 struct PluginReport {
   std::vector<plugin::Capability> capabilities;

@@ -20,7 +20,7 @@ constexpr std::int64_t kSigtermGraceNs = 2'000'000'000;  // between SIGTERM and 
 // Watches the worker until it has ended. An interrupt or the deadline stops it.
 void watch(RunningWorker& worker, double timeout_s, const std::atomic<bool>& interrupt) {
   const SteadyClock clock;
-  const std::int64_t deadline = clock.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+  std::int64_t deadline = clock.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
   std::int64_t kill_at = 0;  // 0: it is not being stopped
   const auto stop = [&](int signal, Verdict why) {
     worker.stop(signal, std::move(why));
@@ -28,8 +28,10 @@ void watch(RunningWorker& worker, double timeout_s, const std::atomic<bool>& int
   };
   while (worker.running()) {
     RunningWorker::wait_for_news({&worker}, kill_at == 0 ? kQuietPollMs : kStoppingPollMs);
+    const std::int64_t heard = clock.now_ns();
     worker.look();
     const std::int64_t now = clock.now_ns();
+    deadline += now - heard;  // whoever hears it may run other passes meanwhile
     if (kill_at == 0 && interrupt) stop(SIGTERM, {"interrupted", "interrupted"});
     if (kill_at == 0 && now > deadline)
       stop(SIGKILL, {"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'",

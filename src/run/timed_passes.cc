@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "run/case/kind_rules.h"
 #include "run/case/quiet.h"
@@ -55,9 +57,9 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
 // Neighbours that stayed through several waits are there to stay: waiting for each pass would cost more than
 // the passes.
 void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
-  const auto check = waits_in_vain_ >= kVainWaits ? QuietCheck::kLook
-                     : repetition > 0             ? QuietCheck::kShort
-                                                  : QuietCheck::kFull;
+  const auto check = waits_in_vain_ >= kVainWaits      ? QuietCheck::kLook
+                     : repetition > 0 || c.later_check ? QuietCheck::kShort
+                                                       : QuietCheck::kFull;
   const bool quiet = run::wait_for_quiet(c.definition, check, observer_, interrupt_);
   waits_in_vain_ = quiet ? 0 : waits_in_vain_ + 1;
 }
@@ -73,15 +75,54 @@ void TimedPasses::conclude(std::vector<CaseRun>& cases) {
   }
 }
 
+pass::PassSpec TimedPasses::timed_pass(const CaseRun& c, std::int64_t repetition) {
+  auto pass = c.base;
+  pass.repetition = repetition;
+  use_model_file(c, pass);
+  return pass;
+}
+
+void TimedPasses::check_now(CaseRun& c) {
+  std::exchange(c.later_check, std::nullopt)->run();
+  keeper_.keep(c);
+}
+
+// With the check between the loop and the comparison of its outputs, where that is left to do: it neither
+// disturbs the times nor delays them.
+process::WorkerOutcome TimedPasses::run_pass(CaseRun& c, std::int64_t repetition) {
+  auto pass = timed_pass(c, repetition);
+  if (!c.later_check) return runner_.run_kept(c, pass);
+  pass.check_file = c.later_check->file.string();
+  std::exception_ptr failure;
+  const auto check = [&] {
+    try {
+      check_now(c);
+      const bool goes_on = !c.ended && !interrupt_;
+      replace_file(pass.check_file, goes_on ? pass::to_json(timed_pass(c, repetition)).dump() : "null");
+    } catch (...) {
+      failure = std::current_exception();
+      replace_file(pass.check_file, "null");
+    }
+  };
+  auto outcome = runner_.run_kept(c, pass, check);
+  if (failure) std::rethrow_exception(failure);
+  return outcome;
+}
+
 void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info) {
   const auto repetition = slot.repetition;
   wait_for_quiet(c, repetition);
   if (interrupt_) return;
-  auto pass = c.base;
-  pass.repetition = repetition;
-  use_model_file(c, pass);
   observer_.pass_begins(info);
-  auto outcome = runner_.run_kept(c, pass);
+  auto outcome = run_pass(c, repetition);
+  if (c.later_check && !interrupt_) {  // it did not come so far: the check says better what is wrong
+    check_now(c);
+    if (!c.ended && !interrupt_) outcome = run_pass(c, repetition);
+  }
+  if (c.ended) {
+    observer_.pass_ends(info, "withdrawn: " + c.result.reason);
+    return observer_.case_ends(c.result);
+  }
   if (outcome.ok) {
     outcome.report.repetition.index = repetition;
     const bool again = c.again.contains(repetition);

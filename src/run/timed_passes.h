@@ -28,6 +28,9 @@ class TimedPasses {
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   void conclude(std::vector<CaseRun>& cases);
   void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
+  static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition);
+  void check_now(CaseRun& c);
+  process::WorkerOutcome run_pass(CaseRun& c, std::int64_t repetition);
   std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;

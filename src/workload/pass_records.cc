@@ -33,6 +33,7 @@ pass::ProgressRecord to_progress(const measure::Progress& p) {
                               {},
                               {},
                               {}};
+  if (p.median_ns) record.p50_ns = *p.median_ns;
   if (p.decision != nullptr) {
     const auto& p50 = p.decision->first;
     record.p50_ns = {p50.value, "insufficient_samples"};

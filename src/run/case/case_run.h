@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +16,12 @@
 #include "run/case/plugin_choice.h"
 
 namespace paceline::run {
+
+// The check of a case whose first timed pass runs before it, so that a figure is there at once.
+struct LaterCheck {
+  std::filesystem::path file;  // that the timed pass waits for; it goes with the run
+  std::function<void()> run;   // the case may end
+};
 
 // A case on its way: its settings, where its engine is, and what its passes have brought so far.
 struct CaseRun {
@@ -29,7 +37,8 @@ struct CaseRun {
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string gpu;                 // of this machine, where ranks are on GPUs and the driver names them
-  std::string model_file;    // what the engine reads instead of a built-in model; empty: it has the model
+  std::string model_file;  // what the engine reads instead of a built-in model; empty: it has the model
+  std::optional<LaterCheck> later_check{};
   std::string no_reference;  // why its outputs cannot be checked, where they should be
   std::string interrupted;   // what was kept of a repetition that was interrupted
   bool selected = true;      // of --only

@@ -42,6 +42,8 @@ class RunObserver {
   virtual void pass_begins(const PassInfo&) {}
   virtual void notice(const std::string&) {}  // worth a line, but nothing is wrong
   virtual void progress(const pass::ProgressRecord&) {}
+  // The first figure of a timed pass whose outputs are checked after it.
+  virtual void unchecked_figure(const pass::ProgressRecord&) {}
   // A case with the figures of one part of it: a size of a sweep. It is measured further.
   virtual void part_measured(const result::CaseResult&) {}
   // Stands before pass_ends, where that follows.
@@ -61,6 +63,9 @@ class Observers : public RunObserver {
   void pass_begins(const PassInfo& pass) override { tell(&RunObserver::pass_begins, pass); }
   void notice(const std::string& words) override { tell(&RunObserver::notice, words); }
   void progress(const pass::ProgressRecord& record) override { tell(&RunObserver::progress, record); }
+  void unchecked_figure(const pass::ProgressRecord& record) override {
+    tell(&RunObserver::unchecked_figure, record);
+  }
   void part_measured(const result::CaseResult& part) override { tell(&RunObserver::part_measured, part); }
   void pass_timed(const PassTimes& times) override { tell(&RunObserver::pass_timed, times); }
   void pass_ends(const PassInfo& pass, const std::string& problem) override {

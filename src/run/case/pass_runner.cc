@@ -33,11 +33,12 @@ process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& p
   return start(c, request_of(c, pass));
 }
 
-process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass) const {
+process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass,
+                                            const std::function<void()>& check) const {
   auto request = request_of(c, pass);
   request.record_file = c.record_file(pass.kind, pass.repetition);
   request.spec.table_file = process::unfinished_table_of(request.record_file);
-  return start(c, request);
+  return start(c, request, check);
 }
 
 process::WorkerOutcome PassRunner::announce(const CaseRun& c, const process::WorkerRequest& request,
@@ -67,13 +68,17 @@ process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::Pass
   return request;
 }
 
-process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request) const {
+process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request,
+                                         const std::function<void()>& check) const {
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", format_utc(std::time(nullptr)),
                                        pass::pass_kind_name(request.spec.kind), request.spec.repetition));
   PhaseWatch watch(pass::pass_kind_name(request.spec.kind));
+  bool told = false;  // of a figure that is not checked yet
   auto outcome = executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
     watch.hear(p);
     if (p.part) return tell_part(c, *p.part);
+    if (check && p.phase == pass::kUncheckedPhase) return check();
+    if (check && p.p50_ns && !std::exchange(told, true)) observer_.unchecked_figure(p);
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   });
   const auto times = watch.end();

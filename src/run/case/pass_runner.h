@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <filesystem>
+#include <functional>
 
 #include "process/pass_executor.h"
 #include "run/case/case_run.h"
@@ -25,8 +26,10 @@ class PassRunner {
         interrupt_(interrupt) {}
 
   process::WorkerOutcome run(const CaseRun& c, const pass::PassSpec& pass) const;
-  // Its records are kept for --resume.
-  process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass) const;
+  // Its records are kept for --resume. `check` is called once a timed pass waits for its check; it may run
+  // other passes.
+  process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass,
+                                  const std::function<void()>& check = {}) const;
   // As run(); the observer hears when the pass begins and ends, under a name for people (empty: its own).
   process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass,
                                        const std::string& name = {}) const;
@@ -38,7 +41,8 @@ class PassRunner {
   process::WorkerOutcome announce(const CaseRun& c, const process::WorkerRequest& request,
                                   const std::string& name) const;
   [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass) const;
-  [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request) const;
+  [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request,
+                                             const std::function<void()>& check = {}) const;
   void tell_part(const CaseRun& c, const pass::PassReport& report) const;
 
   process::PassExecutor& executor_;

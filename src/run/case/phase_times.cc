@@ -39,7 +39,8 @@ void PhaseWatch::hear(const pass::ProgressRecord& record) {
 void PhaseWatch::enter(const std::string& phase) {
   if (phase == phase_) return;
   const auto now = clock_.now_ns();
-  add_phase(times_, {phase_, static_cast<double>(now - since_ns_) * 1e-9});
+  if (phase_ != pass::kUncheckedPhase)  // other passes run then
+    add_phase(times_, {phase_, static_cast<double>(now - since_ns_) * 1e-9});
   phase_ = phase;
   since_ns_ = now;
 }

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/text.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
 #include "host/gpu_locality.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_settings.h"
+#include "run/case/model_parts.h"
 
 namespace paceline::run {
 namespace {
@@ -65,6 +68,21 @@ InferenceMemory least_inference_memory(const Case& c) {
 MemoryHere memory_here() {
   return {host::read_memory(host::SystemFiles{}),
           [](int index) { return host::gpu_at_index(host::gpu_places(), index); }};
+}
+
+bool leaves_room_beside(const CaseRun& c, const MemoryHere& here) {
+  constexpr double kTimes =
+      16;  // engines unpack weights, and the check has a reference and copies of the file
+  const auto usable = host::usable_bytes(here.host);
+  const auto* known = config::find_model(c.definition.settings.text("model"));
+  double bytes = bytes_of(c.base.model.inputs) + (known ? 4.0 * static_cast<double>(known->parameters) : 0);
+  for (const auto& model : {c.base.model.file, c.base.model.weights_file})
+    for (const auto& part : model_parts(model)) {
+      std::error_code missing;
+      if (const auto size = std::filesystem::file_size(part, missing); !missing)
+        bytes += static_cast<double>(size);
+    }
+  return usable && kTimes * bytes <= static_cast<double>(*usable);
 }
 
 std::string memory_obstacle(const Case& c, const MemoryHere& here) {

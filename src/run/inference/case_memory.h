@@ -7,6 +7,7 @@
 #include "config/plan.h"
 #include "host/memory.h"
 #include "host/nvml.h"
+#include "run/case/case_run.h"
 
 namespace paceline::run {
 
@@ -25,6 +26,9 @@ struct MemoryHere {
   std::function<host::NvidiaGpu(int index)> gpu;  // as CUDA counts in this process
 };
 MemoryHere memory_here();
+
+// Whether processes that check a case fit beside the one that has measured it, with ample room.
+bool leaves_room_beside(const CaseRun& c, const MemoryHere& here);
 
 // Why an inference of the case cannot fit, with what it needs and what there is; empty: it may, or the sizes
 // are not known.

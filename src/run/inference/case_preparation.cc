@@ -67,8 +67,8 @@ std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseR
   return std::nullopt;
 }
 
-bool CasePreparation::prepare(CaseRun& c, pass::PassSpec& pass) {
-  return use_model_file_of(c) && quantise(c) && build(c) && make_reference(c, pass);
+bool CasePreparation::make_model(CaseRun& c) {
+  return use_model_file_of(c) && quantise(c) && build(c);
 }
 
 // The file of a built-in model again as the one file that the engine takes, for these shapes; made once for
@@ -190,7 +190,6 @@ void use_its_samples(pass::PassSpec& pass, pass::PassSpec& reference) {
 
 }  // namespace
 
-// Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   if (!pass.reference_file.empty()) return true;  // the user's own
   if (c.definition.settings.text("accuracy.check") == "off") {

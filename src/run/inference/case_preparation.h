@@ -22,8 +22,11 @@ class CasePreparation {
   CasePreparation(const KindTools& tools, Artefacts& artefacts, const KeptPasses& kept)
       : tools_(tools), artefacts_(artefacts), kept_(kept) {}
 
-  // Names the files in the case and in its check pass. False: the case has ended, or the run is interrupted.
-  bool prepare(CaseRun& c, pass::PassSpec& pass);
+  // Names the model's file in the case. False: the case has ended, or the run is interrupted.
+  bool make_model(CaseRun& c);
+  // Names the reference in the check pass; without one there is no claim about accuracy, and the result says
+  // so. False: likewise.
+  bool make_reference(CaseRun& c, pass::PassSpec& pass);
 
  private:
   // A built-in model as a file; no path where the engine has the model itself.
@@ -47,7 +50,6 @@ class CasePreparation {
   };
   bool build(CaseRun& c);
   std::optional<std::pair<std::string, pass::PreparedFile>> built_file(CaseRun& c, const BuildOrder& order);
-  bool make_reference(CaseRun& c, pass::PassSpec& pass);
   struct SecondRun {
     std::string file, why_not;  // one of them
   };

@@ -108,6 +108,8 @@ class InferenceInRun : public KindInRun {
     gpu_peaks_.fill(c);
   }
   bool make_files(CaseRun& c, pass::PassSpec& pass);
+  [[nodiscard]] bool times_first(const CaseRun& c) const;
+  void judge(CaseRun& c, pass::PassSpec pass);
   void check(CaseRun& c, pass::PassSpec pass);
   void cross_check_case(CaseRun& c);
   void profile(CaseRun& c);
@@ -125,6 +127,31 @@ void InferenceInRun::prepare(CaseRun& c) {
   fill_peaks(c);
   auto pass = check_pass(c.base);
   if (!make_files(c, pass)) return;
+  if (!times_first(c)) return judge(c, std::move(pass));
+  c.later_check = {tools_.scratch / ("checked-" + c.definition.id + ".json"),
+                   [this, &c, pass] { judge(c, pass); }};
+}
+
+// Whether its figure is there before its outputs are checked: where it is all that the run measures, and the
+// timed process may wait beside those that check it.
+bool InferenceInRun::times_first(const CaseRun& c) const {
+  const auto& load = c.base.load;
+  const bool alone = tools_.setup.cases.size() == 1 && c.result.repetitions_planned == 1 &&
+                     !tools_.setup.in_process && c.result.repetitions.empty();
+  const bool checked = c.result.correctness.checked || !c.result.precision.executed.empty();
+  const bool simple = traits_of(load.scenario).one_at_a_time && load.instances <= 1 &&
+                      device_of(c.definition.settings).kind == DeviceKind::kCpu;
+  return alone && !checked && simple && c.definition.settings.text("accuracy.check") != "off" &&
+         leaves_room_beside(c, memory_);
+}
+
+// Makes the reference, checks the outputs against it, and tells the timed passes what they need of both.
+void InferenceInRun::judge(CaseRun& c, pass::PassSpec pass) {
+  if (!preparation_.make_reference(c, pass)) return;
+  use_model_file(c, pass);
+  c.base.samples = pass.samples;
+  c.base.reference_file = pass.reference_file;
+  c.base.reference_name = pass.reference_name;
   const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
   if (!known || lacks_dump(c)) check(c, pass);
   pass::use_limits(c.base, c.result.benchmark.precision);
@@ -148,13 +175,9 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
     return false;
   }
-  if (!preparation_.prepare(c, pass)) return false;
-  use_model_file(c, pass);
   c.base.input_files = pass.input_files;
   c.base.samples = pass.samples;
-  c.base.reference_file = pass.reference_file;
-  c.base.reference_name = pass.reference_name;
-  return true;
+  return preparation_.make_model(c);
 }
 
 void InferenceInRun::check(CaseRun& c, pass::PassSpec pass) {

@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/npy.h"
+#include "base/reading.h"
 #include "base/units.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
@@ -199,7 +202,25 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase(kUnload);
 }
 
-void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+namespace {
+
+// Sleeps until the case is checked, and takes over what the outputs are compared with. False: interrupted.
+bool wait_for_check(pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+  if (spec.check_file.empty()) return true;
+  sink.phase(pass::kUncheckedPhase);
+  constexpr auto kPoll = std::chrono::milliseconds(5);
+  while (!interrupt && !std::filesystem::exists(spec.check_file)) std::this_thread::sleep_for(kPoll);
+  if (interrupt) return false;
+  const auto checked = nlohmann::json::parse(read_regular_file(spec.check_file));
+  if (checked.is_null()) throw Error(ErrorCode::kData, "the check of its outputs failed");
+  spec = pass::pass_from_json(checked);
+  return true;
+}
+
+}  // namespace
+
+void run_timed(const pass::PassSpec& given, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+  pass::PassSpec spec = given;
   TimedRepetition repetition(spec, sink);
   auto loaded = load_engine(spec, sink);
   repetition.figures.load_ns = loaded.load_ns;
@@ -213,6 +234,7 @@ void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<b
   if (interrupt || loop.samples.empty()) return;
   const auto device = between.take_times(loop.samples.size());
 
+  if (!wait_for_check(spec, sink, interrupt)) return;
   sink.phase("verify");
   sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));
   if (const auto feeding = engine.feeding(); !feeding.empty())

@@ -232,6 +232,23 @@ TEST(TimedLoop, NothingButTheBodyIsBetweenTwoTimestamps) {
   EXPECT_GT(reports, 10);
 }
 
+TEST(TimedLoop, ProgressHasAMedianBeforeTheFirstCheckpoint) {
+  auto config = without_warmup();
+  config.iterations = 20;
+  config.progress_interval_ns = 30 * kMs;
+  Bench bench;
+  LoopHooks hooks;
+  int before = 0;
+  hooks.progress = [&](const Progress& progress) {
+    if (progress.decision) return;
+    ++before;
+    ASSERT_TRUE(progress.median_ns);
+    EXPECT_NEAR(*progress.median_ns, 10 * kMs, 100);
+  };
+  bench.run(config, 0, 10 * kMs, hooks);
+  EXPECT_GT(before, 3);
+}
+
 TEST(TimedLoop, SamplesAreMonotoneAndDoNotOverlap) {
   Bench bench;
   const auto result = bench.run(without_warmup(), 0.05);
