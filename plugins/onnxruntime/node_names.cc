@@ -37,11 +37,17 @@ bool is_work(const std::string& op) {
 
 NodeNames::NodeNames(const std::string& file) {
   if (model_suffix(file) != ".onnx") return;
-  const auto model = onnx::read_model(file);
+  const auto model = onnx::read_without_data(file);
   std::map<std::string, std::size_t> makers;
+  std::map<std::string, Shape> tensors;
+  for (const auto& tensor : model.graph().initializer())
+    tensors[tensor.name()] = {tensor.dims().begin(), tensor.dims().end()};
   for (const auto& node : model.graph().node()) {
     const auto index = nodes_.size();
-    nodes_.push_back({onnx::layer_name(node), node.op_type(), {}});
+    nodes_.push_back({onnx::layer_name(node), node.op_type(), {}, {}});
+    if (const auto weights = node.input_size() > 1 ? tensors.find(node.input(1)) : tensors.end();
+        weights != tensors.end())
+      nodes_.back().weights = weights->second;
     for (const auto& input : node.input())  // nodes are in order of execution
       if (const auto maker = makers.find(input); maker != makers.end())
         nodes_.back().producers.push_back(maker->second);
@@ -70,11 +76,21 @@ std::size_t NodeNames::work_behind(std::size_t node) const {
   return node;
 }
 
-std::string NodeNames::layer_of(const std::string& executed, const std::string& type) const {
+// Null where no name is contained.
+const NodeNames::Node* NodeNames::node_of(const std::string& executed, const std::string& type) const {
   for (const auto& [name, node] : names_)
-    if (holds(executed, name))
-      return plugin_support::layer_of_node(nodes_[is_work(type) ? work_behind(node) : node].name);
-  return {};
+    if (holds(executed, name)) return &nodes_[is_work(type) ? work_behind(node) : node];
+  return nullptr;
+}
+
+std::string NodeNames::layer_of(const std::string& executed, const std::string& type) const {
+  const auto* node = node_of(executed, type);
+  return node ? plugin_support::layer_of_node(node->name) : std::string();
+}
+
+Shape NodeNames::weights_of(const std::string& executed, const std::string& type) const {
+  const auto* node = node_of(executed, type);
+  return node && is_work(node->op) ? node->weights : Shape();
 }
 
 }  // namespace paceline::ort_plugin

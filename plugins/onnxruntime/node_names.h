@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/tensor.h"
+
 namespace paceline::ort_plugin {
 
 // The nodes of a file and their names. ONNX Runtime rewrites graphs and names what it fused after one of the
@@ -16,12 +18,16 @@ class NodeNames {
   // The model's layer for an executed node: that of the longest name which the node's name contains; for a
   // convolution or matrix product, that of the one behind this name. Empty where no name is contained.
   [[nodiscard]] std::string layer_of(const std::string& executed, const std::string& type) const;
+  // The dimensions of the file's weights of an executed convolution or matrix product; empty: not found.
+  [[nodiscard]] Shape weights_of(const std::string& executed, const std::string& type) const;
 
  private:
   struct Node {
     std::string name, op;
     std::vector<std::size_t> producers;  // of its inputs, in their order
+    Shape weights;                       // its second input, where that is a tensor of the file
   };
+  [[nodiscard]] const Node* node_of(const std::string& executed, const std::string& type) const;
   [[nodiscard]] std::size_t work_behind(std::size_t node) const;
 
   std::vector<Node> nodes_;

@@ -121,7 +121,32 @@ std::string packed_weights(const Shape& data, const Shape& weights) {
   return {};
 }
 
+constexpr std::int64_t kLargestBlock = 16;  // of channels
+
+// Whether `padded` is `size`, or the next multiple of a block.
+bool fills_up(std::int64_t size, std::int64_t padded) {
+  return size <= padded && padded - size < kLargestBlock;
+}
+
 }  // namespace
+
+bool is_convolution(const ProfiledNode& node) {
+  return node.op == "Conv" || node.op == "FusedConv";
+}
+
+std::optional<ProfiledNode> without_padding(ProfiledNode node, const Shape& weights) {
+  if (node.inputs.size() < 2 || node.outputs.empty() || weights.size() < 3) return std::nullopt;
+  auto& given = node.inputs[1].shape;
+  auto& output = node.outputs.front().shape;
+  const bool same = given.size() == weights.size() && output.size() == weights.size() &&
+                    std::equal(weights.begin() + 2, weights.end(), given.begin() + 2) &&
+                    fills_up(weights[0], given[0]) && fills_up(weights[1], given[1]) &&
+                    fills_up(weights[0], output[1]);
+  if (!same) return std::nullopt;
+  given = weights;
+  output[1] = weights[0];
+  return node;
+}
 
 plugin_support::LayerWork work_of(const ProfiledNode& node) {
   const auto type = node.inputs.empty() ? std::string() : node.inputs.front().type;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Works out the precision and the operations of a node in ONNX Runtime's profile.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,10 @@ struct ProfiledNode {
 // Precision and operations of a node. Convolutions, matrix products, attention and recurrent layers have
 // FLOPs; where a node is quantised, its integers determine the precision, whatever its outputs are.
 plugin_support::LayerWork work_of(const ProfiledNode& node);
+
+// A convolution whose channels may be filled up to whole blocks, with the weights that the file has for it.
+// nullopt: these cannot be its weights.
+std::optional<ProfiledNode> without_padding(ProfiledNode node, const Shape& weights);
+bool is_convolution(const ProfiledNode& node);
 
 }  // namespace paceline::ort_plugin

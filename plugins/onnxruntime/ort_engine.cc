@@ -172,7 +172,7 @@ std::vector<ProfiledRun> OrtEngine::profiled(const SlotState& state, Ort::Sessio
 }
 
 ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions options) const {
-  auto runs = profiled(state, std::move(options), 1);
+  auto runs = profiled(state, std::move(options), 0);
   return runs.empty() ? ProfiledRun{} : std::move(runs.back());
 }
 
@@ -187,31 +187,37 @@ void OrtEngine::name_float_layers(std::vector<plugin_support::LayerWork>& layers
     if (in_float(work)) work.layer.model_layer = names.layer_of(work.layer.name, work.layer.type);
 }
 
-// A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
-// like the measured session.
+// A node's inputs lack prepacked weights, so this session packs none.
 OrtEngine::Executed OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
-  const auto nodes = profiled_once(state, std::move(unpacked));
-  const auto timed = profiled_once(state, session_options(model_.file, model_, settings_));
+  auto nodes = profiled_once(state, std::move(unpacked));
   std::vector<plugin_support::LayerWork> layers;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    layers.push_back(work_of(nodes[i]));
-    const bool same = i < timed.size() && timed[i].name == nodes[i].name;
-    layers.back().layer.time_ns =
-        same && !provider_.on_device() ? std::optional(timed[i].time_ns) : std::nullopt;
+  for (const auto& node : nodes) {
+    layers.push_back(work_of(node));
+    layers.back().layer.time_ns.reset();
   }
   for (auto& work : layers)
     if (provider_.precision == "tf32" && work.layer.flops && work.layer.precision == "fp32")
       work.layer.precision = "tf32";
   name_float_layers(layers);
-  return {std::move(layers), provider_.on_device()
-                                 ? nodes_elsewhere(provider_.name, provider_.allow_cpu, nodes)
-                                 : std::string()};
+  auto elsewhere =
+      provider_.on_device() ? nodes_elsewhere(provider_.name, provider_.allow_cpu, nodes) : std::string();
+  return {std::move(layers), std::move(elsewhere), std::move(nodes)};
 }
 
-// The model's own operations: with blocks of channels ("nchwc") every layer is padded to whole blocks.
-std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
+// The model's own operations: with blocks of channels ("nchwc") every convolution is padded to whole blocks.
+// Where names do not lead to the file's weights, a session without blocks tells.
+std::optional<double> OrtEngine::unpadded_flops(const SlotState& state, const ProfiledRun& nodes) const {
+  const NodeNames names(model_.file);
+  std::vector<plugin_support::LayerWork> own;
+  for (const auto& node : nodes) {
+    const auto as_in_file = is_convolution(node) ? without_padding(node, names.weights_of(node.name, node.op))
+                                                 : std::optional(node);
+    if (!as_in_file) break;
+    own.push_back(work_of(*as_in_file));
+  }
+  if (own.size() == nodes.size()) return plugin_support::read_back_of(std::move(own), "").flops;
   auto options = session_options(model_.file, model_, settings_);
   options.SetGraphOptimizationLevel(ORT_ENABLE_EXTENDED);
   options.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
@@ -273,7 +279,7 @@ bool OrtEngine::set_rounded(const SlotState& state, std::vector<plugin_support::
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto [layers, elsewhere] = executed_layers(state);
+    auto [layers, elsewhere, nodes] = executed_layers(state);
     const bool rounds = set_rounded(state, layers);
     auto result = plugin_support::read_back_of(
         std::move(layers), "ONNX Runtime's profiler: types and shapes of every node's inputs");
@@ -282,7 +288,7 @@ plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
       return l.type == "ReorderInput" || l.type == "ReorderOutput";
     });
     if (rounds) result.note = kRounded;
-    if (blocked) result.flops = unpadded_flops(state);
+    if (blocked) result.flops = unpadded_flops(state, nodes);
     return result;
   });
 }
