@@ -6,9 +6,12 @@
 #include <string_view>
 
 #include "analysis/case_query.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
+#include "onnx/model_file.h"
+#include "onnx/placement.h"
 
 namespace paceline::cli {
 namespace {
@@ -25,6 +28,15 @@ bool compares_already(const config::FlagSet& flags) {
 // The check asked the engine to run the file, and it could not.
 bool refused(const result::RunResult& run, std::string_view engine) {
   return std::ranges::any_of(run.cases, [&](const auto& c) { return c.correctness.refused_by == engine; });
+}
+
+// A quantised file has decided about its precision.
+bool can_be_quantised(const std::string& file) {
+  try {
+    return onnx::has_products(file) && !onnx::is_quantised(onnx::read_without_data(file));
+  } catch (const Error&) {
+    return false;  // the check has said why
+  }
 }
 
 }  // namespace
@@ -44,7 +56,7 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   if (readers.empty()) return {};
   std::string command = "paceline infer";
   for (const auto& word : context.arguments) command += " " + analysis::shell_word(word);
-  const std::string precisions = onnx::has_products(settings.text("model")) ? " --precision fp32,int8" : "";
+  const std::string precisions = can_be_quantised(settings.text("model")) ? " --precision fp32,int8" : "";
   if (precisions.empty() && readers.size() < 2) return {};
   return command + " --engine " + join(readers, ",") + precisions + " --repetitions 6";
 }
