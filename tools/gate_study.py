@@ -6,7 +6,7 @@ usage: VENV/bin/python tools/gate_study.py [--folder gate] [--paceline build/rel
 
 Each net of NETS has random weights and is written as an ONNX file and as a TorchScript file (VENV needs torch and onnx). Each is measured as it is,
 and in copies that compute wrongly against the right file (--accuracy-reference): one layer with weights and inputs in fp16, in bf16, a channel that is
-lost, and a class that is lost. A false failure is a right run that fails; a false pass is a wrong one that passes, however little its copy changes.
+lost, a class that is lost, and scores beside boxes in pixels that are gone, swapped or 5 % off (the first two in bf16, too). A false failure is a right run that fails; a false pass is a wrong one that passes, however little its copy changes.
 A run without a verdict is an error, and counts as such. --docs writes the table between the marks of that page. The exit code is 1 where there is a
 false failure, a false pass or an error.
 """
@@ -96,6 +96,76 @@ class TwoHeads(nn.Module):
         return self.boxes(t).flatten(2).transpose(1, 2), torch.sigmoid(self.scores(t)).flatten(2).transpose(1, 2)
 
 
+class OneTable(nn.Module):
+    """A detector whose boxes in pixels and scores below 1 are columns of one output."""
+
+    def __init__(self):
+        super().__init__()
+        self.trunk = nn.Sequential(conv(3, 16, stride=2), conv(16, 32, stride=2))
+        self.boxes, self.scores = nn.Conv2d(32, 4, 1), nn.Conv2d(32, 10, 1)
+
+    def forward(self, x):
+        t = self.trunk(x)
+        return torch.cat([640 * torch.sigmoid(self.boxes(t)), torch.sigmoid(self.scores(t) - 4)], 1).flatten(2).transpose(1, 2)
+
+
+class Excite(nn.Module):
+    """Squeeze and excite: channels are weighed by what the mean over all pixels says."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.down, self.up = nn.Conv2d(width, width // 4, 1), nn.Conv2d(width // 4, width, 1)
+
+    def forward(self, x):
+        return x * torch.sigmoid(self.up(torch.relu(self.down(x.mean((2, 3), keepdim=True)))))
+
+
+class PixelMean(nn.Module):
+    def forward(self, x):
+        return x.mean((2, 3))
+
+
+class Cancels(nn.Module):
+    """A sum of a thousand values whose signs alternate."""
+
+    def __init__(self):
+        super().__init__()
+        self.signs = nn.Parameter(torch.tensor([1.0, -1.0]).repeat(512) * torch.rand(16, 1024))
+
+    def forward(self, x):
+        return (x[:, None, :].abs() * self.signs).sum(2)
+
+
+class ThereAndBack(nn.Module):
+    def forward(self, x):
+        return (x + 1e4) - 1e4
+
+
+class Decoder(nn.Module):
+    """Tokens in, scores of the next token out."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.blocks = nn.Embedding(50, 64), nn.Sequential(Attention(64, 4), Attention(64, 4))
+        self.head = nn.Linear(64, 50)
+
+    def forward(self, x):
+        return self.head(self.blocks(self.table(x)))
+
+
+class Label(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x).argmax(1)
+
+
+def perceptron():
+    return nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+
+
 def conv(i, o, norm=True, **options):
     return nn.Sequential(nn.Conv2d(i, o, 3, padding=1, **options), nn.BatchNorm2d(o) if norm else nn.Identity(), nn.ReLU())
 
@@ -133,8 +203,17 @@ NETS = {
     "outputs of 1e-10": (lambda: nn.Sequential(conv(3, 16), conv(16, 32), head(32), Times(1e-10)), (3, 32, 32)),
     "zero head": (zero_head, (3, 32, 32)),
     "wide dynamic range": (wide_range, (64,)),
-    "perceptron": (lambda: nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)), (64,)),
+    "perceptron": (perceptron, (64,)),
+    "boxes and scores in one table": (OneTable, (3, 64, 64)),
+    "mean over 224 x 224": (lambda: nn.Sequential(conv(3, 8), PixelMean()), (3, 224, 224)),
+    "squeeze and excite over 112 x 112": (lambda: nn.Sequential(conv(3, 16, stride=2), Excite(16), conv(16, 16, stride=2), Excite(16), head(16)), (3, 224, 224)),
+    "a sum that cancels": (lambda: nn.Sequential(nn.Linear(64, 1024), Cancels()), (64,)),
+    "(y + 1e4) - 1e4": (lambda: nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 16), ThereAndBack()), (64,)),
+    "decoder (integers in)": (Decoder, (12,)),
+    "labels (integers out)": (lambda: Label(perceptron()), (64,)),
+    "float64": (lambda: perceptron().double(), (64,)),
 }
+DTYPES = {"decoder (integers in)": torch.int64, "float64": torch.float64}
 
 
 class InLess(nn.Module):
@@ -173,6 +252,13 @@ def without_channel(layer, channel=0):
     return layer
 
 
+def without_channels(layer):
+    with torch.no_grad():
+        layer.weight.zero_()
+        layer.bias.fill_(-30)
+    return layer
+
+
 def last_layer(net):
     return [n for n, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.Linear))][-1]
 
@@ -184,16 +270,46 @@ def lost_class(layer):
     return layer
 
 
+def scores(change):
+    """Changes the layer whose ten outputs are scores; nets without one have no such copy."""
+    def spoil(net):
+        name = next((n for n, m in net.named_modules() if n.rpartition(".")[2] == "scores"), None)
+        return name and replaced(net, name, lambda layer: change(copy.deepcopy(layer)))
+    return spoil
+
+
+def swapped(layer):
+    order = [1, 0, *range(2, len(layer.weight))]
+    with torch.no_grad():
+        layer.weight.copy_(layer.weight[order])
+        layer.bias.copy_(layer.bias[order])
+    return layer
+
+
+def one_column_off(layer):
+    with torch.no_grad():
+        layer.bias[3] += 0.05
+    return layer
+
+
 SEEDS = {
     "one layer in fp16": lambda net: replaced(net, middle_layer(net), lambda m: InLess(m, torch.float16)),
     "one layer in bf16": lambda net: replaced(net, middle_layer(net), lambda m: InLess(m, torch.bfloat16)),
     "a lost channel": lambda net: replaced(net, middle_layer(net), without_channel),
     "a lost class": lambda net: replaced(net, last_layer(net), lost_class),
+    "no scores": scores(lambda layer: without_channels(layer)),
+    "two classes swapped": scores(swapped),
+    "one class 5 % off": scores(one_column_off),
 }
+IN_BF16 = ("no scores", "two classes swapped")  # found in eager's bf16, too
 
 
-def write(net, shape, file):
-    x = torch.randn(2, *shape)
+def example(shape, dtype, count=2):
+    return torch.randint(0, 50, (count, *shape)) if dtype == torch.int64 else torch.randn(count, *shape, dtype=dtype)
+
+
+def write(net, shape, file, dtype):
+    x = example(shape, dtype)
     if file.suffix == ".pt":
         torch.jit.trace(net, x).save(str(file))
     else:
@@ -202,17 +318,19 @@ def write(net, shape, file):
                           dynamic_axes={"x": {0: "N"}, "y": {0: "N"}})
 
 
-def trained_statistics(net, shape):
+def trained_statistics(net, shape, dtype):
     """Batch norms of a fresh net do nothing; a few random batches give them something to do."""
     net.train()
     with torch.no_grad():
         for _ in range(3):
-            net(torch.randn(16, *shape))
+            net(example(shape, dtype, 16))
     return net.eval()
 
 
-def measure(paceline, engine, file, reference, shape, folder):
-    arguments = [paceline, "infer", "--engine", engine, "--model", file, "--shapes", "x:{batch}x" + "x".join(map(str, shape)), "-o", folder, *QUICK]
+def measure(paceline, engine, file, reference, shape, folder, dtype, precision="fp32"):
+    kind = {torch.int64: ":int64", torch.float64: ":float64"}.get(dtype, "")
+    arguments = [paceline, "infer", "--engine", engine, "--model", file, "--shapes", "x:{batch}x" + "x".join(map(str, shape)) + kind, "-o", folder, *QUICK,
+                 "--precision", precision]
     if reference:
         arguments += ["--accuracy-reference", reference]
     done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
@@ -240,19 +358,25 @@ def study(paceline, folder, only):
         if only and only not in name:
             continue
         torch.manual_seed(1)
-        net = trained_statistics(make(), shape)
+        dtype = DTYPES.get(name, torch.float32)
+        net = trained_statistics(make(), shape, dtype)
         for suffix, engines in ENGINES.items():
             right = folder / (re.sub(r"\W+", "_", name) + suffix)
-            write(net, shape, right)
+            write(net, shape, right, dtype)
             files = {"right": right}
             for seed, spoil in SEEDS.items():
-                files[seed] = right.with_name(f"{right.stem}-{seed.replace(' ', '_')}{suffix}")
-                write(spoil(net).eval(), shape, files[seed])
-            for engine in engines:
-                row = {"net": name, "engine": engine}
+                wrong_net = spoil(net)
+                if wrong_net is None:
+                    continue
+                files[seed] = right.with_name(f"{right.stem}-{re.sub(r'[^a-z0-9]+', '_', seed)}{suffix}")
+                write(wrong_net.eval(), shape, files[seed], dtype)
+            for engine, precision in [(engine, "fp32") for engine in engines] + [("eager", "bf16")] * ("eager" in engines):
+                row = {"net": name, "engine": engine if precision == "fp32" else f"{engine} {precision}"}
                 for what, file in files.items():
-                    out = folder / f"{file.stem}-{engine}"
-                    verdict, reason, c = measure(paceline, engine, file, None if what == "right" else right, shape, out)
+                    if precision == "bf16" and what != "right" and what not in IN_BF16:
+                        continue
+                    out = folder / f"{file.stem}-{engine}-{precision}"
+                    verdict, reason, c = measure(paceline, engine, file, None if what == "right" else right, shape, out, dtype, precision)
                     row[what] = (verdict, errors_in_units(c))
                     bad = verdict == "error" or (verdict == "failed" if what == "right" else verdict == "passed")
                     if bad:
@@ -269,14 +393,14 @@ def table(rows):
     for net in dict.fromkeys(row["net"] for row in rows):
         of_net = [row for row in rows if row["net"] == net]
         right = [row["right"] for row in of_net]
-        wrong = [row[seed] for row in of_net for seed in SEEDS]
+        wrong = [row[seed] for row in of_net for seed in SEEDS if seed in row]
         cells = []
         for found, pick, among in ((right, max, right), (wrong, min, [w for w in wrong if w[0] == "failed"])):
             counted = collections.Counter(verdict.replace("_", " ") for verdict, _ in found)
             errors = [error for _, error in among if error is not None]
             cells.append(", ".join(f"{n} {verdict}" for verdict, n in counted.most_common()) + (f" ({pick(errors):.2g})" if errors else ""))
         lines.append(f"| {net} | {cells[0]} | {cells[1]} |")
-    counts = collections.Counter(("right" if kind == "right" else "wrong", row[kind][0]) for row in rows for kind in kinds)
+    counts = collections.Counter(("right" if kind == "right" else "wrong", row[kind][0]) for row in rows for kind in kinds if kind in row)
     errors = counts["right", "error"] + counts["wrong", "error"]
     lines += ["", f"Right: {counts['right', 'passed']} passed, {counts['right', 'failed']} failed (false failures), {counts['right', 'cannot_say']} cannot say. "
               f"Wrong on purpose: {counts['wrong', 'failed']} failed, {counts['wrong', 'passed']} passed (false passes), {counts['wrong', 'cannot_say']} cannot say."
