@@ -59,7 +59,7 @@ bool saw_all(const FlopCounter& counter, const plugin::ReadBack& result) {
 }
 
 constexpr const char* kChangedWeights = "changed_weights";
-constexpr std::array<std::string_view, 2> kChanges{"ulp", "bf16"};
+constexpr std::array<std::string_view, 3> kChanges{"ulp", "bf16", "fp64"};
 
 // How weights are to be changed; empty: they stay.
 std::string changed_weights(const std::string& engine, const std::map<std::string, std::string>& options) {
@@ -96,6 +96,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
   precision_ = &find_precision(settings.precision);
   form_ = {precision_->autocast ? at::kFloat : precision_->dtype, wants_channels_last(settings.layout)};
   const auto change = changed_weights(name_, settings.options);
+  if (change == "fp64") form_.floating = at::kDouble;  // all arithmetic, not only weights
   set_threads(std::max(settings.threads, 1));
   inputs_ = model.inputs;
   slots_.clear();
@@ -104,7 +105,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
   const auto& what = model.name.empty() ? model.file : model.name;
   program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what),
                               [&] { return build(model, settings.threads); });
-  if (!change.empty()) change_weights(*program_, change);
+  if (!change.empty() && change != "fp64") change_weights(*program_, change);
 }
 
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {

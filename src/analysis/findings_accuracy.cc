@@ -107,9 +107,20 @@ Findings find_accuracy_failures(const RunResult& run) {
   return found;
 }
 
+namespace {
+
+bool needs_inputs(std::string_view why) {
+  return why.find(result::kNeedsInputs) != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
   const auto word = result::check_remark(one).word;
   if (word.empty()) return {};
+  if (needs_inputs(one.correctness.verdict_because))
+    return fmt::format("; whether {} are good enough needs your inputs (--load-inputs, --calib-data)",
+                       outputs);
   return word == result::kUnchecked ? fmt::format("; {} are unchecked", outputs)
          : word == "cannot say"     ? fmt::format("; the check cannot say whether {} are right", outputs)
                                     : fmt::format("; no other engine confirms {}", outputs);
@@ -130,9 +141,10 @@ Findings find_unknown_accuracy(const RunResult& run) {
                                               list_labels(cases), why);
     found.push_back(finding_about(
         cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
-        unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
-                  : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
-                    "(--accuracy-reference FILE)."));
+        unchecked           ? "Compare with expected outputs or another engine: --accuracy-reference."
+        : needs_inputs(why) ? "Give real inputs: --load-inputs, --calib-data."
+                            : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
+                              "(--accuracy-reference FILE)."));
   }
   return found;
 }

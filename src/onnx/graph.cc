@@ -226,16 +226,17 @@ std::vector<float> floats_of(const proto::TensorProto& tensor) {
     case proto::TensorProto::FLOAT16:
       return halves_to_floats(tensor);
     case proto::TensorProto::DOUBLE: {
-      const auto wide =
-          values_as<double, decltype(tensor.double_data()), double>(tensor, tensor.double_data());
-      std::vector<float> values(wide.size());
-      std::transform(wide.begin(), wide.end(), values.begin(),
-                     [](double v) { return static_cast<float>(v); });
-      return values;
+      const auto wide = doubles_of(tensor);
+      return {wide.begin(), wide.end()};
     }
     default:
       wrong_type(tensor, "a floating-point type");
   }
+}
+
+std::vector<double> doubles_of(const proto::TensorProto& tensor) {
+  if (tensor.data_type() != proto::TensorProto::DOUBLE) wrong_type(tensor, "float64");
+  return values_as<double, decltype(tensor.double_data()), double>(tensor, tensor.double_data());
 }
 
 std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor) {

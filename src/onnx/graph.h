@@ -63,6 +63,7 @@ proto::TensorProto make_tensor(const std::string& name, const Shape& shape,
 Shape shape_of(const proto::TensorProto& tensor);
 // Values of a float32, float16 or float64 tensor, however stored. Throws Error(kData) for other types.
 std::vector<float> floats_of(const proto::TensorProto& tensor);
+std::vector<double> doubles_of(const proto::TensorProto& tensor);     // float64 alone
 std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor);  // int64 and int32
 
 // Throws Error(kUnsupported) for an input whose serialised TypeProto is that of no tensor.

@@ -22,9 +22,8 @@ std::vector<WeightedLayer> layers_towards(proto::ModelProto& model, const std::s
 // Rounds the weights of that layer to bfloat16.
 void round_to_bfloat16(proto::ModelProto& model, const WeightedLayer& layer);
 
-// Moves every float32 weight of that layer up or down by one unit in the last place.
-void move_weights(proto::ModelProto& model, const WeightedLayer& layer, std::uint64_t seed);
-// Those of all such layers.
+// Moves every weight, and every other number that values are multiplied with or added to, up or down by one
+// unit in the last place of float32, and sums with a constant up. Zeros and masks (above 1e30) stay.
 void move_all_weights(proto::ModelProto& model, std::uint64_t seed);
 
 // Share of the float32 weights that are subnormal; 0: none, or none are stored as float32.

@@ -31,6 +31,7 @@ struct PrecisionLimits {
   double max_changed = 1;
   bool outputs_decide_too = false;
   bool needs_evidence = false;
+  bool eight_bits = false;
 };
 
 // What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
@@ -43,18 +44,22 @@ struct AccuracyQuestion {
   double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
   std::string inputs;               // where they are from, in words
   std::int64_t samples_asked = 0;
+  std::int64_t samples_given = 0;  // in the user's files; 0: generated
   std::int64_t least_samples = 0;  // after which a slow reference may stop; 0: it runs all
   std::string labels_file;
   std::vector<std::int64_t> labels;  // one per sample; empty: none
   std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
   bool generated = false;            // the inputs are random numbers: answers to them mean nothing
   bool needs_evidence = false;       // answers decide only where the inputs bound their change (int8)
+  bool eight_bits = false;           // int8 without limits of the user's own
   bool yardsticks = true;            // of a reference pass: measure them too
+  bool unit_only = false;            // of them: what moved inputs and weights change
   std::string independence;          // why the reference is not independent; empty: it is
   std::string refused_by;            // an engine that was asked for the reference and cannot run the file
   std::string witness_file;          // the same by another engine, which may confirm the reference; or empty
   std::string witness_name;
   std::string engine_file;  // the unoptimised run of the case's own quantised file; or empty
+  bool is_own_run = false;  // the reference is that run: nothing is asked about the format
   std::string engine_name;  // in words
 };
 

@@ -34,6 +34,7 @@ void use_limits(PassSpec& spec, const std::string& precision) {
   spec.accuracy.max_changed = row->max_changed;
   spec.accuracy.outputs_decide_too = row->outputs_decide_too;
   spec.accuracy.needs_evidence = row->needs_evidence;
+  spec.accuracy.eight_bits = row->eight_bits;
 }
 
 }  // namespace paceline::pass

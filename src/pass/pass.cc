@@ -63,11 +63,12 @@ namespace paceline::pass {
 PACELINE_FIELDS(RankSpec, device, backend, rendezvous, group_timeout_s, launcher, plan_hash);
 PACELINE_FIELDS(Tolerance, max_rel_err, centred_cosine, max_abs_err, quantile_err, max_decides, scale,
                 quantile_written, ulps, rounds);
-PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_decide_too, needs_evidence);
+PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_decide_too, needs_evidence,
+                eight_bits);
 PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_decide_too, max_changed, claim,
-                inputs, samples_asked, least_samples, labels_file, labels, expected_file, generated,
-                needs_evidence, yardsticks, independence, refused_by, witness_file, witness_name, engine_file,
-                engine_name);
+                inputs, samples_asked, samples_given, least_samples, labels_file, labels, expected_file,
+                generated, needs_evidence, eight_bits, yardsticks, unit_only, independence, refused_by,
+                witness_file, witness_name, engine_file, is_own_run, engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
                 devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,

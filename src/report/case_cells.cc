@@ -138,9 +138,12 @@ std::string accuracy_text(const CaseResult& one) {
       c.claim.verdict.empty()
           ? ""
           : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
-  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}{}{}{}",
-                     c.judged_by, c.judged_because, c.samples, c.inputs, c.reference, outputs_text(c), doubt,
-                     subnormal, claim);
+  const bool partly = c.samples_given && c.samples < *c.samples_given;
+  const std::string given =
+      partly ? fmt::format(" of {} given, {} of which ran", *c.samples_given, *c.samples_run) : "";
+  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs{} ({}), against {}.{}{}{}{}",
+                     c.judged_by, c.judged_because, c.samples, given, c.inputs, c.reference, outputs_text(c),
+                     doubt, subnormal, claim);
 }
 
 std::string batching_text(const CaseResult& one) {

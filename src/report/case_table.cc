@@ -96,6 +96,13 @@ std::string memory_text(const CaseResult& one, const Columns& columns) {
              : fmt::format("{} ({} reserved)", text, reserved);
 }
 
+// ", 64 of 600" where more inputs were given than compared.
+std::string compared_part(const CaseResult& one) {
+  const auto& c = one.correctness;
+  if (!c.checked || !c.samples_given || c.samples >= *c.samples_given) return {};
+  return fmt::format(", {} of {}", c.samples, *c.samples_given);
+}
+
 std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) {
   const CaseResult& one = *entry.one;
   std::vector<Cell> cells;
@@ -115,8 +122,10 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
     add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
   if (columns.remarks) {
     const auto remark = result::check_remark(one);
-    cells.emplace_back(remark.word.empty() ? "right" : remark.word, remark.word.empty() ? "" : "problem");
-    cells.back().brief = remark.word;
+    const auto part = compared_part(one);
+    cells.emplace_back((remark.word.empty() ? "right" : remark.word) + part,
+                       remark.word.empty() ? "" : "problem");
+    cells.back().brief = remark.word + part;
     cells.back().note = remark.why;
   }
   if (columns.built) add("prepare_ms", or_none(one.model_file.prepare_ns, format_duration_ns));
@@ -158,8 +167,9 @@ std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
 Table case_table(std::span<const ReportRun> runs, Form form) {
   const auto cases = side_by_side(runs);
   const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
-  const bool remarks =
-      std::ranges::any_of(cases, [](const auto& e) { return !result::check_remark(*e.one).word.empty(); });
+  const bool remarks = std::ranges::any_of(cases, [](const auto& e) {
+    return !result::check_remark(*e.one).word.empty() || !compared_part(*e.one).empty();
+  });
   const bool mixed = counted_items(cases).size() > 1;
   const auto on_gpu =
       std::ranges::count_if(cases, [](const auto& e) { return result::on_device(e.one->benchmark); });

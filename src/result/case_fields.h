@@ -36,9 +36,9 @@ PACELINE_FIELDS(OutputAgreement, name, kind, because, judged_by, passed, max_rel
                 centred_cosine, cosine, scale, quantile_err, quantile_err_worst, equal_share, detail,
                 error_ulps, limit_ulps, layer_ulps, ulp_change, blind);
 PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, centred_cosine, top1_agreement,
-                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, samples_asked, judged_by,
-                judged_because, max_abs_err, cosine, kl_nats, answers, top1, top5, next_token,
-                reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
+                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, samples_asked, samples_given,
+                samples_run, judged_by, judged_because, max_abs_err, cosine, kl_nats, answers, top1, top5,
+                next_token, reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
                 quantile_err_tolerance, verdict, verdict_because, independence, refused_by, engine_reference,
                 engine_max_rel_err, subnormal_outputs, subnormal_weights);
 PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators, weights);

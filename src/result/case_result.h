@@ -85,8 +85,8 @@ struct OutputAgreement {
   std::string name;
   std::string kind;       // classes | tokens | dense | embedding | boxes | integers | none
   std::string because;    // why it is of this kind, or why it is not compared
-  std::string judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes | ulps;
-                          // empty: not compared
+  std::string judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes | ulps |
+                          // engine; empty: not compared
   bool passed = false;
   Number max_rel_err, max_abs_err, centred_cosine, cosine;
   Number scale;               // standard deviation of the reference's elements
@@ -117,6 +117,8 @@ struct Correctness {
   std::string detail;  // what failed, with figures
   std::string inputs;  // where they come from
   Count samples_asked;
+  Count samples_given = Count::missing("the inputs are generated");  // in the user's files
+  Count samples_run = samples_given;                                 // of them: compared, or found finite
   std::string judged_by;  // outputs: max_rel_err and centred_cosine; answers: share of changed answers
   std::string judged_because;
   Number max_abs_err;

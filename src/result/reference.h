@@ -14,6 +14,10 @@ inline constexpr std::string_view kNoIndependentCheck = "no independent check";
 // Begins the detail of a quantised file whose engine strays from the file's own unoptimised run.
 inline constexpr std::string_view kEngineIsWrong = "the engine is wrong, not the file";
 
+// Why generated inputs decide nothing about eight bits.
+inline constexpr std::string_view kNeedsInputs =
+    "the inputs are generated: whether its answers hold needs yours (--load-inputs, --calib-data)";
+
 bool has_independent_reference(const Correctness& correctness);
 
 // Outputs are known to be outside their limits. Not so where the check could see no error.

@@ -3,7 +3,7 @@
 
 import struct
 
-FLOAT, UINT8, INT8, INT32, INT64, BOOL, INT4 = 1, 2, 3, 6, 7, 9, 22
+FLOAT, UINT8, INT8, INT32, INT64, BOOL, FLOAT64, INT4 = 1, 2, 3, 6, 7, 9, 11, 22
 
 
 def varint(value):

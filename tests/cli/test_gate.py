@@ -6,7 +6,7 @@ import struct
 import unittest
 
 import paceline_cli as cli
-from onnx_files import INT8, INT32, INT64, UINT8, model, node, typed_weights, weights
+from onnx_files import FLOAT64, INT8, INT32, INT64, UINT8, model, node, typed_weights, weights
 from test_accuracy import npy_bytes
 
 QUICK = ["--iterations", "3", "--repetitions", "1", "--threads", "1", "--accuracy-samples", "16", *cli.QUICK]
@@ -88,15 +88,16 @@ class Gate(cli.CliTest):
         (self.folder / name).write_bytes(data)
         return name
 
-
-class RightAndWrong(Gate):
-    """The model of the case against the right file: what an engine that computes it so would give."""
-
     def verdict(self, engine, wrong, name, right=None, **options):
+        """Of the model of the case against the right file: what an engine that computes it so would get."""
         self.write_file("right.onnx", right or perceptron())
         self.write_file(f"{name}.onnx", wrong)
         done, case, c = self.judge(f"{name}.onnx", "--accuracy-reference", "right.onnx", engine=engine, folder=f"{name}-{engine}", **options)
         return c["verdict"], case, str(done)
+
+
+class RightAndWrong(Gate):
+    """The model of the case against the right file: what an engine that computes it so would give."""
 
     def test_the_right_file_passes_on_every_engine(self):
         for engine in ENGINES:
@@ -113,7 +114,7 @@ class RightAndWrong(Gate):
                 with self.subTest(engine=engine, seed=name):
                     verdict, case, text = self.verdict(engine, perceptron(change), name)
                     self.assertEqual((verdict, case["reason_code"]), ("failed", "accuracy"), text)
-                    self.assertIn("what one unit in the last place of the inputs changes", case["reason"])
+                    self.assertRegex(case["reason"], "what one unit in the last place of the (inputs|weights) changes")
 
     def test_tiny_outputs_are_judged_by_their_own_size(self):
         for engine in ENGINES:
@@ -129,6 +130,124 @@ class RightAndWrong(Gate):
         self.write_file("half.onnx", perceptron(to_fp16))
         done, case, c = self.judge("half.onnx", "--accuracy-reference", "right.onnx", "--accuracy.max_rel_err", "0.1", code=0)
         self.assertEqual((c["verdict"], c["outputs"][0]["judged_by"]), ("passed", "max_error"))
+
+
+def detector(scale=1.0):
+    """x [N,64] to twenty rows of four pixels and three scores; `scale` is what the last score is multiplied with."""
+    sizes = [640.0] * 4 + [0.001, 0.001, 0.001 * scale]
+    nodes = [op("MatMul", ["x", "w"], ["a"]), op("Reshape", ["a", "rows"], ["b"]), op("Mul", ["b", "sizes"], ["y"])]
+    tensors = [weights("w", (64, 140), normal(64 * 140, 11, 0.1)), typed_weights("rows", (3,), [0, 20, 7], INT64, "q"), weights("sizes", (7,), sizes)]
+    return model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N", 20, 7))], tensors=tensors)
+
+
+def labels(shift=0.0):
+    """The class with the largest of ten scores."""
+    nodes = [op("MatMul", ["x", "w"], ["a"]), op("Add", ["a", "bias"], ["b"]), op("ArgMax", ["b"], ["y"], axis=1, keepdims=0)]
+    tensors = [weights("w", (64, 10), normal(640, 3)), weights("bias", (10,), [shift] + [0.0] * 9)]
+    return model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N",), INT64)], tensors=tensors)
+
+
+def means(kind, axes):
+    """Means over 224 x 224 pixels."""
+    words = {"axes": axes, "keepdims": 0} if axes else {}
+    return model([op(kind, ["x"], ["y"], **words)], inputs=[("x", ("N", 3, 224, 224))], outputs=[("y", ("N", 3) if axes else ("N", 3, 1, 1))])
+
+
+class Units(Gate):
+    """The unit of errors: by columns of like size, and the largest of three small changes."""
+
+    def test_a_small_column_that_is_five_percent_wrong_fails_beside_pixels(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                self.assertEqual(self.verdict(engine, detector(), "same", right=detector())[0], "passed")
+                verdict, case, text = self.verdict(engine, detector(1.05), "off", right=detector())
+                self.assertEqual(verdict, "failed", text)
+                self.assertIn("the error of its values of about", case["reason"])
+
+    def test_a_mean_over_many_pixels_passes_in_whatever_order_it_is_summed(self):
+        for name, file in (("pool", means("GlobalAveragePool", [])), ("mean", means("ReduceMean", [2, 3])), ("last", means("ReduceMean", [-1, -2]))):
+            for engine in ENGINES:
+                with self.subTest(engine=engine, name=name):
+                    self.write_file(f"{name}.onnx", file)
+                    done, case, c = self.judge(f"{name}.onnx", "--input-values", "x:0..1", engine=engine, shapes="x:{batch}x3x224x224", folder=f"{name}-{engine}", code=0)
+                    self.assertEqual(c["verdict"], "passed", str(done))
+
+    def test_a_large_number_that_is_added_and_taken_away_again(self):
+        nodes = [op("MatMul", ["x", "w"], ["a"]), op("Add", ["a", "c"], ["b"]), op("Sub", ["b", "c"], ["y"])]
+        self.write_file("there.onnx", model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N", 10))],
+                                            tensors=[weights("w", (64, 10), normal(640, 3)), weights("c", (1,), [1e4])]))
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("there.onnx", engine=engine, folder=engine, code=0)
+                self.assertIn(c["verdict"], ("passed", "cannot_say"), str(done))
+
+    def test_a_label_may_differ_only_where_rounding_decides(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                self.assertEqual(self.verdict(engine, labels(), "same", right=labels())[0], "passed")
+                verdict, case, text = self.verdict(engine, labels(1.5), "shifted", right=labels())
+                self.assertEqual(verdict, "failed", text)
+                self.assertIn("although rounding changes none of theirs", case["reason"])
+
+    def test_float64_is_judged_too(self):
+        file = model([op("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("N", 64), FLOAT64)], outputs=[("y", ("N", 10), FLOAT64)],
+                     tensors=[typed_weights("w", (64, 10), normal(640, 3), FLOAT64, "d")])
+        self.write_file("double.onnx", file)
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("double.onnx", engine=engine, folder=engine, code=0)
+                self.assertEqual(c["verdict"], "passed", str(done))
+
+
+class EightBits(Gate):
+    def test_noise_decides_nothing_and_the_last_sentence_says_so(self):
+        self.write_file("net.onnx", perceptron())
+        done, case, c = self.judge("net.onnx", "--precision", "fp32,int8", code=0)
+        case, = [one for one in self.summary(self.only_run("results"))["cases"] if one["benchmark"]["precision"] == "int8"]
+        self.assertEqual((case["outcome"], case["correctness"]["verdict"]), ("ok", "cannot_say"), str(done))
+        self.assertIn("needs yours (--load-inputs, --calib-data)", case["correctness"]["verdict_because"])
+        self.assertIn("needs your inputs (--load-inputs, --calib-data)", " ".join(done.out.split()))
+
+    def test_a_named_float_file_changes_nothing_for_the_file_that_is_made_here(self):
+        self.write_file("net.onnx", perceptron())
+        self.write_file("in.npy", npy_bytes(normal(64 * 64, 30), (64, 64)))
+        words = ["--precision", "int8", "--load-inputs", "in.npy", "--calib-data", "in.npy", "--accuracy-samples", "64"]
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                found = [self.judge("net.onnx", *words, *more, engine=engine, folder=f"{engine}{len(more)}")
+                         for more in ((), ("--accuracy-reference", "net.onnx"))]
+                self.assertNotIn("failed", [c["verdict"] for _, _, c in found], "\n".join(str(done) for done, _, _ in found))
+                self.assertEqual(*[c["verdict"] for _, _, c in found])
+
+    def test_a_given_int8_file_is_held_to_its_own_run(self):
+        self.write_file("net.onnx", perceptron())
+        self.assert_code(self.run_cli("export", "--model", "net.onnx", "--precision", "int8", "-o", "net_int8.onnx", "--quiet"), 0)
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, case, c = self.judge("net_int8.onnx", engine=engine, folder=engine, code=0)
+                self.assertEqual((c["verdict"], c["outputs"][0]["judged_by"]), ("passed", "engine"), str(done))
+                self.assertIn("own unoptimised run", c["engine_reference"])
+
+    def test_the_next_command_leaves_out_what_a_quantised_file_decides(self):
+        self.write_file("net.onnx", perceptron())
+        self.assert_code(self.run_cli("export", "--model", "net.onnx", "--precision", "int8", "-o", "net_int8.onnx", "--quiet"), 0)
+        for name, word in (("net_int8.onnx", False), ("net.onnx", True)):
+            done = self.run_cli("infer", "--model", name, "--shapes", "x:{batch}x64", "--iterations", "3", "--warmup", "1", "--threads", "1", "--idle-wait-s", "0")
+            self.assertEqual("--precision fp32,int8" in done.out, word, str(done))
+
+
+class GivenInputs(Gate):
+    def test_all_of_them_run_and_the_row_says_how_many_were_compared(self):
+        self.write_file("net.onnx", perceptron())
+        values = normal(100 * 64, 40)
+        self.write_file("in.npy", npy_bytes(values, (100, 64)))
+        done, case, c = self.judge("net.onnx", "--load-inputs", "in.npy", folder="all", code=0)
+        self.assertEqual((c["verdict"], c["samples"], c["samples_given"], c["samples_run"]), ("passed", 16, 100, 100), str(done))
+        self.assertIn("16 of 100", done.out)
+        values[90 * 64] = float("nan")
+        self.write_file("in.npy", npy_bytes(values, (100, 64)))
+        done, case, c = self.judge("net.onnx", "--load-inputs", "in.npy", folder="nan", code=1)
+        self.assertIn("NaN or infinity for input 91 of 100", case["reason"], str(done))
 
 
 class Blind(Gate):

@@ -188,6 +188,14 @@ void use_its_samples(pass::PassSpec& pass, pass::PassSpec& reference) {
   reference.samples = pass.samples, reference.accuracy = question;
 }
 
+constexpr const char* kOwnRun = "the file's own unoptimised run in onnxruntime";
+
+// Of a file that was given in int8: there is no float model beside it.
+bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
+  return reference.engine() == "onnxruntime" &&
+         runs_int8(c.definition.settings.text("precision"), reference.model.file);
+}
+
 }  // namespace
 
 bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
@@ -230,6 +238,11 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   }
   use_its_samples(pass, reference);
   add_witness(c, pass, reference);
+  if (c.model_file.empty() && runs_unoptimised_int8(c, reference)) {
+    pass.accuracy.engine_file = pass.reference_file;
+    pass.accuracy.engine_name = kOwnRun;
+    pass.accuracy.is_own_run = true;
+  }
   return ask_about_engine(c, pass, c.model_file);
 }
 
@@ -258,15 +271,15 @@ bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::P
   return !tools_.interrupt;
 }
 
-// Runs a pass whose outputs stand beside the reference's; a failure is no failure of the case. Returns the
-// file, or why there is none.
-CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference) {
+// Runs a pass whose outputs stand beside the reference's, with the unit of its errors if asked for; a failure
+// is no failure of the case. Returns the file, or why there is none.
+CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference, bool unit) {
   const auto home = tools_.setup.engines.find(reference.engine());
   if (home.file.empty()) return {{}, home.unavailable};
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  reference.accuracy.yardsticks = false;
+  reference.accuracy.yardsticks = reference.accuracy.unit_only = unit;
   reference.accuracy.least_samples = 0;
-  const std::string key = reference_key(reference) + "-plain";
+  const std::string key = reference_key(reference) + (unit ? "-unit" : "-plain");
   reference.reference_file = artefacts_.reference_file(key).string();
   if (std::filesystem::exists(reference.reference_file)) return {reference.reference_file, {}};
   const auto failure = reference_failure(c, reference, key);
@@ -303,8 +316,8 @@ bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const s
     return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
   own.model.name.clear(), own.model.file = file;
-  pass.accuracy.engine_file = second_run(c, own).file;
-  pass.accuracy.engine_name = "the file's own unoptimised run in onnxruntime";
+  pass.accuracy.engine_file = second_run(c, own, /*unit=*/true).file;
+  pass.accuracy.engine_name = kOwnRun;
   return !tools_.interrupt;
 }
 
@@ -324,7 +337,7 @@ bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, con
   if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
   use_its_samples(pass, reference);
   add_witness(c, pass, reference);
-  return ask_about_engine(c, pass, pass.model.file);
+  return ask_about_engine(c, pass, c.model_file.empty() ? pass.model.file : c.model_file);
 }
 
 // Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the

@@ -55,7 +55,7 @@ class CasePreparation {
   };
   bool go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
                   const ReferenceFailure& failure);
-  SecondRun second_run(CaseRun& c, pass::PassSpec reference);
+  SecondRun second_run(CaseRun& c, pass::PassSpec reference, bool unit = false);
   void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
   bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file);
   bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model);

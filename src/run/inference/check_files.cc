@@ -93,13 +93,14 @@ std::vector<std::int64_t> read_labels(const std::string& file) {
 void prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
                          pass::PassSpec& pass) {
   const std::string expected = reference_choice(c).file;
-  const bool counted = !expected.empty() || !pass.accuracy.labels_file.empty();
+  const bool counted = !expected.empty() || !pass.accuracy.generated;
   const auto made = artefacts.inputs(c, pass, counted, run);
+  pass.accuracy.samples_given = pass.accuracy.generated ? 0 : made.given;
   pass.input_files = made.files;
   bool same_for_all = !pass.input_files.empty();
   for (std::size_t i = 0; i < pass.input_files.size(); ++i)
     if (pass::batch_dimension_of(pass.batch_dimensions, i) != pass::kNoBatch) {
-      pass.samples = read_npy_spec(pass.input_files[i]).shape.at(0);
+      pass.samples = std::min(pass.samples, read_npy_spec(pass.input_files[i]).shape.at(0));
       same_for_all = false;
     }
   if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again

@@ -58,6 +58,17 @@ ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Be
   return values;
 }
 
+// All that the user gave run once, as far as their arrays stay below this.
+constexpr double kKeptBytes = 256.0 * 1024 * 1024;
+
+std::int64_t kept_samples(const pass::PassSpec& pass) {
+  double bytes = 0;
+  for (const auto& spec : stored_specs(pass, 1))
+    bytes +=
+        static_cast<double>(element_count(spec.shape)) * static_cast<double>(dtype_size_bytes(spec.dtype));
+  return static_cast<std::int64_t>(kKeptBytes / std::max(1.0, bytes)) / pass.batch * pass.batch;
+}
+
 }  // namespace
 
 std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t samples) {
@@ -93,7 +104,8 @@ std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass
 
 pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pass) {
   pass::InputRequest request;
-  request.specs = stored_specs(pass, pass.samples);
+  const bool given = !c.settings.texts("load_inputs").empty() || c.settings.has("image_dir");
+  request.specs = stored_specs(pass, given ? std::max(pass.samples, kept_samples(pass)) : pass.samples);
   request.batch_dimensions = pass.batch_dimensions;
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");

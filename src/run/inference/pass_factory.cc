@@ -98,9 +98,13 @@ pass::Tolerance tolerance_of(const Settings& s, const config::Precision& precisi
 // What holds for a case in a precision.
 pass::PrecisionLimits limits_of(const Settings& s, const config::Precision& precision) {
   const bool written = s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine");
-  return {std::string(precision.name), tolerance_of(s, precision),
-          s.has("accuracy.max_changed") ? s.number("accuracy.max_changed") : precision.max_changed,
-          written || precision.name == "fp32", precision.name == "int8" && !s.has("accuracy.max_changed")};
+  const bool int8 = precision.name == "int8", changed = s.has("accuracy.max_changed");
+  return {std::string(precision.name),
+          tolerance_of(s, precision),
+          changed ? s.number("accuracy.max_changed") : precision.max_changed,
+          written || precision.name == "fp32",
+          int8 && !changed,
+          int8 && !changed && !written && !s.has("accuracy.quantile_err")};
 }
 
 // Of every precision that a file can have, where its own is asked for.
@@ -269,7 +273,7 @@ pass::Tolerance timed_tolerance(const pass::Tolerance& tolerance, const result::
   timed.centred_cosine = -1;
   timed.max_abs_err = std::max(2 * *checked.max_abs_err, accepted_error(tolerance, checked));
   if (checked.judged_by == "max_error" || checked.judged_by == "ulps") timed.max_rel_err = 0;
-  if (checked.judged_by == "equal_values") timed.max_rel_err = 0;
+  if (checked.judged_by == "equal_values" || checked.judged_by == "engine") timed.max_rel_err = 0;
   if (timed.max_decides) return timed;
   timed.scale = checked.scale.value().value_or(0);
   timed.quantile_err = std::max(timed.quantile_err, 2 * checked.quantile_err_worst.value().value_or(0));

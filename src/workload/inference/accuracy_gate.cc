@@ -10,6 +10,7 @@
 #include "result/reference.h"
 #include "stats/proportion.h"
 #include "workload/inference/accuracy.h"
+#include "workload/inference/output_errors.h"
 #include "workload/inference/output_kind.h"
 #include "workload/inference/output_rules.h"
 
@@ -143,6 +144,33 @@ void choose_judge(Correctness& c, const ComparedRows& reference, const pass::Acc
   if (c.judged_because.empty()) c.judged_because = "trained weights, class scores";
 }
 
+// Why nothing decides about what eight bits cost these outputs; empty: the limits do.
+std::string format_is_unknown(const ComparedRows& reference, const pass::AccuracyQuestion& question) {
+  if (question.generated) return std::string(result::kNeedsInputs);
+  if (!question.trained)
+    return "the weights are random: what eight bits cost says nothing about trained ones";
+  if (const double depends = rms_of_what_depends(reference), step = eight_bit_step(reference); depends < step)
+    return fmt::format(
+        "only {:.2g} of the output depends on the input, less than one step of eight bits "
+        "({:.2g})",
+        depends, step);
+  return {};
+}
+
+// The fixed limits decide about eight bits only where the inputs say something. Of a file that is compared
+// with itself only the engine is judged (check_samples.h).
+void leave_the_format_open(JudgedOutput& judged, const ComparedRows& reference,
+                           const pass::AccuracyQuestion& question) {
+  if (!question.eight_bits) return;
+  const auto unknown = question.is_own_run ? std::string() : format_is_unknown(reference, question);
+  if (unknown.empty() && !question.is_own_run) return;
+  if (question.is_own_run) judged.output.judged_by = "engine";
+  judged.output.detail.clear();
+  judged.output.blind = unknown;
+  judged.limits = {};
+  judged.part_of_limit = 0;
+}
+
 // Judges by the answers, and where they alone cannot decide, by what the output's kind is judged by.
 JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
                    const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question,
@@ -153,12 +181,14 @@ JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRo
     c.max_changed_tolerance = question.max_changed;
     judge_answers(c, question.max_changed);
     judge_lost_classes(c, outputs, reference, question.max_changed);
-    if (question.needs_evidence) judged.output.blind = too_few_inputs(c, question.max_changed);
+    if (question.needs_evidence && !question.is_own_run)
+      judged.output.blind = too_few_inputs(c, question.max_changed);
     judged.output.judged_by = c.judged_by;
     judged.part_of_limit = part_of_answers(c, question.max_changed);
   }
   if (!answers || question.outputs_decide_too) {
     judge_output(judged, outputs, reference, tolerance, question.max_changed);
+    if (!answers) leave_the_format_open(judged, reference, question);
     c.max_rel_err_tolerance = judged.limits.max_rel_err;
     c.centred_cosine_tolerance = judged.limits.centred_cosine;
     c.quantile_err_tolerance = judged.limits.quantile_err;

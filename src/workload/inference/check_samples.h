@@ -39,6 +39,16 @@ struct SampleRun {
 // that may stop early (accuracy.least_samples) stops once it has taken `patience_ns`.
 SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 5e9);
 
+// The user's inputs beyond those that are compared.
+struct OtherInputs {
+  std::int64_t ran = 0;
+  std::int64_t not_finite = -1;  // index of the first whose output contains NaN or infinity; below 0: none
+};
+// Runs them once, for `patience_ns` at most; several batches are not looked at after the first that is wrong.
+OtherInputs run_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 10e9);
+// Adds to `c` how many inputs there were, and fails it for one that is not finite.
+void add_other_inputs(result::Correctness& c, const pass::PassSpec& spec, const OtherInputs& others);
+
 // Compares the outputs of all samples with the reference of the pass and answers its question about accuracy.
 // Repeated samples are left out on both sides, with their labels.
 result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& run);

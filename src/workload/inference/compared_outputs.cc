@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -28,22 +29,64 @@ void leave_out(ComparedOutput& output, std::string why) {
   output.rows.values = {};
 }
 
+// Series of a yardstick by column, in the order of a file.
+constexpr std::array kSeries{&Yardstick::inputs, &Yardstick::weights, &Yardstick::order, &Yardstick::layer};
+constexpr double kNotTried = -1;
+
 Json yardstick_json(const Yardstick& y) {
-  return {{"ulp", y.ulp},
-          {"weights", y.weights},
-          {"layer", y.layer},
-          {"depends", y.depends},
-          {"moved", y.moved},
-          {"layer_name", y.layer_name},
-          {"subnormal_weights", y.subnormal_weights}};
+  Json flips = Json::array();
+  for (std::size_t i = 0; i < y.flips.size(); ++i)
+    if (y.flips[i]) flips.push_back(i);
+  return {{"layer_name", y.layer_name},
+          {"subnormal_weights", y.subnormal_weights},
+          {"elements", y.flips.size()},
+          {"flips", std::move(flips)}};
 }
 
-std::optional<Yardstick> yardstick_of(const Json& entry) {
+void write_series(const std::string& file, const Yardstick& y) {
+  std::size_t columns = 0;
+  for (const auto series : kSeries) columns = std::max(columns, (y.*series).size());
+  Tensor tensor({"units", DType::kFloat64, {std::ssize(kSeries), static_cast<std::int64_t>(columns)}});
+  auto* to = tensor.as<double>();
+  for (const auto series : kSeries)
+    for (std::size_t c = 0; c < columns; ++c) *to++ = (y.*series).empty() ? kNotTried : (y.*series)[c];
+  if (columns > 0) write_npy(file, tensor.view());
+}
+
+void read_series(const std::string& file, Yardstick& y) {
+  if (!fs::exists(file)) return;
+  const Tensor tensor = read_npy(file);
+  const auto columns = static_cast<std::size_t>(tensor.spec().shape.at(1));
+  const auto* from = tensor.as<double>();
+  for (const auto series : kSeries) {
+    if (columns > 0 && *from != kNotTried) (y.*series).assign(from, from + columns);
+    from += columns;
+  }
+}
+
+std::optional<Yardstick> yardstick_of(const Json& entry, const std::string& units_file) {
   const auto it = entry.find("yardstick");
   if (it == entry.end()) return std::nullopt;
-  return Yardstick{
-      it->at("ulp"),        it->at("weights"),          it->at("layer"), it->at("depends"), it->at("moved"),
-      it->at("layer_name"), it->at("subnormal_weights")};
+  Yardstick y;
+  y.layer_name = it->at("layer_name");
+  y.subnormal_weights = it->at("subnormal_weights");
+  y.flips.assign(it->at("elements").get<std::size_t>(), false);
+  for (const auto& i : it->at("flips")) y.flips.at(i.get<std::size_t>()) = true;
+  read_series(units_file, y);
+  return y;
+}
+
+// Of the samples that were read, from the one at `first` on.
+void keep_flips_of(Yardstick& y, const ComparedRows& rows, std::int64_t first) {
+  if (y.flips.empty()) return;
+  const std::int64_t width = rows.positions * rows.length;
+  const auto begin = y.flips.begin() + std::min(first * width, std::ssize(y.flips));
+  y.flips = std::vector<bool>(begin, begin + std::min(rows.samples * width, y.flips.end() - begin));
+}
+
+// Beside the reference `file`, of its output at `index`.
+std::string units_file(const fs::path& file, std::size_t index) {
+  return fmt::format("{}.{}.units.npy", file.string(), index);
 }
 
 void begin(ComparedOutputs& all, std::span<const TensorView> outputs, std::int64_t samples_planned) {
@@ -93,8 +136,15 @@ void write_reference(const fs::path& file, const ComparedOutputs& outputs) {
   Json list = Json::array();
   const ComparedRows* first = nullptr;
   for (const auto& [rows, left_out] : outputs) {
-    Json entry{{"name", rows.name}, {"left_out", left_out}, {"suffix", ""}};
-    if (rows.yardstick) entry["yardstick"] = yardstick_json(*rows.yardstick);
+    Json entry{{"name", rows.name},
+               {"left_out", left_out},
+               {"suffix", ""},
+               {"sample_shape", rows.sample_shape},
+               {"all_positions", rows.all_positions}};
+    if (rows.yardstick) {
+      entry["yardstick"] = yardstick_json(*rows.yardstick);
+      write_series(units_file(file, list.size()), *rows.yardstick);
+    }
     if (left_out.empty() && !first) {
       if (!rows.finite)
         throw Error(ErrorCode::kData,
@@ -121,7 +171,10 @@ ComparedOutputs read_reference(const fs::path& file, std::int64_t first, std::in
     one.left_out = entry.at("left_out").get<std::string>();
     if (one.left_out.empty()) one.rows = rows_of(file.string() + entry.at("suffix").get<std::string>());
     one.rows.name = entry.at("name").get<std::string>();
-    one.rows.yardstick = yardstick_of(entry);
+    one.rows.sample_shape = entry.at("sample_shape").get<Shape>();
+    one.rows.all_positions = entry.at("all_positions").get<std::int64_t>();
+    one.rows.yardstick = yardstick_of(entry, units_file(file, outputs.size() - 1));
+    if (one.rows.yardstick) keep_flips_of(*one.rows.yardstick, one.rows, first);
   }
   return outputs;
 }

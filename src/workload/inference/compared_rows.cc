@@ -109,16 +109,15 @@ void append_row(ComparedRows& rows, const TensorView& out, std::int64_t at) {
   for (std::int64_t i = 0; i < rows.length; ++i) rows.values.push_back(element(data, out.dtype, at + i));
 }
 
-// Looks at every element, also those that are not kept.
-bool all_finite(const TensorView& out) {
+}  // namespace
+
+std::int64_t first_not_finite(const TensorView& out) {
   const auto* data = static_cast<const std::byte*>(out.data);
   const std::int64_t n = element_count(out.shape);
   for (std::int64_t i = 0; i < n; ++i)
-    if (!std::isfinite(element(data, out.dtype, i))) return false;
-  return true;
+    if (!std::isfinite(element(data, out.dtype, i))) return i;
+  return -1;
 }
-
-}  // namespace
 
 bool is_contiguous(const TensorView& out) {
   if (out.strides.empty()) return true;
@@ -150,7 +149,7 @@ void append_output(ComparedRows& rows, const TensorView& out, std::int64_t batch
   const auto layout = layout_of(rows, out, batch);
   set_shape(rows, out, batch, layout);
   rows.samples += batch;
-  rows.finite = rows.finite && all_finite(out);
+  rows.finite = rows.finite && first_not_finite(out) < 0;  // also of elements that are not kept
   for (std::int64_t b = 0; b < batch; ++b)
     for (std::int64_t p = 0; p < layout.kept; ++p)
       append_row(rows, out, (b * layout.all + (p + 1) * layout.all / layout.kept - 1) * layout.length);
@@ -160,6 +159,20 @@ void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::i
   if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
   append_output(rows, outputs.front(), batch);
 }
+
+namespace {
+
+std::vector<bool> select_flips(const ComparedRows& rows, std::span<const std::int64_t> samples) {
+  const auto& flips = rows.yardstick->flips;
+  std::vector<bool> chosen;
+  if (flips.empty()) return chosen;
+  const std::int64_t width = rows.positions * rows.length;
+  for (const std::int64_t index : samples)
+    chosen.insert(chosen.end(), flips.begin() + index * width, flips.begin() + (index + 1) * width);
+  return chosen;
+}
+
+}  // namespace
 
 ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples) {
   ComparedRows chosen{static_cast<std::int64_t>(samples.size()),
@@ -178,6 +191,7 @@ ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64
   }
   chosen.finite = rows.finite;
   chosen.yardstick = rows.yardstick;
+  if (chosen.yardstick) chosen.yardstick->flips = select_flips(rows, samples);
   return chosen;
 }
 

@@ -17,15 +17,16 @@ inline constexpr std::int64_t kKeptElements = 1 << 25;
 // A sample with more elements than this is never kept whole.
 inline constexpr std::int64_t kThinAbove = 1 << 20;
 
-// What little changes do to an output of the reference, as root mean squares over all its elements.
+// What little changes do to an output of the reference: mean squares of the differences, by column (Columns).
+// Empty: not tried, or nothing finite came of it.
 struct Yardstick {
-  double ulp = 0;          // the inputs moved by a unit in the last place; at least half a unit of the output
-  double weights = 0;      // all weights of layers moved likewise, as engines that fold constants do
-  double layer = 0;        // one layer rounded to bfloat16
-  double depends = 0;      // what differs between the inputs; of a single input all of it
-  std::string moved;       // what was moved: the inputs, or weights where the inputs are integers
-  std::string layer_name;  // what was rounded
+  std::vector<double> inputs{};   // moved by a unit in the last place
+  std::vector<double> weights{};  // moved likewise
+  std::vector<double> order{};    // sums in another order, or all of it in float64
+  std::vector<double> layer{};    // one layer, or the inputs, rounded to bfloat16
+  std::string layer_name{};       // what was rounded; empty: nothing
   double subnormal_weights = -1;  // their share in the file; below 0: not known
+  std::vector<bool> flips{};      // integers: elements that such a change makes another
 };
 
 // Rows are [samples, positions, length]. Large outputs (logits over long sequences) keep fewer positions,
@@ -64,6 +65,9 @@ void append_output(ComparedRows& rows, const TensorView& output, std::int64_t ba
 std::string shape_problem(const ComparedRows& rows, const TensorView& output, std::int64_t batch);
 // The first output alone. Throws Error(kData) where there is none.
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
+
+// The first element that is NaN or infinite; below 0: none is.
+std::int64_t first_not_finite(const TensorView& output);
 
 // Row-major without gaps; dimensions of one element may have any stride.
 bool is_contiguous(const TensorView& view);

@@ -175,6 +175,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   auto loaded = load_engine(spec, sink);
   sink.phase("check");
   const auto run = run_samples(spec, *loaded.engine);
+  const auto others = run_other_inputs(spec, *loaded.engine);
   Inputs inputs(spec, 0, 1);
   const auto first = inputs.batch(0);
   if (!spec.feedback.empty())
@@ -189,6 +190,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   pass::PassSpec judged = spec;
   pass::use_limits(judged, pass::dominant_precision(precision));
   auto correctness = check_samples(judged, run);
+  add_other_inputs(correctness, judged, others);
   explain(correctness, read, spec.settings.precision);
   const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
                                            : result::Count::missing("this engine does not report it");

@@ -151,28 +151,43 @@ void measure_quantile_error(result::OutputAgreement& output, const ComparedRows&
   output.quantile_err_worst = worst / unit;
 }
 
+double difference(float a, float b) {
+  if (std::abs(a) < FLT_MIN && std::abs(b) < FLT_MIN) return 0;
+  return static_cast<double>(a) - static_cast<double>(b);
+}
+
 double rms_difference(const ComparedRows& a, const ComparedRows& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
-    if (std::abs(a.values[i]) < FLT_MIN && std::abs(b.values[i]) < FLT_MIN) continue;
-    const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
+    const double d = difference(a.values[i], b.values[i]);
     sum += d * d;
   }
   return std::sqrt(sum / std::max<double>(1, static_cast<double>(a.values.size())));
 }
 
-double rms_of_what_depends(const ComparedRows& rows) {
+std::vector<double> mean_sample(const ComparedRows& rows) {
   const auto width = static_cast<std::size_t>(rows.positions * rows.length);
   std::vector<double> mean(width, 0.0);
   if (rows.samples > 1)
     for (std::size_t i = 0; i < rows.values.size(); ++i)
       mean[i % width] += static_cast<double>(rows.values[i]) / static_cast<double>(rows.samples);
+  return mean;
+}
+
+double rms_of_what_depends(const ComparedRows& rows) {
+  const auto mean = mean_sample(rows);
   double sum = 0;
   for (std::size_t i = 0; i < rows.values.size(); ++i) {
-    const double d = static_cast<double>(rows.values[i]) - mean[i % width];
+    const double d = static_cast<double>(rows.values[i]) - mean[i % mean.size()];
     sum += d * d;
   }
   return std::sqrt(sum / std::max<double>(1, static_cast<double>(rows.values.size())));
+}
+
+double eight_bit_step(const ComparedRows& rows) {
+  if (rows.values.empty()) return 0;
+  const auto [least, most] = std::ranges::minmax_element(rows.values);
+  return (static_cast<double>(*most) - static_cast<double>(*least)) / 255;
 }
 
 double equal_share(const ComparedRows& a, const ComparedRows& b) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <vector>
+
 #include "result/case_result.h"
 #include "workload/inference/compared_rows.h"
 #include "workload/inference/output_kind.h"
@@ -16,11 +18,17 @@ inline constexpr double kBoxDistance = 0.02;  // of the largest coordinate: clos
 void measure_quantile_error(result::OutputAgreement& output, const ComparedRows& a, const ComparedRows& b,
                             double scale);
 
-// Root mean square of the differences. Values that are both subnormal are equal, because engines may flush
-// them.
+// Values that are both subnormal are equal, because engines may flush them.
+double difference(float a, float b);
+// Root mean square of the differences.
 double rms_difference(const ComparedRows& a, const ComparedRows& b);
+// Mean over the samples of each element; zeros where there is one sample.
+std::vector<double> mean_sample(const ComparedRows& rows);
 // Of what differs between the inputs; of a single one, all of it.
 double rms_of_what_depends(const ComparedRows& rows);
+
+// What one step of eight bits is over the range of an output.
+double eight_bit_step(const ComparedRows& rows);
 
 // Share of the elements that are equal. Where each input has several elements and one value fills more than
 // half of the reference `b`, that value is padding or background: elements that have it on both sides are

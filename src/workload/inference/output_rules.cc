@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "stats/proportion.h"
 #include "workload/inference/output_errors.h"
 #include "workload/inference/output_kind.h"
+#include "workload/inference/output_units.h"
 
 namespace paceline::workload {
 namespace {
@@ -91,6 +95,26 @@ void judge_share(const Judging& j, double share, double at_least, const std::str
            : "");
 }
 
+constexpr std::int64_t kFewValues = 64;  // per input: labels, and the indices of a few best ones
+
+// Inputs that differ in a value although rounding makes no difference to any of theirs; none where that was
+// not tried, or each input has many values.
+std::int64_t beyond_rounding(const Judging& j) {
+  const auto& yard = j.reference.yardstick;
+  const auto width = static_cast<std::size_t>(j.reference.positions * j.reference.length);
+  if (j.tolerance.rounds || j.tolerance.ulps <= 0 || !yard || yard->flips.empty() ||
+      std::cmp_greater(width, kFewValues))
+    return 0;
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i + width <= yard->flips.size(); i += width) {
+    bool differs = false, flips = false;
+    for (std::size_t k = i; k < i + width; ++k)
+      differs = differs || j.outputs.values[k] != j.reference.values[k], flips = flips || yard->flips[k];
+    wrong += differs && !flips ? 1 : 0;
+  }
+  return wrong;
+}
+
 // With one value per input, the inputs are a sample: beyond the limit only if chance does not explain it.
 void by_equal_values(const Judging& j) {
   const double share = 1 - equal_share(j.outputs, j.reference);
@@ -98,6 +122,10 @@ void by_equal_values(const Judging& j) {
   const bool one_value = j.outputs.positions * j.outputs.length == 1;
   judge_share(j, share, one_value ? stats::binomial_lower(share * n, n, kClaimAlpha) : share,
               "values are not equal to the reference's");
+  if (const auto wrong = beyond_rounding(j); wrong > 0)
+    note(j, std::numeric_limits<double>::infinity(),
+         fmt::format("its values differ for {} of {} inputs although rounding changes none of theirs", wrong,
+                     j.outputs.samples));
 }
 
 void by_boxes(const Judging& j) {
@@ -114,48 +142,73 @@ void by_boxes(const Judging& j) {
                           kBoxDistance * 100, further));
 }
 
-// Why an error as large as the limit could not be told from a right answer; empty: it could.
-std::string blindness(const Yardstick& yard, const pass::Tolerance& tolerance) {
-  const double limit = tolerance.ulps * yard.ulp;
+constexpr double kMostBlind = 0.05;  // of the columns that depend on a layer
+
+// Why an error as large as the limit could not be told from a right answer in such columns; empty: it could.
+std::string blindness(const GroupUnits& group, const Yardstick& yard, const pass::Tolerance& tolerance) {
+  const double limit = tolerance.ulps * group.unit;
   if (tolerance.rounds)
-    return yard.depends > limit
+    return group.depends > limit
                ? ""
                : fmt::format(
                      "the limit for rounding is {:.2g}, but only {:.2g} of the output depends on the input",
-                     limit, yard.depends);
-  if (yard.layer > limit) return "";
-  if (yard.layer == 0)
-    return fmt::format("it does not depend on {}, which was rounded to bfloat16", yard.layer_name);
+                     limit, group.depends);
+  if (group.layer > limit) return "";
   return fmt::format(
-      "rounding {} to bfloat16 changes it by only {:.2g} units in the last place of the {}; the limit is "
-      "{:g}, so "
-      "the check could miss it",
-      yard.layer_name, yard.layer / yard.ulp, yard.moved, tolerance.ulps);
+      "rounding {} to bfloat16 changes it by only {:.2g} times what {} changes; the limit is "
+      "{:g}, so the check could miss it",
+      yard.layer_name, group.layer / group.unit, group.change, tolerance.ulps);
 }
 
-// The reference's own sensitivity is the unit: what moving its inputs by one unit in the last place does.
+// The same of a whole output. Columns that the rounded layer does not reach count only if it reaches none.
+std::string blindness(const std::vector<GroupUnits>& groups, const Yardstick& yard,
+                      const pass::Tolerance& tolerance) {
+  double reached = 0, blind = 0, most = 0;
+  std::string why;
+  for (const auto& group : groups) {
+    const auto columns = static_cast<double>(group.group.columns.size());
+    if (group.layer == 0) continue;
+    reached += columns;
+    auto reason = blindness(group, yard, tolerance);
+    if (reason.empty()) continue;
+    blind += columns;
+    if (columns > most) most = columns, why = std::move(reason);
+  }
+  if (reached == 0)
+    return fmt::format("it does not depend on {}, which was rounded to bfloat16", yard.layer_name);
+  return blind > kMostBlind * reached ? why : "";
+}
+
+// In a lower precision columns are far enough from their limits for each to be judged by itself.
+double in_units(const GroupUnits& group, const pass::Tolerance& tolerance) {
+  return tolerance.rounds ? std::max(group.in_units(), group.worst_column) : group.in_units();
+}
+
+std::string columns_in_words(const GroupUnits& group, const std::vector<GroupUnits>& all) {
+  if (all.size() == 1) return "its error";
+  return fmt::format("the error of its values of about {:.2g}", group.group.size);
+}
+
+// The reference's own sensitivity is the unit: what rounding does to its columns of like size.
 void by_ulps(const Judging& j) {
   const Yardstick& yard = *j.reference.yardstick;
   auto& output = j.judged.output;
-  const double found = rms_difference(j.outputs, j.reference) / yard.ulp, limit = j.tolerance.ulps;
-  output.ulp_change = yard.ulp;
+  const auto groups = units_of(j.outputs, j.reference);
+  const auto& worst =
+      *std::ranges::max_element(groups, {}, [&](const auto& group) { return in_units(group, j.tolerance); });
+  const auto overall = overall_units(j.outputs, j.reference);
+  const double found = in_units(worst, j.tolerance), limit = j.tolerance.ulps;
+  output.ulp_change = overall.unit;
   output.error_ulps = found;
   output.limit_ulps = limit;
-  output.layer_ulps = yard.layer / yard.ulp;
-  const double folded = j.tolerance.rounds ? limit : limit * std::max(1.0, yard.weights / yard.ulp);
-  note(j, part_of(found, folded),
-       found > folded ? fmt::format("its error is {:.3g} times what one unit in the last place of the {} "
-                                    "changes, more than {:g} (--accuracy.max_rel_err sets another limit; the "
-                                    "largest error is {:.3g})",
-                                    found, yard.moved, limit, *output.max_rel_err)
-                      : "");
-  output.blind = blindness(yard, j.tolerance);
-  if (found > limit && found <= folded)
-    output.blind = fmt::format(
-        "its error is {:.2g} units in the last place of the {}; the limit is {:g}, but rounding the weights "
-        "once "
-        "more can explain up to {:.2g}",
-        found, yard.moved, limit, folded);
+  output.layer_ulps = overall.layer / overall.unit;
+  note(j, part_of(found, limit),
+       found > limit
+           ? fmt::format("{} is {:.3g} times what {} changes, more than {:g} "
+                         "(--accuracy.max_rel_err sets another limit; the largest error is {:.3g})",
+                         columns_in_words(worst, groups), found, worst.change, limit, *output.max_rel_err)
+           : "");
+  output.blind = blindness(groups, yard, j.tolerance);
 }
 
 struct Rule {
@@ -177,7 +230,8 @@ constexpr Rule kInUlps{kNoKind, true, "ulps", by_ulps};
 // Numbers that have an order and a size; boxes may come in another order where rounding decides it.
 bool measured_in_ulps(const std::string& kind, const ComparedRows& reference,
                       const pass::Tolerance& tolerance) {
-  if (tolerance.ulps <= 0 || !reference.yardstick || kind == kIntegers) return false;
+  if (tolerance.ulps <= 0 || !has_unit(reference) || kind == kIntegers) return false;
+  if (reference.yardstick->layer_name.empty()) return false;
   return kind != kBoxes || !tolerance.rounds;
 }
 

@@ -17,7 +17,9 @@
 #include "base/random.h"
 #include "onnx/model_file.h"
 #include "onnx/one_layer.h"
+#include "onnx/summation_order.h"
 #include "plugin/registry.h"
+#include "workload/inference/columns.h"
 #include "workload/inference/output_errors.h"
 #include "workload/inference/pass_parts.h"
 
@@ -27,11 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDraws = 2;
-constexpr double kSlowNs = 2.5e9;                             // above: the first batches stand for all
-constexpr std::int64_t kFewest = 4;                           // of the inputs that are changed
-constexpr std::int64_t kLargestCopy = 2'000'000'000;          // bytes of a file that is written again
-constexpr int kLayersTried = 4;                               // one covers most outputs
-constexpr double kBeyondAll = FLT_MAX;                        // a change that leads to infinity or NaN
+constexpr double kRunNs = 0.5e9;                      // one changed run may take this long, but
+constexpr std::int64_t kFewest = 4;                   // inputs are changed at least
+constexpr std::int64_t kLargestCopy = 2'000'000'000;  // bytes of a file that is written again
+constexpr int kLayersTried = 4;                       // one covers most outputs
+constexpr const char* kGraphOptimization = "graph_optimization";
 constexpr double kHalfUnits = 0x1p13, kBfloatUnits = 0x1p16;  // of theirs in float32's
 
 // One unit in the last place of a type, in those of float32; 0: its values cannot be moved.
@@ -78,9 +80,18 @@ void move(Tensor& tensor, std::uint64_t seed) {
   }
 }
 
+float rounded(float v) {
+  return bfloat16_to_float(float_to_bfloat16(v));
+}
+
 void round_values(Tensor& tensor, std::uint64_t) {
-  if (tensor.spec().dtype != DType::kFloat32) return move(tensor, 0);
-  for_each_value<float>(tensor, [](float v, std::size_t) { return bfloat16_to_float(float_to_bfloat16(v)); });
+  const DType dtype = tensor.spec().dtype;
+  if (dtype == DType::kFloat32)
+    return for_each_value<float>(tensor, [](float v, std::size_t) { return rounded(v); });
+  if (dtype == DType::kFloat64)
+    return for_each_value<double>(tensor,
+                                  [](double v, std::size_t) { return rounded(static_cast<float>(v)); });
+  move(tensor, 0);
 }
 
 using Change = void (*)(Tensor&, std::uint64_t);
@@ -105,24 +116,6 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
   return outputs;
 }
 
-ComparedRows first_samples(const ComparedRows& rows, std::int64_t count) {
-  std::vector<std::int64_t> samples;
-  for (std::int64_t s = 0; s < count; ++s) samples.push_back(s);
-  return select_samples(rows, samples);
-}
-
-// Half a unit in the last place of the outputs themselves; what may be flushed is below it.
-double rms_of_half_units(const ComparedRows& rows) {
-  double sum = 0;
-  for (const float v : rows.values) {
-    const double half = 0.5 * (static_cast<double>(std::nextafter(std::abs(v), HUGE_VALF)) -
-                               static_cast<double>(std::abs(v)));
-    sum += half * half;
-  }
-  const double rms = std::sqrt(sum / std::max<double>(1, static_cast<double>(rows.values.size())));
-  return std::max(rms, static_cast<double>(FLT_MIN));
-}
-
 // Of inputs that the reference ran.
 std::int64_t batches_of(const ComparedOutputs& outputs, const pass::PassSpec& spec) {
   for (const auto& [rows, left_out] : outputs)
@@ -142,34 +135,35 @@ struct ScratchModel {
   const std::string file;
 };
 
+bool all_finite(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
+}
+
 class Study {
  public:
-  Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns)
-      : outputs_(outputs), spec_(spec), engine_(engine), batches_(batches_of(outputs, spec)) {
-    if (took_ns > kSlowNs)
-      batches_ = std::clamp(static_cast<std::int64_t>(static_cast<double>(batches_) * kSlowNs / took_ns),
-                            std::min(batches_, (kFewest + spec.batch - 1) / spec.batch), batches_);
-    for (const auto& input : spec.model.inputs) units_ = std::max(units_, units_of(input.dtype));
-  }
+  Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns);
   void run();
 
  private:
-  using Rms = std::vector<double>;  // per output
-  Rms changes(const ComparedOutputs& changed) const;
+  using Series = std::vector<double>;  // mean squares of the changes by column; empty: none that is finite
+  using Change = std::vector<Series>;  // by output
+
+  Change squares_of(const ComparedOutputs& changed) const;
+  Change rounding(const ComparedOutputs& changed);
+  void set(Series Yardstick::*kind, const Change& change);
   bool read_file();
   ComparedOutputs run_again(const pass::PassSpec& spec);
-  ComparedOutputs run_file(const std::function<void(onnx::proto::ModelProto&)>& change);
+  ComparedOutputs run_file(const std::function<void(onnx::proto::ModelProto&)>& change, bool fused = false);
   void move_inputs();
-  void move_first_layer();
+  void move_weights();
+  void change_order();
   void round_layers();
   void round_inputs();
-  std::optional<Rms> with_weights(const std::string& changed);
   void change_weights();
+  std::optional<ComparedOutputs> with_weights(const std::string& changed);
   Yardstick* of(std::size_t i) {
-    auto& output = outputs_[i];
-    return output.left_out.empty()
-               ? &output.rows.yardstick.emplace(output.rows.yardstick.value_or(Yardstick{}))
-               : nullptr;
+    auto& yard = outputs_[i].rows.yardstick;
+    return yard ? &*yard : nullptr;
   }
 
   ComparedOutputs& outputs_;
@@ -177,19 +171,59 @@ class Study {
   plugin::Engine& engine_;
   std::int64_t batches_;
   double units_ = 0;
+  std::vector<Columns> columns_;  // by output
   onnx::proto::ModelProto model_;
 };
 
-Study::Rms Study::changes(const ComparedOutputs& changed) const {
-  Rms found;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const bool both = i < changed.size() && outputs_[i].left_out.empty() && changed[i].left_out.empty();
-    const double change =
-        both ? rms_difference(first_samples(outputs_[i].rows, changed[i].rows.samples), changed[i].rows)
-             : 0.0;
-    found.push_back(std::isfinite(change) ? change : kBeyondAll);
+// Labels are looked at for all inputs, because each may lie between two classes.
+Study::Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns)
+    : outputs_(outputs), spec_(spec), engine_(engine), batches_(batches_of(outputs, spec)) {
+  bool labels = false;
+  for (auto& [rows, left_out] : outputs_) {
+    columns_.emplace_back(rows);
+    if (!left_out.empty()) continue;
+    rows.yardstick = Yardstick{};
+    if (units_of(rows.dtype.value_or(DType::kFloat32)) > 0) continue;
+    rows.yardstick->flips.assign(rows.values.size(), false);
+    labels = true;
+  }
+  for (const auto& input : spec.model.inputs) units_ = std::max(units_, units_of(input.dtype));
+  if (labels || took_ns <= kRunNs) return;
+  const std::int64_t least = std::min(batches_, (kFewest + spec.batch - 1) / spec.batch);
+  const double fit = static_cast<double>(batches_) * kRunNs / took_ns;
+  batches_ = std::clamp(static_cast<std::int64_t>(fit), least, batches_);
+}
+
+Study::Change Study::squares_of(const ComparedOutputs& changed) const {
+  Change found(outputs_.size());
+  for (std::size_t i = 0; i < std::min(outputs_.size(), changed.size()); ++i) {
+    const auto& [rows, left_out] = outputs_[i];
+    if (!left_out.empty() || !changed[i].left_out.empty()) continue;
+    const auto& other = changed[i].rows.values;
+    auto squares = columns_[i].means(changed[i].rows.samples, [&](std::size_t k) {
+      const double d = difference(other[k], rows.values[k]);
+      return d * d;
+    });
+    if (all_finite(squares)) found[i] = std::move(squares);
   }
   return found;
+}
+
+// Of a change that a right engine may make as well: labels that it makes another may differ.
+Study::Change Study::rounding(const ComparedOutputs& changed) {
+  for (std::size_t i = 0; i < std::min(outputs_.size(), changed.size()); ++i) {
+    auto* yard = of(i);
+    if (!yard || !changed[i].left_out.empty()) continue;
+    const auto &values = outputs_[i].rows.values, &other = changed[i].rows.values;
+    for (std::size_t k = 0; k < std::min(other.size(), yard->flips.size()); ++k)
+      yard->flips[k] = yard->flips[k] || other[k] != values[k];
+  }
+  return squares_of(changed);
+}
+
+void Study::set(Series Yardstick::*kind, const Change& change) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (auto* yard = of(i)) yard->*kind = change[i];
 }
 
 bool Study::read_file() {
@@ -207,58 +241,61 @@ ComparedOutputs Study::run_again(const pass::PassSpec& spec) {
   return run_changed(spec, *engine, batches_, nullptr, 0);
 }
 
-// A changed copy of the file.
-ComparedOutputs Study::run_file(const std::function<void(onnx::proto::ModelProto&)>& change) {
+// A changed copy of the file; `fused`: after the rewrites that lose nothing, in engines that can be asked.
+ComparedOutputs Study::run_file(const std::function<void(onnx::proto::ModelProto&)>& change, bool fused) {
   const ScratchModel scratch(spec_.reference_file + ".scratch.onnx");
   auto copy = model_;
   change(copy);
   onnx::write_model(copy, scratch.file);
   auto spec = spec_;
   spec.model.file = scratch.file;
+  if (fused && spec.settings.options.contains(kGraphOptimization))
+    spec.settings.options[kGraphOptimization] = "basic";
   return run_again(spec);
 }
 
 void Study::move_inputs() {
-  std::vector<double> squares(outputs_.size(), 0.0);
+  Change mean(outputs_.size());
   for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
-    const auto found = changes(run_changed(spec_, engine_, batches_, move, draw + 1));
-    for (std::size_t i = 0; i < found.size(); ++i) squares[i] += found[i] * found[i] / kDraws;
+    const auto found = rounding(run_changed(spec_, engine_, batches_, move, draw + 1));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (draw == 0) mean[i].assign(found[i].size(), 0.0);
+      if (found[i].empty()) mean[i].clear();
+      for (std::size_t c = 0; c < mean[i].size(); ++c)
+        mean[i][c] += found[i][c] / (static_cast<double>(kDraws) * units_ * units_);
+    }
   }
-  for (std::size_t i = 0; i < outputs_.size(); ++i)
-    if (auto* yard = of(i)) yard->ulp = std::sqrt(squares[i]) / units_, yard->moved = "inputs";
+  set(&Yardstick::inputs, mean);
 }
 
-// For models whose inputs are integers: the first layer is usually the table that they index.
-void Study::move_first_layer() {
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (!outputs_[i].left_out.empty()) continue;
-    const auto layers = onnx::layers_towards(model_, outputs_[i].rows.name);
-    if (layers.empty()) continue;
-    double squares = 0;
-    for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
-      const auto found =
-          changes(run_file([&](auto& copy) { onnx::move_weights(copy, layers.front(), draw + 1); }));
-      squares += found[i] * found[i] / kDraws;
-    }
-    auto* yard = of(i);
-    yard->ulp = std::sqrt(squares), yard->moved = fmt::format("weights of {}", layers.front().name);
+void Study::move_weights() {
+  set(&Yardstick::weights, rounding(run_file([](auto& copy) { onnx::move_all_weights(copy, 1); })));
+}
+
+// Fused, and with long sums one element after the other: engines differ in both.
+void Study::change_order() {
+  const bool can_fuse = spec_.settings.options.contains(kGraphOptimization);
+  auto copy = model_;
+  const bool has_sums = onnx::sum_in_sequence(copy) > 0;
+  const auto run = [&](auto&& change) { set(&Yardstick::order, rounding(run_file(change, can_fuse))); };
+  try {
+    if (has_sums) return run([&](auto& model) { model = std::move(copy); });
+  } catch (const Error&) {  // a sum of a type that the engine does not sum so
   }
+  if (can_fuse) run([](auto&) {});
 }
 
 // One layer towards each output; a layer on the way to several is rounded once.
 void Study::round_layers() {
-  std::map<int, Rms> known;
-  const auto moved = changes(run_file([](auto& copy) { onnx::move_all_weights(copy, 1); }));
+  std::map<int, Change> known;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     auto* yard = of(i);
-    if (!yard) continue;
-    yard->weights = moved[i];
     const auto layers = onnx::layers_towards(model_, outputs_[i].rows.name);
-    if (layers.empty()) continue;
+    if (!yard || layers.empty()) continue;
     const auto& layer = layers[layers.size() / 2];
     if (!known.contains(layer.node)) {
       if (known.size() >= kLayersTried) continue;
-      known[layer.node] = changes(run_file([&](auto& copy) { onnx::round_to_bfloat16(copy, layer); }));
+      known[layer.node] = squares_of(run_file([&](auto& copy) { onnx::round_to_bfloat16(copy, layer); }));
     }
     yard->layer = known[layer.node][i], yard->layer_name = layer.name;
   }
@@ -269,70 +306,65 @@ void Study::round_inputs() {
     return output.rows.yardstick && output.rows.yardstick->layer_name.empty();
   });
   if (!wanted || units_ == 0) return;
-  const auto found = changes(run_changed(spec_, engine_, batches_, round_values, 0));
+  const auto found = squares_of(run_changed(spec_, engine_, batches_, round_values, 0));
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (auto* yard = of(i); yard && yard->layer_name.empty())
       yard->layer = found[i], yard->layer_name = "the inputs";
 }
 
-// An engine that can change weights itself; nothing where it cannot, or where nothing comes of it.
-std::optional<Study::Rms> Study::with_weights(const std::string& changed) {
+// In an engine that can change weights itself; nothing where it cannot.
+std::optional<ComparedOutputs> Study::with_weights(const std::string& changed) {
   auto spec = spec_;
   spec.settings.options["changed_weights"] = changed;
   try {
-    const auto found = changes(run_again(spec));
-    const bool heeded = std::ranges::any_of(found, [](double change) { return change > 0; });
-    return heeded ? std::optional(found) : std::nullopt;
+    return run_again(spec);
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
 void Study::change_weights() {
+  if (const auto moved = with_weights("ulp")) set(&Yardstick::weights, rounding(*moved));
+  if (const auto exact = with_weights("fp64")) set(&Yardstick::order, rounding(*exact));
   const auto rounded = with_weights("bf16");
-  const auto moved = with_weights("ulp");
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    auto* yard = of(i);
-    if (yard && rounded) yard->layer = (*rounded)[i], yard->layer_name = "one layer";
-    if (yard && moved) yard->weights = (*moved)[i];
-    if (yard && moved && units_ == 0) yard->ulp = (*moved)[i], yard->moved = "weights";
-  }
+  if (!rounded) return;
+  const auto found = squares_of(*rounded);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (auto* yard = of(i); yard && std::ranges::any_of(found[i], [](double change) { return change > 0; }))
+      yard->layer = found[i], yard->layer_name = "one layer";
+}
+
+// A change that the engine does not take leaves the others.
+template <typename... Steps>
+void attempt(Steps... steps) {
+  const auto one = [](auto& step) {
+    try {
+      step();
+    } catch (const Error&) {
+    }
+  };
+  (one(steps), ...);
 }
 
 void Study::run() {
-  const bool file = read_file();
-  if (units_ > 0)
-    move_inputs();
-  else if (file)
-    move_first_layer();
-  if (file)
-    round_layers();
-  else
+  if (units_ > 0) attempt([&] { move_inputs(); });
+  if (read_file()) {
+    attempt([&] { move_weights(); });
+    if (spec_.accuracy.unit_only) return;
+    attempt([&] { change_order(); }, [&] { round_layers(); });
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (auto* yard = of(i)) yard->subnormal_weights = onnx::subnormal_share(model_);
+  } else {
     change_weights();
-  round_inputs();
-  for (auto& [rows, left_out] : outputs_) {
-    if (!rows.yardstick) continue;
-    auto& yard = *rows.yardstick;
-    // Nothing could be moved, or it led to infinity: nothing is known.
-    if (yard.layer_name.empty() || yard.moved.empty() || yard.ulp >= kBeyondAll) {
-      rows.yardstick.reset();
-      continue;
-    }
-    yard.ulp = std::max(yard.ulp, rms_of_half_units(rows));
-    yard.depends = rms_of_what_depends(rows);
-    if (file) yard.subnormal_weights = onnx::subnormal_share(model_);
   }
+  attempt([&] { round_inputs(); });
 }
 
 }  // namespace
 
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
                     double took_ns) {
-  try {
-    Study(outputs, spec, engine, took_ns).run();
-  } catch (const Error&) {  // a copy that the engine does not take: the reference stands without a unit
-    for (auto& output : outputs) output.rows.yardstick.reset();
-  }
+  Study(outputs, spec, engine, took_ns).run();
 }
 
 }  // namespace paceline::workload

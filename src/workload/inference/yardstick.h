@@ -8,11 +8,10 @@
 // (docs/methodology.md, "Accuracy").
 namespace paceline::workload {
 
-// Adds the yardstick of every output that can be compared. The inputs are moved by one unit in the last
-// place, and one layer of an ONNX file on the way to the output, else the inputs, is rounded to bfloat16.
-// Integers cannot be moved: where no input is a float, the first layer's weights are. `took_ns` is what the
-// outputs took; a slow model is moved for its first batches only.
-// Outputs of a model whose changed copies cannot run have none.
+// Adds the yardstick of every output that can be compared: its inputs and all weights move by one unit in the
+// last place, sums run in another order (in float64 where the engine can), and one layer on the way to the
+// output, else the inputs, is rounded to bfloat16. `took_ns` is what the outputs took: a slow model repeats
+// its first inputs only, at least four. What the engine does not take is left out.
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
                     double took_ns);
 

@@ -50,13 +50,36 @@ TEST(OneLayer, RoundsWhatBfloat16CannotHold) {
   EXPECT_EQ(layers_towards(model, "y").size(), 1U) << "what is rounded loses nothing any more";
 }
 
-TEST(OneLayer, MovesByOneUnitInTheLastPlace) {
-  auto model = two_outputs();
-  move_weights(model, layers_towards(model, "y")[0], 1);
-  const auto moved = floats_of(model.graph().initializer(0));
-  for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_TRUE(moved[i] == std::nextafter(kWeights[i], 9.0F) ||
-                moved[i] == std::nextafter(kWeights[i], -9.0F));
+TEST(OneLayer, MovesEveryNumberByOneUnitInTheLastPlace) {
+  proto::ModelProto model = two_outputs();
+  auto& graph = *model.mutable_graph();
+  const std::vector<float> summands{0, 1e4F, -3.4e38F};
+  const double wide = 0.1;
+  *graph.add_initializer() = make_tensor("c", {3}, summands);
+  *graph.add_initializer() = make_tensor("d", DType::kFloat64, {1}, &wide);
+  *graph.add_initializer() = make_tensor("limit", {1}, std::vector<float>{6});
+  model.add_opset_import()->set_version(17);
+  add_node(graph, "Add", "sum", std::array<std::string, 2>{"y", "c"}, std::array<std::string, 1>{"u"});
+  add_node(graph, "Mul", "scaled", std::array<std::string, 2>{"u", "d"}, std::array<std::string, 1>{"v"});
+  add_node(graph, "Min", "cut", std::array<std::string, 2>{"v", "limit"}, std::array<std::string, 1>{"w"});
+  move_all_weights(model, 1);
+  const auto is_neighbour = [](float moved, float value) {
+    return moved == std::nextafter(value, 9e9F) || moved == std::nextafter(value, -9e9F);
+  };
+  for (int tensor = 0; tensor < 3; ++tensor) {
+    const auto moved = floats_of(graph.initializer(tensor));
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(is_neighbour(moved[i], kWeights[i]));
+  }
+  const auto moved = floats_of(graph.initializer(3));
+  EXPECT_EQ(moved[0], 0);
+  EXPECT_TRUE(is_neighbour(moved[1], 1e4F));
+  EXPECT_EQ(moved[2], summands[2]) << "a mask";
+  EXPECT_NEAR(std::abs(doubles_of(graph.initializer(4))[0] - wide), wide * 0x1p-24, 1e-12);
+  EXPECT_EQ(floats_of(graph.initializer(5))[0], 6) << "a limit is no summand";
+  const auto& scaled = graph.node(4);
+  EXPECT_EQ(scaled.op_type(), "Mul") << "follows the sum with a constant";
+  EXPECT_EQ(scaled.output(0), "u");
+  EXPECT_EQ(floats_of(graph.initializer(6))[0], std::nextafter(1.0F, 2.0F));
 }
 
 TEST(OneLayer, CountsSubnormalWeights) {

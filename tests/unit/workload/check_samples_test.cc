@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -90,6 +91,44 @@ TEST_F(CheckSamples, OnlyASlowReferenceStopsEarly) {
   EXPECT_EQ(calls(1e18), 3);
   spec.accuracy.least_samples = 0;
   EXPECT_EQ(calls(0), 3);
+}
+
+TEST_F(CheckSamples, EveryGivenInputRunsOnce) {
+  std::vector<float> values(30, 1.0F);
+  values[25] = std::numeric_limits<float>::quiet_NaN();  // of the ninth input
+  auto spec = pass({0, 1, 2, 3});
+  spec.input_files = {write("ten.npy", values, {10, 3})};
+  spec.accuracy.samples_given = 10;
+  EchoEngine engine;
+  const auto others = run_other_inputs(spec, engine);
+  EXPECT_EQ(others.not_finite, 8);
+  auto c = checked(pass({0, 1, 2, 3}));
+  add_other_inputs(c, spec, others);
+  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_NE(c.detail.find("NaN or infinity for input 9 of 10"), std::string::npos) << c.detail;
+  EXPECT_EQ(*c.samples_given, 10);
+  values[25] = 0;
+  spec.input_files = {write("ten.npy", values, {10, 3})};
+  const auto finite = run_other_inputs(spec, engine);
+  EXPECT_EQ(finite.ran, 6);
+  EXPECT_LT(finite.not_finite, 0);
+  EXPECT_EQ(run_other_inputs(spec, engine, -1).ran, 0) << "no patience";
+}
+
+// The engine's answers are its inputs; the file's own unoptimised run says something else.
+TEST_F(CheckSamples, AnEngineStaysWithinTwoPercentOfTheFilesOwnRun) {
+  const auto verdict = [&](float factor) {
+    auto spec = pass({0, 1, 2, 3});
+    auto own = to_rows(read_npy(spec.reference_file));
+    for (auto& v : own.values) v *= factor;
+    spec.accuracy.engine_file = write("own.npy", own.values, {4, 1, 3});
+    spec.accuracy.engine_name = "its own run";
+    return checked(spec);
+  };
+  EXPECT_EQ(verdict(1.01F).verdict, "passed");
+  const auto c = verdict(1.1F);
+  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_NE(c.detail.find("more than 2 % of what depends on the input"), std::string::npos) << c.detail;
 }
 
 TEST_F(CheckSamples, RepeatedInputsAreNoFurtherObservations) {

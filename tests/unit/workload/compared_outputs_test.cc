@@ -56,6 +56,28 @@ TEST(ComparedOutputs, ReferencesOfAllOutputsAreFoundByName) {
   EXPECT_EQ(reference_of(second, swapped, 0)->values, (std::vector<float>{3, 4}));  // by place
 }
 
+TEST(ComparedOutputs, UnitsOfAReferenceAreKept) {
+  const test::ScratchFolder folder;
+  std::vector<float> a{1, 2, 3, 4, 5, 6};
+  std::vector<std::int64_t> b{0, 1, 2};
+  ComparedOutputs all;
+  append_outputs(
+      all, std::array{view_of("a", a, {3, 2}), TensorView{"b", b.data(), DType::kInt64, {3}, {}, {}}}, 3, 3);
+  Yardstick units, labels;
+  units.inputs = {1e-60, 4}, units.layer = {9, 16}, units.layer_name = "conv1";
+  labels.flips = {false, false, true};
+  all[0].rows.yardstick = units, all[1].rows.yardstick = labels;
+  write_reference(folder.path() / "r.npy", all);
+  const auto last = read_reference(folder.path() / "r.npy", 1, 2);
+  ASSERT_TRUE(last[0].rows.yardstick && last[1].rows.yardstick);
+  EXPECT_EQ(last[0].rows.yardstick->inputs, units.inputs);
+  EXPECT_TRUE(last[0].rows.yardstick->weights.empty()) << "was not tried";
+  EXPECT_EQ(last[0].rows.yardstick->layer, units.layer);
+  EXPECT_EQ(last[0].rows.sample_shape, (Shape{2}));
+  EXPECT_EQ(last[1].rows.yardstick->flips, (std::vector<bool>{false, true}))
+      << "of the samples that were read";
+}
+
 TEST(ComparedOutputs, AMapKeepsMoreRowsThanScores) {
   std::vector<float> values(2 * 1024 * 1024);
   ComparedRows rows;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/summation_order.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "onnx/graph.h"
+
+namespace paceline::onnx {
+namespace {
+
+constexpr std::int64_t kFirstOpset = 11;  // CumSum
+
+struct Reduction {
+  std::string_view op;
+  bool mean;
+};
+constexpr std::array kReductions{Reduction{"ReduceSum", false}, Reduction{"ReduceMean", true},
+                                 Reduction{"GlobalAveragePool", true}};
+
+using Axes = std::vector<std::int64_t>;
+using Nodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
+
+// The axes of a reduction; empty: all of them. Nothing where they are not constant.
+std::optional<Axes> axes_of(const proto::NodeProto& node, const Nodes& nodes,
+                            const proto::GraphProto& graph) {
+  if (int_attribute(node, "noop_with_empty_axes", 0) != 0) return std::nullopt;
+  if (node.input_size() < 2 || node.input(1).empty()) return ints_attribute(node, "axes");
+  const auto& given = graph.initializer();
+  if (const auto it = std::ranges::find(given, node.input(1), &proto::TensorProto::name); it != given.end())
+    return ints_of(*it);
+  for (const auto& other : nodes)
+    if (other.op_type() == "Constant" && other.output_size() == 1 && other.output(0) == node.input(1))
+      if (const auto* value = find_attribute(other, "value")) return ints_of(value->t());
+  return std::nullopt;
+}
+
+// Writes the nodes of one sum in sequence.
+class Sequence {
+ public:
+  Sequence(proto::GraphProto& graph, std::string name) : graph_(graph), name_(std::move(name)) {}
+
+  std::string node(const std::string& op, std::vector<std::string> inputs) {
+    const std::string output = name_ + "/" + std::to_string(count_++);
+    last_ = &add_node(graph_, op, output, inputs, std::array{output});
+    return output;
+  }
+  std::string constant(const Axes& values, bool scalar = false) {
+    const std::string name = name_ + "/" + std::to_string(count_++);
+    *graph_.add_initializer() = make_tensor(
+        name, scalar ? Shape{} : Shape{static_cast<std::int64_t>(values.size())}, std::span(values));
+    return name;
+  }
+  template <typename Value>
+  std::string with(std::string output, const std::string& attribute, Value value) {
+    set_attribute(*last_, attribute, value);
+    return output;
+  }
+  // The sums along `axis`, which keeps one element.
+  std::string along(const std::string& x, std::int64_t axis) {
+    const auto sums = node("CumSum", {x, constant({axis}, true)});
+    return with(node("Gather", {sums, constant({-1})}), "axis", axis);
+  }
+
+ private:
+  proto::GraphProto& graph_;
+  std::string name_;
+  proto::NodeProto* last_ = nullptr;
+  int count_ = 0;
+};
+
+// The sum of `x`, each of whose axes keeps one element.
+std::string summed(Sequence& to, const proto::NodeProto& node, const std::string& x, const Axes& axes) {
+  const auto rest = [&](const Axes& flat, std::int64_t axis) {
+    return to.along(to.node("Reshape", {to.along(x, -1), to.constant(flat)}), axis);
+  };
+  if (node.op_type() == "GlobalAveragePool") return rest({0, 0, -1}, 2);
+  if (axes.empty()) return rest({-1}, 0);
+  std::string sum = x;
+  for (const std::int64_t axis : axes) sum = to.along(sum, axis);
+  return sum;
+}
+
+// The node stays for the shape of its output, under another name.
+void rewrite(proto::GraphProto& graph, proto::NodeProto node, const Axes& axes, bool mean) {
+  const std::string output = node.output(0), whole = output + "/whole";
+  node.set_output(0, whole);
+  *graph.add_node() = node;
+  Sequence to(graph, output + "/in_sequence");
+  auto sum = summed(to, node, node.input(0), axes);
+  if (mean) {
+    const auto ratio = to.node("Div", {to.node("Size", {node.input(0)}), to.node("Size", {whole})});
+    const auto count = to.with(to.node("Cast", {ratio}), "to", std::int64_t{proto::TensorProto::FLOAT});
+    sum = to.node("Div", {sum, count});
+  }
+  const auto shape = to.node("Shape", {whole});
+  add_node(graph, "Reshape", output + "/in_sequence", std::array{sum, shape}, std::array{output});
+}
+
+}  // namespace
+
+int sum_in_sequence(proto::ModelProto& model) {
+  if (opset_version(model) < kFirstOpset) return 0;
+  auto& graph = *model.mutable_graph();
+  Nodes nodes;
+  nodes.Swap(graph.mutable_node());
+  int rewritten = 0;
+  for (const auto& node : nodes) {
+    const auto* row = std::ranges::find(kReductions, std::string_view(node.op_type()), &Reduction::op);
+    const auto axes =
+        row == kReductions.end() || !is_standard(node) ? std::nullopt : axes_of(node, nodes, graph);
+    if (!axes) {
+      *graph.add_node() = node;
+      continue;
+    }
+    rewrite(graph, node, *axes, row->mean);
+    ++rewritten;
+  }
+  return rewritten;
+}
+
+}  // namespace paceline::onnx

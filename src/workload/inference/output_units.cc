@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/output_units.h"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "workload/inference/output_errors.h"
+
+namespace paceline::workload {
+namespace {
+
+using Series = std::vector<double>;
+
+// Of the largest column: what engines leave in a column that is nothing but their rounding.
+constexpr double kLeast = 0x1p-48;
+
+struct SmallChange {
+  Series Yardstick::*squares;
+  std::string_view words;
+};
+constexpr std::array kChanges{SmallChange{&Yardstick::inputs, "one unit in the last place of the inputs"},
+                              SmallChange{&Yardstick::weights, "one unit in the last place of the weights"},
+                              SmallChange{&Yardstick::order, "another order of its sums"}};
+
+double half_unit(float value) {
+  const float magnitude = std::abs(value);
+  return 0.5 * (static_cast<double>(std::nextafter(magnitude, HUGE_VALF)) - static_cast<double>(magnitude));
+}
+
+// Mean squares of everything that is looked at, by column.
+struct ByColumn {
+  Columns columns;
+  Series size, error, half_units, depends;
+};
+
+ByColumn by_column(const ComparedRows& outputs, const ComparedRows& reference) {
+  ByColumn by{Columns(reference), {}, {}, {}, {}};
+  const auto mean = mean_sample(reference);
+  const auto squared = [](double v) { return v * v; };
+  const auto value = [&](std::size_t i) { return static_cast<double>(reference.values[i]); };
+  const auto means = [&](auto&& of) { return by.columns.means(reference.samples, of); };
+  by.size = means([&](std::size_t i) { return squared(value(i)); });
+  by.error =
+      means([&](std::size_t i) { return squared(difference(outputs.values[i], reference.values[i])); });
+  by.half_units = means([&](std::size_t i) { return squared(half_unit(reference.values[i])); });
+  by.depends = means([&](std::size_t i) { return squared(value(i) - mean[i % mean.size()]); });
+  return by;
+}
+
+double rms(const Series& squares, const std::vector<std::size_t>& columns) {
+  if (squares.empty()) return 0;
+  double sum = 0;
+  for (const std::size_t c : columns) sum += squares[c];
+  return std::sqrt(sum / static_cast<double>(columns.size()));
+}
+
+// The largest unit of these columns, and what it is from.
+std::pair<double, std::string_view> unit_of(const Yardstick& yard, const ByColumn& by, double least,
+                                            const std::vector<std::size_t>& columns) {
+  std::pair<double, std::string_view> unit{std::max({rms(by.half_units, columns), least, double{FLT_MIN}}),
+                                           kChanges.front().words};
+  for (const auto& change : kChanges)
+    if (const double found = rms(yard.*change.squares, columns); found > unit.first)
+      unit = {found, change.words};
+  return unit;
+}
+
+GroupUnits group_units(const Yardstick& yard, const ByColumn& by, double least, ColumnGroup group) {
+  GroupUnits found;
+  std::tie(found.unit, found.change) = unit_of(yard, by, least, group.columns);
+  found.error = rms(by.error, group.columns);
+  found.layer = rms(yard.layer, group.columns);
+  found.depends = rms(by.depends, group.columns);
+  for (const std::size_t column : group.columns) {
+    const double own = unit_of(yard, by, least, {column}).first;
+    found.worst_column =
+        std::max(found.worst_column, std::sqrt(by.error[column]) / std::max(own, found.unit));
+  }
+  found.group = std::move(group);
+  return found;
+}
+
+double least_unit(const ByColumn& by) {
+  return kLeast * std::sqrt(*std::ranges::max_element(by.size));
+}
+
+}  // namespace
+
+bool has_unit(const ComparedRows& reference) {
+  return reference.yardstick && reference.yardstick->flips.empty() &&
+         std::ranges::any_of(
+             kChanges, [&](const auto& change) { return !(*reference.yardstick.*change.squares).empty(); });
+}
+
+std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference) {
+  const auto by = by_column(outputs, reference);
+  std::vector<GroupUnits> all;
+  for (auto& group : groups_of(by.columns, by.size))
+    all.push_back(group_units(*reference.yardstick, by, least_unit(by), std::move(group)));
+  return all;
+}
+
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference) {
+  const auto by = by_column(outputs, reference);
+  ColumnGroup all{std::vector<std::size_t>(by.columns.bounds().at(1)), 0};
+  std::iota(all.columns.begin(), all.columns.end(), std::size_t{0});
+  all.size = rms(by.size, all.columns);
+  return group_units(*reference.yardstick, by, least_unit(by), std::move(all));
+}
+
+}  // namespace paceline::workload

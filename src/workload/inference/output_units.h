@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "workload/inference/columns.h"
+#include "workload/inference/compared_rows.h"
+
+// Errors of an output in units of what rounding does to the reference (docs/accuracy.md, "Unit of errors").
+namespace paceline::workload {
+
+// Root mean squares over the columns of a group.
+struct GroupUnits {
+  ColumnGroup group;
+  double unit = 0;     // the largest of what little changes do, at least half a unit in the last place
+  std::string change;  // which one that is: "one unit in the last place of the inputs"
+  double error = 0;
+  double layer = 0;         // one layer rounded to bfloat16
+  double depends = 0;       // what differs between the inputs; of a single input all of it
+  double worst_column = 0;  // largest error of a column, in its own unit or the group's, whichever is larger
+  [[nodiscard]] double in_units() const { return error / unit; }
+};
+
+// Whether the yardstick of a reference has a unit at all.
+bool has_unit(const ComparedRows& reference);
+// By group of columns. `reference` has a unit, and `outputs` its shape.
+std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference);
+// Of all columns together; of `outputs` that are the reference itself, the error is 0.
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference);
+
+}  // namespace paceline::workload

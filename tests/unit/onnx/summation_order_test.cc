@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/summation_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model_builder.h"
+
+namespace paceline::onnx {
+namespace {
+
+int count(const proto::ModelProto& model, const std::string& op) {
+  return static_cast<int>(std::ranges::count(model.graph().node(), op, &proto::NodeProto::op_type));
+}
+
+bool makes(const proto::ModelProto& model, const std::string& value) {
+  return std::ranges::any_of(model.graph().node(), [&](const auto& node) {
+    return node.output_size() > 0 && node.output(0) == value;
+  });
+}
+
+TEST(SummationOrder, SumsBecomeOneElementAfterTheOther) {
+  auto model =
+      ModelBuilder().input("x", {-1, 3, 8, 8}).output("y").node("GlobalAveragePool", {"x"}, "y").model();
+  EXPECT_EQ(sum_in_sequence(model), 1);
+  EXPECT_EQ(count(model, "CumSum"), 2) << "along the last axis, then along the others";
+  EXPECT_EQ(count(model, "GlobalAveragePool"), 1) << "it still says which shape the output has";
+  EXPECT_TRUE(makes(model, "y"));
+  EXPECT_EQ(model.graph().node(model.graph().node_size() - 1).output(0), "y") << "nodes stay in order";
+}
+
+TEST(SummationOrder, EachAxisIsSummed) {
+  auto model = ModelBuilder().input("x", {-1, 3, 8, 8}).output("y").node("ReduceMean", {"x"}, "y").model();
+  const std::vector<std::int64_t> axes{1, 2};
+  auto all = model;
+  set_attribute(*model.mutable_graph()->mutable_node(0), "axes", axes);
+  EXPECT_EQ(sum_in_sequence(model), 1);
+  EXPECT_EQ(count(model, "CumSum"), 2);
+  EXPECT_EQ(sum_in_sequence(all), 1);
+  EXPECT_EQ(count(all, "CumSum"), 2);
+}
+
+TEST(SummationOrder, LeavesWhatItCannotRewrite) {
+  auto old =
+      ModelBuilder(10).input("x", {-1, 3, 8, 8}).output("y").node("GlobalAveragePool", {"x"}, "y").model();
+  EXPECT_EQ(sum_in_sequence(old), 0);
+  auto dynamic = ModelBuilder(18)
+                     .input("x", {-1, 8})
+                     .input("axes", {1}, DType::kInt64)
+                     .output("y")
+                     .node("ReduceSum", {"x", "axes"}, "y")
+                     .model();
+  EXPECT_EQ(sum_in_sequence(dynamic), 0);
+  EXPECT_EQ(dynamic.graph().node_size(), 1);
+}
+
+}  // namespace
+}  // namespace paceline::onnx
