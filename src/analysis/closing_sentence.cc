@@ -267,6 +267,25 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
   return fmt::format(" The best in fp32 is {}{}.", name_in(field, best), by);
 }
 
+// Where a lower precision does not win: how far its best case is behind, and what is not known of its
+// outputs.
+std::string lower_text(const RunResult& run, const Field& field, const CaseResult& winner) {
+  Cases lower = field.cases;
+  std::erase_if(lower, [&](const auto* one) {
+    const auto& precision = one->benchmark.precision;
+    return precision == "fp32" || precision == winner.benchmark.precision;
+  });
+  if (lower.empty()) return {};
+  const CaseResult& best = best_of(field, lower);
+  const auto judged = lead(run, field, winner, best);
+  const std::string by =
+      judged.standing == Standing::kMore
+          ? fmt::format("; {} is {}", name_in(field, winner), lead_text(field, judged, "it"))
+          : "";
+  return fmt::format(" The best in {} is {}{}{}.", best.benchmark.precision, name_in(field, best), by,
+                     output_doubt(best, "its outputs"));
+}
+
 std::string unclaimed_text(const Field& field, const CaseResult& winner, const std::string& reason,
                            const std::string& subject) {
   const double confidence = winner.headline.p50_ns.confidence;
@@ -313,15 +332,16 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
   const std::string name = name_in(field, winner), than = name_in(field, base),
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
   if (judged.standing != Standing::kMore)
-    return fmt::format("{}{}.{}", level_text(field, judged, name, than, subject),
-                       both_pass(winner, base) ? kBothPass : answers_text(winner, name, false), grade);
+    return fmt::format("{}{}.{}{}", level_text(field, judged, name, than, subject),
+                       both_pass(winner, base) ? kBothPass : answers_text(winner, name, false),
+                       lower_text(run, field, winner), grade);
   const std::string rivals =
       open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
   const std::string first = field.by_time() ? "The fastest" : fmt::format("The most {}", field.unit()),
                     is = field.by_time() ? "is" : "come from";
   return fmt::format("{}{} {} {}{}: {}{}.{}{}", first, subject, is, name, rivals,
                      lead_text(field, judged, than), answers_text(winner, name, true),
-                     exact_text(run, field, winner, base), grade);
+                     exact_text(run, field, winner, base) + lower_text(run, field, winner), grade);
 }
 
 bool can_answer(const CaseResult& one) {

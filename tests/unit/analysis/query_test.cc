@@ -9,6 +9,7 @@
 #include "analysis/metric_value.h"
 #include "analysis/ratio_verdict.h"
 #include "analysis/verdict.h"
+#include "result/reference.h"
 #include "result/summarize.h"
 #include "support/sample_runs.h"
 #include "support/words.h"
@@ -255,6 +256,25 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
     for (const std::size_t i : {0, 2}) run.cases[i].outcome = result::Outcome::kFailed;
   });
   EXPECT_TRUE(alone.starts_with("resnet50 torchscript fp32 b1 takes ")) << alone;
+}
+
+TEST(ClosingSentence, ALowerPrecisionIsNamedWhereItDoesNotWin) {
+  auto run = sample_run();
+  run.cases.resize(3);
+  auto &base = run.cases[0], &eight = run.cases[2];
+  eight = base;
+  eight.case_id = "eight", eight.benchmark.engine = "openvino", eight.benchmark.precision = "int8";
+  for (auto& repetition : eight.repetitions) repetition.p50_ns = *repetition.p50_ns * 2;
+  eight.headline.p50_ns.value = 2 * *base.headline.p50_ns.value;
+  eight.correctness.checked = true;
+  eight.correctness.verdict = result::kCannotSay;
+  eight.correctness.verdict_because = std::string("output 'y': ") + std::string(result::kNeedsInputs);
+  const auto sentence = closing_sentence(run);
+  EXPECT_TRUE(says(sentence, " The best in int8 is openvino int8; ")) << sentence;
+  EXPECT_TRUE(says(sentence,
+                   "whether its outputs are good enough needs your inputs (--load-inputs, "
+                   "--calib-data)"))
+      << sentence;
 }
 
 // The best of the fp32 cases is a claim like any other.
