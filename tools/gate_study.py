@@ -339,6 +339,8 @@ def measure(paceline, engine, file, reference, shape, folder, dtype, precision="
         return "error", done.stderr[-500:], {}
     case = json.loads(runs[-1].read_text())["cases"][0]
     c = case["correctness"]
+    if case["outcome"] == "skipped" and precision != "fp32":
+        return "skipped", case["reason"], c
     if case["outcome"] != "ok":
         return "failed" if case["reason_code"] == "accuracy" else "error", case["reason"], c
     if c["verdict"] not in ("passed", "cannot_say"):
@@ -377,10 +379,14 @@ def study(paceline, folder, only):
                         continue
                     out = folder / f"{file.stem}-{engine}-{precision}"
                     verdict, reason, c = measure(paceline, engine, file, None if what == "right" else right, shape, out, dtype, precision)
+                    if verdict == "skipped":  # a CPU without that precision
+                        break
                     row[what] = (verdict, errors_in_units(c))
                     bad = verdict == "error" or (verdict == "failed" if what == "right" else verdict == "passed")
                     if bad:
                         wrong.append(f"{name}, {engine}, {what}: {verdict}: {reason}")
+                if "right" not in row:
+                    continue
                 rows.append(row)
                 print(row, flush=True)
     return rows, wrong
