@@ -93,6 +93,18 @@ void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
   }
 }
 
+// Communication itself takes no rank longer than the rank that was exposed to it least: what another has
+// beyond that it waited for ranks, whatever exchange it was in, and in whatever part these were late.
+void cap_communication(std::vector<RankAccount>& ranks) {
+  const auto exposed = [](const RankAccount& rank) { return rank.straggler_wait + rank.communication; };
+  const double least = exposed(*std::ranges::min_element(ranks, {}, exposed));
+  for (auto& rank : ranks) {
+    const double beyond = std::max(0.0, rank.communication - least);
+    rank.communication -= beyond;
+    rank.straggler_wait += beyond;
+  }
+}
+
 // From when a bucket was launched everywhere, and the one before was through, to its end. Times count from
 // the end of the exchange before.
 std::vector<double> transfers_of(const StepAcross& before, const StepAcross& step) {
@@ -167,6 +179,7 @@ class Stretches {
     for (std::size_t r = 0; r < ranks.size() && !exchanged; ++r)
       ranks[r].communication = static_cast<double>(step[r]->ns[StepPart::kExposed]);
     if (exchanged) add_waits(ranks, step);
+    cap_communication(ranks);
     for (std::size_t r = 0; r < ranks.size(); ++r) add_to(open_->ranks[r], ranks[r]);
     open_->step = step.front()->step;
     ++open_->steps;

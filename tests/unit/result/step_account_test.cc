@@ -134,6 +134,56 @@ TEST(StepAccount, BuffersThatReachARankLateMakeItNoLateRank) {
   }
 }
 
+// Rank 1 works 60 before its forward pass asks for rank 0's buffers, in a part of the step that is timed as
+// forward; rank 0 waits there for its receiver, or starts early and waits in the exchange of gradients.
+TEST(StepAccount, CommunicationIsNeverMoreThanThatOfTheLeastExposedRank) {
+  struct Wait {
+    std::int64_t for_buffers, in_exchange;
+  };
+  for (const auto& wait : {Wait{60, 0}, Wait{0, 60}, Wait{25, 35}}) {
+    std::vector<RankSteps> ranks(2);
+    ranks[1].rank.rank = 1;
+    for (std::int64_t s = 0; s < 3; ++s)
+      for (std::int64_t rank = 0; rank < 2; ++rank) {
+        StepRow r;
+        r.step = s, r.start_ns = s * 120, r.step_ns = 120;
+        r.ns[StepPart::kDataWait] = 4, r.ns[StepPart::kInput] = 1, r.ns[StepPart::kBackward] = 20;
+        r.ns[StepPart::kForward] = 15 + (rank == 1 ? 60 : 0), r.ns[StepPart::kOptimizer] = 2;
+        r.ns[StepPart::kExposed] = 18 + (rank == 0 ? 60 : 0);
+        r.buckets = {{1, 100 - (rank == 0 ? wait.in_exchange : 0), 118}};
+        ranks[static_cast<std::size_t>(rank)].rows.push_back(r);
+      }
+    const auto accounts = accounts_of(aligned(ranks));
+    ASSERT_EQ(accounts.size(), 2U);
+    for (const auto& rank : accounts[0].ranks) EXPECT_DOUBLE_EQ(rank.communication, 18) << wait.for_buffers;
+    EXPECT_DOUBLE_EQ(accounts[0].ranks[0].straggler_wait, 60);
+    EXPECT_EQ(accounts[0].last, 1U);
+  }
+}
+
+// Two of three steps of a stretch exchange no gradients, but buffers: rank 1 is late for each of them.
+TEST(StepAccount, WaitingInAStepWithoutAnExchangeOfGradientsIsNoCommunication) {
+  std::vector<RankSteps> ranks(2);
+  ranks[1].rank.rank = 1;
+  for (std::int64_t s = 0; s < 7; ++s)
+    for (std::int64_t rank = 0; rank < 2; ++rank) {
+      StepRow r;
+      const bool exchanges = s % 3 == 0;
+      r.step = s, r.start_ns = s * 100, r.step_ns = 100;
+      r.ns[StepPart::kDataWait] = rank == 1 ? 60 : 10;
+      r.ns[StepPart::kExposed] = rank == 1 ? 5 : 55;
+      r.ns[StepPart::kForward] = 35;
+      if (exchanges) r.buckets = {{1, 95, 100}};
+      ranks[static_cast<std::size_t>(rank)].rows.push_back(r);
+    }
+  const auto accounts = accounts_of(aligned(ranks));
+  ASSERT_EQ(accounts.size(), 2U);
+  EXPECT_EQ(accounts[0].steps, 3);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[0].communication, 15);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[0].straggler_wait, 150);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[1].communication, 15);
+}
+
 TEST(StepAccount, StepsAcrossAGapOrAnEpochAreLeftOut) {
   auto run = simulate({.ranks = 2, .steps = 12});
   for (auto& table : run.ranks) {
