@@ -153,10 +153,10 @@ std::string who_is_late(const Training& t) {
   if (!t.suspected.empty())
     return fmt::format("rank {} {}; too few steps to be certain: time at least {}", t.suspected.front().rank,
                        came_last_words(t.suspected.front()),
-                       result::steps_for_certainty(t.suspected.front()));
+                       result::steps_for_certainty(t.suspected.front(), t.ranks.size()));
   if (t.straggler_rank && t.straggler_index)
-    return fmt::format("rank {} is persistently late, but its straggler index is only {:.3f}",
-                       *t.straggler_rank, *t.straggler_index);
+    return fmt::format("rank {} is late, but its straggler index is only {:.3f}", *t.straggler_rank,
+                       *t.straggler_index);
   return "no single rank is late with certainty";
 }
 

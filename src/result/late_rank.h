@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "result/late_pattern.h"
 #include "result/step_account.h"
 #include "result/training.h"
 
 // Which rank the others wait for (methodology: multi-rank aggregation).
 namespace paceline::result {
 
-// With fewer steps after an exchange no rank is named with certainty; recorded, they are one more.
-inline constexpr std::int64_t kFewestLate = 8;
+// With fewer steps no rank is named with certainty: the first exchange has none before it.
 inline constexpr std::int64_t kFewestSteps = kFewestLate + 1;
 
 // The rank that causes more waiting than chance explains: what it costs, where and in which steps it is late.
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kFewestSteps = kFewestLate + 1;
 std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
                                    const std::vector<RankFigures>& ranks);
 
-// Steps to record so that a suspected rank is late in eight exchanges.
-std::int64_t steps_for_certainty(const LateRank& suspected);
+// Number of steps to record so that counting late exchanges alone leaves no doubt about a suspected rank.
+std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks);
 
 }  // namespace paceline::result
