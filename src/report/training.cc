@@ -24,9 +24,9 @@ using result::Training;
 
 constexpr const char* kNoClaim = "no claim";
 constexpr const char* kPartsReading =
-    "Means over the timed steps and ranks; exposed communication is what the backward pass did not hide, "
-    "waiting for slower ranks included. The other time of the mean step is the host's between the parts, and "
-    "what the slowest rank took longer than the others.";
+    "Means over the timed steps of the typical rank; exposed communication is what the backward pass did not "
+    "hide, waiting for slower ranks included. The other time of the mean step is the host's between the "
+    "parts.";
 
 // Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const ReportCase& entry) {
@@ -200,7 +200,7 @@ std::string facts_text(const Training& t) {
   if (t.steps) text += fmt::format("; {} steps", *t.steps);
   if (t.skipped_steps && *t.skipped_steps > 0)
     text += fmt::format(", {} skipped by the scaler", *t.skipped_steps);
-  if (t.straggler_rank) text += fmt::format("; rank {} is persistently late", *t.straggler_rank);
+  if (t.straggler_rank) text += fmt::format("; rank {} is late with certainty", *t.straggler_rank);
   return text + ".";
 }
 

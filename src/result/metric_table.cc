@@ -438,8 +438,8 @@ constexpr std::array kMetrics{
         "Inference on several GPUs or instances: throughput per GPU or instance over that with the fewest.",
         "scaling-efficiency", efficiency},
     Metric{"exposed_share", "exposed", "1", kLow,
-           "Training with DDP: share of the time of the steps that waits for communication which the "
-           "backward pass did not hide.",
+           "Training with DDP: share of the mean step in which the typical rank waits for communication "
+           "that the backward pass did not hide, or for late ranks.",
            "parts-of-a-step", training_number<&Training::exposed_share>},
     Metric{"communication_share", "communication", "1", kLow,
            "Training with DDP: share of the mean step in which gradients are exchanged after every rank was "
@@ -452,7 +452,7 @@ constexpr std::array kMetrics{
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            "parts-of-a-step", training_number<&Training::overlap_ratio>},
     Metric{"data_wait_share", "data wait", "1", kLow,
-           "Training: share of the time of the steps that waits for data.", "parts-of-a-step",
+           "Training: share of the mean step in which the typical rank waits for data.", "parts-of-a-step",
            training_number<&Training::data_wait_share>},
     Metric{"straggler_index", "straggler", "1", kLow,
            "Training: longest compute time of a rank over the median rank's, median over steps.",

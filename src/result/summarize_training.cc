@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "result/aligned_steps.h"
@@ -89,18 +90,28 @@ const char* without_ddp(const Training& t) {
   return t.ranks.size() > 1 ? "ranks without DDP do not communicate" : "one rank without DDP";
 }
 
-// As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
-// to at most 1.
+// As a share of the mean step of the typical rank; without its costs, of the time of all steps, mean over
+// the ranks. Times are added up, quotients are not averaged, so the shares add up to at most 1.
 Number share_of_steps(const StepsOfRanks& timed, StepPart part) {
   double of_part = 0, of_steps = 0;
   for (const auto& step : timed) of_part += step.part_means[part], of_steps += step.time_ns;
   return of_steps > 0 ? Number(of_part / of_steps) : Number::missing("no timed steps");
 }
 
-StepShares shares_of(const Training& t, const StepsOfRanks& timed) {
+std::optional<StepShares> shares_of_typical(const StepCosts& costs) {
+  if (!costs.step_ns.value || *costs.step_ns.value <= 0) return std::nullopt;
+  const double step = *costs.step_ns.value;
+  StepShares shares;
+  for (const OwnPart part : kOwnParts)
+    if (const auto measured = traits_of(part).measured; measured != StepPart::kCount)
+      shares[measured] = *costs.own_ns[part].value / step;
+  shares[StepPart::kExposed] = (*costs.straggler_wait_ns.value + *costs.communication_ns.value) / step;
+  return shares;
+}
+
+StepShares shares_of(const StepsOfRanks& timed) {
   StepShares shares;
   for (const auto part : kStepParts) shares[part] = share_of_steps(timed, part);
-  if (!t.ddp) shares[StepPart::kExposed] = Number::missing(without_ddp(t));
   return shares;
 }
 
@@ -186,10 +197,11 @@ void set_median(Training& into, const std::vector<const Training*>& all, Get get
   if (!values.empty()) get(into) = stats::median(values);
 }
 
-void set_shares(Training& into, const StepShares& shares) {
-  into.shares = shares;
-  into.exposed_share = shares[StepPart::kExposed];
-  into.data_wait_share = shares[StepPart::kDataWait];
+void set_shares(Training& into, const StepShares& otherwise) {
+  into.shares = shares_of_typical(into.costs).value_or(otherwise);
+  if (!into.ddp) into.shares[StepPart::kExposed] = Number::missing(without_ddp(into));
+  into.exposed_share = into.shares[StepPart::kExposed];
+  into.data_wait_share = into.shares[StepPart::kDataWait];
 }
 
 // The notes of all repetitions, each once.
@@ -319,11 +331,11 @@ void summarize_training(Training& training, const std::vector<RankSteps>& tables
   for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(*ranks[i], i, timed));
   count_slowest_steps(training.ranks, of_step);
   training.parts = mean_parts(of_step);
-  set_shares(training, shares_of(training, of_step));
   training.buckets = bucket_figures(timed);
   training.loader_samples_per_s = loader_rate(ranks);
   fill_communication(training, timed, of_step);
   fill_costs(training, steps);
+  set_shares(training, shares_of(of_step));
   fill_course(training, steps, samples_per_step);
   add_held_out(training.epochs, ranks.front()->held_out);
 }
@@ -341,8 +353,8 @@ std::optional<Training> combined_training(const std::vector<Repetition>& repetit
   for (const auto field : kSpeedFigures)
     set_median(
         combined, all, [field](auto& t) -> auto& { return t.*field; });
-  set_shares(combined, mean_shares(all));
   combined.costs = costs_of_all(all);
+  set_shares(combined, mean_shares(all));
   set_cost_shares(combined);
   set_median(
       combined, all, [](auto& t) -> auto& { return t.parts.step_ns; });

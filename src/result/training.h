@@ -119,7 +119,7 @@ struct Training {
   std::vector<RankFigures> ranks;
   std::vector<EpochFigures> epochs;
   StepParts parts;    // medians over steps of the mean over ranks
-  StepShares shares;  // missing in results of versions without them
+  StepShares shares;  // of the typical rank's mean step; missing in results of versions without them
   Number first_loss, last_loss;
   Count steps;          // of the optimizer, untimed ones included
   Count skipped_steps;  // by the GradScaler
@@ -135,11 +135,11 @@ struct Training {
       suspected;                // of the last repetition, where `late` is empty: too few steps to be certain
   Number straggler_wait_share;  // of the step: waiting for ranks that were not ready
   Number communication_share;   // of the step: exposed communication after the last rank was ready
-  Number exposed_share;         // of the step: both together, as one rank sees them
+  Number exposed_share;         // of the step: both together
   Number overlap_ratio;         // share of the exchange of gradients that the backward pass hid
   Number data_wait_share;       // of the step
   Number straggler_index;       // median over steps of max over ranks / median over ranks of the compute time
-  Count straggler_rank;         // one that is persistently late
+  Count straggler_rank;         // one that is late with certainty
   Number sync_variation;        // p95 / p50 over steps of exposed communication, mean over ranks
   Number loader_samples_per_s;  // what the loaders of all ranks could deliver
   std::string fingerprint;      // of the parameters, equal on all ranks

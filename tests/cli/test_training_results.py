@@ -80,11 +80,13 @@ class Scaling(cli.CliTest):
         parts = ("data_wait_ns", "input_ns", "forward_ns", "backward_ns", "exposed_ns", "optimizer_ns")
         for row in ranks[0] + ranks[1]:
             self.assertLessEqual(sum(row[part] for part in parts), row["step_ns"])
-        timed = [rows for rows in zip(*ranks) if rows[0]["phase"] == "timed"]
-        total = sum(max(row["step_ns"] for row in rows) for rows in timed)
-        shares = next(case for case in self.summary(run)["cases"] if case["case_id"] == TWO)["training"][0]["shares"]
-        for part in parts:  # of the time of all timed steps
-            self.assertAlmostEqual(shares[part.removesuffix("_ns")], sum(sum(row[part] for row in rows) / 2 for rows in timed) / total, places=9)
+        training = next(case for case in self.summary(run)["cases"] if case["case_id"] == TWO)["training"][0]
+        costs, shares = training["costs"], training["shares"]
+        waiting = costs["straggler_wait_ns"]["value"] + costs["communication_ns"]["value"]
+        for part in parts:  # of the typical rank's mean step, as in the list of what a step loses time to
+            cost = waiting if part == "exposed_ns" else costs[part]["value"]
+            self.assertAlmostEqual(shares[part.removesuffix("_ns")], cost / costs["step_ns"]["value"], places=9)
+        self.assertAlmostEqual(training["exposed_share"], training["straggler_wait_share"] + training["communication_share"], places=9)
         self.assertLessEqual(sum(shares.values()), 1)
         epochs = lines_of(folder / "metrics_epoch.jsonl")
         self.assertEqual([(e["epoch"], e["steps"], e["samples"]) for e in epochs][0], (0, 10, 80))

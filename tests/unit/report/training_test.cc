@@ -77,7 +77,7 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
   for (const char* words :
        {"<section id=\"training\">", "data-chart=\"scaling_curve\"", "data-chart=\"step_parts\"",
         "<h4>Ranks</h4>", "<h4>Epochs</h4>", "Buckets of gradients", "without buckets there would be 161",
-        "rank 3 is persistently late", "The loaders could deliver", "those of the last repetition"})
+        "rank 3 is late with certainty", "The loaders could deliver", "those of the last repetition"})
     expect_words(page, {words});
 }
 
