@@ -30,20 +30,25 @@ using result::OwnPart;
 constexpr std::size_t kShownOperators = 8, kShownKernels = 5, kNameWidth = 48;
 
 std::string heading(const TraceStudy& s) {
-  return fmt::format("traces of {} of {}, steps {} to {} ({} in the figures)\n{}\n", s.ranks.size(),
-                     s.world ? plural(*s.world, "rank") : "an unknown number of ranks", s.first_step,
+  return fmt::format("traces of {} of {}{}, steps {} to {} ({} in the figures)\n{}\n", s.ranks.size(),
+                     s.world ? plural(*s.world, "rank") : "an unknown number of ranks",
+                     s.recordings > 1 ? fmt::format(" in {} recordings", s.recordings) : "", s.first_step,
                      s.last_step, s.steps, shape_text(s.job));
 }
 
 Table rank_table(const TraceStudy& s) {
   Table table{.heads = {"rank", "step ms", "data wait", "forward", "backward", "exposed", "optimizer", "rest",
                         "comm.", "came last"}};
-  for (const auto& r : s.ranks)
-    table.add(std::to_string(r.rank), or_none(r.step_ns, format_ms), or_none(r.data_wait_ns, format_ms),
-              or_none(r.forward_ns, format_ms), or_none(r.backward_ns, format_ms),
-              or_none(r.exposed_ns, format_ms), or_none(r.optimizer_ns, format_ms),
-              or_none(r.rest_ns, format_ms), or_none(r.communication_ns, format_ms),
+  for (std::size_t i = 0; i < s.ranks.size(); ++i) {
+    const auto& r = s.ranks[i];
+    const bool typical = i == s.typical && s.ranks.size() > 1;
+    table.add(fmt::format("{}{}", r.rank, typical ? " (typical)" : ""), or_none(r.step_ns, format_ms),
+              or_none(r.data_wait_ns, format_ms), or_none(r.forward_ns, format_ms),
+              or_none(r.backward_ns, format_ms), or_none(r.exposed_ns, format_ms),
+              or_none(r.optimizer_ns, format_ms), or_none(r.rest_ns, format_ms),
+              or_none(r.communication_ns, format_ms),
               or_none(r.last_share, [](double share) { return format_percent(share, 0); }));
+  }
   return table;
 }
 
@@ -137,7 +142,11 @@ std::string text_of(const TraceStudy& study, bool kernels) {
 Json to_json(const TraceStudy& s, bool kernels) {
   const auto& t = *s.job.training;
   const auto shape = analysis::shape_of(s.job);
-  Json out{{"first_step", s.first_step}, {"last_step", s.last_step}, {"steps", s.steps}};
+  Json out{{"first_step", s.first_step},
+           {"last_step", s.last_step},
+           {"steps", s.steps},
+           {"recordings", s.recordings}};
+  out["typical_rank"] = s.ranks[s.typical].rank;
   for (const auto& [name, number] : {std::pair{"step_ns", &shape.step_ns},
                                      {"sync_stall_share", &shape.stall_share},
                                      {"straggler_wait_share", &shape.straggler_wait_share},

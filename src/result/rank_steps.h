@@ -37,6 +37,8 @@ struct StepRow {
   double learning_rate = 0;
   bool skipped = false;                // by the GradScaler
   std::vector<BucketTimes> buckets{};  // by number
+  std::optional<std::int64_t>
+      waited_ns{};  // of exposed communication, for other ranks, where it is known; not stored
 
   // The part of the step that other ranks may have to wait for.
   [[nodiscard]] std::int64_t compute_ns() const { return step_ns - ns[StepPart::kExposed]; }

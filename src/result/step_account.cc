@@ -74,10 +74,20 @@ std::vector<double> waits_for_buffers(const std::vector<RankAccount>& ranks,
   return waits;
 }
 
+void add_known_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto exposed = step[r]->ns[StepPart::kExposed];
+    const auto waited = std::clamp<std::int64_t>(step[r]->waited_ns.value_or(0), 0, exposed);
+    ranks[r].straggler_wait = static_cast<double>(waited);
+    ranks[r].communication = static_cast<double>(exposed - waited);
+  }
+}
+
 // Splits communication into waiting and transfer. After the backward pass the rank whose exchange was the
 // shortest was ready last. Where it was so because its buffers came late, its communication of the whole step
 // is as long as that of the others, and they wait for no rank: the smaller difference counts.
 void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
+  if (step.front()->waited_ns) return add_known_waits(ranks, step);
   std::vector<double> tails, buffers, all;
   for (const StepRow* row : step) {
     tails.push_back(static_cast<double>(tail_of(*row)));
@@ -178,7 +188,7 @@ class Stretches {
     auto ranks = own_times(before, step);
     for (std::size_t r = 0; r < ranks.size() && !exchanged; ++r)
       ranks[r].communication = static_cast<double>(step[r]->ns[StepPart::kExposed]);
-    if (exchanged) add_waits(ranks, step);
+    if (exchanged || step.front()->waited_ns) add_waits(ranks, step);
     cap_communication(ranks);
     for (std::size_t r = 0; r < ranks.size(); ++r) add_to(open_->ranks[r], ranks[r]);
     open_->step = step.front()->step;

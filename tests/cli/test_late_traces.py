@@ -107,6 +107,17 @@ class LateTraces(CliTest):
         self.assertIn("communication itself 3.4 %, waiting for late ranks 27.4 %", text)
         self.assertEqual([line for line in text.splitlines() if "exposed" in line and "sync stalls" in line], [])
 
+    def test_work_before_buffers_are_sent_is_late_work_and_no_communication(self):
+        """DDP sends the buffers of a batch norm before each forward pass; other jobs exchange there, too."""
+        for buffers in ("gloo:broadcast", "gloo:all_gather", "gloo:all_to_all", "gloo:barrier"):
+            with self.subTest(buffers):
+                arguments = {"own": lambda rank, step: 20 + 60 * (rank == 1), "buffers": buffers}
+                self.assertEqual(self.named(**arguments)[0], [(1, True)])
+                text = self.profile(**arguments).out
+                self.assertIn("communication itself 6.2 %, waiting for late ranks 61.9 %", text)
+                self.assertIn("the others wait for rank 1", text)
+                self.assertNotIn("compress_hook", text)
+
     def test_level_ranks_have_no_last_one(self):
         profile = json.loads(self.profile("--json", own=lambda rank, step: 100).out)
         for rank in profile["ranks"]:

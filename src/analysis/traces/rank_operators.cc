@@ -20,19 +20,31 @@ const OpenOperator* innermost_at(std::vector<std::vector<OpenOperator>>& open, c
   return stack.empty() ? nullptr : &stack.back();
 }
 
+// 0 is what profilers write where they lost the number, and the first number of others.
+bool counts_from_zero(const Trace& trace) {
+  std::size_t launches = 0, work = 0;
+  for (const auto& e : trace.events) {
+    if (e.correlation != 0) continue;
+    launches += e.kind == EventKind::kLaunch ? 1 : 0;
+    work += e.kind == EventKind::kKernel || e.kind == EventKind::kCopy ? 1 : 0;
+  }
+  return launches == 1 && work <= 1;
+}
+
 }  // namespace
 
 RankOperators::RankOperators(const Trace& trace, const std::vector<Role>& roles)
-    : trace_(trace), by_name_(trace.names.size()) {
+    : trace_(trace), least_(counts_from_zero(trace) ? 0 : 1), by_name_(trace.names.size()) {
   std::vector<std::vector<OpenOperator>> open(trace.threads.size());
   for (const auto& e : trace.events) {
     if (e.kind != EventKind::kOperator && e.kind != EventKind::kLaunch) continue;
     const auto* op = innermost_at(open, e);
     if (e.kind == EventKind::kOperator) open[e.thread].push_back({e.end, e.name});
-    if (e.kind == EventKind::kOperator || e.correlation < 0) continue;
+    if (e.kind == EventKind::kOperator || e.correlation < least_) continue;
     launches_.push_back({.correlation = e.correlation,
                          .begin = e.begin,
                          .name = op ? op->name : Launch::kNone,
+                         .thread = e.thread,
                          .of_kernel = role_of(e, roles) == Role::kLaunch});
   }
   std::ranges::sort(launches_, {}, &Launch::correlation);
@@ -52,7 +64,8 @@ void RankOperators::count_calls(const std::function<bool(std::int64_t)>& in_step
 
 Launch* RankOperators::launch_of(const TraceEvent& work) {
   const auto at = std::ranges::lower_bound(launches_, work.correlation, {}, &Launch::correlation);
-  if (at == launches_.end() || at->correlation != work.correlation) return nullptr;
+  if (work.correlation < least_ || at == launches_.end() || at->correlation != work.correlation)
+    return nullptr;
   return &*at;
 }
 

@@ -16,8 +16,9 @@ namespace paceline::analysis::traces {
 struct Launch {
   std::int64_t correlation = 0, begin = 0;
   std::uint32_t name = kNone;  // of the operator that made it; kNone: no operator
-  bool of_kernel = false;      // which the trace must have, too
-  bool heard = false;          // to be set by the caller
+  std::uint32_t thread = 0;
+  bool of_kernel = false;  // which the trace must have, too
+  bool heard = false;      // to be set by the caller
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
 
@@ -38,8 +39,9 @@ class RankOperators {
 
  private:
   const Trace& trace_;
-  std::vector<Launch> launches_;                                            // by correlation
-  std::vector<TraceOperator> by_name_;                                      // as the names of the trace
+  std::int64_t least_;                  // of the numbers by which launches and kernels know each other
+  std::vector<Launch> launches_;        // by correlation
+  std::vector<TraceOperator> by_name_;  // as the names of the trace
   std::map<std::pair<std::uint32_t, std::uint32_t>, TraceKernel> kernels_;  // by names of operator and kernel
 };
 

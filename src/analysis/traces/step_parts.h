@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <vector>
 
 #include "analysis/traces/intervals.h"
 #include "analysis/traces/trace_step.h"
@@ -16,17 +17,27 @@ struct StepParts {
   Interval host;             // the scope of the step
   std::uint32_t thread = 0;  // that the scope is on
   Intervals loader, optimizer, backward, forward_scopes, backward_scopes;
-  Intervals communication, together, point_to_point;
+  std::vector<Exchange> exchanges;
   std::array<Intervals, 3> kernels;  // that compute: of forward, backward, optimizer
   std::int64_t device_end = std::numeric_limits<std::int64_t>::min();  // of its last kernel
   std::int64_t launches = 0, unheard = 0;  // of kernels; unheard: the kernel is not in the trace
   std::int64_t last_launch = std::numeric_limits<std::int64_t>::min();
   bool end_known = true;  // the kernel of the last launch is in the trace
   std::map<std::int64_t, int> first_dims;
+  std::int64_t operators = 0;  // and launches, on any thread of the host
 };
 
 inline double share_of_unheard(const StepParts& parts) {
   return parts.launches > 0 ? static_cast<double>(parts.unheard) / static_cast<double>(parts.launches) : 0;
 }
+
+// What of a rank's trace steps share.
+struct RankTimes {
+  Intervals computing, device_busy;
+  bool device = false;  // it ran kernels
+};
+
+// Gives every moment of the step to the first part that has it.
+TraceStep finished(StepParts parts, const RankTimes& times);
 
 }  // namespace paceline::analysis::traces

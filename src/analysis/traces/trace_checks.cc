@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "analysis/traces/trace_cycles.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -17,10 +20,9 @@
 namespace paceline::analysis::traces {
 namespace {
 
-constexpr std::size_t kNamed = 8;  // numbers that a message names
-// Steps of one run may lie this far apart: clocks of different hosts differ (NTP keeps them within a second),
-// and hosts may have one name (localhost).
-constexpr std::int64_t kSameHost = 1'000'000'000, kOtherHost = 60'000'000'000;
+constexpr std::size_t kNamed = 8;                  // numbers that a message names
+constexpr std::int64_t kSameHost = 1'000'000'000;  // so far apart steps of one run may lie on one clock
+constexpr std::array<std::string_view, 3> kAnyHost{"", "localhost", "localhost.localdomain"};
 
 template <typename... Args>
 [[noreturn]] void refuse_traces(fmt::format_string<Args...> text, Args&&... args) {
@@ -155,18 +157,13 @@ struct Outermost {
   }
 };
 
-// Ranks that train together wait for each other, so their steps lie side by side in time. A trace whose clock
-// begins anywhere cannot be judged.
+// Ranks that train together wait for each other, so on one clock their steps lie side by side. Those of other
+// hosts may be wrong by any time, and a trace whose clock begins anywhere cannot be judged.
 void require_one_time(const std::vector<RankTrace>& ranks) {
   std::map<std::string, Outermost> by_host;
-  Outermost all;
-  for (const auto& one : ranks) {
-    if (!one.base_ns) continue;
-    by_host[one.host].add(one);
-    all.add(one);
-  }
+  for (const auto& one : ranks)
+    if (one.base_ns && std::ranges::find(kAnyHost, one.host) == kAnyHost.end()) by_host[one.host].add(one);
   for (const auto& [host, ends] : by_host) ends.require_gap_below(kSameHost);
-  all.require_gap_below(kOtherHost);
 }
 
 void require_communication(const std::vector<RankTrace>& ranks) {
@@ -194,6 +191,7 @@ std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbe
 }
 
 void require_one_run(std::vector<RankTrace>& ranks) {
+  join_recordings(ranks);
   require_ranks(ranks);
   require_world(ranks);
   leave_out_steps(ranks);

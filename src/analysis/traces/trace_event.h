@@ -19,7 +19,7 @@ struct TraceEvent {
   std::int64_t correlation = -1;  // equal for a launch and what it launched
   std::uint32_t thread = 0;       // index into Trace::threads
   std::uint32_t name = 0;         // index into Trace::names
-  std::uint32_t inputs = 0;       // index into Trace::inputs; 0: none recorded
+  std::uint32_t details = 0;      // index into Trace::details; 0: none recorded
   EventKind kind = EventKind::kOperator;
 };
 

@@ -61,14 +61,16 @@ struct RawEvent {
   RawTime begin{"ts", {}, false}, duration{"dur", {}, false};
   TraceThread thread;
   std::int64_t correlation = -1;
-  OperatorInputs inputs;
+  EventDetails details;
+  std::string ranks, group;  // of an exchange: which ranks take part, the name of their group
 
   void clear() {  // keeps the memory of its texts
-    for (std::string* text : {&name, &category, &phase, &begin.written, &duration.written}) text->clear();
+    for (std::string* text : {&name, &category, &phase, &begin.written, &duration.written, &ranks, &group})
+      text->clear();
     begin.is_text = duration.is_text = false;
     thread = {};
     correlation = -1;
-    inputs = {};
+    details = {};
   }
 };
 
@@ -100,6 +102,8 @@ class TraceBuilder : public JsonEvents {
   std::uint32_t index_of(const std::string& name);
   std::uint32_t index_of(const TraceThread& thread);
   void end_of_shape();
+  void argument(std::string_view text);
+  std::uint32_t details_of_event(EventKind kind);
 
   Trace& trace_;
   std::int64_t memory_, used_ = 0;
@@ -165,6 +169,7 @@ void TraceBuilder::key(std::string_view text) {
 
 void TraceBuilder::text(std::string_view text) {
   if (events_at_ == 0) return header(text, true);
+  if (in_event() == 2 && field_ == "args") return argument(text);
   if (in_event() != 1) return;
   if (key_ == "ph") event_.phase = text;
   if (key_ == "cat") event_.category = text;
@@ -175,12 +180,18 @@ void TraceBuilder::text(std::string_view text) {
     if (key_ == time->field) time->written = text, time->is_text = true;
 }
 
+void TraceBuilder::argument(std::string_view text) {
+  if (key_ == "Collective name") event_.details.call = kind_of_call(text);
+  if (key_ == "Process Group Ranks") event_.ranks = text;
+  if (key_ == "Process Group Name") event_.group = text;
+}
+
 void TraceBuilder::number(std::string_view digits) {
   if (events_at_ == 0) return header(digits, false);
   const int at = in_event();
   if (at >= 4 && field_ == "args" && key_ == "Input Dims") {
     const auto dim = parse_int(digits).value_or(0);
-    if (dims_++ == 0 && event_.inputs.first_dim == 0) event_.inputs.first_dim = dim;
+    if (dims_++ == 0 && event_.details.first_dim == 0) event_.details.first_dim = dim;
     if (dim < 0 || __builtin_mul_overflow(elements_, dim, &elements_)) elements_ = kMostElements;
   }
   if (at == 2 && field_ == "args" && key_ == "correlation")
@@ -194,8 +205,8 @@ void TraceBuilder::number(std::string_view digits) {
 
 void TraceBuilder::end_of_shape() {
   if (dims_ > 0)
-    event_.inputs.elements =
-        std::min(kMostElements, event_.inputs.elements + std::min(elements_, kMostElements));
+    event_.details.elements =
+        std::min(kMostElements, event_.details.elements + std::min(elements_, kMostElements));
   dims_ = 0;
 }
 
@@ -261,6 +272,17 @@ void TraceBuilder::finish() {
   trace_.uncategorised -= static_cast<std::int64_t>(trace_.events.size());
 }
 
+// Groups have the same name on all ranks, and new ones a list of their ranks, which says more.
+std::uint32_t TraceBuilder::details_of_event(EventKind kind) {
+  if (!event_.details.any() || (kind != EventKind::kOperator && kind != EventKind::kKernel)) return 0;
+  const std::string& group = event_.ranks.size() > 2 ? event_.ranks : event_.group;
+  if (!group.empty())
+    event_.details.group = static_cast<std::uint32_t>(std::hash<std::string_view>{}(group)) | 1U;
+  account(sizeof(EventDetails));
+  trace_.details.push_back(event_.details);
+  return static_cast<std::uint32_t>(trace_.details.size() - 1);
+}
+
 void TraceBuilder::keep() {
   has_events |= !event_.phase.empty();
   if (event_.phase != "X") return;
@@ -282,11 +304,7 @@ void TraceBuilder::keep() {
                   .thread = index_of(event_.thread),
                   .name = index_of(event_.name),
                   .kind = *kind};
-  if (kind == EventKind::kOperator && event_.inputs.elements > 0) {
-    account(sizeof(OperatorInputs));
-    kept.inputs = static_cast<std::uint32_t>(trace_.inputs.size());
-    trace_.inputs.push_back(event_.inputs);
-  }
+  kept.details = details_of_event(*kind);
   (event_.category.empty() ? by_name_ : trace_.events).push_back(kept);
 }
 

@@ -6,16 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "analysis/traces/call_kind.h"
 #include "analysis/traces/trace_event.h"
 
 // Reads a trace of PyTorch's profiler (Kineto, in the format of chrome://tracing) as a stream: what it keeps
 // of an event is a few words.
 namespace paceline::analysis::traces {
 
-// Shapes of the inputs of an operator, where the profiler recorded them ("Input Dims").
-struct OperatorInputs {
-  std::int64_t elements = 0;   // of all of them together
-  std::int64_t first_dim = 0;  // of the first one: most often the batch
+// What the profiler recorded of an operator or kernel beside its times.
+struct EventDetails {
+  std::int64_t elements = 0;           // of all inputs together ("Input Dims")
+  std::int64_t first_dim = 0;          // of the first one: most often the batch
+  CallKind call = CallKind::kUnknown;  // "Collective name"
+  std::uint32_t group = 0;             // equal for exchanges of the same ranks; 0: not known
+  [[nodiscard]] bool any() const { return elements > 0 || call != CallKind::kUnknown; }
 };
 
 // Of the host, or a stream of the device.
@@ -32,7 +36,7 @@ struct Trace {
       base_ns;  // since the epoch: every time counts from here. Kineto of 2024 and later writes it
   std::vector<std::string> names;
   std::vector<TraceThread> threads;
-  std::vector<OperatorInputs> inputs = std::vector<OperatorInputs>(1);
+  std::vector<EventDetails> details = std::vector<EventDetails>(1);
   std::vector<TraceEvent> events;  // by begin; of equal ones the longest first
   // Events that say nothing: without a time or an end (pytorch/pytorch#188481), or without a category.
   std::int64_t untimed = 0, uncategorised = 0;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/traces/rank_reader.h"
 #include "analysis/traces/trace_file.h"
 #include "base/display_text.h"
 #include "base/error.h"

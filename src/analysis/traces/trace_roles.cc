@@ -15,7 +15,7 @@ struct Prefix {
   std::string_view text;
   Role role;
 };
-constexpr std::array<Prefix, 11> kPrefixes{{{"ProfilerStep#", Role::kStep},
+constexpr std::array<Prefix, 19> kPrefixes{{{"ProfilerStep#", Role::kStep},
                                             {"enumerate(DataLoader)", Role::kLoader},
                                             {"Optimizer.step#", Role::kOptimizer},
                                             {"## Backward ##", Role::kBackwardScope},
@@ -25,6 +25,14 @@ constexpr std::array<Prefix, 11> kPrefixes{{{"ProfilerStep#", Role::kStep},
                                             {"c10d::", Role::kHandsOver},
                                             {"_c10d_functional::", Role::kHandsOver},
                                             {"c10d_functional::", Role::kHandsOver},
+                                            {"_c10d_functional_autograd::", Role::kHandsOver},
+                                            {"symm_mem::", Role::kHandsOver},
+                                            {"record_param_comms", Role::kHandsOver},
+                                            {"rccl:", Role::kHandsOver},
+                                            {"xccl:", Role::kHandsOver},
+                                            {"oneccl", Role::kHandsOver},
+                                            {"torch_ccl::", Role::kHandsOver},
+                                            {"hccl:", Role::kHandsOver},
                                             {"nccl:", Role::kHandsOver}}};
 // The scopes of paceline's own traces: whole names, but for the number of a step.
 constexpr std::string_view kOwnStep = "step ";
@@ -32,12 +40,8 @@ constexpr std::array<Prefix, 4> kOwnScopes{{{"data wait", Role::kLoader},
                                             {"forward", Role::kForwardScope},
                                             {"backward", Role::kBackwardScope},
                                             {"optimizer", Role::kOptimizer}}};
-constexpr std::array<std::string_view, 5> kTransports{"gloo:", "mpi:", "ucc:", "ncclDevKernel", "ncclKernel"};
-// In the words of c10d and of NCCL's kernels.
-constexpr std::array<std::string_view, 11> kTogetherWords{
-    "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
-    "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
-constexpr std::array<std::string_view, 3> kPointToPointWords{"send", "recv", "SendRecv"};
+// Scopes of the host that last as long as the exchange.
+constexpr std::array<std::string_view, 3> kTransports{"gloo:", "mpi:", "ucc:"};
 // Names of kernels, copies and calls of a device's runtime begin so.
 constexpr std::array<std::string_view, 9> kDeviceNames{"cuda",    "hip",     "nccl",    "void ",  "Memcpy ",
                                                        "Memset ", "cutlass", "triton_", "ampere_"};
@@ -60,10 +64,7 @@ Role role_of_name(const std::string& name) {
   for (const auto& prefix : kPrefixes)
     if (name.starts_with(prefix.text)) return prefix.role;
   const auto begins = [&](std::string_view text) { return name.starts_with(text); };
-  if (std::ranges::any_of(kTransports, begins))
-    return has_any(name, kTogetherWords)       ? Role::kTogether
-           : has_any(name, kPointToPointWords) ? Role::kPointToPoint
-                                               : Role::kRooted;
+  if (std::ranges::any_of(kTransports, begins)) return Role::kCommunication;
   return has_any(name, kLaunchWords) ? Role::kLaunch : Role::kOther;
 }
 
@@ -83,7 +84,7 @@ std::optional<EventKind> kind_of_name(const std::string& name) {
   const auto begins = [&](std::string_view text) { return name.starts_with(text); };
   const Role role = role_of_name(name);
   if (role == Role::kLaunch || std::ranges::any_of(kDeviceNames, begins)) return EventKind::kKernel;
-  if (role == Role::kStep || is_scope(role) || is_communication(role)) return EventKind::kAnnotation;
+  if (role == Role::kStep || is_scope(role) || role == Role::kCommunication) return EventKind::kAnnotation;
   if (role != Role::kOther || is_in_namespace(name)) return EventKind::kOperator;
   return std::nullopt;
 }

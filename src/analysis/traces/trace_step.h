@@ -6,21 +6,38 @@
 #include <string>
 #include <vector>
 
+#include "analysis/traces/call_kind.h"
+
 namespace paceline::analysis::traces {
 
-// One step, in ns. On a device it lasts until its kernels have ended, and begins when those of the step
-// before have, or when the host begins it, whichever is later. Its parts exclude each other and add up to its
-// length: data_wait, forward, backward, optimizer, exposed, rest.
-struct TraceStep {
-  std::int64_t number = 0;
-  std::int64_t begin = 0, length = 0;
+// What a rank spends a time on: the parts from data_wait to rest exclude each other and add up to its length.
+struct TimeParts {
+  std::int64_t length = 0;
   std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;  // of the device where it ran kernels
-  std::int64_t communication = 0;                                        // union of its intervals
-  std::int64_t exposed = 0;               // of it, while the rank computed nothing
-  std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
-  std::int64_t together = 0;              // those collectives; 0: the step exchanges nothing
+  std::int64_t exposed = 0;        // communication while the rank computed nothing
+  std::int64_t rest = 0;           // the host between operators; with a device: it copies or idles
+  std::int64_t communication = 0;  // exposed or not: the union of its intervals
+
+  TimeParts& operator+=(const TimeParts& more);
+  TimeParts& operator-=(const TimeParts& less);
+};
+
+// One exchange with other ranks, on the clock of its rank.
+struct Exchange {
+  CallKind kind = CallKind::kUnknown;
+  std::uint32_t group = 0;  // as EventDetails has it
+  std::int64_t begin = 0, end = 0;
+  std::int64_t exposed = 0;  // of the step's; what several exchanges share is that of the first to begin
+  TimeParts until = {};      // of the step, until its end
+};
+
+// One step, in ns. On a device it lasts until its kernels have ended, and begins when those of the step
+// before have, or when the host begins it, whichever is later.
+struct TraceStep : TimeParts {
+  std::int64_t number = 0;
+  std::int64_t begin = 0;
   std::int64_t point_to_point = 0;        // sends and receives, as pipelines have them
-  std::int64_t rest = 0;                  // the host between operators; with a device: it copies or idles
+  std::vector<Exchange> exchanges = {};   // by begin
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
   // Of the operators of the forward pass, where the profiler recorded shapes: elements of all their inputs,
   // and the most frequent first dimension of their first inputs, which is the batch.

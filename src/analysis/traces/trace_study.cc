@@ -9,13 +9,14 @@
 
 #include "analysis/cause_words.h"
 #include "analysis/finding_table.h"
+#include "analysis/traces/exchanges.h"
 #include "analysis/traces/trace_checks.h"
 #include "analysis/traces/trace_folder.h"
+#include "analysis/traces/trace_tables.h"
 #include "analysis/trained_cases.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "result/late_rank.h"
-#include "result/rank_steps.h"
 #include "result/step_account.h"
 #include "result/summarize_training.h"
 #include "stats/quantile.h"
@@ -25,33 +26,8 @@ namespace {
 
 using result::Number;
 using result::OwnPart;
-using result::StepPart;
 
 constexpr double kMoreWork = 1.05;  // elements of a rank's inputs over those of the others
-
-// The tables that the rest of Paceline takes accounts from. One bucket says how much of the exposed
-// communication ends on all ranks together; a step without such communication has none.
-std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
-  std::vector<result::RankSteps> tables;
-  for (const auto& one : ranks) {
-    result::RankSteps& table = tables.emplace_back();
-    table.rank.rank = *one.rank;
-    table.rank.host = one.host;
-    for (const auto& step : one.steps) {
-      result::StepRow row;
-      row.step = step.number;
-      row.start_ns = step.begin;
-      row.step_ns = step.length;
-      row.ns[StepPart::kDataWait] = step.data_wait, row.ns[StepPart::kForward] = step.forward;
-      row.ns[StepPart::kBackward] = step.backward, row.ns[StepPart::kExposed] = step.exposed;
-      row.ns[StepPart::kOptimizer] = step.optimizer;
-      if (step.together > 0)
-        row.buckets.emplace_back().launch_ns = step.length - step.optimizer - step.exposed_together;
-      table.rows.push_back(row);
-    }
-  }
-  return tables;
-}
 
 Number share_of(const result::Estimate& part, const Number& whole) {
   if (!part.value) return part.value;
@@ -69,6 +45,31 @@ void set_last_shares(TraceStudy& study, const std::vector<result::StepAccount>& 
         all > 0 ? Number(last[r] / all) : Number::missing("the ranks are level: none comes last");
 }
 
+// The rows of the ranks as the accounts have them, so that a figure of the typical rank is the same wherever
+// it stands. What a rank does not know stays unknown.
+void set_rows(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits,
+              const std::vector<result::StepAccount>& accounts) {
+  for (std::size_t r = 0; r < ranks.size() && !accounts.empty(); ++r) {
+    result::RankAccount all;
+    for (const auto& one : accounts) {
+      for (const OwnPart part : result::kOwnParts) all.own[part] += one.ranks[r].own[part];
+      all.communication += one.ranks[r].communication + one.ranks[r].straggler_wait;
+    }
+    const auto set = [&](Number& figure, double sum) {
+      if (figure) figure = sum / static_cast<double>(study.steps);
+    };
+    RankRow& row = study.ranks[r];
+    set(row.step_ns, all.sum());
+    set(row.data_wait_ns, all.own[OwnPart::kDataWait]);
+    set(row.forward_ns, all.own[OwnPart::kForward]);
+    set(row.backward_ns, all.own[OwnPart::kBackward]);
+    set(row.optimizer_ns, all.own[OwnPart::kOptimizer]);
+    set(row.exposed_ns, all.communication);
+    set(row.rest_ns, all.own[OwnPart::kHost] + all.own[OwnPart::kPause]);
+    if (row.communication_ns) row.communication_ns = mean_communication(ranks, r, waits, accounts);
+  }
+}
+
 void make_missing(result::Estimate& e, const char* why) {
   e.value = e.ci_low = e.ci_high = Number::missing(why);
 }
@@ -77,10 +78,20 @@ constexpr const char* kNoExchange =
     "the ranks exchange nothing that ends on all of them together, so that nobody knows who waits for whom";
 
 // Whether the steps have collectives that end on all ranks together: only these tell who came last.
-bool exchanges(const std::vector<RankTrace>& ranks) {
-  return std::ranges::any_of(ranks, [](const RankTrace& one) {
-    return std::ranges::any_of(one.steps, [](const TraceStep& s) { return s.together > 0; });
-  });
+bool exchanges(const Waits& waits) {
+  return std::ranges::any_of(waits.steps, [](const StepWaits& one) { return one.level.has_value(); });
+}
+
+// Why nobody knows who waits for whom.
+const char* why_no_exchange(const std::vector<RankTrace>& ranks) {
+  const auto unknown = [](const Exchange& one) { return one.kind == CallKind::kUnknown; };
+  for (const auto& one : ranks)
+    for (const auto& step : one.steps)
+      if (std::ranges::any_of(step.exchanges, unknown))
+        return "the traces do not say what their kernels of communication do: neither their names nor calls "
+               "of "
+               "the host tell";
+  return kNoExchange;
 }
 
 // Whether ranks talk to each other mostly in pairs, as the stages of a pipeline do.
@@ -93,26 +104,27 @@ bool sends_and_receives(const std::vector<RankTrace>& ranks) {
 }
 
 // All of the exposed communication of the typical rank; its interval is not known.
-result::Estimate with_waiting(const result::StepCosts& costs) {
+result::Estimate with_waiting(const result::StepCosts& costs, const char* why) {
   result::Estimate both = costs.communication_ns;
   if (both.value && costs.straggler_wait_ns.value) both.value = *both.value + *costs.straggler_wait_ns.value;
-  both.ci_low = both.ci_high = Number::missing(kNoExchange);
+  both.ci_low = both.ci_high = Number::missing(why);
   return both;
 }
 
 // The job as a case that has trained, without what is not in the traces.
-void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks) {
-  const auto tables = tables_of(ranks);
+void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
+  const auto tables = tables_of(ranks, waits);
   const auto accounts = result::accounts_of(result::aligned(tables));
   for (const auto& account : accounts) study.steps += account.steps;
+  set_rows(study, ranks, waits, accounts);
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
   study.job.benchmark.kind = WorkloadKind::kTraining;
   study.job.benchmark.params = {{kTraces, "true"}};
   if (sends_and_receives(ranks)) study.job.benchmark.params[kPipeline] = "true";
   auto& t = study.job.training.emplace();
-  t.ddp = untimed == ranks.end() && ranks.size() > 1 && exchanges(ranks);
+  t.ddp = untimed == ranks.end() && ranks.size() > 1 && exchanges(waits);
   result::summarize_training(t, tables, 0);
-  if (!t.ddp) t.sync_variation = Number::missing(kNoExchange);
+  if (!t.ddp) t.sync_variation = Number::missing(why_no_exchange(ranks));
   auto& costs = t.costs;
   study.step_ns = costs.step_ns.value;
   if (untimed != ranks.end() && study.world != 1)
@@ -120,9 +132,9 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks) {
         make_missing(costs.straggler_wait_ns, why_untimed(*untimed));
   if (ranks.size() == 1) {
     make_missing(costs.straggler_wait_ns, "the trace of one rank does not say who is late");
-  } else if (!exchanges(ranks)) {
-    costs.communication_ns = with_waiting(costs);
-    make_missing(costs.straggler_wait_ns, kNoExchange);
+  } else if (!exchanges(waits)) {
+    costs.communication_ns = with_waiting(costs, why_no_exchange(ranks));
+    make_missing(costs.straggler_wait_ns, why_no_exchange(ranks));
   }
   if (std::ranges::none_of(ranks, &RankTrace::has_loader))
     make_missing(costs.own_ns[OwnPart::kDataWait], "no data loader in the traces");
@@ -132,7 +144,8 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   t.exposed_share = shape_of(study.job).stall_share;
   study.costs = costs;
   // What a device has to do tells better than gaps between operators whether the host keeps it waiting.
-  const Number& idle = study.ranks[result::typical_rank(accounts)].idle_share;
+  study.typical = result::typical_rank(accounts);
+  const Number& idle = study.ranks[study.typical].idle_share;
   make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
   if (idle && study.step_ns) costs.own_ns[OwnPart::kHost].value = *idle * *study.step_ns;
   if (t.ddp) set_last_shares(study, accounts);
@@ -158,7 +171,7 @@ std::string among_these(const TraceStudy& study) {
                      plural(*study.world - have, "rank"), have, *study.world);
 }
 
-void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
+void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
   const auto& late = study.job.training->late;
   if (ranks.size() == 1 && study.world != 1)
@@ -168,9 +181,10 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
                     *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
   if (ranks.size() > 1 && late.empty() && study.steps < result::kFewestLate)
     tell(
-        fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
+        fmt::format("with certainty, which rank is late: {} {} too few; record at least {} "
                     "(torch.profiler.schedule(active={}))",
-                    plural(study.steps, "step"), result::kFewestSteps, result::kFewestSteps));
+                    plural(study.steps, "step"), study.steps == 1 ? "is" : "are", result::kFewestSteps,
+                    result::kFewestSteps));
   if (ranks.front().rank_assumed && ranks.front().communication != Communication::kNone)
     tell(
         fmt::format("which rank {} is of: it is taken as rank 0 of 1; if there are others, its communication "
@@ -190,10 +204,31 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
     tell(fmt::format("whether rank {} computes more than the others: {}", late.front().rank,
                      study.ranks.front().input_elements.reason()));
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
-  if (untimed == ranks.end() && ranks.size() > 1 && !exchanges(ranks))
-    tell(fmt::format("which rank is late: {}", kNoExchange));
+  if (untimed == ranks.end() && ranks.size() > 1 && !exchanges(waits))
+    tell(fmt::format("which rank is late: {}", why_no_exchange(ranks)));
   if (untimed != ranks.end() && study.world != 1)
     tell(fmt::format("how long communication takes: {} (rank {})", why_untimed(*untimed), *untimed->rank));
+}
+
+// Exchanges and kernels whose place is not known as it should be.
+void add_unattributed(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
+  const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
+  if (waits.unmatched > 0 && ranks.size() > 1)
+    tell(
+        fmt::format("which exchanges of the ranks belong together in {}: {}; there all exchanges of a step "
+                    "count as one",
+                    plural(waits.unmatched, "step"), waits.unmatched_words));
+  for (const auto& one : ranks)
+    if (one.placed > 0)
+      tell(
+          fmt::format("what launched {} of {}: they have no correlation, and count where kernels beside them "
+                      "do",
+                      plural(one.placed, "kernel"), one.file));
+  if (study.steps == 1)
+    tell(
+        "how much steps vary, and what the steps before leave to this one: one step is in the figures; "
+        "record "
+        "two and more");
 }
 
 // What the late rank computes on, beside the median of the others.
@@ -255,15 +290,18 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   for (const auto& one : ranks) {
     all.push_back(&one);
     study.ranks.push_back(row_of(one));
+    study.recordings = std::max(study.recordings, one.recordings);
   }
   study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
   study.operators = operators_of(ranks, study.operators_on_device);
   add_left_out(study, ranks);
-  set_job(study, ranks);
+  const Waits waits = waits_of(ranks);
+  set_job(study, ranks, waits);
   study.job.training->overlap_ratio = overlap_of(all);
   add_causes(study);
   study.bottlenecks = bottlenecks_in(study.job);
-  add_untold(study, ranks);
+  add_untold(study, ranks, waits);
+  add_unattributed(study, ranks, waits);
   return study;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,7 +18,9 @@ namespace paceline::analysis::traces {
 struct TraceStudy {
   std::optional<std::int64_t> world;  // ranks of the job; empty: one trace that does not say
   std::int64_t first_step = 0, last_step = 0, steps = 0;  // steps: that are in the figures
+  std::int64_t recordings = 1;                            // of each rank
   std::vector<RankRow> ranks;
+  std::size_t typical = 0;  // index of the rank that costs and shares are of
   result::StepCosts costs;  // of the typical rank
   result::Number step_ns;   // mean, as the shares have it
   // The job as a case that has trained, for findings. Its host_ns is the time in which a device idles.

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "analysis/traces/rank_reader.h"
 #include "analysis/traces/trace_file.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_study.h"
@@ -332,7 +333,8 @@ TEST_F(TraceReadingTest, ShapesSayHowLargeABatchIs) {
           raw_event("cpu_op", "aten::inner", "1010", "10", shaped("[[9999,9999]]")) +
           raw_event("cpu_op", "aten::cat", "1200", "100", shaped("[[[32,10],[32,20]],[]]")) +
           raw_event("cpu_op", "autograd::engine::evaluate_function: A", "1400", "100", shaped("[[77,77]]")) +
-          raw_event("user_annotation", "ProfilerStep#2", "2000", "1000")));
+          raw_event("user_annotation", "ProfilerStep#2", "2000", "1000") +
+          raw_event("cpu_op", "autograd::engine::evaluate_function: A", "2100", "100")));
   const auto rank = rank_trace(*read_trace(path("trace_rank0.json"), "t").trace);
   ASSERT_EQ(rank.steps.size(), 2U);
   EXPECT_EQ(rank.steps[0].batch, 32);
