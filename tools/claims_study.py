@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 """How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
-usage: tools/claims_study.py aa|ratio [--comparisons 200] [--load 2] [--paceline build/release/bin/paceline] [--keep FILE]
+usage: tools/claims_study.py aa|five|ten|ratio [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE] [--paceline build/release/bin/paceline]
+       tools/claims_study.py rows --keep FILE
 
-aa:    both sides are the same ONNX file, so every "faster" and "slower" is false.
-ratio: one side has 13 equal layers, the other 10, so their times are as 1.3 to 1.
-Every comparison is a separate run: six repetitions of both sides in turns, on ONNX Runtime with one thread. `--load 2` keeps two
-spinning processes beside it. Prints a Markdown row: claims and intervals that exclude 1, each with its exact 95 % interval, the
-ratios, and the grades. The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
+aa:              both sides are the same ONNX file, so every "faster" and "slower" is false.
+five, ten, ratio: one side has 21, 22, 26 equal layers, the other 20, so their work is as 1.05, 1.1, 1.3 to 1.
+rows:            the rows of everything that slices have kept in FILE; nothing runs.
+Every comparison is a separate run: six repetitions of both sides in turns, on ONNX Runtime with one thread; twelve where the binary asks
+for them. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
+end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
+Prints Markdown rows: claims, sizes, sizes that miss the true ratio, wrong directions, each with its exact 95 % interval; ratios; grades.
+The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
 """
 import argparse
 import collections
@@ -27,12 +31,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 import onnx_files as onnx  # noqa: E402
 
-WIDTH, ROWS = 192, 32
-LAYERS = {"aa": (10, 10), "ratio": (13, 10)}
+WIDTH = 192
+LAYERS = {"aa": (20, 20), "five": (21, 20), "ten": (22, 20), "ratio": (26, 20)}
+# Ends with the process that started it, however that ends.
+SPINNER = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(100000): pass"
 
 
-def chain(layers):
-    """x [32,192] through `layers` equal MatMul and Relu."""
+def chain(layers, rows):
+    """x [rows,192] through `layers` equal MatMul and Relu."""
     rng = random.Random(layers)
     tensors, nodes, name = [], [], "x"
     for i in range(layers):
@@ -42,17 +48,27 @@ def chain(layers):
         nodes += [onnx.node("MatMul", [name, f"w{i}"], [f"m{i}"], name=f"product{i}"),
                   onnx.node("Relu", [f"m{i}"], [out], name=f"relu{i}")]
         name = out
-    return onnx.model(nodes, (("x", (ROWS, WIDTH)),), (("y", (ROWS, WIDTH)),), tensors)
+    return onnx.model(nodes, (("x", (rows, WIDTH)),), (("y", (rows, WIDTH)),), tensors)
 
 
-def plan_text(kind, folder, iterations):
+def plan_text(kind, folder, iterations, rows):
     names = []
     for side, layers in enumerate(LAYERS[kind]):
         names.append(folder / f"side{side}.onnx")
-        names[-1].write_bytes(chain(layers))
+        names[-1].write_bytes(chain(layers, rows))
     return (f"kind: inference\nmodels: [{names[0]}, {names[1]}]\nbaseline: {{model: {names[0]}}}\nengine: onnxruntime\n"
             f"threads: 1\ndevice: cpu\nrepetitions: 6\niterations: {iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\n"
             "measure_peak: false\naccuracy: {samples: 2}\nexperiment_name: claims\n")
+
+
+def truth_of(kind):
+    """How many times as fast the second side is."""
+    return LAYERS[kind][0] / LAYERS[kind][1]
+
+
+def spinners_for(load):
+    """A share below 1 is that of the CPUs which others take beside one thread, all in fair turns."""
+    return round(load) if load >= 1 or load <= 0 else max(1, round(1 / (1 - load)) - 1)
 
 
 def binomial(n, p, k):
@@ -73,51 +89,58 @@ def exact_interval(k, n):
 
 
 def compared(args, plan, folder):
-    """Speed-up of the second side over the first, and the two grades."""
+    """Speed-up of the second side over the first, the two grades, and median, mean and share of waiting of every process."""
     command = [args.paceline, "run", plan, "--allow-noisy", "-q", "--json", "--output-dir", folder]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           env={**os.environ, "PACELINE_CALIBRATION": "short"})
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr}")
     one = json.loads(done.stdout)["cases"]
-    medians = [[r["p50_ns"] for r in c["repetitions"]] for c in one]
-    return one[1]["speedup"], [c["grade"] for c in one], medians
+    processes = [[[r["p50_ns"], r["mean_ns"], r["noise"]["runq_wait_frac"]] for r in c["repetitions"]] for c in one]
+    return one[1]["speedup"], [c["grade"] for c in one], processes
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=LAYERS)
+    parser.add_argument("kind", choices=[*LAYERS, "rows"])
     parser.add_argument("--comparisons", type=int, default=200)
-    parser.add_argument("--load", type=int, default=0, help="number of spinning neighbours")
-    parser.add_argument("--iterations", type=int, default=400, help="of a process, of about 1 ms")
+    parser.add_argument("--load", type=float, default=0, help="number of spinning neighbours, or the share of the CPUs that they take")
+    parser.add_argument("--within", type=float, default=math.inf, help="seconds after which no comparison begins")
+    parser.add_argument("--iterations", type=int, default=400, help="of a process")
+    parser.add_argument("--rows", type=int, default=32, help="of the input: 32 take about 0.6 ms, 96 about 1.8 ms, near a scheduler's slice")
     parser.add_argument("--paceline", default=ROOT / "build/release/bin/paceline")
     parser.add_argument("--keep", type=pathlib.Path, help="JSON lines with every comparison")
     args = parser.parse_args()
-    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
+    if args.kind == "rows":
+        return print_rows([json.loads(line) for line in args.keep.read_text().splitlines()])
+    spinners = [subprocess.Popen([sys.executable, "-c", SPINNER]) for _ in range(spinners_for(args.load))]
     try:
         with tempfile.TemporaryDirectory() as folder:
             rows = measure(args, pathlib.Path(folder))
     finally:
         for spinner in spinners:
             spinner.kill()
-    print(row_of(args, rows))
+    print_rows(rows)
 
 
 def measure(args, folder):
     plan = folder / "plan.yaml"
-    plan.write_text(plan_text(args.kind, folder, args.iterations))
+    plan.write_text(plan_text(args.kind, folder, args.iterations, args.rows))
     rows, begin = [], time.monotonic()
-    for number in range(args.comparisons):
-        speedup, grades, medians = compared(args, plan, folder / "results")
-        rows.append((speedup, grades))
+    while len(rows) < args.comparisons and time.monotonic() - begin < args.within:
+        speedup, grades, processes = compared(args, plan, folder / "results")
+        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "speedup": speedup, "grades": grades, "processes": processes})
         if args.keep:
             with args.keep.open("a") as out:
-                out.write(json.dumps({"kind": args.kind, "load": args.load, "speedup": speedup, "grades": grades,
-                                      "medians": medians}) + "\n")
-        print(f"{number + 1}/{args.comparisons} {time.monotonic() - begin:.0f} s  {speedup['ratio']['value']:.3f} "
-              f"({speedup['ratio']['ci_low']:.3f}–{speedup['ratio']['ci_high']:.3f}) {speedup['verdict']} {''.join(grades)}",
-              file=sys.stderr, flush=True)
+                out.write(json.dumps(rows[-1]) + "\n")
+        print(f"{len(rows)}/{args.comparisons} {time.monotonic() - begin:.0f} s  {size_text(speedup)} "
+              f"{speedup['verdict'] or speedup['reason']} {''.join(grades)}", file=sys.stderr, flush=True)
     return rows
+
+
+def size_text(speedup):
+    ratio = speedup["ratio"]
+    return f"{ratio['value']:.3f} ({ratio['ci_low']:.3f}–{ratio['ci_high']:.3f})" if ratio["value"] else "no size"
 
 
 def share(k, n):
@@ -125,18 +148,27 @@ def share(k, n):
     return f"{k} of {n}: {k / n:.1%} ({low:.1%}–{high:.1%})".replace("%", " %")
 
 
-def row_of(args, rows):
-    """| what | claims | intervals without 1 | ratios | grades |"""
-    speedups = [s for s, _ in rows]
-    claimed = sum(s["verdict"] in ("faster", "slower") for s in speedups)
-    apart = sum(not s["ratio"]["ci_low"] <= 1 <= s["ratio"]["ci_high"] for s in speedups)
-    values = sorted(s["ratio"]["value"] for s in speedups)
-    grades = collections.Counter(grade for _, both in rows for grade in both)
+def print_rows(rows):
+    """| what | claims | sizes | sizes that miss | wrong directions | ratios | grades |"""
+    def key(row):
+        return row["kind"], row["load"], row["rows"]
+    for kind, load, height in sorted({key(row) for row in rows}):
+        print(row_of(kind, load, height, [row for row in rows if key(row) == (kind, load, height)]))
+
+
+def row_of(kind, load, height, rows):
+    speedups, truth, n = [row["speedup"] for row in rows], truth_of(kind), len(rows)
+    claimed = [s for s in speedups if s["verdict"] in ("faster", "slower")]
+    sizes = [s["ratio"] for s in speedups if s["ratio"]["value"]]
+    missed = sum(not size["ci_low"] <= truth <= size["ci_high"] for size in sizes)
+    wrong = sum(s["verdict"] != "faster" or truth == 1 for s in claimed)
+    values = sorted(size["value"] for size in sizes)
+    grades = collections.Counter(grade for row in rows for grade in row["grades"])
     letters = ", ".join(f"{count} {grade}" for grade, count in sorted(grades.items()))
-    load = f"{args.load} spinning neighbours" if args.load else "quiet"
-    n = len(rows)
-    return (f"| {args.kind}, {load} | {share(claimed, n)} | {share(apart, n)} | "
-            f"{statistics.median(values):.3f} ({values[0]:.3f}–{values[-1]:.3f}) | {letters} |")
+    ratios = f"{statistics.median(values):.3f} ({values[0]:.3f}–{values[-1]:.3f})" if values else "none"
+    beside = "quiet" if not load else f"{load:.0%} of the CPUs taken".replace("%", " %") if load < 1 else f"{load:.0f} spinning neighbours"
+    return (f"| {kind}, {height} rows, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
+            f"{share(wrong, n)} | {ratios} | {letters} |")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,8 @@ const CaseResult* find_case(const RunResult& run, std::string_view case_id) {
 bool may_claim(const result::SpeedUp& speedup) {
   const auto& [value, low, high, confidence, method] = speedup.ratio;
   if (speedup.scope != result::kBetweenProcess || speedup.pairs < kPairsForClaim) return false;
+  if (!speedup.no_size.empty())
+    return speedup.verdict == result::kFaster || speedup.verdict == result::kSlower;
   if (!value || !low || !high) return false;
   if (speedup.verdict == result::kFaster) return *low > 1;
   return speedup.verdict == result::kSlower && *high < 1;

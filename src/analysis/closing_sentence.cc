@@ -111,6 +111,16 @@ std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
   return few ? enough_text(one, s.ratio.confidence) : "";
 }
 
+// Of pairs that allow no more.
+std::string direction_sentence(const CaseResult& one, const CaseResult& base,
+                               const std::pair<std::string, std::string>& names) {
+  const bool first = one.speedup.verdict == result::kFaster;
+  const CaseResult &fast = first ? one : base, &slow = first ? base : one;
+  const auto& [name, than] = first ? names : std::pair(names.second, names.first);
+  return fmt::format("{} is faster than {}{}{}.", name, than, without_size(one.speedup.no_size),
+                     answers_of(fast, slow, {name, than}, true));
+}
+
 // `one` against `base`, with the pairs in its speed-up.
 std::string time_sentence(const CaseResult& one, const CaseResult& base,
                           const std::vector<std::string>& axes) {
@@ -121,6 +131,7 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
   if (const auto reason = no_claim_reason(one); !reason.empty())
     return fmt::format("Which of {} and {} is faster is not claimed: {}{}{}.", first, second, reason,
                        enough_text(s, one), answers);
+  if (!s.no_size.empty()) return direction_sentence(one, base, names);
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
   if (s.verdict == result::kFaster)
     return faster_text(first, second, value, low, high) + answers_of(one, base, names, true) + ".";
@@ -150,6 +161,9 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
   if (judged.standing == Standing::kNoClaim)
     return fmt::format("Which of {} and {} does more {} is not claimed: {}.", names.first, names.second, unit,
                        judged.reason);
+  if (!judged.no_size.empty())
+    return fmt::format("{} does {} {} than {}{}{}.", names.first, judged.more() ? "more" : "fewer", unit,
+                       names.second, without_size(judged.no_size), answers_of(more, less, names, true));
   if (judged.standing == Standing::kMore)
     return fmt::format("{} does {} times the {} of {} ({}){}.", names.first, times(judged.ratio->value), unit,
                        names.second, range_of(*judged.ratio), answers_of(more, less, names, true));
@@ -244,6 +258,9 @@ const CaseResult& best_of(const Field& field, const Cases& cases) {
 
 // "1.4 times as fast as eager fp32 (1.3–1.5)"; of rates "1.4 times the images/s of eager fp32 b1 (1.3–1.5)".
 std::string lead_text(const Field& field, const RatioVerdict& judged, const std::string& base) {
+  if (!judged.no_size.empty())
+    return (field.by_time() ? "faster than " : fmt::format("more {} than ", field.unit())) + base +
+           without_size(judged.no_size);
   const std::string than = field.by_time() ? "as fast as" : fmt::format("the {} of", field.unit());
   return fmt::format("{} times {} {} ({}–{})", times(judged.ratio->value), than, base,
                      times(judged.ratio->ci.low), times(judged.ratio->ci.high));
@@ -306,8 +323,11 @@ bool one_item(const Field& field) {
 // Where the best case by its figure does not lead the next one.
 std::string level_text(const Field& field, const RatioVerdict& judged, const std::string& name,
                        const std::string& than, const std::string& subject) {
-  const auto range = range_of(*judged.ratio);
   const std::string most = fmt::format("the most {}", field.unit());
+  if (!judged.no_size.empty())  // in pairs another one than by the medians
+    return fmt::format("Which case{} {} cannot be said: {}", subject,
+                       field.by_time() ? "is the fastest" : "does " + most, judged.no_size);
+  const auto range = range_of(*judged.ratio);
   if (judged.standing == Standing::kEqual)
     return fmt::format("{} and {} {}{}, equal within {} (ratio {})", name, than,
                        field.by_time() ? "are the fastest" : "do " + most, subject,

@@ -111,6 +111,7 @@ std::string standing_text(const RatioVerdict& judged, bool turns) {
     words = fmt::format("they are equal within {}", format_percent(judged.margin, 0));
   if (judged.standing == Standing::kMore)
     words = "the two outermost differ, but no spread between all of them is shown";
+  if (!judged.no_size.empty()) return words + without_size(judged.no_size);
   return fmt::format("{} (slowest over fastest {})", words, range_of(*judged.ratio));
 }
 

@@ -33,6 +33,8 @@ std::string peak_text(const CaseResult& one, bool claimed) {
 }
 
 std::string scaling_text(const RatioVerdict& judged) {
+  if (judged.reason.empty() && !judged.no_size.empty())
+    return (judged.more() ? "it gains throughput" : "it loses throughput") + without_size(judged.no_size);
   switch (judged.standing) {
     case Standing::kNoClaim:
       return "no claim: " + judged.reason;
@@ -109,9 +111,8 @@ Findings find_flat_batches(const RunResult& run) {
         fmt::format("{} at batch {} and {} at batch {} of {}: throughput is flat beyond batch {}{}.",
                     rate_text(*flat), batch, rate_text(last), last.benchmark.batch_per_rank,
                     describe_without(last.benchmark, "batch"), batch,
-                    judged.standing == Standing::kNoClaim
-                        ? "; no claim: " + judged.reason
-                        : fmt::format(" (ratio {})", range_of(*judged.ratio))),
+                    !judged.doubt().empty() ? "; no claim: " + judged.doubt()
+                                            : fmt::format(" (ratio {})", range_of(*judged.ratio))),
         "throughput with its interval at both batch sizes",
         fmt::format("Use --batch {}: a larger one only adds latency and memory.", batch)));
   }

@@ -65,9 +65,8 @@ struct Gain {
 Gain gain_of(const RunResult& run, const CaseResult& slow, const CaseResult& fast) {
   Gain gain{&slow, &fast, *slow.headline.p50_ns.value / *fast.headline.p50_ns.value, {}, {}};
   const auto judged = judge_ratio(run, Figure::kLatency, slow, fast);
-  gain.no_claim = judged.reason;
-  if (judged.standing != Standing::kNoClaim)
-    gain.times = judged.ratio->value, gain.interval = range_of(*judged.ratio);
+  gain.no_claim = judged.doubt();
+  if (gain.no_claim.empty()) gain.times = judged.ratio->value, gain.interval = range_of(*judged.ratio);
   return gain;
 }
 

@@ -62,7 +62,7 @@ std::string efficiency_of(const RunResult& run, const CaseResult& one, const Cas
   return fmt::format(
       "; {} does {:.2f}x the work of {}{}, an efficiency of {:.0f} %{}", layout_of(one).words(), ratio,
       layout_of(base).words(), judged.ratio ? fmt::format(" ({})", range_of(*judged.ratio)) : "",
-      ratio / instances * 100, judged.reason.empty() ? "" : fmt::format(" (no claim: {})", judged.reason));
+      ratio / instances * 100, judged.doubt().empty() ? "" : fmt::format(" (no claim: {})", judged.doubt()));
 }
 
 // About layouts with as many threads per instance as the one-instance layout.

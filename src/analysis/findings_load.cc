@@ -48,7 +48,7 @@ bool certain(const RunResult& run, const CaseResult& knee, const CaseResult& bes
   return std::all_of(sweep.begin(), sweep.end(), [&](const CaseResult* one) {
     if (concurrency_of(*one) > concurrency_of(knee) && one != &best) return true;
     const auto judged = judge_ratio(run, Figure::kRate, *one, best);
-    if (judged.standing == Standing::kNoClaim) return false;
+    if (!judged.doubt().empty()) return false;
     if (one == &best) return true;
     return one == &knee ? judged.ratio->ci.low >= kKneeShare : judged.ratio->ci.high < kKneeShare;
   });

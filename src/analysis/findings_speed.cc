@@ -9,6 +9,7 @@
 #include "analysis/cpu_features.h"
 #include "analysis/findings.h"
 #include "analysis/memory_saving.h"
+#include "analysis/ratio_verdict.h"
 #include "base/units.h"
 #include "result/executed_precision.h"
 #include "result/verdicts.h"
@@ -23,6 +24,8 @@ std::string pairs_text(const result::SpeedUp& speedup) {
 // "53 % faster than eager (49–57 %, 6 process pairs)"; a factor from 2 on.
 std::string faster_text(const result::SpeedUp& speedup, const std::string& other) {
   const auto& ratio = speedup.ratio;
+  if (!speedup.no_size.empty())
+    return fmt::format("faster than {} ({}){}", other, pairs_text(speedup), without_size(speedup.no_size));
   if (*ratio.value >= 2)
     return fmt::format("{}x as fast as {} ({}, {})", format_significant(*ratio.value), other,
                        format_range_of(ratio), pairs_text(speedup));
@@ -81,6 +84,11 @@ Findings speedups(const RunResult& run, std::string_view axis) {
 }
 
 std::string slower_text(const Comparison& pair, std::string_view axis) {
+  if (const auto& speedup = pair.one->speedup; !speedup.no_size.empty())
+    return fmt::format("{} is slower than {} for {} here ({}){}", axis_value(pair.one->benchmark, axis),
+                       axis_value(pair.baseline->benchmark, axis),
+                       describe_without(pair.one->benchmark, axis), pairs_text(speedup),
+                       without_size(speedup.no_size));
   return fmt::format("{} is {}x of {} for {} here ({}, {}): slower", axis_value(pair.one->benchmark, axis),
                      format_significant(*pair.one->speedup.ratio.value, 2),
                      axis_value(pair.baseline->benchmark, axis), describe_without(pair.one->benchmark, axis),
@@ -105,6 +113,7 @@ std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseRes
     for (const CaseResult* one : cases) ids.push_back(one->case_id);
     return "Measure both sides together: " + rerun_with_baselines(run, ids);
   }
+  if (!s.no_size.empty()) return "Measure again while other processes leave the CPUs alone.";
   return fmt::format("Run the plan again with --repetitions {}.", needed);
 }
 

@@ -20,8 +20,13 @@ RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const resu
   if (pairs.found && pairs.found->ci_ratio)
     judged.ratio = Ratio{pairs.found->estimate_ratio, *pairs.found->ci_ratio};
   judged.reason = pairs.reason;
+  judged.no_size = pairs.no_size;
   if (judged.reason.empty()) judged.standing = kStandings.at(static_cast<std::size_t>(pairs.found->verdict));
   return judged;
+}
+
+std::string without_size(const std::string& no_size) {
+  return "; by how much cannot be said on this machine now: " + no_size;
 }
 
 std::string range_of(const Ratio& ratio) {

@@ -23,15 +23,21 @@ struct Ratio {
 
 struct RatioVerdict {
   Standing standing = Standing::kNoClaim;
-  std::optional<Ratio> ratio;
-  double margin = 0;   // the smallest relevant difference; within it the two are equal
-  std::string reason;  // for kNoClaim, in words
-  [[nodiscard]] bool above() const { return standing != Standing::kNoClaim && ratio->ci.low > 1; }
+  std::optional<Ratio> ratio;  // of every standing but kNoClaim, unless the direction is all that is known
+  double margin = 0;           // the smallest relevant difference; within it the two are equal
+  std::string reason;          // for kNoClaim, in words
+  std::string no_size;         // for kMore and kLess without a ratio, in words
+  [[nodiscard]] bool above() const { return ratio ? reason.empty() && ratio->ci.low > 1 : more(); }
+  [[nodiscard]] bool more() const { return standing == Standing::kMore; }
+  [[nodiscard]] const std::string& doubt() const { return reason.empty() ? no_size : reason; }
 };
 
 // Needs six pairs of processes that ran in turns; the grades of the two cases stand beside the ratio.
 RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const result::CaseResult& numerator,
                          const result::CaseResult& denominator);
+
+// "; by how much cannot be said on this machine now: the times of the processes differ too much"
+std::string without_size(const std::string& no_size);
 
 // "0.98–1.03"
 std::string range_of(const Ratio& ratio);

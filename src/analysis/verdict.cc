@@ -54,7 +54,9 @@ std::string best_text(const CaseResult& one) {
   std::string text =
       fmt::format("{} does {} {}/s with {}", one.benchmark.model, format_rate(*one.throughput.per_s.value),
                   one.throughput.item, describe_without(one.benchmark, "model"));
-  if (may_claim(one.speedup))
+  if (may_claim(one.speedup) && !one.speedup.no_size.empty())
+    text += fmt::format(" ({} than its baseline)", one.speedup.verdict);
+  else if (may_claim(one.speedup))
     text += fmt::format(" ({}x its baseline, {})", format_significant(*one.speedup.ratio.value),
                         format_range_of(one.speedup.ratio));
   return text + (one.grade == result::Grade::kC ? ", grade C" : "");

@@ -119,21 +119,25 @@ Number frequency_cv(std::span<const NoiseSnapshot> snapshots) {
 void fill_thread_figures(result::Noise& noise, const NoiseSnapshot& before, const NoiseSnapshot& after) {
   const double wall_ns = static_cast<double>(after.cpu.wall_ns - before.cpu.wall_ns);
   if (after.threads.empty()) {
-    noise.runq_wait_frac = noise.nivcsw_per_s = Number::missing("/proc/self/task is not readable");
+    noise.running_frac = noise.runq_wait_frac = noise.nivcsw_per_s =
+        Number::missing("/proc/self/task is not readable");
     return;
   }
   const auto worst = [&](auto counter) { return static_cast<double>(worst_growth(before, after, counter)); };
   noise.nivcsw_per_s = worst(&ThreadCounters::involuntary_switches) / (wall_ns / 1e9);
   // A wait is counted when it ends: one that began before the window can exceed the window.
-  noise.runq_wait_frac = counts_run_time(after)
-                             ? Number(std::min(1.0, worst(&ThreadCounters::wait_ns) / wall_ns))
-                             : Number::missing("the kernel counts no run-queue waits");
+  const auto share = [&](auto counter) {
+    return counts_run_time(after) ? Number(std::min(1.0, worst(counter) / wall_ns))
+                                  : Number::missing("the kernel counts no run-queue waits");
+  };
+  noise.running_frac = share(&ThreadCounters::run_ns);
+  noise.runq_wait_frac = share(&ThreadCounters::wait_ns);
 }
 
 result::Noise all_missing(const std::string& reason) {
   result::Noise noise;
-  for (Number* one : {&noise.runq_wait_frac, &noise.nivcsw_per_s, &noise.steal_frac, &noise.psi_cpu_some,
-                      &noise.foreign_cpu_frac, &noise.freq_cv}) {
+  for (Number* one : {&noise.running_frac, &noise.runq_wait_frac, &noise.nivcsw_per_s, &noise.steal_frac,
+                      &noise.psi_cpu_some, &noise.foreign_cpu_frac, &noise.freq_cv}) {
     *one = Number::missing(reason);
   }
   noise.cgroup_throttled = Count::missing(reason);

@@ -32,9 +32,10 @@ NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
 // The same with other processes: their CPU time is not foreign, and their threads are included.
 NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 
-// Fills in runq_wait_frac and nivcsw_per_s (worst thread), steal_frac, psi_cpu_some, foreign_cpu_frac,
-// cgroup_throttled from the first and the last snapshot, and freq_cv over all of them. What cannot be read is
-// missing with a reason. Figures that follow from samples (drift, modes, tau) stay as they are.
+// Fills in running_frac (busiest thread), runq_wait_frac and nivcsw_per_s (worst thread), steal_frac,
+// psi_cpu_some, foreign_cpu_frac, cgroup_throttled from the first and the last snapshot, and freq_cv over all
+// of them. What cannot be read is missing with a reason. Figures that follow from samples (drift, modes, tau)
+// stay as they are.
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 

@@ -32,6 +32,7 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   if (analysis::is_baseline(run, one) && (baseline.empty() || baseline == one.case_id)) return "1.00 (base)";
   if (!analysis::no_claim_reason(one).empty()) return "no claim";
   if (baseline.empty()) return kNone;
+  if (!one.speedup.no_size.empty()) return one.speedup.verdict;
   if (one.speedup.verdict == result::kInconclusive) return fmt::format("{:.2f}–{:.2f}", *low, *high);
   return around(fmt::format("{:.2f}", *value), *value, *low, *high);
 }
@@ -117,7 +118,9 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   if (one.back_to_back_ns.value) cells.back().brief = format_significant(*one.back_to_back_ns.value * 1e-6);
   add("p99_ms", p99 && !is_offline(one) ? format_significant(*p99) : "", "no p99", p99_reason(one));
   add("throughput_per_s", rate_text(one, columns.mixed_items));
-  add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));
+  const auto no_claim = analysis::no_claim_reason(one);
+  add("speedup", speedup_text(entry.run->result, one), no_claim.empty() ? "no size" : "no claim",
+      no_claim.empty() ? one.speedup.no_size : no_claim);
   if (columns.kept)
     add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
   if (columns.remarks) {

@@ -167,6 +167,8 @@ Section notes_section(const CaseResult& one) {
   auto& paragraphs = section.paragraphs;
   if (const std::string reason = analysis::no_claim_reason(one); !reason.empty())
     paragraphs.push_back("No claim about its speed-up: " + reason + ".");
+  else if (!one.speedup.no_size.empty())
+    paragraphs.push_back("No size of its speed-up: " + one.speedup.no_size + ".");
   if (const std::string decides = decides_text(one); !decides.empty() && result::device_states(one).empty())
     paragraphs.push_back(fmt::format("Grade: {}.", decides));
   paragraphs.push_back(accuracy_text(one));

@@ -49,7 +49,8 @@ PACELINE_FIELDS(Stats, clock, n, tau_x, min_ns, max_ns, median_ns, mean_ns, stdd
                 quantile_method, quantiles, highest_claimable_p);
 PACELINE_FIELDS(Headline, scope, p50_ns, within_spread, between_spread);
 PACELINE_FIELDS(Throughput, item, per_s);
-PACELINE_FIELDS(SpeedUp, baseline_case_id, ratio, pairs, scope, verdict, p_sign, pairs_apart, reason);
+PACELINE_FIELDS(SpeedUp, baseline_case_id, ratio, pairs, scope, verdict, p_sign, pairs_apart, reason,
+                no_size);
 PACELINE_FIELDS(Quantisation, precision, activations, bias, method, calibration, weight_bits, samples, layers,
                 float_layers, notes);
 PACELINE_FIELDS(ModelFile, format, size_bytes, prepare_ns, quantisation);
@@ -62,9 +63,9 @@ PACELINE_FIELDS(DevicePart, name, n, min_ns, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns, harness_cost_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
 PACELINE_FIELDS(Noise::Mode, median_ns, share);
-PACELINE_FIELDS(Noise, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv,
-                cgroup_throttled, drift_frac, drift_z, device_drift_frac, device_drift_z, tau_x, processes_z,
-                multimodal, modes, instrument, warnings);
+PACELINE_FIELDS(Noise, running_frac, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac,
+                freq_cv, cgroup_throttled, drift_frac, drift_z, device_drift_frac, device_drift_z, tau_x,
+                processes_z, multimodal, modes, instrument, warnings);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);

@@ -215,6 +215,7 @@ struct SpeedUp {
   Number p_sign;
   std::int64_t pairs_apart = 0;  // repetitions of both that ran at other times and form no pairs
   std::string reason = {};       // why there is no verdict, in words
+  std::string no_size = {};      // why the verdict is a direction without a ratio, in words
 };
 
 struct Memory {
@@ -280,6 +281,7 @@ struct Overhead {
 };
 
 struct Noise {
+  Number running_frac;  // of the time, in which our busiest thread had a CPU; of a repetition
   Number runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv;
   Count cgroup_throttled;
   Number drift_frac, drift_z;

@@ -36,6 +36,30 @@ bool is_positive(const Number& value) {
   return value && std::isfinite(*value) && *value > 0;
 }
 
+// A repetition whose median is longer than what an inference computes: it contains a wait for a CPU. A load
+// has waits of its own.
+bool median_waited(const CaseResult& one, const Repetition& r) {
+  constexpr double kLeastWait = 0.05, kLongerThanComputed = 1.05;
+  const double lost = r.noise.runq_wait_frac.value().value_or(0) + r.noise.steal_frac.value().value_or(0);
+  if (one.load || lost < kLeastWait || !r.p50_ns || !r.mean_ns) return false;
+  // Waits are counted when they end, which a short window under heavy load does not see of all.
+  const double computed = std::max(1 - lost, r.noise.running_frac.value().value_or(0));
+  return *r.p50_ns > kLongerThanComputed * *r.mean_ns * computed;
+}
+
+struct PairedValues {
+  std::vector<double> numerator, denominator;
+  void add(const Number& above, const Number& below) {
+    if (!is_positive(above) || !is_positive(below)) return;
+    numerator.push_back(*above);
+    denominator.push_back(*below);
+  }
+  // Without an interval where there is nothing to compare.
+  [[nodiscard]] stats::Comparison compared(const stats::CompareConfig& config) const {
+    return numerator.empty() ? stats::Comparison{} : stats::compare_pairs(denominator, numerator, config);
+  }
+};
+
 std::string too_few_pairs(const PairRatio& r, std::int64_t needed) {
   if (r.pairs >= needed) return {};
   if (r.apart > 0)
@@ -46,6 +70,12 @@ std::string too_few_pairs(const PairRatio& r, std::int64_t needed) {
   if (r.pairs == 0) return "no repetition ran in both cases";
   return needed == kPairsForClaim ? "fewer than six pairs of processes"
                                   : fmt::format("fewer than {} pairs of processes", needed);
+}
+
+// Without a size a direction remains, or nothing.
+void state_missing_size(PairRatio& r) {
+  r.no_size = r.found->no_size;
+  if (!r.no_size.empty() && r.found->verdict == stats::Verdict::kInconclusive) r.reason = r.no_size;
 }
 
 bool times_blocks(const CaseResult& one) {
@@ -73,23 +103,25 @@ PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator,
     result.reason = "the time of an inference in a block is no latency";
     return result;
   }
-  std::vector<double> above, below;
+  PairedValues values, means;
+  bool waited = false;
   const Pairing pairing = pair_repetitions(numerator, denominator, resumed_utc);
   for (const auto& [mine, theirs] : pairing.neighbours) {
-    const Number a = value_of(numerator, *mine, figure), b = value_of(denominator, *theirs, figure);
-    if (!is_positive(a) || !is_positive(b)) continue;
-    above.push_back(*a);
-    below.push_back(*b);
+    values.add(value_of(numerator, *mine, figure), value_of(denominator, *theirs, figure));
+    means.add(mine->mean_ns, theirs->mean_ns);
+    waited = waited || median_waited(numerator, *mine) || median_waited(denominator, *theirs);
   }
-  result.pairs = std::ssize(above);
+  result.pairs = std::ssize(values.numerator);
   result.apart = pairing.apart;
-  if (result.pairs > 0)
-    result.found = stats::compare_pairs(
-        below, above,
-        {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+  const stats::CompareConfig config{
+      .delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower};
+  if (result.pairs > 0) result.found = values.compared(config);
+  if (waited && figure == Figure::kLatency && result.found)
+    result.found = stats::held_against(*result.found, means.compared(config), config);
   result.reason = too_few_pairs(result, pairs_for_claim(confidence));
   for (const auto* one : {&numerator, &denominator})
     if (result.reason.empty()) result.reason = distortion(*one);
+  if (result.reason.empty()) state_missing_size(result);
   return result;
 }
 

@@ -20,7 +20,8 @@ enum class Figure : std::uint8_t {
 struct PairRatio {
   std::int64_t pairs = 0, apart = 0;       // repetitions that ran as neighbours in time, and others
   std::optional<stats::Comparison> found;  // numerator / denominator; none without a pair
-  std::string reason;                      // why nothing may be claimed; empty: the interval decides
+  std::string reason;   // why nothing may be claimed; empty: the interval or the direction decides
+  std::string no_size;  // why the processes allow a direction at most, which the verdict of `found` is
 };
 
 // `resumed_utc`: when --resume continued the run. `delta`: the smallest difference that counts.

@@ -80,8 +80,9 @@ Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
   const auto rates = pair_ratio(one, base, Figure::kRate, resumed_utc, one.headline.p50_ns.confidence,
                                 smallest_difference(profile_of(one)));
   s.efficiency = *sustained_rate(one) / *sustained_rate(base) / ideal;
-  s.ci_low = s.ci_high = Number::missing(rates.reason);
-  if (rates.reason.empty()) {
+  const auto& doubt = rates.no_size.empty() ? rates.reason : rates.no_size;
+  s.ci_low = s.ci_high = Number::missing(doubt);
+  if (doubt.empty()) {
     s.efficiency = rates.found->estimate_ratio / ideal;
     s.ci_low = rates.found->ci_ratio->low / ideal;
     s.ci_high = rates.found->ci_ratio->high / ideal;

@@ -375,6 +375,7 @@ std::string no_claim_reason(const CaseResult& one) {
   if (one.outcome != Outcome::kOk || s.baseline_case_id.empty() || s.baseline_case_id == one.case_id)
     return {};
   if (!s.reason.empty()) return s.reason;
+  if (!s.no_size.empty()) return {};
   // Files of version 1.2 do not give a reason.
   if (s.scope != kBetweenProcess || s.pairs < kPairsForClaim) return "fewer than six pairs of processes";
   if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
@@ -416,6 +417,15 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
   apply_length_rule(result);
 }
 
+static void set_verdict(SpeedUp& s, const stats::Comparison& found) {
+  s.scope = kBetweenProcess;
+  s.p_sign = found.p_sign;
+  if (!s.reason.empty()) return;
+  // As stats::Verdict: where the baseline takes more time, the case is faster.
+  constexpr std::array kWords{kFaster, kSlower, kEquivalent, result::kInconclusive};
+  s.verdict = kWords.at(static_cast<std::size_t>(found.verdict));
+}
+
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta,
                          const std::vector<std::string>& resumed_utc) {
   SpeedUp& s = result.speedup;
@@ -425,7 +435,14 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   s.pairs = r.pairs;
   s.pairs_apart = r.apart;
   s.reason = r.reason;
+  s.no_size = r.no_size;
   s.ratio.confidence = confidence;
+  if (!r.no_size.empty()) {
+    s.ratio.value = Number::missing(r.no_size);
+    set_interval(s.ratio, {}, r.no_size);
+    set_verdict(s, *r.found);
+    return;
+  }
   if (!r.found) {
     s.ratio.value = Number::missing(s.reason);
     return;
@@ -433,12 +450,7 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   s.ratio = {Number(r.found->estimate_ratio), {}, {}, confidence, "binomial_processes"};
   set_interval(s.ratio, r.found->ci_ratio, s.reason);
   if (!r.found->ci_ratio) return;
-  s.scope = kBetweenProcess;
-  s.p_sign = r.found->p_sign;
-  if (!s.reason.empty()) return;
-  // As stats::Verdict: where the baseline takes more time, the case is faster.
-  constexpr std::array kWords{kFaster, kSlower, kEquivalent, result::kInconclusive};
-  s.verdict = kWords.at(static_cast<std::size_t>(r.found->verdict));
+  set_verdict(s, *r.found);
 }
 
 }  // namespace paceline::result

@@ -39,8 +39,9 @@ void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
                   const std::vector<std::string>& resumed_utc) {
   const auto steps = pair_ratio(base, one, Figure::kLatency, resumed_utc, one.headline.p50_ns.confidence,
                                 smallest_difference(profile_of(one)));
-  s.ci_low = s.ci_high = Number::missing(steps.reason);
-  if (!steps.reason.empty()) return;
+  const auto& doubt = steps.no_size.empty() ? steps.reason : steps.no_size;
+  s.ci_low = s.ci_high = Number::missing(doubt);
+  if (!doubt.empty()) return;
   s.efficiency = steps.found->estimate_ratio * ideal_step(one, base);
   s.ci_low = steps.found->ci_ratio->low * ideal_step(one, base);
   s.ci_high = steps.found->ci_ratio->high * ideal_step(one, base);

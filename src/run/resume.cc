@@ -9,6 +9,7 @@
 #include "process/kept_records.h"
 #include "run/case/kind_rules.h"
 #include "run/case/model_identity.h"
+#include "run/more_pairs.h"
 
 namespace paceline::run {
 namespace {
@@ -135,6 +136,9 @@ bool take_over_until_measured(const RunSetup& setup, CaseRun& c, RunObserver& ob
 
 void take_over(const RunSetup& setup, CaseRun& c, KindInRun& kind, RunObserver& observer) {
   if (setup.previous.folder.empty() || c.ended) return;
+  for (const auto& before : setup.previous.run.cases)
+    if (before.case_id == c.definition.id)
+      c.result.repetitions_planned = planned_before(c, before.repetitions_planned);
   const bool other = measured_elsewhere(setup, c) || has_another_model(setup, c, observer);
   const bool again = asked_again(setup, c);
   const auto& rules = kind_rules(c.definition.kind);

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "run/case/kind_rules.h"
 #include "run/case/quiet.h"
+#include "run/more_pairs.h"
 
 namespace paceline::run {
 namespace {
@@ -32,8 +33,16 @@ std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) con
 }
 
 void TimedPasses::run(std::vector<CaseRun>& cases) {
+  if (setup_.schedule) return run_all(*setup_.schedule, cases, 0);
   FixedOrder all(order(cases), cases);
-  Schedule& schedule = setup_.schedule ? *setup_.schedule : all;
+  run_all(all, cases, 0);
+  if (interrupt_ || all.expected() == 0) return;  // a finished run stays as it is
+  const auto& run = keeper_.run();
+  FixedOrder more(add_pairs(cases, hash64(run.run_id), run.resumed_utc, observer_), cases);
+  run_all(more, cases, all.expected());
+}
+
+void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::size_t before) {
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
   std::size_t done = 0;
@@ -49,7 +58,8 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
                                ? 0
                                : kind_rules(c.definition.kind).items_per_iteration(c.definition);
     time_one(c, *slot,
-             {done, expected, c.result.label, "timed", slot->repetition, left, c.definition.id, samples});
+             {before + done, before + expected, c.result.label, "timed", slot->repetition, left,
+              c.definition.id, samples});
     keeper_.keep(c);
   }
 }

@@ -25,6 +25,8 @@ class TimedPasses {
 
  private:
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
+  // `before`: passes of earlier schedules of this run.
+  void run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::size_t before);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   void conclude(std::vector<CaseRun>& cases);
   void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);

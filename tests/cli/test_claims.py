@@ -109,6 +109,47 @@ class NoisyMachine(cli.CliTest):
         self.assertIn("times as fast as spin fp32 env.SPIN_US=1000", text)
 
 
+class HeavyLoad(cli.CliTest):
+    """The processes of one side were in two modes: which side is faster can be said, and by how much cannot."""
+    MODES = (3, 2.8, 1.2, 3.1, 2.9, 3)
+
+    def setUp(self):
+        super().setUp()
+        plan = self.spin_plan("env: {SPIN_US: [1000, 1100]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
+        self.assert_code(self.run_cli("run", plan, "-q"), 0)
+        time.sleep(1.1)  # times of starts are in seconds, and --resume divides pairs
+        run = self.only_run()
+        slow = next(c for c in self.summary(run)["cases"] if "1100" in c["label"])
+        for number, mode in enumerate(self.MODES):
+            record = cli.case_dir(run, slow["case_id"]) / "passes" / f"timed-{number}.jsonl"
+            lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+            for line in lines:
+                if line["type"] == "samples":
+                    line["host_ns"] = [int(time_ns * mode) for time_ns in line["host_ns"]]
+            record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            cli.seal_record(record)
+        self.result = self.run_cli("run", "--resume", run, "--expect", "speedup@SPIN_US=1100 > 0.01", "--expect", "speedup@SPIN_US=1100 < 0.1")
+        self.stored = self.summary(run)
+        self.run_dir = run
+
+    def test_no_format_has_a_size_and_no_gate_is_decided(self):
+        self.assert_code(self.result, 3)
+        self.assertEqual([gate["verdict"] for gate in self.stored["gates"]], ["cannot_say"] * 2)
+        speedup = next(c["speedup"] for c in self.stored["cases"] if "1100" in c["label"])
+        self.assertEqual((speedup["verdict"], speedup["no_size"]), ("slower", "the times of the processes differ too much"))
+        self.assertEqual([speedup["ratio"][end] for end in ("value", "ci_low", "ci_high")], [None] * 3)
+        words = "by how much cannot be said on this machine now: the times of the processes differ too much"
+        self.assertIn(f"spin fp32 env.SPIN_US=1000 is faster than spin fp32 env.SPIN_US=1100; {words}", last_words(self.result))
+        for form in ("text", "markdown", "html"):
+            self.run_cli("report", "-s", self.run_dir, "-f", form, "--output", "report.out")
+            text = " ".join((self.folder / "report.out").read_text(encoding="utf-8").split())
+            self.assertNotRegex(text, r"times as fast|\dx of", form)
+            self.assertIn(words, text, form)
+        rows = cli.read_csv(self.run_dir / "summary.csv")
+        row = next(row for row in rows if "1100" in row["case_id"])
+        self.assertEqual((row["speedup"], row["speedup_ci_low"], row["speedup_reason"]), ("", "", "the times of the processes differ too much"))
+
+
 class Unfinished(cli.CliTest):
     def test_a_killed_run_has_no_grades_and_says_that_it_is_unfinished(self):
         plan = self.spin_plan("env: {SPIN_US: 500000}", "batch_sizes: [1, 2]", "experiment_name: killed", iterations=400)

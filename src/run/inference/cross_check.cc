@@ -245,14 +245,16 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   stats::CompareConfig config;
   config.delta = delta, config.confidence = confidence;
   const auto c = stats::compare_pairs(check.theirs_ns, check.ours_ns, config);
+  const auto missing = result::Number::missing(c.no_size.empty() ? c.reason : c.no_size);
   const auto end = [&](double stats::Interval::*side) {
-    return c.ci_ratio ? result::Number((*c.ci_ratio).*side) : result::Number::missing(c.reason);
+    return c.ci_ratio ? result::Number((*c.ci_ratio).*side) : missing;
   };
-  check.ratio = {c.estimate_ratio, end(&stats::Interval::low), end(&stats::Interval::high), confidence,
-                 "binomial_processes"};
+  check.ratio = {c.no_size.empty() ? result::Number(c.estimate_ratio) : missing, end(&stats::Interval::low),
+                 end(&stats::Interval::high), confidence, "binomial_processes"};
   constexpr std::array kWords{result::kSlower, result::kFaster, result::kEqual,
                               result::kCannotSay};  // as stats::Verdict
   check.verdict = kWords.at(static_cast<std::size_t>(c.verdict));
+  check.reason = c.no_size;
 }
 
 void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& observer,
@@ -268,8 +270,8 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
     Exchange(run, *tool, helpers, observer, interrupt).measure();
     conclude(check, settings.number("confidence"),
              result::smallest_difference(result::profile_of(run.result)));
-    if (check.reason = result::distortion(run.result); !check.reason.empty())
-      check.verdict = result::kCannotSay;
+    if (const auto why = result::distortion(run.result); !why.empty())
+      check.reason = why, check.verdict = result::kCannotSay;
   } catch (const Error& e) {
     check.reason = e.what();
     check.ratio.value = result::Number::missing(check.reason);

@@ -154,6 +154,20 @@ TEST(Gates, TheTextHasTheDigitsThatDecide) {
             "resnet50 eager fp32 b1: p50_ms 54.1 (53.0–55.2) ms");
 }
 
+// A size that cannot be said meets no gate and misses none.
+TEST(Gates, ADirectionDecidesNoSpeedUp) {
+  auto run = sample_run();
+  auto& s = run.cases[1].speedup;
+  s.no_size = "the times of the processes differ too much";
+  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+  for (const char* gate : {"speedup > 0.1", "speedup > 100", "speedup >= 1", "speedup < 2"}) {
+    const auto decided = decide_gate(parse_gate(gate), run.cases[1]);
+    EXPECT_EQ(decided.verdict, "cannot_say") << gate;
+    EXPECT_EQ(decided.detail,
+              "resnet50 torchscript fp32 b1: speedup is missing: the times of the processes differ too much");
+  }
+}
+
 TEST(Gates, WhatNobodyMayClaimDecidesNothing) {
   auto run = sample_run();
   auto& one = run.cases[1];

@@ -11,6 +11,7 @@
 #include "analysis/verdict.h"
 #include "result/reference.h"
 #include "result/summarize.h"
+#include "result/verdicts.h"
 #include "support/sample_runs.h"
 #include "support/words.h"
 
@@ -84,7 +85,8 @@ TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
     return judge_ratio(run, Figure::kLatency, a, b).standing;
   };
   EXPECT_EQ(judged(0.99, 1, 1.01), Standing::kEqual);
-  EXPECT_EQ(judged(0.5, 1, 2), Standing::kOpen);
+  EXPECT_EQ(judged(0.8, 1, 1.25), Standing::kOpen);
+  EXPECT_EQ(judged(0.5, 1, 2), Standing::kNoClaim);  // the processes differ too much
   EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
   EXPECT_EQ(judged(0.7, 0.75, 0.8), Standing::kLess);
   b.grade = result::Grade::kC;
@@ -135,6 +137,51 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
             "processes (use --repetitions 6); torchscript int8 passes the check of its outputs.");
+}
+
+void take_size(result::SpeedUp& s) {
+  s.no_size = "the times of the processes differ too much";
+  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+}
+
+TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {
+  EXPECT_EQ(sentence([](auto& run) { take_size(run.cases[1].speedup); }),
+            "torchscript int8 is faster than eager fp32; by how much cannot be said on this machine now: the "
+            "times of the processes differ too much; it passes the check of its outputs.");
+  EXPECT_EQ(sentence([](auto& run) {
+              take_size(run.cases[1].speedup);
+              run.cases[1].speedup.verdict = "slower";
+            }),
+            "eager fp32 is faster than torchscript int8; by how much cannot be said on this machine now: the "
+            "times of the processes differ too much; torchscript int8 passes the check of its outputs.");
+  EXPECT_EQ(sentence([](auto& run) {
+              take_size(run.cases[1].speedup);
+              run.cases[1].speedup.verdict = "";
+              run.cases[1].speedup.reason = run.cases[1].speedup.no_size;
+            }),
+            "Which of torchscript int8 and eager fp32 is faster is not claimed: the times of the processes "
+            "differ too much; torchscript int8 passes the check of its outputs.");
+}
+
+// Of several cases, and of batches, from the repetitions themselves.
+TEST(ClosingSentence, WithoutASizeTheFastestIsNamedAlone) {
+  auto run = sample_run();
+  run.cases.resize(3);
+  for (std::size_t r = 0; r < 5; ++r)
+    run.cases[0].repetitions[r].p50_ns = 3 * *run.cases[0].repetitions[r].p50_ns;
+  const auto fastest = closing_sentence(run);
+  EXPECT_EQ(
+      fastest,
+      "The fastest is torchscript fp32: faster than eager fp32; by how much cannot be said on this machine "
+      "now: the times of the processes differ too much; it passes the check of its outputs.");
+  run = sample_run();
+  run.cases[1].benchmark.batch_per_rank = 8;
+  run.cases[1].repetitions[3].mean_ns = *run.cases[1].repetitions[3].mean_ns / 3;
+  run.cases.resize(2);
+  const auto rates = closing_sentence(run);
+  EXPECT_NE(rates.find(" images/s than eager fp32 b1; by how much cannot be said"), std::string::npos)
+      << rates;
+  EXPECT_EQ(rates.find("–"), std::string::npos) << rates;
 }
 
 // An interrupted run has fewer than were asked for.
@@ -245,11 +292,11 @@ TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
   const auto open = answer([&](auto& run) {
     run.cases[1].repetitions = run.cases[0].repetitions;
     for (std::size_t i = 0; i < run.cases[1].repetitions.size(); ++i)
-      run.cases[1].repetitions[i].p50_ns = *run.cases[1].repetitions[i].p50_ns * (i % 2 == 0 ? 0.7 : 1.3);
+      run.cases[1].repetitions[i].p50_ns = *run.cases[1].repetitions[i].p50_ns * (i % 2 == 0 ? 0.87 : 1.12);
     run.cases[1].headline.p50_ns.value = 50e6;
   });
   EXPECT_TRUE(
-      open.starts_with("Which case is the fastest cannot be said: torchscript fp32 is 0.77–1.43 times as "
+      open.starts_with("Which case is the fastest cannot be said: torchscript fp32 is 0.89–1.15 times as "
                        "fast as eager fp32; both pass"))
       << open;
   const auto alone = answer([&](auto& run) {

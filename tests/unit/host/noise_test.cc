@@ -65,10 +65,11 @@ TEST(ForeignCpu, ShortOrUnreadableWindowsAreMissing) {
 TEST(Noise, UsesTheWorstThreadAndCountsNewOnesFromZero) {
   NoiseSnapshot a = snapshot_at(0), b = snapshot_at(2);
   a.threads[1] = {100, 50'000'000, 10};
-  b.threads[1] = {200, 60'000'000, 50};  // waited 10 ms, 40 switches
-  b.threads[2] = {200, 30'000'000, 7};   // born in the window: waited 30 ms
-  a.threads[3] = {100, 0, 0};            // gone at the end
+  b.threads[1] = {200, 60'000'000, 50};         // waited 10 ms, 40 switches
+  b.threads[2] = {600'000'000, 30'000'000, 7};  // born in the window: waited 30 ms
+  a.threads[3] = {100, 0, 0};                   // gone at the end
   const auto noise = noise_between(a, b);
+  EXPECT_NEAR(*noise.running_frac, 0.3, 1e-12);
   EXPECT_NEAR(*noise.runq_wait_frac, 0.015, 1e-12);
   EXPECT_NEAR(*noise.nivcsw_per_s, 20, 1e-12);
 }
@@ -111,6 +112,7 @@ TEST(Noise, WhatCannotBeReadIsMissingNeverZero) {
   NoiseSnapshot a, b;
   b.cpu.wall_ns = kSecond;
   const auto noise = noise_between(a, b);
+  EXPECT_FALSE(noise.running_frac);
   EXPECT_FALSE(noise.runq_wait_frac);
   EXPECT_FALSE(noise.nivcsw_per_s);
   EXPECT_FALSE(noise.steal_frac);

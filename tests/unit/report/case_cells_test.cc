@@ -69,6 +69,12 @@ TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
   one.speedup.verdict = "inconclusive";
   EXPECT_EQ(speedup().text, "1.10–1.16");
   EXPECT_EQ(speedup().note, "");
+  const auto number = one.speedup;
+  one.speedup.verdict = "faster", one.speedup.no_size = "the times of the processes differ too much";
+  one.speedup.ratio.value = one.speedup.ratio.ci_low = one.speedup.ratio.ci_high = {};
+  EXPECT_EQ(speedup().text, "faster");
+  EXPECT_EQ(speedup().note, "no size: the times of the processes differ too much");
+  one.speedup = number;
   one.speedup.reason = "fewer than six pairs of processes";
   EXPECT_EQ(speedup().text, "no claim");
   EXPECT_EQ(speedup().note, "no claim: fewer than six pairs of processes");
