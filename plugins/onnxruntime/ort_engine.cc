@@ -89,10 +89,11 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
 }
 
 std::vector<DeclaredInput> OrtEngine::file_inputs(const std::string& file) {
+  auto& env = environment();  // opens the library
   return translate_errors(fmt::format("cannot read '{}'", file), [&] {
     auto options = session_options(file, {}, {});
     options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
-    return inputs_of(Ort::Session(environment(), file.c_str(), options));
+    return inputs_of(Ort::Session(env, file.c_str(), options));
   });
 }
 

@@ -35,7 +35,7 @@ std::optional<std::int64_t> mask_size(const DeclaredInput& input, std::size_t di
   for (const auto& [symbol, size] : sizes) {
     const auto name = lower_case(symbol);
     const bool of_past = has(name, "past"),
-               other = has(name, "total") || has(name, "mask") || has(name, "enc");
+               other = has(name, "total") || has(name, "mask") || has(name, "encoder");
     if (of_past) past = size;
     if (has(name, "seq") && !of_past && !other) tokens = size;
   }

@@ -16,6 +16,7 @@ PACKAGES = Path(os.environ.get("PACELINE_PYTHON_PACKAGES", ""))
 RUN = ["--threads", 1, "--iterations", 3, *cli.QUICK]
 ENGINES = ("onnxruntime", "openvino")
 PICTURE = ("N", 3, 8, 8)
+HALF = ["--accuracy.max_rel_err", "5e-3"]  # of float16
 INT8 = ["--precision", "int8", "--quantisation.samples", 16]
 # ORT format from an ONNX file.
 TO_ORT = """import sys; import onnxruntime as o; s = o.SessionOptions(); s.optimized_model_filepath = sys.argv[2]
@@ -141,7 +142,7 @@ class Precisions(OddTest):
             with self.subTest(name):
                 self.save("m.onnx", network(middle))
                 self.export("m.onnx", "h.onnx", "--precision", "fp16")
-                for case in self.infer("h.onnx", "--accuracy-reference", "m.onnx"):
+                for case in self.infer("h.onnx", "--accuracy-reference", "m.onnx", *HALF):
                     self.assertEqual((case["outcome"], case["reason"]), ("ok", ""), case["label"])
                     self.assertLess(case["correctness"]["outputs"][0]["max_rel_err"], 5e-3, case["label"])
 
@@ -164,7 +165,7 @@ class Precisions(OddTest):
             ran = {e["precision"]: e["operators"] for e in case["precision"]["executed"]}
             self.assertEqual(ran, {"int8": 2}, case["label"])
         self.export("m.onnx", "h.onnx", "--precision", "fp16")
-        self.assert_right(self.infer("h.onnx"))
+        self.assert_right(self.infer("h.onnx", *HALF))
 
 
 class Names(OddTest):
