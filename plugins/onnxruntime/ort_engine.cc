@@ -75,7 +75,8 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
   settings_.threads = std::max(settings.threads, 1);
   const int inter_op = plugin_support::count_option(settings.options, "inter_op_threads", 1);
   const int before = threads_of_this_process();
-  translate_errors(fmt::format("cannot load model '{}'", file), [&] {
+  const std::string advice = cannot_run_ == plugin_support::kCannotRun ? "" : ": " + cannot_run_;
+  translate_errors(fmt::format("cannot load model '{}'{}", file, advice), [&] {
     session_.emplace(open_session(env, file, session_options(file, model_, settings_)));
   });
   provider_ = choose_provider(settings_);
@@ -236,7 +237,7 @@ std::set<std::string> layers_that_may_round(std::span<const plugin_support::Laye
   std::set<std::string> names;
   for (const auto& work : layers)
     if (work.layer.type == onnx::kFewBits) names.insert(work.layer.name);
-  if (names.empty()) return names;
+  if (names.empty() || model_suffix(file) != ".onnx") return names;
   auto model = onnx::read_without_data(file);
   for (const auto& [name, level] : onnx::few_bits_levels(model))
     if (level != onnx::kRoundingLevel) names.erase(name);

@@ -169,7 +169,8 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   model_ = model;
   cannot_run_ = plugin_support::cannot_run(model.inputs);
   settings_ = settings;
-  translate_errors(fmt::format("cannot load model '{}'", file), [&] {
+  const std::string advice = cannot_run_ == plugin_support::kCannotRun ? "" : ": " + cannot_run_;
+  translate_errors(fmt::format("cannot load model '{}'{}", file, advice), [&] {
     const auto options = compile_options(core(), settings_);
     compiled_ =
         is_compiled_file() ? read_compiled(options) : core().compile_model(read_graph(), kDevice, options);

@@ -131,7 +131,7 @@ void TorchEngine::enqueue(plugin::Slot slot) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", plugin_support::cannot_run(inputs_), reason_of(e)));
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", plugin_support::kCannotRun, reason_of(e)));
   }
 }
 

@@ -26,7 +26,8 @@ std::optional<std::int64_t> threads_in(const RunResult& run, std::string_view na
 }
 
 bool chose_threads(const CaseResult& one) {
-  return one.config_effective.contains("threads") || one.config_effective.contains("threads_per_instance");
+  const auto& config = one.config_effective;
+  return config.contains("threads_per_instance") || config.value("threads", std::int64_t{0}) > 0;
 }
 
 // Cases that ran with another number of threads than the variable has.

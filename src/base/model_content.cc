@@ -118,6 +118,7 @@ std::string no_data_file(const fs::path& file) {
 
 std::string no_model_file(const fs::path& file) {
   if (auto why = no_data_file(file); !why.empty()) return why;
+  if (file.has_extension() && model_suffix(file.string()).empty()) return {};
   std::error_code unknown;
   return fs::file_size(file, unknown) == 0 && !unknown ? "is empty; copy or download it again" : "";
 }

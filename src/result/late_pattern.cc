@@ -43,7 +43,7 @@ LatePattern pattern_of(std::vector<bool> late, std::size_t every = 0) {
 }
 
 // Exchanges `first`, `first` + `step`, …
-std::vector<bool> some_of(std::size_t n, std::size_t first, std::size_t count, std::size_t step = 1) {
+std::vector<bool> exchanges_in(std::size_t n, std::size_t first, std::size_t count, std::size_t step = 1) {
   std::vector<bool> late(n);
   for (std::size_t k = 0; k < count; ++k) late[first + k * step] = true;
   return late;
@@ -120,7 +120,7 @@ class Search {
     for (const double late : times_.late) scores.push_back(late - cut);
     const auto found = stats::best_segment(scores);
     const bool at_edge = found.first == 0 || found.first + found.count == n_;
-    return pattern_of(some_of(n_, found.first, at_edge ? found.count : 0));
+    return pattern_of(exchanges_in(n_, found.first, at_edge ? found.count : 0));
   }
 
   [[nodiscard]] Levels levels_of(const LatePattern& pattern) const {
@@ -206,11 +206,11 @@ class Search {
     for (const bool own : marks.own) scores.push_back(own ? 1 : -1);
     const auto window = stats::best_segment(scores);
     const auto misses = marks.all - static_cast<std::size_t>(window.sum);
-    by_placement(pattern_of(some_of(n_, window.first, window.count)),
+    by_placement(pattern_of(exchanges_in(n_, window.first, window.count)),
                  [&] { return stats::chance_of_window(table, misses); });
     const auto period = best_period(marks);
     if (period.every == 0) return;
-    by_placement(pattern_of(some_of(n_, period.first, period.count, period.every), period.every),
+    by_placement(pattern_of(exchanges_in(n_, period.first, period.count, period.every), period.every),
                  [&] { return stats::chance_of_period(table, period.misses, longest_); });
   }
 

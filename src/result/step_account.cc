@@ -103,18 +103,6 @@ void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
   }
 }
 
-// Communication itself takes no rank longer than the rank that was exposed to it least: what another has
-// beyond that it waited for ranks, whatever exchange it was in, and in whatever part these were late.
-void cap_communication(std::vector<RankAccount>& ranks) {
-  const auto exposed = [](const RankAccount& rank) { return rank.straggler_wait + rank.communication; };
-  const double least = exposed(*std::ranges::min_element(ranks, {}, exposed));
-  for (auto& rank : ranks) {
-    const double beyond = std::max(0.0, rank.communication - least);
-    rank.communication -= beyond;
-    rank.straggler_wait += beyond;
-  }
-}
-
 // From when a bucket was launched everywhere, and the one before was through, to its end. Times count from
 // the end of the exchange before.
 std::vector<double> transfers_of(const StepAcross& before, const StepAcross& step) {
@@ -150,6 +138,41 @@ void set_last(StepAccount& account) {
   waits.erase(least);
   account.delay = *std::ranges::min_element(waits) - shortest;
   if (account.delay > kLevelShare * account.ranks[last].sum()) account.last = last;
+}
+
+double exposed(const RankAccount& rank) {
+  return rank.straggler_wait + rank.communication;
+}
+
+double least_exposed(const StepAccount& account) {
+  return exposed(*std::ranges::min_element(account.ranks, {}, exposed));
+}
+
+// Communication itself takes no rank longer than the rank that was exposed to it least, over all steps: what
+// another has beyond that it waited for ranks, whatever exchange it was in, and in whatever part these were
+// late. It is taken from where the rank has more than the least exposed one.
+void cap_communication(std::vector<StepAccount>& accounts) {
+  const std::size_t world = accounts.empty() ? 0 : accounts.front().ranks.size();
+  std::vector<double> all(world), communication(world), beyond(world);
+  for (const auto& account : accounts) {
+    const double least = least_exposed(account);
+    for (std::size_t r = 0; r < world; ++r) {
+      const RankAccount& rank = account.ranks[r];
+      all[r] += exposed(rank), communication[r] += rank.communication;
+      beyond[r] += std::max(0.0, rank.communication - least);
+    }
+  }
+  const double least_of_all = world == 0 ? 0 : *std::ranges::min_element(all);
+  for (auto& account : accounts) {
+    const double least = least_exposed(account);
+    for (std::size_t r = 0; r < world; ++r) {
+      const double excess = communication[r] - least_of_all;
+      if (excess <= 0 || beyond[r] <= 0) continue;
+      RankAccount& rank = account.ranks[r];
+      const double wait = std::max(0.0, rank.communication - least) * std::min(1.0, excess / beyond[r]);
+      rank.communication -= wait, rank.straggler_wait += wait;
+    }
+  }
 }
 
 bool has_buckets(const StepAcross& step) {
@@ -189,13 +212,11 @@ class Stretches {
     for (std::size_t r = 0; r < ranks.size() && !exchanged; ++r)
       ranks[r].communication = static_cast<double>(step[r]->ns[StepPart::kExposed]);
     if (exchanged || step.front()->waited_ns) add_waits(ranks, step);
-    cap_communication(ranks);
     for (std::size_t r = 0; r < ranks.size(); ++r) add_to(open_->ranks[r], ranks[r]);
     open_->step = step.front()->step;
     ++open_->steps;
     if (!exchanged) return;
     if (open_->steps == 1) open_->transfers = transfers_of(before, step);
-    set_last(*open_);
     accounts_.push_back(*std::exchange(open_, {}));
   }
   [[nodiscard]] std::vector<StepAccount> take() { return std::move(accounts_); }
@@ -301,7 +322,10 @@ std::vector<Term> computing(const StepCosts& one, const StepCosts& base, double 
 std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps) {
   Stretches stretches(steps);
   for (std::size_t i = 1; i < steps.size(); ++i) stretches.add(steps[i - 1], steps[i]);
-  return stretches.take();
+  auto accounts = stretches.take();
+  cap_communication(accounts);
+  std::ranges::for_each(accounts, set_last);
+  return accounts;
 }
 
 std::size_t typical_rank(const std::vector<StepAccount>& accounts) {

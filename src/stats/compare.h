@@ -23,6 +23,7 @@ struct CompareConfig {
       aa_halfwidth;  // half-width of the same binary against itself; delta is at least twice this
   double confidence = 0.95;
   Better better = Better::kLower;
+  bool any_spread = false;  // keeps the size however much the processes vary
 };
 
 struct Comparison {

@@ -149,7 +149,11 @@ class BadModels(Files):
                 with self.subTest(name, command=command):
                     begin = time.monotonic()
                     result = self.run_cli(*command, "--model", f"{name}.onnx")
-                    self.assert_error(result, 2, f"{name}.onnx", words)
+                    if "--shapes" in command:  # nothing of the plan depends on the file, so the case says it
+                        self.assert_code(result, 2)
+                        self.assertIn(words, " ".join(result.err.split()))
+                    else:
+                        self.assert_error(result, 2, f"{name}.onnx", words)
                     self.assertLess(time.monotonic() - begin, 20)
                     self.assertFalse(any((self.folder / out).exists() for out in ("out.onnx", "out.blob")))
 

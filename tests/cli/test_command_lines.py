@@ -222,7 +222,7 @@ class Reading(cli.CliTest):
         os.mkfifo(self.folder / "pipe.onnx")
         os.symlink("/dev/zero", self.folder / "zero.onnx")
         self.write("lfs.onnx", "version https://git-lfs.github.com/spec/v1\n")
-        for name, words in (("pipe.onnx", "it is a device or a pipe"), ("zero.onnx", "it is a device or a pipe"), ("lfs.onnx", "or no ONNX file")):
+        for name, words in (("pipe.onnx", "it is a device or a pipe"), ("zero.onnx", "it is a device or a pipe"), ("lfs.onnx", "git lfs pull")):
             self.assert_error(self.run_cli("infer", "--model", name, timeout=30), 2, name, words)
 
     def test_hosts_without_ranks(self):

@@ -33,7 +33,7 @@ class Peaks(cli.CliTest):
 
     def test_are_measured_once_and_kept_by_device_driver_and_limit(self):
         case, out = self.measure(*INFER)
-        self.assertEqual(out.count(" peak"), 1, out)
+        self.assertEqual(out.count("  peak  "), 1, out)
         peaks, = case["device_peaks"]
         self.assertEqual((peaks["device"], peaks["driver"], peaks["power_limit_w"]), ("NVIDIA H200", "580.65.06", 600))
         figures = {(p["operation"], p["variant"]): p for p in peaks["peaks"]}
@@ -117,7 +117,7 @@ class Peaks(cli.CliTest):
         self.env["FAKE_NVML"] = str(self.write("nvml.txt", "1 Name NVIDIA_A100-SXM4-80GB\n"))
         self.env["SPIN_PEAKS_1"] = "product:fp32:19e12"
         case, out = self.measure(*INFER[:-3], "--precision", "fp32", "--gpus", "2", "-v")
-        self.assertEqual(out.count(" peak"), 2, out)
+        self.assertEqual(out.count("  peak  "), 2, out)
         self.assertAlmostEqual(case["flops"]["peak_measured_flops_per_s"], 52e12 + 19e12, delta=1e7)
         self.assertRegex(case["flops"]["peak_source"], "on NVIDIA H200 .*; product fp32 .* on NVIDIA A100-SXM4-80GB ")
         self.assertEqual(len(self.kept()), 2)

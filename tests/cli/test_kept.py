@@ -70,7 +70,7 @@ class Kept(Keeping):
                 entry.write_bytes(damage(entry.read_bytes()))
             log, again = self.run_once()
             self.assertNotIn(KEPT, log)
-            self.assertEqual(log.count(DAMAGED), 2)
+            self.assertEqual(log.count(DAMAGED), len(self.made()))
             self.assertEqual(verdict, again)
             self.assertIn(KEPT, self.run_once()[0])
 
@@ -121,8 +121,11 @@ class Kept(Keeping):
             self.assert_code(self.finish(process), 0)
         verdicts = [self.summary(self.only_run(f"p{i}"))["cases"][0]["correctness"] for i in range(3)]
         self.assertEqual(verdicts.count(verdicts[0]), 3)
-        self.assertEqual(len(self.made()), 2)
-        self.assertIn(KEPT, self.run_once()[0])
+        self.run_once()
+        alone = len(self.made())
+        self.run_once()
+        self.assertEqual(len(self.made()), alone)
+        self.assertLessEqual(alone, 3)  # inputs, the reference, and the run of another engine that confirms it
 
 
 class AtOnce(Keeping):

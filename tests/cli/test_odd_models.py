@@ -246,7 +246,7 @@ class Inputs(OddTest):
 
     def test_a_mask_covers_past_and_new_tokens(self):
         """Attention that adds a mask to scores over past and new tokens."""
-        nodes = [onnx.node("Cast", ["input_ids"], ["f"], to=1), onnx.node("Unsqueeze", ["f", "last"], ["e"]),
+        nodes = [onnx.node("Cast", ["input_ids"], ["f"], to=1), onnx.node("Unsqueeze", ["f", "last"], ["e"], name="wide"),
                  onnx.node("Concat", ["past.key", "e4"], ["keys"], axis=2), onnx.node("Unsqueeze", ["e", "first"], ["e4"]),
                  onnx.node("Squeeze", ["keys", "sides"], ["k"]), onnx.node("Cast", ["attention_mask"], ["m"], to=1, name="mask"),
                  onnx.node("Mul", ["k", "m"], ["y"])]

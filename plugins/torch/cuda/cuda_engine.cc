@@ -68,7 +68,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"tf32_convolutions", on_off(context.allowTF32CuDNN())},
                    {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
-                   {"threads", std::to_string(running_threads())},
+                   {"threads", std::to_string(torch_plugin::running_threads())},
                    {"cuda_graph", on_off(switches_.cuda_graph)},
                    {"overlap", on_off(switches_.overlap)},
                    {"io", io_in_words(switches_.io)},

@@ -154,6 +154,18 @@ class InputSettler {
            });
   }
 
+  // The first engine asked for that reads such files, or may, as one of the user's. If none does, the one
+  // that the name implies, and the cases say why they cannot run.
+  [[nodiscard]] std::string reader_among_engines(const std::string& model) const {
+    const auto engines = settings_.texts("engines");
+    if (engines.empty()) return {};
+    const auto& readers = find_file_type(model)->readers;
+    const auto reader = std::ranges::find_if(engines, [&](const auto& engine) {
+      return std::ranges::count(readers, engine) > 0 || (engine != kEngineOfModel && !find_engine(engine));
+    });
+    return reader == engines.end() ? engine_of_model(model) : *reader;
+  }
+
   // Where shapes are written, no process is started to read a file that only its engine can read, and a file
   // that cannot be read is left for the engine to refuse.
   [[nodiscard]] std::optional<std::vector<DeclaredInput>> declared_inputs(
@@ -167,10 +179,8 @@ class InputSettler {
     const bool cheap = model_suffix(model) == ".onnx" && std::filesystem::is_regular_file(model);
     if (written && !cheap && !may_have_no_batch(shapes)) return std::nullopt;
     check_regular_file(model);
-    const auto engines = settings_.texts("engines");
-    const bool own = !engines.empty() && engines.front() == kEngineOfModel;
-    const auto engine = own ? engine_of_model(model) : engines.empty() ? std::string() : engines.front();
-    return names_.extra->declared_inputs(model, engine, settings_.texts("load_libraries"));
+    return names_.extra->declared_inputs(model, reader_among_engines(model),
+                                         settings_.texts("load_libraries"));
   } catch (const Error& error) {
     if (shapes.empty() || error.code() != ErrorCode::kData) throw;
     return std::nullopt;

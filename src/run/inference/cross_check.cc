@@ -244,6 +244,7 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   check.theirs_p50_ns = stats::median(check.theirs_ns);
   stats::CompareConfig config;
   config.delta = delta, config.confidence = confidence;
+  config.any_spread = true;  // two tools beside each other, no claim about either
   const auto c = stats::compare_pairs(check.theirs_ns, check.ours_ns, config);
   const auto missing = result::Number::missing(c.no_size.empty() ? c.reason : c.no_size);
   const auto end = [&](double stats::Interval::*side) {

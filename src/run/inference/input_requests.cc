@@ -59,7 +59,7 @@ ValuesByName values_of(const config::Settings& s, const pass::PassSpec& pass, Be
 }
 
 // All that the user gave run once, as far as their arrays stay below this.
-constexpr double kKeptBytes = 256.0 * 1024 * 1024;
+constexpr double kKeptBytes = 64.0 * 1024 * 1024;
 
 std::int64_t kept_samples(const pass::PassSpec& pass) {
   double bytes = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
@@ -15,6 +16,7 @@
 #include "base/own_environment.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "config/vocabulary.h"
 #include "host/loaded_objects.h"
 #include "pass/input_layout.h"
 #include "run/case/content_digest.h"
@@ -28,18 +30,23 @@ namespace {
 constexpr int kFormat = 1;                             // of what an entry says of itself
 constexpr std::int64_t kLargestModel = 2'000'000'000;  // bytes that are digested before every run
 
-// Beginnings of variables that choose libraries, or how they compute.
+// Beginnings of variables that choose libraries, or how they compute. Of an engine of the user's all count.
 constexpr std::array<std::string_view, 25> kVariables{
     "LD_",     "ONNXRUNTIME_", "ORT_",    "OV_",       "OPENVINO_", "TORCH",  "PYTORCH_",  "ATEN_", "MKL_",
     "ONEDNN_", "DNNL_",        "OMP_",    "GOMP_",     "KMP_",      "TBB_",   "OPENBLAS_", "BLIS_", "CUDA_",
     "CUDNN_",  "CUBLAS_",      "NVIDIA_", "TENSORRT_", "TRT_",      "GLIBC_", "PACELINE_"};
 
-Json variables() {
+Json variables(bool all) {
   Json chosen = Json::object();
   for (const auto& [name, value] : own_environment())
-    for (const auto beginning : kVariables)
-      if (name.starts_with(beginning)) chosen[name] = value;
+    if (all || std::ranges::any_of(kVariables, [&](auto begin) { return name.starts_with(begin); }))
+      chosen[name] = value;
   return chosen;
+}
+
+bool is_of_the_user(const pass::PassSpec& pass) {
+  const auto engine = pass.engine();
+  return !engine.empty() && !config::find_engine(engine);
 }
 
 Json digests_of(const std::set<std::string>& files) {
@@ -137,7 +144,8 @@ std::string KeptPasses::key_of(const CaseRun& c, const pass::PassSpec& pass) con
   const auto of_environment = [&](const char* pointer) {
     return environment.value(Json::json_pointer(pointer), Json());
   };
-  Json key{{"format", kFormat}, {"pass", without_files(pass)}, {"variables", variables()}};
+  Json key{
+      {"format", kFormat}, {"pass", without_files(pass)}, {"variables", variables(is_of_the_user(pass))}};
   key["environment"] = c.definition.env;
   key["program"] = of_environment("/binary_sha256");
   for (const char* fact : {"model", "family", "model_number", "stepping", "microcode", "isa"})
@@ -145,7 +153,7 @@ std::string KeptPasses::key_of(const CaseRun& c, const pass::PassSpec& pass) con
   key["model"] = digests_of(model_parts(pass.model.file));
   key["weights"] = digests_of(model_parts(pass.model.weights_file));
   key["inputs"] = digests_in_order(pass.input_files);
-  return sha256_hex(key.dump());
+  return sha256_hex(key.dump(-1, ' ', false, Json::error_handler_t::replace));
 } catch (const Error&) {
   return {};  // a file that cannot be read: the pass says so
 }

@@ -146,7 +146,7 @@ Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::I
   // The pictures are held once as read and once in whole batches.
   const double bytes = 3.0 * static_cast<double>(target.width * target.height) *
                        static_cast<double>(dtype_size_bytes(spec.dtype));
-  host::require_memory(bytes * static_cast<double>(loaded.shape[0] + spec.shape[0]), "the images");
+  host::require_memory(bytes * 2 * static_cast<double>(loaded.shape[0]), "the images");
   Tensor tensor(loaded);
   for (std::size_t i = 0; i < files.size(); ++i)
     load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width);

@@ -12,8 +12,8 @@ namespace paceline::workload {
 void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = std::get<pass::InputsTo>(spec.task);
   sink.emit(pass::phase_record("inputs"));
-  if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
   auto inputs = make_inputs(to.request);
+  if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
   const auto files = pass::input_file_names(to.prefix, inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) write_npy(files[i], inputs[i].view());
 }

@@ -156,10 +156,10 @@ int runs_of_study() {
   return asked ? std::atoi(asked) : 200;
 }
 
-struct Rates {
+struct HeavyRates {
   double sizes = 0, missed = 0, right_way = 0, wrong_way = 0;  // shares of the comparisons
 };
-Rates rates_of(const Setting& setting, double ratio, int pairs) {
+HeavyRates heavy_rates_of(const Setting& setting, double ratio, int pairs) {
   const int runs = runs_of_study();
   int sizes = 0, missed = 0, slower = 0, faster = 0;
   for (int seed = 1; seed <= runs; ++seed) {
@@ -180,7 +180,7 @@ TEST(HeavyLoad, SizesAndDirectionsHold) {
   for (const auto& setting : settings())
     for (const int pairs : {6, 8, 10, 12}) {
       for (const double ratio : {1.05, 1.1, 1.5}) {
-        const auto seen = rates_of(setting, ratio, pairs);
+        const auto seen = heavy_rates_of(setting, ratio, pairs);
         std::printf("%-42s %2d pairs, %.2f: size in %5.1f %%, wrong in %4.1f %%, direction in %5.1f %%\n",
                     setting.name.c_str(), pairs, ratio, seen.sizes * 100, seen.missed * 100,
                     seen.right_way * 100);
@@ -192,7 +192,7 @@ TEST(HeavyLoad, SizesAndDirectionsHold) {
               << setting.name << " " << pairs << " " << ratio;
         }
       }
-      const auto equal = rates_of(setting, 1, pairs);
+      const auto equal = heavy_rates_of(setting, 1, pairs);
       std::printf("%-42s %2d pairs, equal: told apart in %4.1f %%\n", setting.name.c_str(), pairs,
                   (equal.right_way + equal.wrong_way) * 100);
       EXPECT_LE(equal.right_way + equal.wrong_way, at_most) << setting.name << " " << pairs;
@@ -202,22 +202,22 @@ TEST(HeavyLoad, SizesAndDirectionsHold) {
 TEST(HeavyLoad, QuietMachinesKeepTheirSizes) {
   for (const auto& setting : settings()) {
     if (!setting.name.starts_with("quiet") && !setting.name.starts_with("processes vary by 5 %")) continue;
-    EXPECT_GE(rates_of(setting, 1.1, 6).sizes, 0.995) << setting.name;
-    EXPECT_GE(rates_of(setting, 1.5, 6).right_way, 0.995) << setting.name;
+    EXPECT_GE(heavy_rates_of(setting, 1.1, 6).sizes, 0.995) << setting.name;
+    EXPECT_GE(heavy_rates_of(setting, 1.5, 6).right_way, 0.995) << setting.name;
   }
-  EXPECT_GE(rates_of(settings().front(), 1.1, 6).right_way, 0.995);
+  EXPECT_GE(heavy_rates_of(settings().front(), 1.1, 6).right_way, 0.995);
 }
 
 TEST(HeavyLoad, DirectionsRemainWhereSizesDoNot) {
-  const auto seen = rates_of({"", modes_of(0.1, kSlow)}, 1.1, 6);
+  const auto seen = heavy_rates_of({"", modes_of(0.1, kSlow)}, 1.1, 6);
   EXPECT_LE(seen.sizes, 0.4);
   EXPECT_GE(seen.right_way, 0.55);
 }
 
 // A drift that both sides meet leaves the pairs alike.
 TEST(HeavyLoad, WhatMovesBothSidesCostsNoSize) {
-  EXPECT_GE(rates_of({"", drifting_by(0.5)}, 1.1, 6).sizes, 0.95);
-  EXPECT_GE(rates_of({"", drifting_by(2)}, 1.1, 6).sizes, 0.95);
+  EXPECT_GE(heavy_rates_of({"", drifting_by(0.5)}, 1.1, 6).sizes, 0.95);
+  EXPECT_GE(heavy_rates_of({"", drifting_by(2)}, 1.1, 6).sizes, 0.95);
 }
 
 // Work as 1.05 to 1, beside processes that took nine tenths of the CPU.
