@@ -5,7 +5,7 @@
 
 #include "result/run_result.h"
 
-// Predicts the step time of data-parallel training under a change, from measurements (methodology: what if).
+// Predicts the step time of data-parallel training under a change, from measurements (ranks: what if).
 // Times are in ns.
 namespace paceline::analysis {
 

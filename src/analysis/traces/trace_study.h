@@ -12,7 +12,7 @@
 #include "analysis/traces/trace_rows.h"
 #include "result/case_result.h"
 
-// What the traces of a training job say, one trace per rank (methodology: traces of other programs).
+// What the traces of a training job say, one trace per rank (ranks: traces of other programs).
 namespace paceline::analysis::traces {
 
 struct TraceStudy {

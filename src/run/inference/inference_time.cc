@@ -45,7 +45,7 @@ double measure_seconds(const config::Settings& s, double iteration, Times times)
 }
 
 // The inputs run for the check and for the reference, then in most cases four times more with changed inputs
-// or weights (methodology: cost of the check). Cases that share a reference count it each.
+// or weights (accuracy: cost). Cases that share a reference count it each.
 double check_seconds(const config::Settings& s, double iteration) {
   constexpr double kFurtherRuns = 4, kMostOfOneS = 10;
   const double batch = static_cast<double>(s.integer("batch"));
