@@ -39,7 +39,7 @@ class Quantise(cli.CliTest):
         self.assertEqual((made["layers"], made["samples"]), (3, 8))
         self.assertEqual(made["float_layers"], [])
         self.assertIn("8 random inputs through ONNX Runtime", made["calibration"])
-        self.assertTrue(case["correctness"]["passed"])
+        self.assertEqual(case["correctness"]["verdict"], "cannot_say")  # random inputs decide nothing about eight bits
         run = self.only_run()
         kept = [p for p in run.glob("calibration-*.json")]
         self.assertEqual(len(kept), 1)
@@ -122,7 +122,7 @@ class Quantise(cli.CliTest):
         kept = cli.read_json(self.folder / "cache.json")
         kept["ranges"] = {name: [low / 32, high / 32] for name, (low, high) in kept["ranges"].items()}
         self.write("cache.json", json.dumps(kept))
-        done = self.tiny(*INT8, *cache, "--output-dir", "clipped")
+        done = self.tiny(*INT8, *cache, "--output-dir", "clipped", "--accuracy.centred_cosine", "0.95")
         self.assert_code(done, 1)
         case = self.case(self.only_run("clipped"))
         self.assertEqual(case["reason_code"], "accuracy")
@@ -355,7 +355,7 @@ class Transformers(ReadBack):
             self.assertEqual(ran["int8"]["operators"], layers, label)
             self.assertGreater(ran["int8"]["flops_share"], 0.8, label)
             self.assertEqual({g["reason"] for g in case["precision"]["in_float"]}, {ACTIVATIONS}, label)
-            self.assertEqual(case["correctness"]["verdict"], "passed", label)
+            self.assertEqual(case["correctness"]["verdict"], "passed" if "--load-inputs" in arguments else "cannot_say", label)
             rows = cli.read_csv(cli.case_dir(run, case["case_id"]) / "layers.csv")
             types = [row["type"] for row in rows if row["precision"] == "int8" and row["type"] in INTEGER_PRODUCTS]
             self.assertEqual(len(types), layers, label)
