@@ -111,7 +111,7 @@ class DenseOutputs(Files):
         self.assertLess(output["quantile_err"], 0.5)
         self.assertGreater(c["centred_cosine"], 0.95)
         # The old rule is there for who wants it, and the message says what settles it.
-        self.assert_code(self.run_file("net.onnx", "--precision", "int8", "--accuracy-output", "none", "-o", "strict"), 1)
+        self.assert_code(self.run_file("net.onnx", "--precision", "int8", "--accuracy-output", "none", "--accuracy.max_rel_err", "0.3", "-o", "strict"), 1)
         reason = self.case("strict")["reason"]
         for word in ("output 'mask' (none): max error", "--accuracy.max_rel_err"):
             self.assertIn(word, reason)
@@ -138,7 +138,7 @@ class DenseOutputs(Files):
                                     tensors=[weights("w", (4, 1, 3, 3), [v * 0.01 for v in FILTER])]))
         self.assert_code(self.run_file("net8.onnx", "--accuracy-reference", "net.onnx"), 0)
         case = self.case()
-        self.assertEqual((case["benchmark"]["precision"], case["correctness"]["quantile_err_tolerance"]), ("int8", 0.5))
+        self.assertEqual((case["benchmark"]["precision"], case["correctness"]["verdict"]), ("int8", "cannot_say"), "its inputs are generated")
         self.assertGreater(case["correctness"]["max_rel_err"], 1e-4, "more than fp32 allows")
 
 
