@@ -284,15 +284,11 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
   return fmt::format(" The best in fp32 is {}{}.", name_in(field, best), by);
 }
 
-// Where a lower precision does not win: how far its best case is behind, and what is not known of its
-// outputs.
+// Where int8 does not win: how far its best case is behind, and what is not known of its outputs.
 std::string lower_text(const RunResult& run, const Field& field, const CaseResult& winner) {
   Cases lower = field.cases;
-  std::erase_if(lower, [&](const auto* one) {
-    const auto& precision = one->benchmark.precision;
-    return precision == "fp32" || precision == winner.benchmark.precision;
-  });
-  if (lower.empty()) return {};
+  std::erase_if(lower, [](const auto* one) { return one->benchmark.precision != "int8"; });
+  if (lower.empty() || winner.benchmark.precision == "int8") return {};
   const CaseResult& best = best_of(field, lower);
   const auto judged = lead(run, field, winner, best);
   const std::string by =

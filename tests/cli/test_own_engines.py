@@ -20,7 +20,7 @@ class Naive(Examples):
     def test_runs_its_own_model(self):
         self.assert_code(self.run_engine("naive", "--model", "affine", "--shapes", "x:4x16", "--threads", 1), 0)
         case = self.summary()["cases"][0]
-        self.assertEqual(case["precision"]["executed"], [{"precision": "fp32", "flops_share": 1, "operators": 1}])
+        self.assertEqual(case["precision"]["executed"], [{"precision": "fp32", "flops_share": 1, "operators": 1, "weights": ""}])
         self.assertIsNone(case["correctness"]["max_rel_err"], case["correctness"])
 
     def test_refuses_in_its_own_words(self):
@@ -52,7 +52,7 @@ class OpenCv(Examples):
         self.model.write_bytes(self.model.read_bytes()[:1000])
         result = self.opencv("--model", self.model, "--shapes", "input:2x3x32x32")
         self.assert_code(result, 2)
-        self.assertIn("export it again", result.err)
+        self.assertIn("copy or download it again", result.err)
         self.assertIn("tiny.onnx", result.err)
 
     def test_a_built_in_model_is_skipped_with_the_way_out(self):

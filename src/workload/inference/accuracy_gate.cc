@@ -161,7 +161,7 @@ std::string format_is_unknown(const ComparedRows& reference, const pass::Accurac
 // with itself only the engine is judged (check_samples.h).
 void leave_the_format_open(JudgedOutput& judged, const ComparedRows& reference,
                            const pass::AccuracyQuestion& question) {
-  if (!question.eight_bits) return;
+  if (!question.eight_bits || !question.expected_file.empty()) return;
   const auto unknown = question.is_own_run ? std::string() : format_is_unknown(reference, question);
   if (unknown.empty() && !question.is_own_run) return;
   if (question.is_own_run) judged.output.judged_by = "engine";

@@ -256,10 +256,13 @@ TEST(PlanErrors, AFlagThatSeveralWorkloadsTakeIsWrongOnce) {
 }
 
 TEST(PlanErrors, ModelFileNeedsShapes) {
-  const TemporaryFile file("paceline_config_net.pt");
-  EXPECT_EQ(mistake_of("kind: inference\nmodel: " + file.path() + "\n"),
-            "p.yaml:2:8: model '" + file.path() +
-                "' needs shapes for its inputs, e.g. shapes: 'input:1x3x224x224'");
+  const TemporaryFile file("paceline_config_net.pt", "content"), empty("paceline_config_empty.pt");
+  const auto mistake = [](const auto& model) {
+    return mistake_of("kind: inference\nmodel: " + model.path() + "\n");
+  };
+  EXPECT_EQ(mistake(empty), "p.yaml:2:8: model '" + empty.path() + "' is empty; copy or download it again");
+  EXPECT_EQ(mistake(file), "p.yaml:2:8: model '" + file.path() +
+                               "' needs shapes for its inputs, e.g. shapes: 'input:1x3x224x224'");
   const TemporaryFile text("paceline_config_net.txt");
   EXPECT_EQ(mistake_of("kind: inference\nmodel: " + text.path() + "\nshapes: 'x:1x2'\n").substr(0, 12),
             "p.yaml:2:8: ");
