@@ -108,7 +108,7 @@ void move(proto::TensorProto& tensor, std::uint64_t seed) {
   });
 }
 
-// What a small change of may stand for a right engine's rounding.
+// Constants whose small change stands for a right engine's rounding.
 std::vector<proto::TensorProto*> movable(const proto::NodeProto& node, const Constants& constants) {
   auto found = weights_of(node, constants);
   if (!is_standard(node) ||

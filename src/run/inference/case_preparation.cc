@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/model_content.h"
 #include "base/npy.h"
+#include "config/precision_table.h"
 #include "config/vocabulary.h"
 #include "onnx/model_file.h"
 #include "pass/sensitivity.h"
@@ -192,8 +193,8 @@ constexpr const char* kOwnRun = "the file's own unoptimised run in onnxruntime";
 
 // Of a file that was given in int8: there is no float model beside it.
 bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
-  return reference.engine() == "onnxruntime" &&
-         runs_int8(c.definition.settings.text("precision"), reference.model.file);
+  return c.model_file.empty() && reference.engine() == "onnxruntime" &&
+         runs_int8(std::string(config::kPrecisionOfFile), reference.model.file);
 }
 
 }  // namespace
@@ -238,7 +239,7 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
   }
   use_its_samples(pass, reference);
   add_witness(c, pass, reference);
-  if (c.model_file.empty() && runs_unoptimised_int8(c, reference)) {
+  if (runs_unoptimised_int8(c, reference)) {
     pass.accuracy.engine_file = pass.reference_file;
     pass.accuracy.engine_name = kOwnRun;
     pass.accuracy.is_own_run = true;
