@@ -299,15 +299,15 @@ std::string lower_text(const RunResult& run, const Field& field, const CaseResul
                      output_doubt(best, "its outputs"));
 }
 
-std::string unclaimed_text(const Field& field, const CaseResult& winner, const std::string& reason,
-                           const std::string& subject) {
+std::string unclaimed_text(const RunResult& run, const Field& field, const CaseResult& winner,
+                           const std::string& reason, const std::string& subject) {
   const double confidence = winner.headline.p50_ns.confidence;
   const bool few = std::ssize(winner.repetitions) < pairs_for_claim(confidence);
-  return fmt::format("Which of {} cases{} {} is not claimed: {}{}. By the figures alone it is {}{}.",
+  return fmt::format("Which of {} cases{} {} is not claimed: {}{}. By the figures alone it is {}{}.{}",
                      field.cases.size(), subject,
                      field.by_time() ? "is the fastest" : fmt::format("does the most {}", field.unit()),
                      reason, few ? enough_text(winner, confidence) : "", name_in(field, winner),
-                     answers_text(winner, name_in(field, winner), true));
+                     answers_text(winner, name_in(field, winner), true), lower_text(run, field, winner));
 }
 
 bool one_item(const Field& field) {
@@ -341,7 +341,8 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
   const CaseResult& base = rival_of(field, winner);
   if (!field.by_time() && !one_item(field)) return {};  // images are not sequences
   const auto judged = lead(run, field, winner, base);
-  if (judged.standing == Standing::kNoClaim) return unclaimed_text(field, winner, judged.reason, subject);
+  if (judged.standing == Standing::kNoClaim)
+    return unclaimed_text(run, field, winner, judged.reason, subject);
   Cases open;
   for (const CaseResult* one : field.cases)
     if (one != &winner && !leads(run, field, winner, *one)) open.push_back(one);
