@@ -12,7 +12,7 @@
 namespace paceline::run {
 namespace {
 
-constexpr const char* kProbes = "probes 4";  // of the keys: peaks of other probes are other peaks
+constexpr const char* kProbes = "probes 5";  // of the keys: peaks of other probes are other peaks
 // A case above the probe by more than this does fewer operations than are counted.
 constexpr double kPlausible = 2;
 // Copies whose rates vary more were disturbed, which says too little for later runs.

@@ -15,9 +15,9 @@ namespace paceline::run {
 // none where that is more than a quarter of the memory that may be used.
 result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes);
 
-// Measures a peak: the best of a 3x3 convolution and a 2048^3 matrix product in the asked precision, through
-// the same worker and loop as any case, and in fp32 a plain loop of multiply-adds. Of copies: those
-// of memory that no cache holds.
+// Measures a peak: in fp32 a plain loop of multiply-adds where it is written for this CPU, else the best of a
+// 3x3 convolution and a 2048^3 matrix product in the asked precision, through the same worker and loop as any
+// case. Of copies: those of memory that no cache holds.
 class PeakProbes {
  public:
   PeakProbes(const EngineDirectory& engines, std::filesystem::path log, RunObserver& observer,
