@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/half.h"
 #include "base/npy.h"
 #include "base/random.h"
+#include "host/cpu_choice.h"
 #include "host/memory_budget.h"
 #include "pass/input_layout.h"
 #include "workload/inference/raw_input.h"
@@ -33,13 +36,27 @@ pass::ValueRange default_range(DType dtype) {
   return {true, 1, 1};
 }
 
+// Every value is a function of its place, so threads share the work.
+void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work) {
+  constexpr std::int64_t kPart = 500'000;
+  const auto cpus = static_cast<std::int64_t>(host::allowed_cpus().size());
+  const auto threads = std::clamp(count / kPart, std::int64_t{1}, std::max(cpus, std::int64_t{1}));
+  std::vector<std::jthread> others;
+  for (std::int64_t t = 1; t < threads; ++t)
+    others.emplace_back(
+        [&work, from = count * t / threads, to = count * (t + 1) / threads] { work(from, to); });
+  work(0, count / threads);
+}
+
 Tensor random_input(const TensorSpec& spec, const pass::ValueRange& range, std::uint64_t seed) {
   Tensor tensor(spec);
   const CounterRng rng(seed, hash64(spec.name));
   const std::int64_t n = element_count(spec.shape);
   const auto fill = [&](auto* data, auto value) {
-    for (std::int64_t i = 0; i < n; ++i)
-      data[i] = static_cast<std::decay_t<decltype(*data)>>(value(static_cast<std::uint64_t>(i)));
+    in_parts(n, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = from; i < to; ++i)
+        data[i] = static_cast<std::decay_t<decltype(*data)>>(value(static_cast<std::uint64_t>(i)));
+    });
   };
   const auto whole = range.given ? range : default_range(spec.dtype);
   const auto integer = [&rng, least = static_cast<std::int64_t>(whole.from),
