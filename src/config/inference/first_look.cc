@@ -40,13 +40,25 @@ constexpr std::array<std::string_view, 7> kEvidence{
 constexpr std::array<std::string_view, 7> kWarmup{
     "warmup_iterations",     "warmup.mode",           "warmup.max_time_s", "warmup.min_time_s",
     "warmup.max_iterations", "warmup.min_iterations", "stop.t_max_s"};
-constexpr std::array<FirstLook, 3> kFirstLook{{{"stop.t_max_s", "3", "1.5", kLengths},
-                                               {"warmup.max_time_s", "5", "2", kWarmup},
-                                               {"accuracy.samples", "16", "16", kEvidence}}};
+// Random calibration says nothing about accuracy, however much of it there is.
+constexpr std::array<std::string_view, 8> kCalibration{
+    "quantisation.samples", "calib_data", "calib_images",    "calib_cache", "labels",
+    "load_inputs",          "image_dir",  "int8_sensitivity"};
+constexpr std::array<FirstLook, 4> kFirstLook{{{"stop.t_max_s", "2", "1", kLengths},
+                                               {"warmup.max_time_s", "2", "1.5", kWarmup},
+                                               {"accuracy.samples", "16", "16", kEvidence},
+                                               {"quantisation.samples", "8", "8", kCalibration}}};
 
 bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names) {
   return std::any_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
     return std::find(names.begin(), names.end(), s.name) != names.end();
+  });
+}
+
+bool asks_int8(const FlagSet& flags) {
+  return std::any_of(flags.settings.begin(), flags.settings.end(), [](const RawSetting& s) {
+    return s.name == "precisions" &&
+           std::any_of(s.values.begin(), s.values.end(), [](const RawValue& v) { return v.text == "int8"; });
   });
 }
 
@@ -81,6 +93,8 @@ std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet&
     const bool fits = takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value));
     return fits ? std::optional(std::string(row.value)) : std::nullopt;
   }
+  if (row.name == "quantisation.samples")
+    return asks_int8(typed) ? std::optional(std::string(row.value)) : std::nullopt;
   const auto* repetitions = typed_setting(typed, "repetitions");
   const bool many = repetitions && parse_int(repetitions->values.back().text).value_or(0) >= kManyProcesses;
   const std::string value(many ? row.of_many : row.value);

@@ -11,7 +11,7 @@
 namespace paceline::run {
 namespace {
 
-constexpr double kFullCheckS = 1, kShortCheckS = 0.5;
+constexpr double kFullCheckS = 1, kShortCheckS = 0.25;
 
 // False: interrupted.
 bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
