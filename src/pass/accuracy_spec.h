@@ -54,6 +54,7 @@ struct AccuracyQuestion {
   bool eight_bits = false;           // int8 without limits of the user's own
   bool yardsticks = true;            // of a reference pass: measure them too
   bool unit_only = false;            // of them: what moved inputs and weights change
+  bool every_change = false;         // of them: all that may set the unit, not the first that does
   std::string independence;          // why the reference is not independent; empty: it is
   std::string refused_by;            // an engine that was asked for the reference and cannot run the file
   std::string witness_file;          // the same by another engine, which may confirm the reference; or empty

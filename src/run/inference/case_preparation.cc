@@ -199,14 +199,15 @@ bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
 
 }  // namespace
 
-bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
+bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units units) {
   if (!pass.reference_file.empty()) return true;  // the user's own
   if (c.definition.settings.text("accuracy.check") == "off") {
     pass.reference_name = "none: accuracy.check is off; only that outputs are finite";
     return true;
   }
+  pass.accuracy.every_change = units.largest;
   const auto choice = reference_choice(c.definition);
-  if (!choice.model.empty()) return make_model_reference(c, pass, choice.model);
+  if (!choice.model.empty()) return make_model_reference(c, pass, choice.model, units);
   const std::string& named = choice.engine;
   const auto* file_type = config::find_file_type(pass.model.file);
   const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
@@ -244,7 +245,7 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
     pass.accuracy.engine_name = kOwnRun;
     pass.accuracy.is_own_run = true;
   }
-  return ask_about_engine(c, pass, c.model_file);
+  return ask_about_engine(c, pass, c.model_file, units.of_own_run);
 }
 
 // The engine that was chosen here cannot make the reference. Where it cannot read the file, the case's own
@@ -272,20 +273,28 @@ bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::P
   return !tools_.interrupt;
 }
 
-// Runs a pass whose outputs stand beside the reference's, with the unit of its errors if asked for; a failure
-// is no failure of the case. Returns the file, or why there is none.
-CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference, bool unit) {
+// Outputs that stand beside the reference's, without a unit of errors.
+CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference) {
+  auto& accuracy = reference.accuracy;
+  accuracy.yardsticks = accuracy.unit_only = accuracy.every_change = false;
+  return run_beside(c, reference);
+}
+
+// A failure is no failure of the case. Returns the file, or why there is none.
+CasePreparation::SecondRun CasePreparation::run_beside(CaseRun& c, const pass::PassSpec& given) {
+  auto reference = given;
   const auto home = tools_.setup.engines.find(reference.engine());
   if (home.file.empty()) return {{}, home.unavailable};
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  reference.accuracy.yardsticks = reference.accuracy.unit_only = unit;
   reference.accuracy.least_samples = 0;
-  const std::string key = reference_key(reference) + (unit ? "-unit" : "-plain");
+  const std::string key = reference_key(reference) + (reference.accuracy.yardsticks ? "-unit" : "-plain");
   reference.reference_file = artefacts_.reference_file(key).string();
   if (std::filesystem::exists(reference.reference_file)) return {reference.reference_file, {}};
   const auto failure = reference_failure(c, reference, key);
   return failure.reason.empty() ? SecondRun{reference.reference_file, {}} : SecondRun{{}, failure.reason};
 }
+
+constexpr std::int64_t kWitnessed = 4;  // inputs: as many as the unit of errors is from
 
 // A reference by the case's own engine is independent where another library's run agrees with it.
 void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
@@ -301,6 +310,8 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
   auto witness = reference;
   witness.use(plugin::Role::kEngine, other);
   witness.settings.options.clear();
+  witness.samples =
+      std::min(witness.samples, (kWitnessed + witness.batch - 1) / witness.batch * witness.batch);
   const auto run = second_run(c, witness);
   question.witness_file = run.file;
   question.witness_name = other;
@@ -312,18 +323,24 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
 
 // Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
 // False: interrupted.
-bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
+bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file,
+                                       bool with_unit) {
   if (model_suffix(file) != ".onnx" || !runs_int8(c.definition.settings.text("precision"), file))
     return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
   own.model.name.clear(), own.model.file = file;
-  pass.accuracy.engine_file = second_run(c, own, /*unit=*/true).file;
+  bool& unit = units_of_own_runs_[file];
+  unit = unit || with_unit;
+  auto& accuracy = own.accuracy;
+  accuracy.yardsticks = accuracy.unit_only = accuracy.every_change = unit;
+  pass.accuracy.engine_file = run_beside(c, own).file;
   pass.accuracy.engine_name = kOwnRun;
   return !tools_.interrupt;
 }
 
 // Another model, say the float one of a quantised file. False: the case has ended.
-bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model) {
+bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model,
+                                           Units units) {
   const auto engine = reader_of(tools_.setup.engines, model);
   const auto home = tools_.setup.engines.find(engine);
   if (home.file.empty()) {
@@ -338,7 +355,7 @@ bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, con
   if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
   use_its_samples(pass, reference);
   add_witness(c, pass, reference);
-  return ask_about_engine(c, pass, c.model_file.empty() ? pass.model.file : c.model_file);
+  return ask_about_engine(c, pass, c.model_file.empty() ? pass.model.file : c.model_file, units.of_own_run);
 }
 
 // Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the

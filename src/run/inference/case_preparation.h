@@ -24,9 +24,15 @@ class CasePreparation {
 
   // Names the model's file in the case. False: the case has ended, or the run is interrupted.
   bool make_model(CaseRun& c);
+  // What errors are judged by: the first change that gives a unit, or the largest of all. Of a quantised
+  // file's own run no unit is needed as long as the engine is close to it.
+  struct Units {
+    bool largest = false, of_own_run = false;
+    bool operator==(const Units&) const = default;
+  };
   // Names the reference in the check pass; without one there is no claim about accuracy, and the result says
   // so. False: likewise.
-  bool make_reference(CaseRun& c, pass::PassSpec& pass);
+  bool make_reference(CaseRun& c, pass::PassSpec& pass, Units units);
 
  private:
   // A built-in model as a file; no path where the engine has the model itself.
@@ -55,10 +61,11 @@ class CasePreparation {
   };
   bool go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
                   const ReferenceFailure& failure);
-  SecondRun second_run(CaseRun& c, pass::PassSpec reference, bool unit = false);
+  SecondRun second_run(CaseRun& c, pass::PassSpec reference);
+  SecondRun run_beside(CaseRun& c, const pass::PassSpec& reference);
   void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
-  bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file);
-  bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model);
+  bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
+  bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model, Units units);
   bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
 
@@ -66,6 +73,7 @@ class CasePreparation {
   Artefacts& artefacts_;
   const KeptPasses& kept_;
   std::map<std::string, ReferenceFailure> failed_references_;
+  std::map<std::string, bool> units_of_own_runs_;              // by quantised file
   std::map<std::string, process::WorkerOutcome> model_files_;  // by name, made or not
   std::map<std::filesystem::path, BuildOutcome> built_files_;  // likewise
 };

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "host/cpu_choice.h"
 #include "host/gpu_locality.h"
 #include "host/memory_budget.h"
 #include "pass/derived_spec.h"
+#include "result/reference.h"
 #include "result/shared_work.h"
 #include "run/case/case_settings.h"
 #include "run/case/gpu_peaks.h"
@@ -39,6 +43,22 @@ std::filesystem::path dump_folder(const CaseRun& c) {
 bool lacks_dump(const CaseRun& c) {
   std::error_code unknown;  // the pass that writes says what is wrong with the folder
   return asks_dump(c) && !std::filesystem::exists(dump_folder(c), unknown);
+}
+
+// The largest unit where the outputs, or a witness of the reference, are further from it than the first unit
+// accepts; that of the file's own run where the engine strays from it.
+CasePreparation::Units needed_units(const result::Correctness& found, const pass::PassSpec& pass,
+                                    CasePreparation::Units units) {
+  const auto& question = pass.accuracy;
+  if (pass.reference_file.empty()) return units;
+  const bool unconfirmed = !question.witness_file.empty() && !found.independence.empty();
+  const bool far = std::ranges::any_of(found.outputs, [](const auto& output) {
+    return !output.passed && (output.judged_by == "ulps" || output.judged_by == "equal_values");
+  });
+  const bool strays = found.detail.find(result::kEngineIsWrong) != std::string::npos;
+  const bool from_reference = unconfirmed || far || (strays && question.is_own_run);
+  return {units.largest || (question.expected_file.empty() && from_reference),
+          units.of_own_run || (strays && !question.is_own_run)};
 }
 
 // Instances have cores of their own, or there is nothing to compare.
@@ -109,8 +129,9 @@ class InferenceInRun : public KindInRun {
   }
   bool make_files(CaseRun& c, pass::PassSpec& pass);
   [[nodiscard]] bool times_first(const CaseRun& c) const;
-  void judge(CaseRun& c, pass::PassSpec pass);
-  void check(CaseRun& c, pass::PassSpec pass);
+  void judge(CaseRun& c, const pass::PassSpec& pass);
+  process::WorkerOutcome check(CaseRun& c, const pass::PassSpec& pass);
+  void take_check(CaseRun& c, const process::WorkerOutcome& outcome);
   void cross_check_case(CaseRun& c);
   void profile(CaseRun& c);
 
@@ -127,7 +148,7 @@ void InferenceInRun::prepare(CaseRun& c) {
   fill_peaks(c);
   auto pass = check_pass(c.base);
   if (!make_files(c, pass)) return;
-  if (!times_first(c)) return judge(c, std::move(pass));
+  if (!times_first(c)) return judge(c, pass);
   c.later_check = {tools_.scratch / ("checked-" + c.definition.id + ".json"),
                    [this, &c, pass] { judge(c, pass); }};
 }
@@ -145,15 +166,24 @@ bool InferenceInRun::times_first(const CaseRun& c) const {
          leaves_room_beside(c, memory_);
 }
 
-// Makes the reference, checks the outputs against it, and tells the timed passes what they need of both.
-void InferenceInRun::judge(CaseRun& c, pass::PassSpec pass) {
-  if (!preparation_.make_reference(c, pass)) return;
-  use_model_file(c, pass);
-  c.base.samples = pass.samples;
-  c.base.reference_file = pass.reference_file;
-  c.base.reference_name = pass.reference_name;
+// Makes the reference, checks the outputs against it, and tells the timed passes what they need of both. An
+// engine that the first unit of errors fails is judged again by the largest, which takes longer to find.
+void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
   const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
-  if (!known || lacks_dump(c)) check(c, pass);
+  CasePreparation::Units units;
+  for (bool again = true; again;) {
+    auto pass = given;
+    if (!preparation_.make_reference(c, pass, units)) return;
+    use_model_file(c, pass);
+    c.base.samples = pass.samples;
+    c.base.reference_file = pass.reference_file;
+    c.base.reference_name = pass.reference_name;
+    if (known && !lacks_dump(c)) break;
+    const auto outcome = check(c, pass);
+    const auto before = std::exchange(units, needed_units(outcome.report.correctness, pass, units));
+    again = outcome.ok && units != before;
+    if (!again) take_check(c, outcome);
+  }
   pass::use_limits(c.base, c.result.benchmark.precision);
   c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
 }
@@ -180,12 +210,20 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
   return preparation_.make_model(c);
 }
 
-void InferenceInRun::check(CaseRun& c, pass::PassSpec pass) {
+std::filesystem::path unfinished_check(const CaseRun& c) {
+  return c.record_file(pass::PassKind::kCheck, 0).string() + ".part";
+}
+
+process::WorkerOutcome InferenceInRun::check(CaseRun& c, const pass::PassSpec& given) {
+  auto pass = given;
   if (asks_dump(c)) pass.dump_folder = dump_folder(c);
-  const PassInfo info{0, 0, c.result.label, "check", 0, 0, c.definition.id};
-  tools_.observer.pass_begins(info);
-  const auto outcome = tools_.runner.run_kept(c, pass);
-  tools_.observer.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  return tools_.runner.run_recorded(c, pass, unfinished_check(c), /*announced=*/true);
+}
+
+// The last word about the case.
+void InferenceInRun::take_check(CaseRun& c, const process::WorkerOutcome& outcome) {
+  std::error_code ignored;
+  std::filesystem::rename(unfinished_check(c), c.record_file(pass::PassKind::kCheck, 0), ignored);
   if (outcome.ok)
     apply_check(c, outcome.report);
   else if (!tools_.interrupt)

@@ -123,6 +123,7 @@ pass::PassSpec reference_alone(const pass::PassSpec& reference) {
   pass.accuracy.least_samples = reference.accuracy.least_samples;
   pass.accuracy.yardsticks = reference.accuracy.yardsticks;
   pass.accuracy.unit_only = reference.accuracy.unit_only;
+  pass.accuracy.every_change = reference.accuracy.every_change;
   pass.tolerance = {};
   pass.output_tolerances.clear();
   pass.limits.clear();

@@ -143,7 +143,7 @@ std::int64_t check_samples(const Case& c, const pass::PassSpec& pass) {
 
 // Where nobody said how many inputs are compared, and nobody brought them, a slow model may be checked with
 // fewer. The check after the timed loop still finds inputs that were not timed.
-constexpr std::int64_t kLeastSamples = 16;
+constexpr std::int64_t kLeastSamples = 8;
 std::int64_t least_samples(const Case& c, const pass::PassSpec& pass) {
   const auto& question = pass.accuracy;
   const bool free = question.generated && question.labels_file.empty() && reference_choice(c).file.empty() &&

@@ -138,6 +138,17 @@ std::optional<double> distance_of(const ComparedOutputs& witness, const Compared
   return furthest;
 }
 
+// Of the first inputs, which are all that a witness ran.
+std::optional<double> witness_distance(const pass::PassSpec& spec, const DistinctSamples& distinct,
+                                       const ComparedOutputs& reference) {
+  const auto ran = read_npy_spec(spec.accuracy.witness_file).shape.at(0);
+  const auto witness = read_reference(spec.accuracy.witness_file, 0, ran);
+  std::vector<std::int64_t> theirs, ours;  // the same inputs on both sides
+  for (const auto sample : distinct.first())
+    if (sample < ran) ours.push_back(std::ssize(theirs)), theirs.push_back(sample);
+  return distance_of(select_samples(witness, theirs), select_samples(reference, ours));
+}
+
 // Where outputs are finite and were compared with nothing.
 result::Correctness without_reference(result::Correctness c) {
   if (c.verdict == result::kUnchecked) c.verdict_because = c.reference;
@@ -162,7 +173,7 @@ void judge_independence(result::Correctness& c, const pass::PassSpec& spec, cons
   const auto& question = spec.accuracy;
   c.independence = question.independence, c.refused_by = question.refused_by;
   if (!question.witness_file.empty()) {
-    const auto units = distance_of(beside(question.witness_file, spec, distinct), reference);
+    const auto units = witness_distance(spec, distinct, reference);
     c.independence = units && *units <= kConfirmedBelow
                          ? ""
                          : fmt::format("the reference also ran in {}, and {} differs from it by {}",

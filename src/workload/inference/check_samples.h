@@ -37,7 +37,7 @@ struct SampleRun {
 
 // Runs every sample of the pass batch by batch, with at most two batches of inputs in memory. A reference
 // that may stop early (accuracy.least_samples) stops once it has taken `patience_ns`.
-SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 5e9);
+SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 0.7e9);
 
 // The user's inputs beyond those that are compared.
 struct OtherInputs {

@@ -166,7 +166,8 @@ void run_reference(const pass::PassSpec& spec, TaggedSink& sink) {
   const auto begin = clock.now_ns();
   auto run = run_samples(spec, *loaded.engine);
   if (spec.accuracy.yardsticks)
-    add_yardsticks(run.outputs, spec, *loaded.engine, static_cast<double>(clock.now_ns() - begin));
+    add_yardsticks(run.outputs, spec, *loaded.engine, static_cast<double>(clock.now_ns() - begin),
+                   [&](const std::string& name) { sink.phase(name); });
   write_reference(spec.reference_file, run.outputs);
   sink.phase(kUnload);
 }
@@ -181,6 +182,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   if (!spec.feedback.empty())
     Feedback(spec.feedback, first, infer(*loaded.engine, first));  // throws for pairs that do not fit
   loaded.engine->bind(0, first);
+  sink.phase("read back");
   const auto read = loaded.engine->read_back(0);
   require_plausible(read);
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
@@ -189,6 +191,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine());
   pass::PassSpec judged = spec;
   pass::use_limits(judged, pass::dominant_precision(precision));
+  sink.phase("compare");
   auto correctness = check_samples(judged, run);
   add_other_inputs(correctness, judged, others);
   explain(correctness, read, spec.settings.precision);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <functional>
+#include <string>
+
 #include "pass/pass.h"
 #include "plugin/engine.h"
 #include "workload/inference/compared_outputs.h"
@@ -8,11 +11,14 @@
 // (docs/methodology.md, "Accuracy").
 namespace paceline::workload {
 
-// Adds the yardstick of every output that can be compared: its inputs and all weights move by one unit in the
-// last place, sums run in another order (in float64 where the engine can), and one layer on the way to the
-// output, else the inputs, is rounded to bfloat16. `took_ns` is what the outputs took: a slow model repeats
-// its first inputs only, at least four. What the engine does not take is left out.
+using SayPhase = std::function<void(const std::string&)>;
+
+// Adds the yardstick of every output that can be compared: the inputs move by one unit in the last place, and
+// one layer on the way to the output, else the inputs, is rounded to bfloat16. With every change (or where
+// inputs give no unit) all weights move, too, and sums run in another order (in float64 where the engine
+// can). `took_ns` is what the outputs took: a slow model repeats its first inputs only, at least four. What
+// the engine does not take is left out. `phase` hears what begins.
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
-                    double took_ns);
+                    double took_ns, const SayPhase& phase);
 
 }  // namespace paceline::workload
