@@ -30,8 +30,9 @@ bool refused(const result::RunResult& run, std::string_view engine) {
   return std::ranges::any_of(run.cases, [&](const auto& c) { return c.correctness.refused_by == engine; });
 }
 
-// A quantised file has decided about its precision.
-bool can_be_quantised(const std::string& file) {
+// Not where the file decides: it is quantised, or ran in another precision than fp32.
+bool can_be_quantised(const std::string& file, const result::RunResult& run) {
+  if (run.cases.empty() || run.cases.front().benchmark.precision != "fp32") return false;
   try {
     return onnx::has_products(file) && !onnx::is_quantised(onnx::read_without_data(file));
   } catch (const Error&) {
@@ -56,7 +57,7 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   if (readers.empty()) return {};
   std::string command = "paceline infer";
   for (const auto& word : context.arguments) command += " " + analysis::shell_word(word);
-  const std::string precisions = can_be_quantised(settings.text("model")) ? " --precision fp32,int8" : "";
+  const std::string precisions = can_be_quantised(settings.text("model"), run) ? " --precision fp32,int8" : "";
   if (precisions.empty() && readers.size() < 2) return {};
   return command + " --engine " + join(readers, ",") + precisions + " --repetitions 6";
 }

@@ -47,6 +47,11 @@ def perceptron(change=same, last=None, scale=1.0, kind="Relu"):
     return model(nodes, inputs=[("x", ("N", 64))], outputs=[("y", ("N", 10))], tensors=tensors)
 
 
+def in_float64():
+    return model([op("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("N", 64), FLOAT64)], outputs=[("y", ("N", 10), FLOAT64)],
+                 tensors=[typed_weights("w", (64, 10), normal(640, 3), FLOAT64, "d")])
+
+
 def saturating_file():
     rng = random.Random(7)
     signs = [[127 if c < 32 or rng.random() < 0.5 else -127 for c in range(64)] for _ in range(256)]
@@ -88,11 +93,11 @@ class Gate(cli.CliTest):
         (self.folder / name).write_bytes(data)
         return name
 
-    def verdict(self, engine, wrong, name, right=None, **options):
+    def verdict(self, engine, wrong, name, right=None, more=(), **options):
         """Of the model of the case against the right file: what an engine that computes it so would get."""
         self.write_file("right.onnx", right or perceptron())
         self.write_file(f"{name}.onnx", wrong)
-        done, case, c = self.judge(f"{name}.onnx", "--accuracy-reference", "right.onnx", engine=engine, folder=f"{name}-{engine}", **options)
+        done, case, c = self.judge(f"{name}.onnx", "--accuracy-reference", "right.onnx", *more, engine=engine, folder=f"{name}-{engine}", **options)
         return c["verdict"], case, str(done)
 
 
@@ -115,6 +120,16 @@ class RightAndWrong(Gate):
                     verdict, case, text = self.verdict(engine, perceptron(change), name)
                     self.assertEqual((verdict, case["reason_code"]), ("failed", "accuracy"), text)
                     self.assertRegex(case["reason"], "what one unit in the last place of the (inputs|weights) changes")
+
+    def test_the_largest_unit_is_measured_only_where_the_first_one_fails_the_engine(self):
+        """Phases of the reference are in log.txt."""
+        for name, change, further in (("same", same, False), ("bf16", to_bf16, True)):
+            for engine in ENGINES:
+                with self.subTest(engine=engine, seed=name):
+                    self.verdict(engine, perceptron(change), name, more=["--fresh"])
+                    phases = (self.only_run(f"{name}-{engine}") / "log.txt").read_text()
+                    self.assertIn("moved inputs", phases)
+                    self.assertEqual(("moved weights" in phases, "other order" in phases), (further, further), phases)
 
     def test_tiny_outputs_are_judged_by_their_own_size(self):
         for engine in ENGINES:
@@ -190,9 +205,7 @@ class Units(Gate):
                 self.assertIn("although rounding changes none of theirs", case["reason"])
 
     def test_float64_is_judged_too(self):
-        file = model([op("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("N", 64), FLOAT64)], outputs=[("y", ("N", 10), FLOAT64)],
-                     tensors=[typed_weights("w", (64, 10), normal(640, 3), FLOAT64, "d")])
-        self.write_file("double.onnx", file)
+        self.write_file("double.onnx", in_float64())
         for engine in ENGINES:
             with self.subTest(engine=engine):
                 done, case, c = self.judge("double.onnx", engine=engine, folder=engine, code=0)
@@ -231,8 +244,9 @@ class EightBits(Gate):
     def test_the_next_command_leaves_out_what_a_quantised_file_decides(self):
         self.write_file("net.onnx", perceptron())
         self.assert_code(self.run_cli("export", "--model", "net.onnx", "--precision", "int8", "-o", "net_int8.onnx", "--quiet"), 0)
-        for name, word in (("net_int8.onnx", False), ("net.onnx", True)):
-            done = self.run_cli("infer", "--model", name, "--shapes", "x:{batch}x64", "--iterations", "3", "--warmup", "1", "--threads", "1", "--idle-wait-s", "0")
+        self.write_file("double.onnx", in_float64())
+        for name, kind, word in (("net_int8.onnx", "", False), ("double.onnx", ":float64", False), ("net.onnx", "", True)):
+            done = self.run_cli("infer", "--model", name, "--shapes", f"x:{{batch}}x64{kind}", "--iterations", "3", "--warmup", "1", "--threads", "1", "--idle-wait-s", "0")
             self.assertEqual("--precision fp32,int8" in done.out, word, str(done))
 
 

@@ -44,15 +44,24 @@ double measure_seconds(const config::Settings& s, double iteration, Times times)
   return seconds_by_the_rule(s, iteration, times);
 }
 
-// The inputs run for the check and for the reference, then in most cases four times more with changed inputs
-// or weights (accuracy: cost). Cases that share a reference count it each.
+// How many of `batches` run for `patience` at most, but so many inputs in any case.
+double batches_within(double patience, double inputs, double batch, double batches, double iteration) {
+  return std::min(batches, std::max(std::ceil(inputs / batch), patience / iteration));
+}
+
+// The inputs run for the check and for the reference, generated ones for a short time; then some run with
+// moved inputs and with a rounded layer (accuracy: cost). Cases that share a reference count it each.
 double check_seconds(const config::Settings& s, double iteration) {
-  constexpr double kFurtherRuns = 4, kMostOfOneS = 10;
+  constexpr double kFurtherRuns = 2, kPatienceS = 0.7, kLeast = 8, kFurtherS = 0.5, kLeastFurther = 4;
   const double batch = static_cast<double>(s.integer("batch"));
-  const double batches = std::ceil(static_cast<double>(asked_samples(s)) / batch);
-  const double once = (s.has("accuracy.samples") ? batches : std::max(2.0, batches)) * iteration;
-  if (s.text("accuracy.check") == "off") return once;
-  return 2 * once + kFurtherRuns * std::min(once, kMostOfOneS);
+  double batches = std::ceil(static_cast<double>(asked_samples(s)) / batch);
+  const bool written = s.has("accuracy.samples");
+  if (!written) batches = std::max(2.0, batches);
+  if (!written && s.texts("load_inputs").empty() && !s.has("image_dir"))
+    batches = std::max(2.0, batches_within(kPatienceS, kLeast, batch, batches, iteration));
+  if (s.text("accuracy.check") == "off") return batches * iteration;
+  const double further = batches_within(kFurtherS, kLeastFurther, batch, batches, iteration);
+  return (2 * batches + kFurtherRuns * further) * iteration;
 }
 
 // Both sides; the engine's tool is assumed to take as long as our process.

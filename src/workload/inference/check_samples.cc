@@ -252,7 +252,8 @@ SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double
   SampleRun run;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  const auto least = spec.kind == pass::PassKind::kReference ? spec.accuracy.least_samples : 0;
+  const bool decides = spec.kind == pass::PassKind::kReference || spec.reference_file.empty();
+  const auto least = decides ? spec.accuracy.least_samples : 0;
   const auto enough = [&](std::int64_t batches) {
     return least > 0 && batches * spec.batch >= least &&
            static_cast<double>(clock.now_ns() - begin) > patience_ns;

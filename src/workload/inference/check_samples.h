@@ -35,8 +35,8 @@ struct SampleRun {
   std::unique_ptr<Inputs> bound;  // the last batch: an engine may look at its inputs until others are bound
 };
 
-// Runs every sample of the pass batch by batch, with at most two batches of inputs in memory. A reference
-// that may stop early (accuracy.least_samples) stops once it has taken `patience_ns`.
+// Runs every sample of the pass batch by batch, with at most two batches of inputs in memory. A reference,
+// or a check without one, that may stop early (accuracy.least_samples) stops once it has taken `patience_ns`.
 SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 0.7e9);
 
 // The user's inputs beyond those that are compared.

@@ -169,8 +169,8 @@ TEST(PassFactory, OnlyTheChecksOwnNumberOfGeneratedInputsMayShrink) {
   const auto least = [](const std::string& plan) {
     return base_pass(inference_cases(plan).at(0), 1).accuracy.least_samples;
   };
-  EXPECT_EQ(least(""), 16);
-  EXPECT_EQ(least("batch_sizes: [6]\n"), 18);
+  EXPECT_EQ(least(""), 8);
+  EXPECT_EQ(least("batch_sizes: [6]\n"), 12);
   EXPECT_EQ(least("batch_sizes: [24]\n"), 48) << "two batches";
   EXPECT_EQ(least("accuracy: {samples: 64}\n"), 0);
   EXPECT_EQ(least("image_dir: pictures\n"), 0);
