@@ -57,7 +57,8 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   if (readers.empty()) return {};
   std::string command = "paceline infer";
   for (const auto& word : context.arguments) command += " " + analysis::shell_word(word);
-  const std::string precisions = can_be_quantised(settings.text("model"), run) ? " --precision fp32,int8" : "";
+  const std::string precisions =
+      can_be_quantised(settings.text("model"), run) ? " --precision fp32,int8" : "";
   if (precisions.empty() && readers.size() < 2) return {};
   return command + " --engine " + join(readers, ",") + precisions + " --repetitions 6";
 }

@@ -227,7 +227,7 @@ class Torch(cli.CliTest):
         slow = {key: {"flops_per_s": 1e3, "source": "a slow minute"} for key in self.kept_peaks()}
         file.write_text(json.dumps(slow), encoding="utf-8")
         result = self.run_cli(*self.PEAK, "-o", "raised")
-        self.assertEqual(result.out.count("multiply-adds fp32"), 1, "once, at the end")
+        self.assertEqual(result.out.count("multiply-adds fp32 1 threads   done"), 1, "once, at the end")
         self.assertIn("is raised from 0 GFLOP/s", result.out + result.err)
         flops = self.summary(self.only_run("raised"))["cases"][0]["flops"]
         self.assertGreater(flops["peak_measured_flops_per_s"], 1e8)

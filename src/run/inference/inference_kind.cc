@@ -182,7 +182,10 @@ void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
     const auto outcome = check(c, pass);
     const auto before = std::exchange(units, needed_units(outcome.report.correctness, pass, units));
     again = outcome.ok && units != before;
-    if (!again) take_check(c, outcome);
+    if (again)
+      std::filesystem::remove(c.record_file(pass::PassKind::kCheck, 0));  // --resume takes the last word
+    else
+      take_check(c, outcome);
   }
   pass::use_limits(c.base, c.result.benchmark.precision);
   c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
@@ -210,20 +213,18 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
   return preparation_.make_model(c);
 }
 
-std::filesystem::path unfinished_check(const CaseRun& c) {
-  return c.record_file(pass::PassKind::kCheck, 0).string() + ".part";
-}
-
 process::WorkerOutcome InferenceInRun::check(CaseRun& c, const pass::PassSpec& given) {
   auto pass = given;
   if (asks_dump(c)) pass.dump_folder = dump_folder(c);
-  return tools_.runner.run_recorded(c, pass, unfinished_check(c), /*announced=*/true);
+  const PassInfo info{0, 0, c.result.label, "check", 0, 0, c.definition.id};
+  tools_.observer.pass_begins(info);
+  auto outcome = tools_.runner.run_kept(c, pass);
+  tools_.observer.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  return outcome;
 }
 
 // The last word about the case.
 void InferenceInRun::take_check(CaseRun& c, const process::WorkerOutcome& outcome) {
-  std::error_code ignored;
-  std::filesystem::rename(unfinished_check(c), c.record_file(pass::PassKind::kCheck, 0), ignored);
   if (outcome.ok)
     apply_check(c, outcome.report);
   else if (!tools_.interrupt)

@@ -44,7 +44,7 @@ double measure_seconds(const config::Settings& s, double iteration, Times times)
   return seconds_by_the_rule(s, iteration, times);
 }
 
-// How many of `batches` run for `patience` at most, but so many inputs in any case.
+// How many of `batches` run within `patience`, at least those that hold `inputs`.
 double batches_within(double patience, double inputs, double batch, double batches, double iteration) {
   return std::min(batches, std::max(std::ceil(inputs / batch), patience / iteration));
 }
