@@ -25,7 +25,7 @@ std::string busy_words(const IdleGateOptions& options, double cores) {
 }
 
 std::string ending_words(const IdleGateReport& report) {
-  const std::string waited = fmt::format("{:.0f} s", report.waited_s);
+  const std::string waited = fmt::format("{:.{}f} s", report.waited_s, report.waited_s < 1 ? 2 : 0);
   switch (report.outcome) {
     case IdleOutcome::kQuiet:
       return fmt::format("quiet after {}", waited);
