@@ -160,14 +160,16 @@ std::string blindness(const GroupUnits& group, const Yardstick& yard, const pass
       yard.layer_name, group.layer / group.unit, group.change, tolerance.ulps);
 }
 
-// The same of a whole output. Columns that the rounded layer does not reach count only if it reaches none.
+// The same of a whole output. Columns that the rounded layer does not reach count only if it reaches none,
+// and so do probabilities that it changes by less than their function rounds away.
 std::string blindness(const std::vector<GroupUnits>& groups, const Yardstick& yard,
                       const pass::Tolerance& tolerance) {
   double reached = 0, blind = 0, most = 0;
   std::string why;
   for (const auto& group : groups) {
     const auto columns = static_cast<double>(group.group.columns.size());
-    if (group.layer == 0) continue;
+    const bool hidden = group.of_probabilities && group.layer <= tolerance.ulps * group.unit;
+    if (group.layer == 0 || (hidden && !tolerance.rounds)) continue;
     reached += columns;
     auto reason = blindness(group, yard, tolerance);
     if (reason.empty()) continue;

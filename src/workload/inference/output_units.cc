@@ -19,6 +19,9 @@ using Series = std::vector<double>;
 
 // Of the largest column: what engines leave in a column that is nothing but their rounding.
 constexpr double kLeast = 0x1p-48;
+// Half a unit in the last place of values up to 1: sigmoid and softmax round like that, however small a
+// probability is.
+constexpr double kOfProbabilities = 0x1p-25;
 
 struct SmallChange {
   Series Yardstick::*squares;
@@ -36,11 +39,23 @@ double half_unit(float value) {
 // Mean squares of everything that is looked at, by column.
 struct ByColumn {
   Columns columns;
-  Series size, error, half_units, depends;
+  Series size, error, half_units, depends, probabilities;
 };
 
+// Squares; 0 for columns with values outside 0 to 1, and for all where none of them comes near 1.
+Series rounding_of_probabilities(const Series& outside, const Series& near_one) {
+  bool any = false;
+  Series squares(outside.size(), 0.0);
+  for (std::size_t c = 0; c < outside.size(); ++c) {
+    if (outside[c] > 0) continue;
+    squares[c] = kOfProbabilities * kOfProbabilities;
+    any = any || near_one[c] > 0;
+  }
+  return any ? squares : Series(outside.size(), 0.0);
+}
+
 ByColumn by_column(const ComparedRows& outputs, const ComparedRows& reference) {
-  ByColumn by{Columns(reference), {}, {}, {}, {}};
+  ByColumn by{Columns(reference), {}, {}, {}, {}, {}};
   const auto mean = mean_sample(reference);
   const auto squared = [](double v) { return v * v; };
   const auto value = [&](std::size_t i) { return static_cast<double>(reference.values[i]); };
@@ -50,6 +65,9 @@ ByColumn by_column(const ComparedRows& outputs, const ComparedRows& reference) {
       means([&](std::size_t i) { return squared(difference(outputs.values[i], reference.values[i])); });
   by.half_units = means([&](std::size_t i) { return squared(half_unit(reference.values[i])); });
   by.depends = means([&](std::size_t i) { return squared(value(i) - mean[i % mean.size()]); });
+  by.probabilities = rounding_of_probabilities(
+      means([&](std::size_t i) { return value(i) >= 0 && value(i) <= 1 ? 0.0 : 1.0; }),
+      means([&](std::size_t i) { return value(i) >= 0.5 ? 1.0 : 0.0; }));
   return by;
 }
 
@@ -63,8 +81,9 @@ double rms(const Series& squares, const std::vector<std::size_t>& columns) {
 // The largest unit of these columns, and what it is from.
 std::pair<double, std::string_view> unit_of(const Yardstick& yard, const ByColumn& by, double least,
                                             const std::vector<std::size_t>& columns) {
-  std::pair<double, std::string_view> unit{std::max({rms(by.half_units, columns), least, double{FLT_MIN}}),
-                                           kChanges.front().words};
+  std::pair<double, std::string_view> unit{
+      std::max({rms(by.half_units, columns), rms(by.probabilities, columns), least, double{FLT_MIN}}),
+      kChanges.front().words};
   for (const auto& change : kChanges)
     if (const double found = rms(yard.*change.squares, columns); found > unit.first)
       unit = {found, change.words};
@@ -77,6 +96,7 @@ GroupUnits group_units(const Yardstick& yard, const ByColumn& by, double least, 
   found.error = rms(by.error, group.columns);
   found.layer = rms(yard.layer, group.columns);
   found.depends = rms(by.depends, group.columns);
+  found.of_probabilities = found.unit == rms(by.probabilities, group.columns);
   for (const std::size_t column : group.columns) {
     const double own = unit_of(yard, by, least, {column}).first;
     found.worst_column =

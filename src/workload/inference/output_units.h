@@ -15,8 +15,9 @@ struct GroupUnits {
   double unit = 0;     // the largest of what little changes do, at least half a unit in the last place
   std::string change;  // which one that is: "one unit in the last place of the inputs"
   double error = 0;
-  double layer = 0;         // one layer rounded to bfloat16
-  double depends = 0;       // what differs between the inputs; of a single input all of it
+  double layer = 0;               // one layer rounded to bfloat16
+  double depends = 0;             // what differs between the inputs; of a single input all of it
+  bool of_probabilities = false;  // the unit is what functions with values from 0 to 1 round away
   double worst_column = 0;  // largest error of a column, in its own unit or the group's, whichever is larger
   [[nodiscard]] double in_units() const { return error / unit; }
 };

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kDraws = 2;                   // of a fast model
+constexpr std::uint64_t kDraws = 2, kManyDraws = 8;   // the latter for the largest unit
 constexpr double kRunNs = 0.5e9;                      // one changed run may take this long, but
 constexpr std::int64_t kFewest = 4;                   // inputs are changed at least
 constexpr std::int64_t kLargestCopy = 2'000'000'000;  // bytes of a file that is written again
@@ -108,7 +108,7 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
     for (auto& view : views) {
       Tensor& copy = copies.emplace_back(TensorSpec{view.name, view.dtype, view.shape});
       std::memcpy(copy.data(), view.data, copy.size_bytes());
-      if (change) change(copy, seed + static_cast<std::uint64_t>(b) * kDraws);
+      if (change) change(copy, seed + static_cast<std::uint64_t>(b) * kManyDraws);
       view = copy.view();
     }
     append_outputs(outputs, infer(engine, views), spec.batch, spec.samples);
@@ -154,6 +154,7 @@ class Study {
   Change rounding(const ComparedOutputs& changed);
   void set(Series Yardstick::*kind, const Change& change);
   [[nodiscard]] bool needs_more() const;
+  static void raise(Change& largest, const Change& other);
   bool read_file();
   ComparedOutputs run_again(const pass::PassSpec& spec);
   ComparedOutputs run_file(const std::function<void(onnx::proto::ModelProto&)>& change, bool fused = false);
@@ -194,10 +195,11 @@ Study::Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engin
     labels = true;
   }
   for (const auto& input : spec.model.inputs) units_ = std::max(units_, units_of(input.dtype));
+  if (spec.accuracy.every_change) draws_ = kManyDraws;
   if (labels || took_ns <= kRunNs) return;
   const std::int64_t least = std::min(batches_, (kFewest + spec.batch - 1) / spec.batch);
   const double fit = static_cast<double>(batches_) * kRunNs / took_ns;
-  draws_ = 1;
+  if (!spec.accuracy.every_change) draws_ = 1;
   batches_ = std::clamp(static_cast<std::int64_t>(fit), least, batches_);
 }
 
@@ -239,6 +241,14 @@ bool Study::needs_more() const {
   return spec_.accuracy.every_change || std::ranges::any_of(outputs_, [](const auto& output) {
            return output.left_out.empty() && output.rows.yardstick->flips.empty() && !has_unit(output.rows);
          });
+}
+
+void Study::raise(Change& largest, const Change& other) {
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    if (largest[i].empty()) largest[i] = other[i];
+    for (std::size_t c = 0; c < std::min(largest[i].size(), other[i].size()); ++c)
+      largest[i][c] = std::max(largest[i][c], other[i][c]);
+  }
 }
 
 bool Study::read_file() {
@@ -289,18 +299,19 @@ void Study::move_weights() {
   set(&Yardstick::weights, rounding(run_file([](auto& copy) { onnx::move_all_weights(copy, 1); })));
 }
 
-// Fused, and with long sums one element after the other: engines differ in both.
+// Fused, and with long sums one element after the other: engines differ in both, and the larger counts.
 void Study::change_order() {
   phase_("other order");
   const bool can_fuse = spec_.settings.options.contains(kGraphOptimization);
+  Change largest(outputs_.size());
+  if (can_fuse) largest = rounding(run_file([](auto&) {}, true));
   auto copy = model_;
-  const bool has_sums = onnx::sum_in_sequence(copy) > 0;
-  const auto run = [&](auto&& change) { set(&Yardstick::order, rounding(run_file(change, can_fuse))); };
   try {
-    if (has_sums) return run([&](auto& model) { model = std::move(copy); });
+    if (onnx::sum_in_sequence(copy) > 0)
+      raise(largest, rounding(run_file([&](auto& model) { model = std::move(copy); }, can_fuse)));
   } catch (const Error&) {  // a sum of a type that the engine does not sum so
   }
-  if (can_fuse) run([](auto&) {});
+  set(&Yardstick::order, largest);
 }
 
 // One layer towards each output; a layer on the way to several is rounded once.

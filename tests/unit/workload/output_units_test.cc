@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/output_units.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "workload/inference/accuracy_gate.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr double kTiny = 1e-30, kSeen = 1e-14;  // mean squares of what little changes do to a column
+
+// Two inputs, two columns that come near `scale` and two of next to nothing.
+ComparedRows columns(float scale, float error = 0) {
+  ComparedRows rows{2, 1, 4, {}, true, 2, 1, DType::kFloat32};
+  rows.values = {0.9F * scale, 0.1F * scale, 1e-8F * scale,         0.0F,
+                 0.2F * scale, 0.7F * scale, 1e-8F * scale + error, 0.0F};
+  rows.sample_shape = {4};
+  return rows;
+}
+
+ComparedRows reference(float scale) {
+  auto rows = columns(scale);
+  const double square = static_cast<double>(scale) * static_cast<double>(scale);
+  rows.yardstick = Yardstick{.inputs = {kSeen * square, kSeen * square, kTiny * square, kTiny * square},
+                             .layer = {1e-6 * square, 1e-6 * square, kTiny * square, kTiny * square},
+                             .layer_name = "conv"};
+  return rows;
+}
+
+double worst(float scale, float error) {
+  double most = 0;
+  for (const auto& group : units_of(columns(scale, error), reference(scale)))
+    most = std::max(most, group.in_units());
+  return most;
+}
+
+// As sigmoid rounds: 0 or 6e-8 where 1e-8 is right.
+TEST(OutputUnits, ProbabilitiesRoundLikeOne) {
+  EXPECT_LT(worst(1, 0x1p-24F), 5);
+  EXPECT_GT(worst(1, 1e-6F), 5);
+}
+
+TEST(OutputUnits, OtherSmallColumnsHaveTheirOwnUnit) {
+  EXPECT_GT(worst(100, 0x1p-24F), 5) << "pixels beside them";
+  EXPECT_GT(worst(1e-3F, 0x1p-27F), 5) << "nothing comes near 1";
+}
+
+TEST(OutputUnits, ProbabilitiesThatNoLayerMovesVisiblyBlindNobody) {
+  const pass::Tolerance fp32{.max_rel_err = 1e-4, .centred_cosine = 0.99999, .ulps = 5};
+  const auto right = reference(1);
+  EXPECT_EQ(judge_outputs(columns(1, 0x1p-24F), &right, fp32, {}).verdict, "passed");
+}
+
+}  // namespace
+}  // namespace paceline::workload
