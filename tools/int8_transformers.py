@@ -76,9 +76,10 @@ def row(name, engine, fp32, int8):
         return f"| {name} | {engine} | | | {int8['reason']} | | |"
     share = {e["precision"]: e["flops_share"] for e in int8["precision"]["executed"]}["int8"]
     ratio = int8["speedup"]["ratio"]
+    size = f"{ratio['value']:.2f} ({ratio['ci_low']:.2f}–{ratio['ci_high']:.2f})" if ratio["value"] and ratio["ci_low"] else f"no size: {int8['speedup']['reason']}"
     p50 = [f"{case['headline']['p50_ns']['value'] / 1e6:.2f}" for case in (fp32, int8)]
     cosine = int8["correctness"]["centred_cosine"] or min(o["centred_cosine"] for o in int8["correctness"]["outputs"])
-    return (f"| {name} | {engine} | {p50[0]} | {p50[1]} | {ratio['value']:.2f} ({ratio['ci_low']:.2f}–{ratio['ci_high']:.2f}) | {100 * share:.0f} % | "
+    return (f"| {name} | {engine} | {p50[0]} | {p50[1]} | {size} | {100 * share:.0f} % | "
             f"{cosine:.4f} | {int8['correctness']['verdict']} |")
 
 
