@@ -97,13 +97,8 @@ class TwoHeads(nn.Module):
         return self.boxes(t).flatten(2).transpose(1, 2), torch.sigmoid(self.scores(t)).flatten(2).transpose(1, 2)
 
 
-class OneTable(nn.Module):
+class OneTable(TwoHeads):
     """A detector whose boxes in pixels and scores below 1 are columns of one output."""
-
-    def __init__(self):
-        super().__init__()
-        self.trunk = nn.Sequential(conv(3, 16, stride=2), conv(16, 32, stride=2))
-        self.boxes, self.scores = nn.Conv2d(32, 4, 1), nn.Conv2d(32, 10, 1)
 
     def forward(self, x):
         t = self.trunk(x)

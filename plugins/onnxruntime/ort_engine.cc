@@ -250,7 +250,7 @@ constexpr const char* kRounded =
 
 }  // namespace
 
-// The numbers of one inference in a session of its own.
+// Runs one inference in a separate session and returns the numbers of its outputs.
 std::vector<float> OrtEngine::numbers(const SlotState& state, const Ort::SessionOptions& options) const {
   auto session = open_session(environment(), model_.file, options.Clone());
   Ort::AllocatorWithDefaultOptions allocator;

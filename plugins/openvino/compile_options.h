@@ -17,7 +17,7 @@ inline constexpr const char* kDevice = "CPU";
 // unknown option or value. Where fp32 is asked for, activations are never rounded to 8 bits.
 ov::AnyMap compile_options(ov::Core& core, const plugin::EngineSettings& settings);
 
-// The same without such rounding, and whether a compiled model may round.
+// Without such rounding, and whether a compiled model may round.
 ov::AnyMap without_rounding(ov::AnyMap options);
 bool has_rounding(const ov::CompiledModel& model);
 

@@ -5,7 +5,7 @@
 
 namespace paceline::openvino_plugin {
 
-// What is said of a model with subnormal constants, which OpenVINO takes as 0; empty: it has none.
+// A sentence about a model with subnormal constants, which OpenVINO takes as 0; empty: it has none.
 std::string subnormal_note(const ov::Model& graph);
 
 }  // namespace paceline::openvino_plugin

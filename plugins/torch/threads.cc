@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-// Of LibTorch's OpenMP, where it has one.
+// The function of LibTorch's OpenMP, where it has one.
 extern "C" __attribute__((weak)) int omp_get_thread_limit();
 
 namespace paceline::torch_plugin {

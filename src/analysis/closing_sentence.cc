@@ -111,7 +111,7 @@ std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
   return few ? enough_text(one, s.ratio.confidence) : "";
 }
 
-// Of pairs that allow no more.
+// The sentence where pairs allow a direction alone.
 std::string direction_sentence(const CaseResult& one, const CaseResult& base,
                                const std::pair<std::string, std::string>& names) {
   const bool first = one.speedup.verdict == result::kFaster;

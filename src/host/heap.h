@@ -7,7 +7,7 @@
 namespace paceline::host {
 
 // The file name of the library whose malloc this process calls; empty: the C library's. A preloaded or
-// linked allocator has rules of its own.
+// linked allocator has other rules.
 std::string other_allocator();
 
 // Lets the C library keep freed memory in the process, so that every iteration finds the same heap. By

@@ -37,7 +37,7 @@ bool is_positive(const Number& value) {
 }
 
 // A repetition whose median is longer than what an inference computes: it contains a wait for a CPU. A load
-// has waits of its own.
+// has other waits.
 bool median_waited(const CaseResult& one, const Repetition& r) {
   constexpr double kLeastWait = 0.05, kLongerThanComputed = 1.05;
   const double lost = r.noise.runq_wait_frac.value().value_or(0) + r.noise.steal_frac.value().value_or(0);

@@ -39,7 +39,7 @@ def int4_file():
 
 
 def few_bits_file(level):
-    """The product that ONNX Runtime makes of the above, with an accuracy level of its own."""
+    """The product that ONNX Runtime makes of the above, with another accuracy level."""
     nodes = [node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", name="y", K=ROWS, N=COLUMNS, bits=4, block_size=32, accuracy_level=level)]
     tensors = [typed_weights("w", (COLUMNS, 2, 16), packed(), UINT8, "B"), weights("s", (2 * COLUMNS,), scales(2 * COLUMNS))]
     return model(nodes, inputs=[("x", ("N", ROWS))], outputs=[("y", ("N", COLUMNS))], tensors=tensors, opset=21, version=10, domains=["com.microsoft"])

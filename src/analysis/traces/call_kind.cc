@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 19> kLibraries{"nccl",
                                                       "crossdevicereduce",
                                                       "quickreduce",
                                                       "userbuffers"};
-// Likewise of collectives, but not where a compiler or a library of operators names what it fused.
+// Names of collectives, but not where a compiler or a library of operators names what it fused.
 constexpr std::array<std::string_view, 7> kCollectives{"allreduce", "allgather", "reducescatter", "alltoall",
                                                        "all2all",   "moea2a",    "lamport"};
 constexpr std::array<std::string_view, 5> kComputing{"triton", "atnative", "voidatnative", "cutlass",

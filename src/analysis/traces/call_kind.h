@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-// What ranks do in one exchange, as its names say.
+// A kind of exchange between ranks, as its names say.
 namespace paceline::analysis::traces {
 
 enum class CallKind : std::uint8_t {
@@ -35,7 +35,7 @@ constexpr bool is_collective(CallKind kind) {
   return kind >= CallKind::kAllReduce && kind <= CallKind::kScatter;
 }
 
-// Of a call of the host (c10d::allreduce_, nccl:all_reduce, "_allgather_base"), or of a kernel.
+// The kind of a call of the host (c10d::allreduce_, nccl:all_reduce, "_allgather_base"), or of a kernel.
 CallKind kind_of_call(std::string_view name);
 
 // Whether a kernel of the device exchanges data between ranks: of a library, or somebody's own all-reduce.

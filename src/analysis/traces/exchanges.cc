@@ -15,7 +15,7 @@ namespace {
 // Indices into the exchanges of each rank's step; empty of a rank that takes no part.
 using Places = std::vector<std::vector<std::size_t>>;
 
-// The same for exchanges that are at the same time on some rank.
+// Exchanges that are at the same time on some rank, as one.
 struct Joint {
   Places places;
   bool together = false;  // it ends on all that take part together

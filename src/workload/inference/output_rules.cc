@@ -165,10 +165,12 @@ std::string blindness(const GroupUnits& group, const Yardstick& yard, const pass
 std::string blindness(const std::vector<GroupUnits>& groups, const Yardstick& yard,
                       const pass::Tolerance& tolerance) {
   double reached = 0, blind = 0, most = 0;
+  bool any_hidden = false;
   std::string why;
   for (const auto& group : groups) {
     const auto columns = static_cast<double>(group.group.columns.size());
     const bool hidden = group.of_probabilities && group.layer <= tolerance.ulps * group.unit;
+    any_hidden = any_hidden || (hidden && group.layer > 0);
     if (group.layer == 0 || (hidden && !tolerance.rounds)) continue;
     reached += columns;
     auto reason = blindness(group, yard, tolerance);
@@ -176,6 +178,9 @@ std::string blindness(const std::vector<GroupUnits>& groups, const Yardstick& ya
     blind += columns;
     if (columns > most) most = columns, why = std::move(reason);
   }
+  if (reached == 0 && any_hidden)
+    return fmt::format("rounding {} to bfloat16 changes it by less than its probabilities are rounded",
+                       yard.layer_name);
   if (reached == 0)
     return fmt::format("it does not depend on {}, which was rounded to bfloat16", yard.layer_name);
   return blind > kMostBlind * reached ? why : "";

@@ -81,9 +81,10 @@ double rms(const Series& squares, const std::vector<std::size_t>& columns) {
 // The largest unit of these columns, and what it is from.
 std::pair<double, std::string_view> unit_of(const Yardstick& yard, const ByColumn& by, double least,
                                             const std::vector<std::size_t>& columns) {
-  std::pair<double, std::string_view> unit{
-      std::max({rms(by.half_units, columns), rms(by.probabilities, columns), least, double{FLT_MIN}}),
-      kChanges.front().words};
+  std::pair<double, std::string_view> unit{std::max({rms(by.half_units, columns), least, double{FLT_MIN}}),
+                                           kChanges.front().words};
+  if (const double found = rms(by.probabilities, columns); found > unit.first)
+    unit = {found, "rounding in a function with values from 0 to 1"};
   for (const auto& change : kChanges)
     if (const double found = rms(yard.*change.squares, columns); found > unit.first)
       unit = {found, change.words};
