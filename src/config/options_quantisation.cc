@@ -38,7 +38,7 @@ constexpr std::array kQuantisationRows{
            .unit = "inputs",
            .range = {1, 100'000},
            .idle = {Idle::kNotInt8},
-           .help = "Number of calibration inputs."}),
+           .help = "Number of calibration inputs; 8 random ones in a first look of infer."}),
     aside({.name = "quantisation.exclude",
            .form = kList,
            .idle = {Idle::kNotInt8},
