@@ -118,9 +118,8 @@ class TimedLoop {
     last_report_ns_ = now_ns;
     if (!hooks_.progress) return;
     Progress progress{phase_, static_cast<std::int64_t>(current_->size()), now_ns - phase_start_ns_};
-    if (result_.checks > 0)
-      progress.decision = &result_.stop;
-    else if (phase_ == Phase::kMeasure && !current_->empty())
+    if (result_.checks > 0) progress.decision = &result_.stop;
+    if (phase_ == Phase::kMeasure && !current_->empty())
       progress.median_ns = stats::median(per_iteration_ns(*current_, 0, result_.batch));
     hooks_.progress(progress);
   }

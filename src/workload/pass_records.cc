@@ -34,12 +34,11 @@ pass::ProgressRecord to_progress(const measure::Progress& p) {
                               {},
                               {}};
   if (p.median_ns) record.p50_ns = *p.median_ns;
-  if (p.decision != nullptr) {
-    const auto& p50 = p.decision->first;
-    record.p50_ns = {p50.value, "insufficient_samples"};
-    record.ci_low_ns = {p50.ci_low, "insufficient_samples"};
-    record.ci_high_ns = {p50.ci_high, "insufficient_samples"};
-  }
+  if (p.decision == nullptr || p.decision->first.ppm != stats::kPpmP50) return record;
+  const auto& p50 = p.decision->first;
+  if (p50.value) record.p50_ns = *p50.value;  // else the median stands, which needs no interval
+  record.ci_low_ns = {p50.ci_low, "insufficient_samples"};
+  record.ci_high_ns = {p50.ci_high, "insufficient_samples"};
   return record;
 }
 
