@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 8> kCalibration{
     "quantisation.samples", "calib_data", "calib_images",    "calib_cache", "labels",
     "load_inputs",          "image_dir",  "int8_sensitivity"};
 constexpr std::array<FirstLook, 4> kFirstLook{{{"stop.t_max_s", "2", "1", kLengths},
-                                               {"warmup.max_time_s", "2", "1.5", kWarmup},
+                                               {"warmup.max_time_s", "2", "0.75", kWarmup},
                                                {"accuracy.samples", "16", "16", kEvidence},
                                                {"quantisation.samples", "8", "8", kCalibration}}};
 

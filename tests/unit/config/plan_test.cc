@@ -146,7 +146,7 @@ TEST(Plan, AFirstLookWarmsUpForTwoSecondsAtMost) {
   };
   EXPECT_EQ(limit({}), 2);
   EXPECT_EQ(limit({"--repetitions", "5"}), 2);
-  EXPECT_EQ(limit({"--repetitions", "6"}), 1.5);
+  EXPECT_EQ(limit({"--repetitions", "6"}), 0.75);
   EXPECT_EQ(limit({"--warmup.min_time_s", "7"}), 60);
   EXPECT_EQ(limit({"--stop.t_max_s", "60"}), 60);
 }
