@@ -17,6 +17,7 @@ namespace paceline::run {
 namespace {
 
 constexpr int kVainWaits = 2;
+constexpr std::int64_t kStillQuietNs = 1'000'000'000;  // after a window without others
 
 // At the pace so far.
 double seconds_left(double seconds, std::size_t done, std::size_t of) {
@@ -67,6 +68,7 @@ void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::
 // Neighbours that stayed through several waits are there to stay: waiting for each pass would cost more than
 // the passes.
 void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
+  if (quiet_at_ns_ > 0 && SteadyClock{}.now_ns() - quiet_at_ns_ < kStillQuietNs) return;
   const auto check = waits_in_vain_ >= kVainWaits      ? QuietCheck::kLook
                      : repetition > 0 || c.later_check ? QuietCheck::kShort
                                                        : QuietCheck::kFull;
@@ -135,6 +137,7 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
   }
   if (outcome.ok) {
     outcome.report.repetition.index = repetition;
+    quiet_at_ns_ = was_quiet(outcome.report.repetition.noise) ? SteadyClock{}.now_ns() : 0;
     const bool again = c.again.contains(repetition);
     const auto trained = outcome.report.get<pass::TrainingReport>().trained;
     apply_repetition(c, std::move(outcome.report));

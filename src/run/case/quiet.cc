@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host/cpu_choice.h"
+#include "host/cpu_times.h"
 #include "host/idle_gate.h"
 
 namespace paceline::run {
@@ -35,6 +36,13 @@ bool wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observ
   const auto report = host::wait_until_quiet(
       gate, [&](const std::string& words) { observer.warning(words); }, seams);
   return report.outcome != host::IdleOutcome::kStillBusy;
+}
+
+bool was_quiet(const result::Noise& window) {
+  const auto ticks = host::cpu_use_now(host::SystemFiles{}).ticks;
+  if (!window.foreign_cpu_frac || !ticks) return false;
+  const auto allowed = static_cast<double>(host::allowed_cpus().size());
+  return *window.foreign_cpu_frac * ticks->cpus <= host::IdleGateOptions{}.max_foreign_frac * allowed;
 }
 
 }  // namespace paceline::run

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "config/plan.h"
+#include "result/case_result.h"
 #include "run/case/observer.h"
 
 namespace paceline::run {
@@ -16,5 +17,8 @@ enum class QuietCheck { kFull, kShort, kLook };
 // an interrupt. False: waiting was in vain.
 bool wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
                     const std::atomic<bool>& interrupt);
+
+// Whether others used no more in a timed window than wait_for_quiet() allows. False where nobody can tell.
+bool was_quiet(const result::Noise& window);
 
 }  // namespace paceline::run
