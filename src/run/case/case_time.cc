@@ -8,7 +8,6 @@
 #include "config/vocabulary.h"
 #include "host/cpu_choice.h"
 #include "host/fma_probe.h"
-#include "stats/quantile.h"
 
 namespace paceline::run {
 namespace {
@@ -18,14 +17,14 @@ constexpr double kAssumedSampleS = 0.1;  // of a model whose size only its file 
 // Share of the plain loop's speed that models reach; small ones spend their time between operators.
 constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
 
-// A few hundredths of a second show how fast this machine is now.
+// A few hundredths of a second show how fast this machine is: the best of them, since others slow some down.
 double ceiling_flops_per_s(int threads) {
   static std::map<int, double> known;
   const auto [it, fresh] = known.try_emplace(threads, kAssumedFlopsPerS / kReached);
   if (!fresh) return it->second;
   double most = 0;
   for (const auto& rate : host::measure_fma_rates(threads, 5, 0.005))
-    most = std::max(most, stats::median(rate.flops_per_s));
+    for (const double flops : rate.flops_per_s) most = std::max(most, flops);
   if (most > 0) it->second = most;
   return it->second;
 }
