@@ -10,6 +10,8 @@ import unittest
 
 import paceline_cli as cli
 
+FASTER = r"([\d.]+ times as fast as|faster than)"  # no size where processes waited for CPUs
+
 
 def last_words(result):
     return " ".join(result.out.rstrip().split("\n\n")[-1].split())
@@ -39,13 +41,14 @@ class Claims(cli.CliTest):
         self.assertIn("No claim about its speed-up: 6 of 6 repetitions", page)
         self.assert_code(self.run_cli(*command.group(1).split(), "-q"), 0)
         again = self.summary(run)["cases"][0]["speedup"]
-        self.assertEqual((again["pairs"], again["pairs_apart"]), (6, 0))
+        self.assertEqual(again["pairs_apart"], 0)
+        self.assertIn(again["pairs"], (6, 12))  # six more where processes waited for CPUs
 
     def test_two_cases_end_with_one_sentence(self):
         plan = self.spin_plan("env: {SPIN_US: [100, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
         result = self.run_cli("run", plan)
         self.assert_code(result, 0)
-        self.assertRegex(last_words(result), r"^spin .*is [\d.]+ times as fast as .* \([\d.]+–[\d.]+\)")
+        self.assertRegex(last_words(result), rf"^spin .*is {FASTER} .*")
         self.assertRegex(self.infer("-o", "one").out, r"takes [\d.]+ .?s an inference")
 
 
@@ -53,7 +56,7 @@ class Claims(cli.CliTest):
         plan = self.spin_plan("env: {SPIN_US: [2000, 200, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
         result = self.run_cli("run", plan)
         self.assert_code(result, 0)
-        self.assertRegex(last_words(result), r"^The fastest is spin fp32 env.SPIN_US=200: [\d.]+ times as fast as spin fp32 env.SPIN_US=1000 \([\d.]+–[\d.]+\); ")
+        self.assertRegex(last_words(result), rf"^The fastest is spin fp32 env.SPIN_US=200: {FASTER} spin fp32 env.SPIN_US=1000( \([\d.]+–[\d.]+\))?; ")
         few = self.run_cli("run", self.spin_plan("env: {SPIN_US: [2000, 200, 1000]}", name="few.yaml"))
         self.assertRegex(last_words(few), r"^Which of 3 cases is the fastest is not claimed: fewer than six .*--repetitions 6.*SPIN_US=200")
 
