@@ -54,5 +54,17 @@ TEST(OutputUnits, ProbabilitiesThatNoLayerMovesVisiblyBlindNobody) {
   EXPECT_EQ(judge_outputs(columns(1, 0x1p-24F), &right, fp32, {}).verdict, "passed");
 }
 
+TEST(OutputUnits, ProbabilitiesThatNoLayerMovesAtAllCannotBeJudged) {
+  const pass::Tolerance fp32{.max_rel_err = 1e-4, .centred_cosine = 0.99999, .ulps = 5};
+  auto right = reference(1);
+  right.yardstick->inputs.assign(4, 1e-20);
+  right.yardstick->layer.assign(4, 1e-18);
+  const auto judged = judge_outputs(columns(1), &right, fp32, {});
+  EXPECT_EQ(judged.verdict, "cannot_say");
+  ASSERT_FALSE(judged.outputs.empty());
+  const auto& why = judged.outputs.front().blind;
+  EXPECT_NE(why.find("less than its probabilities are rounded"), std::string::npos) << why;
+}
+
 }  // namespace
 }  // namespace paceline::workload
