@@ -2,6 +2,7 @@
 // Reads all metrics of one GPU, and keeps what it cannot be asked.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nvml/metrics.h"
@@ -9,24 +10,38 @@
 
 namespace paceline::nvml_plugin {
 
-inline constexpr const char* kLeftOut = "left_out";  // what is not read, and why, in words
+// What is not read, and why, in words; empty again when all is read. "everything: …" of a GPU that is lost.
+inline constexpr const char* kLeftOut = "left_out";
 
 class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".
   DeviceReader(Source source, std::string name, bool pcie);
-  // Metrics that are read this often or more often. Those that the GPU does not report are listed once, as
-  // words in metric left_out. Throws Error(kUnavailable) where the GPU is lost.
+  // Metrics that are read this often or more often. One that has no value this time is not finite, or an
+  // empty text. What the GPU does not report is listed in metric left_out when that changes, and while it may
+  // pass. Of a GPU that is lost only that is told, until it answers again.
   void read(Often often, std::vector<plugin::Reading>& into);
+  // Why the GPU does not answer: "cuda:0 does not answer any more (GPU is lost); …"; empty: it does.
+  [[nodiscard]] std::string loss() const;
+  // Tells what is left out at the next reading, as at the first one.
+  void tell_again() { told_.clear(); }
 
  private:
-  void leave_out(const Probe& probe);
+  struct Asked {
+    const Probe* probe;
+    std::string why{};   // it has no value; empty: it has
+    bool ended = false;  // and it is asked no more
+  };
+  void ask(Asked& one, std::vector<plugin::Reading>& into);
+  void tell(std::vector<plugin::Reading>& into);
+  [[nodiscard]] std::string too_much(const Probe& probe) const;
 
   Source source_;
   std::string name_;
-  std::vector<const Probe*> probes_;
+  std::vector<Asked> asked_;
   Values values_;
-  std::vector<std::string> left_out_;  // "energy: Not Supported"
+  std::string lost_;  // in the driver's words
+  std::string told_;  // of what is left out
 };
 
 }  // namespace paceline::nvml_plugin

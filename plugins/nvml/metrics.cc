@@ -29,6 +29,7 @@ bool number(Source& source, Values& into, double scale, const char* name, Argume
   const auto result =
       source.library.code<Code(Device, Arguments..., Number*)>(name, source.device, arguments..., &value);
   if (!source.succeeds(name, result)) return false;
+  if (nvml::is_no_value(value)) return source.refuses(kNoData, nvml::kNoValue);
   into.emplace_back(static_cast<double>(value) * scale);
   return true;
 }
@@ -41,6 +42,8 @@ bool field(Source& source, Values& into, double scale, unsigned id, unsigned sco
   if (result == nvml::kSuccess) result = value.code;
   if (!source.succeeds("nvmlDeviceGetFieldValues", result)) return false;
   const bool narrow = value.type == kUnsignedInt || value.type == kSignedInt;
+  if (narrow ? nvml::is_no_value(value.value.narrow) : nvml::is_no_value(value.value.wide))
+    return source.refuses(kNoData, nvml::kNoValue);
   const auto whole = narrow ? Wide{value.value.narrow} : value.value.wide;
   into.emplace_back(static_cast<double>(whole) * scale);
   return true;
@@ -64,6 +67,7 @@ bool energy(Source& s, Values& into) {
   constexpr const char* kName = "nvmlDeviceGetTotalEnergyConsumption";
   Wide now = 0;
   if (!s.succeeds(kName, s.library.code<Code(Device, Wide*)>(kName, s.device, &now))) return false;
+  if (nvml::is_no_value(now)) return s.refuses(kNoData, nvml::kNoValue);
   const Wide before = std::exchange(s.energy_mj, now).value_or(now);
   if (now < before) {
     if (before >= kNarrow || before - now < kNarrow / 2)
@@ -84,8 +88,16 @@ bool utilization(Source& s, Values& into) {
   nvml::Utilization rates{};
   if (!s.succeeds(kName, s.library.code<Code(Device, nvml::Utilization*)>(kName, s.device, &rates)))
     return false;
+  if (nvml::is_no_value(rates.gpu) || nvml::is_no_value(rates.memory))
+    return s.refuses(kNoData, nvml::kNoValue);
   into.emplace_back(static_cast<double>(rates.gpu));
   into.emplace_back(static_cast<double>(rates.memory));
+  return true;
+}
+
+bool bytes(Source& s, Values& into, Wide used) {
+  if (nvml::is_no_value(used)) return s.refuses(kNoData, nvml::kNoValue);
+  into.emplace_back(static_cast<double>(used));
   return true;
 }
 
@@ -93,16 +105,12 @@ bool memory_used(Source& s, Values& into) {
   nvml::MemoryV2 newer{};
   const int result =
       s.library.code<Code(Device, nvml::MemoryV2*)>("nvmlDeviceGetMemoryInfo_v2", s.device, &newer);
-  if (result == nvml::kSuccess) {
-    into.emplace_back(static_cast<double>(newer.used));
-    return true;
-  }
+  if (result == nvml::kSuccess) return bytes(s, into, newer.used);
   if (result != nvml::kFunctionNotFound) return s.succeeds("nvmlDeviceGetMemoryInfo_v2", result);
   nvml::Memory older{};
   constexpr const char* kName = "nvmlDeviceGetMemoryInfo";
   if (!s.succeeds(kName, s.library.code<Code(Device, nvml::Memory*)>(kName, s.device, &older))) return false;
-  into.emplace_back(static_cast<double>(older.used));
-  return true;
+  return bytes(s, into, older.used);
 }
 
 bool slowdown(Source& s, Values& into) {
@@ -148,17 +156,17 @@ bool other_processes(Source& s, Values& into) {
 // Utilization is a mean of up to a second in the driver. The energy counter of an H200 takes 3.5 ms of a
 // core.
 constexpr std::array kProbes{
-    Probe{{"sm_clock", "MHz"}, {}, sm_clock},
-    Probe{{"power", "W"}, {}, power},
+    Probe{{"sm_clock", "MHz", 1e5}, {}, sm_clock},
+    Probe{{"power", "W", 1e5}, {}, power},
     Probe{{"slowdown", ""}, {}, slowdown},
     Probe{{"energy", "J"}, {}, energy, Often::kRare},
-    Probe{{"memory_clock", "MHz"}, {}, memory_clock, Often::kSlow},
-    Probe{{"temperature", "°C"}, {}, temperature, Often::kSlow},
-    Probe{{"utilization", "%"}, {"memory_utilization", "%"}, utilization, Often::kSlow},
-    Probe{{"memory_used", "B"}, {}, memory_used, Often::kSlow},
+    Probe{{"memory_clock", "MHz", 1e5}, {}, memory_clock, Often::kSlow},
+    Probe{{"temperature", "°C", 250}, {}, temperature, Often::kSlow},
+    Probe{{"utilization", "%", 100}, {"memory_utilization", "%", 100}, utilization, Often::kSlow},
+    Probe{{"memory_used", "B", 1e16}, {}, memory_used, Often::kSlow},
     Probe{{"nvlink_tx", "B"}, {"nvlink_rx", "B"}, nvlink, Often::kSlow},
     Probe{{"other_processes", "1"}, {}, other_processes, Often::kSlow},
-    Probe{{"pcie_tx", "B/s"}, {"pcie_rx", "B/s"}, pcie, Often::kSlow, true},
+    Probe{{"pcie_tx", "B/s", 1e13}, {"pcie_rx", "B/s", 1e13}, pcie, Often::kSlow, true},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is read of a GPU, as a table of the calls that tell it.
 #pragma once
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,7 @@ struct Source {
 using Values = std::vector<std::variant<double, std::string>>;
 struct Metric {
   std::string_view name, unit;
+  double most = std::numeric_limits<double>::infinity();  // beyond it, the driver's number is none
 };
 
 // At every reading; once per second, what changes slowly or costs much; at the ends of the window and every

@@ -71,8 +71,8 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
   library_.emplace();
   if (!library_->reason().empty()) throw Error(ErrorCode::kUnavailable, library_->reason());
   // The monitor asks for it, whatever its own process may compute on.
-  const bool all = settings.options.contains("driver_order");
-  const VisibleDevices visible(*library_, all ? nvml::Variable(driver_order) : nvml::own_variable);
+  waits_ = settings.options.contains("driver_order");
+  const VisibleDevices visible(*library_, waits_ ? nvml::Variable(driver_order) : nvml::own_variable);
   std::string reason = "the case runs on no NVIDIA GPU";
   for (const auto& name : settings.devices) {
     const auto device = device_named(name);
@@ -94,9 +94,16 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
 // the window.
 void NvmlSampler::warm_up() {
   std::vector<plugin::Reading> readings;
-  for (auto& device : devices_) device.read(Often::kRare, readings);
-  std::erase_if(readings, [](const auto& one) { return one.metric != kLeftOut; });
-  std::ranges::move(readings, std::back_inserter(refused_));
+  for (auto& device : devices_) {
+    device.read(Often::kRare, readings);
+    device.tell_again();
+  }
+  refuse_if_all_are_lost();
+}
+
+void NvmlSampler::refuse_if_all_are_lost() const {
+  if (!waits_ && std::ranges::none_of(devices_, [](const auto& one) { return one.loss().empty(); }))
+    throw Error(ErrorCode::kUnavailable, devices_.front().loss());
 }
 
 std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
@@ -106,6 +113,7 @@ std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
   const bool rare = moment == plugin::Moment::kEdge || number % (kRareEvery * slow_every_) == 0;
   const auto often = rare ? Often::kRare : number % slow_every_ == 0 ? Often::kSlow : Often::kAlways;
   for (auto& device : devices_) device.read(often, readings);
+  refuse_if_all_are_lost();
   return readings;
 }
 

@@ -20,12 +20,14 @@ class NvmlSampler : public plugin::Sampler {
 
  private:
   void warm_up();
+  void refuse_if_all_are_lost() const;
 
   std::optional<nvml::Library> library_;
   OwnProcesses own_;
   std::vector<DeviceReader> devices_;
   std::vector<plugin::Reading> refused_;  // what cannot be read, and why; told once
   int readings_ = 0, slow_every_ = 1;
+  bool waits_ = false;  // for GPUs that are lost, all of them included
 };
 
 }  // namespace paceline::nvml_plugin

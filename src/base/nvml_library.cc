@@ -74,7 +74,7 @@ int slowdowns_of(const Library& library, Device device, std::vector<std::string>
   if (bits & kThermal) into.emplace_back("thermal slowdown");
   if (bits & kPowerBrake) into.emplace_back("power brake");
   if ((bits & kHardware) && into.empty()) into.emplace_back("hardware slowdown");
-  if (bits & kPowerCap) into.emplace_back("power cap");
+  if (bits & kPowerCap) into.emplace_back(kPowerCapWords);
   return code;
 }
 

@@ -20,7 +20,18 @@ using Wide = unsigned long long;  // NOLINT(google-runtime-int): as declared the
 // Values of nvmlReturn_t.
 inline constexpr int kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kInsufficientSize = 7,
                      kFunctionNotFound = 13, kGpuIsLost = 15, kResetRequired = 16;
+// The GPU answers no more until it, or its host, is started again.
+constexpr bool is_loss(int code) {
+  return code == kGpuIsLost || code == kResetRequired;
+}
 inline constexpr unsigned kSmClock = 1, kMemoryClock = 2;  // nvmlClockType_t
+
+// A number of all ones (NVML_VALUE_NOT_AVAILABLE) beside a success: the driver has none.
+template <class Whole>
+constexpr bool is_no_value(Whole value) {
+  return value == static_cast<Whole>(-1);
+}
+inline constexpr const char* kNoValue = "the driver has no value for it";
 
 struct Memory {
   Wide total, free, used;
@@ -52,6 +63,16 @@ struct FieldValue {
     Wide wide;
   } value;
 };
+struct FabricInfo {  // of nvmlDeviceGetGpuFabricInfo
+  std::array<unsigned char, 16> cluster;
+  int status;  // nvmlReturn_t, of a registration that is complete
+  unsigned clique;
+  unsigned char state;
+};
+struct Margin {  // of nvmlDeviceGetMarginTemperature
+  unsigned version = sizeof(Margin) | 1U << 24U;
+  int celsius = 0;
+};
 inline constexpr unsigned kTextBytes = 96;  // the longest text that the library writes
 
 // The library while it is in use.
@@ -62,6 +83,9 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: the library can be called
+  [[nodiscard]] bool is_open() const {
+    return handle_ != nullptr;
+  }  // it is there, if it can be called or not
 
   // The code of nvml.h; kFunctionNotFound where this driver has no such function.
   template <class Signature, class... Arguments>
@@ -98,6 +122,7 @@ class Library {
 
 // What keeps a busy GPU below the clock that it was set to: "thermal slowdown", "power brake", "hardware
 // slowdown" where it is neither, "power cap"; the most severe first. Fills `into`, and returns the code.
+inline constexpr const char* kPowerCapWords = "power cap";
 int slowdowns_of(const Library& library, Device device, std::vector<std::string>& into);
 
 // A GPU as the driver lists it, by PCI address; empty: not known.

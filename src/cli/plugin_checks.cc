@@ -35,6 +35,8 @@ constexpr double kTimeoutS = 120;
 constexpr const char* kCudaFix =
     "where CUDA's libraries are missing, install torch with pip in full and build with "
     "PACELINE_TORCH_ROOT=<its torch folder>";
+constexpr const char* kGpuFix =
+    "nvidia-smi must list the GPU; the rows above on GPUs, and dmesg, show why it cannot compute";
 
 bool all_on(const plugin::Manifest& manifest, const char* device) {
   return std::all_of(manifest.capabilities.begin(), manifest.capabilities.end(),
@@ -72,17 +74,20 @@ void add_libraries(const plugin::Manifest& manifest, const run::PluginDescriptio
   }
 }
 
-// Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device,
-// or without the libraries for it, is not at fault. `state` becomes what machines are compared by.
+// Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device is
+// not at fault; one that shows a device on which nothing runs is. `state` becomes what machines are compared
+// by.
 CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state, Facts& facts) {
   state = "not built";
-  if (!manifest.not_built_because.empty())
-    return {CheckStatus::kSkip, plugin::absence(manifest), manifest.fix};
   const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
   const host::SystemFiles files;
+  const auto absent = on_cuda ? host::no_visible_device_reason(files) : "";
+  if (!manifest.not_built_because.empty()) {
+    const bool idles = manifest.lacks_library && on_cuda && absent.empty();  // a GPU that could be used
+    return {idles ? CheckStatus::kWarn : CheckStatus::kSkip, plugin::absence(manifest), manifest.fix};
+  }
   state = "not loaded";
-  if (const auto absent = on_cuda ? host::no_visible_device_reason(files) : ""; !absent.empty())
-    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  if (!absent.empty()) return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
   try {
     const auto found =
         run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
@@ -90,7 +95,7 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
     state = "loaded";
     add_libraries(manifest, found, facts);
     if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
-      return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
+      return {CheckStatus::kFail, fmt::format("loaded, but {}", found.first_op_ns.reason()), kGpuFix};
     if (on_any && needs_a_gpu(manifest) && !host::no_nvidia_device_reason(files).empty())
       return brings(manifest, plugin::Role::kSampler)
                  ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
@@ -98,7 +103,8 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
     return {CheckStatus::kPass, text, {}};
   } catch (const Error& e) {
     if (!on_cuda && !on_any) throw;
-    return {CheckStatus::kWarn, e.what(), on_cuda ? kCudaFix : ""};
+    return on_cuda ? CheckResult{CheckStatus::kFail, e.what(), kCudaFix}
+                   : CheckResult{CheckStatus::kWarn, e.what(), {}};
   }
 }
 

@@ -30,6 +30,7 @@ template <class Whole, class... Arguments>
 Count count_of(const Library& library, const char* name, Device device, Arguments... arguments) {
   Whole value{};
   const auto reason = library.call<Code(Device, Arguments..., Whole*)>(name, device, arguments..., &value);
+  if (reason.empty() && nvml::is_no_value(value)) return Count::missing(nvml::kNoValue);
   return reason.empty() ? Count(static_cast<std::int64_t>(value)) : Count::missing(reason);
 }
 
@@ -66,6 +67,7 @@ Count memory_used_on(const Library& library, Device device) {
   nvml::MemoryV2 memory{};
   const auto reason =
       library.call<Code(Device, nvml::MemoryV2*)>("nvmlDeviceGetMemoryInfo_v2", device, &memory);
+  if (reason.empty() && nvml::is_no_value(memory.used)) return Count::missing(nvml::kNoValue);
   return reason.empty() ? Count(static_cast<std::int64_t>(memory.used)) : Count::missing(reason);
 }
 

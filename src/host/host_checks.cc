@@ -16,6 +16,7 @@
 #include "host/affinity.h"
 #include "host/cpu.h"
 #include "host/gpu_condition.h"
+#include "host/gpu_health.h"
 #include "host/gpu_links.h"
 #include "host/memory.h"
 
@@ -238,24 +239,6 @@ CheckResult check_output(const HostCheckOptions& o) {
   return pass(text);
 }
 
-std::string gpu_in_words(const NvidiaGpu& gpu) {
-  std::string text = gpu.name ? *gpu.name : fmt::format("unknown ({})", gpu.name.reason());
-  return gpu.memory_bytes ? fmt::format("{} {}", text, bytes_in_words(*gpu.memory_bytes)) : text;
-}
-
-CheckResult check_gpus(const HostCheckOptions& o) {
-  if (const auto absent = no_nvidia_device_reason(o.files); !absent.empty()) return skip(absent);
-  const auto driver = read_nvidia_driver(o.nvml);
-  if (!driver.version)
-    return warn(fmt::format("a GPU, but no word of its driver: {}", driver.version.reason()),
-                "nvidia-smi must work here: install the driver, or start the container with its libraries");
-  std::string text = fmt::format("driver {}", *driver.version);
-  if (driver.cuda_version) text += fmt::format(", CUDA up to {}", *driver.cuda_version);
-  for (std::size_t i = 0; i < driver.gpus.size(); ++i)
-    text += fmt::format("; {}: {}", i, gpu_in_words(driver.gpus[i]));
-  return pass(text);
-}
-
 CheckResult check_gpu_state(const HostCheckOptions& o) {
   if (const auto absent = no_nvidia_device_reason(o.files); !absent.empty()) return skip(absent);
   const auto gpus = read_gpu_conditions(o.nvml);
@@ -276,13 +259,19 @@ struct Row {
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 21> kRows{{
+constexpr std::array<Row, 26> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
     {"memory", check_memory, true},
-    {"GPUs", check_gpus, true},
+    {"GPUs", [](const HostCheckOptions& o) { return check_gpus(o.files, o.nvml); }, true},
     {"GPU state", check_gpu_state, true},
+    {"GPU temperature", [](const HostCheckOptions& o) { return check_gpu_temperature(o.files, o.nvml); },
+     true},
+    {"GPU slowdown", [](const HostCheckOptions& o) { return check_gpu_slowdown(o.files, o.nvml); }, true},
+    {"GPU memory", [](const HostCheckOptions& o) { return check_gpu_memory(o.files, o.nvml); }, true},
+    {"GPU errors", [](const HostCheckOptions& o) { return check_gpu_errors(o.files); }, true},
+    {"GPU fabric", [](const HostCheckOptions& o) { return check_gpu_fabric(o.files, o.nvml); }, true},
     {"GPU links", [](const HostCheckOptions& o) { return check_gpu_links(o.files, o.nvml); }, false},
     {"CPU energy", check_energy, false},
     {"clock", check_clock, true},

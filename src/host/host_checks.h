@@ -40,9 +40,9 @@ struct HostCheckOptions {
   int port = rendezvous_port();
 };
 
-// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs, their state and links,
-// clock, neighbours, huge pages, shared memory, swap, time namespace, limits, host name, rendezvous port,
-// synchronisation, InfiniBand, security settings, output folder. Nothing is read before a row runs.
+// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs, their state, health and
+// links, clock, neighbours, huge pages, shared memory, swap, time namespace, limits, host name, rendezvous
+// port, synchronisation, InfiniBand, security settings, output folder. Nothing is read before a row runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -44,27 +46,47 @@ result::Count memory_of(const NvmlLibrary& nvml, Device device) {
   nvml::Memory memory{};
   const auto reason = nvml.call<Code(Device, nvml::Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory);
   if (!reason.empty()) return result::Count::missing(reason);
+  if (nvml::is_no_value(memory.total)) return result::Count::missing(nvml::kNoValue);
   return static_cast<std::int64_t>(memory.total);
+}
+
+// Asks for what every GPU has. Empty: one call succeeds, and none says that the GPU is lost.
+std::string loss_of(const NvmlLibrary& nvml, Device device) {
+  nvml::Memory memory{};
+  nvml::PciInfo info{};
+  unsigned number = 0;
+  const std::array codes{
+      nvml.code<Code(Device, unsigned, unsigned*)>("nvmlDeviceGetTemperature", device, 0U, &number),
+      nvml.code<Code(Device, nvml::Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory),
+      nvml.code<Code(Device, unsigned, unsigned*)>("nvmlDeviceGetClockInfo", device, nvml::kSmClock, &number),
+      nvml.code<Code(Device, nvml::PciInfo*)>("nvmlDeviceGetPciInfo_v3", device, &info)};
+  for (const int code : codes)
+    if (nvml::is_loss(code)) return nvml.words(code);
+  return std::ranges::find(codes, nvml::kSuccess) == codes.end() ? nvml.words(codes.front()) : "";
 }
 
 NvidiaGpu gpu_of(const NvmlLibrary& nvml, unsigned index) {
   Device device = nullptr;
-  const auto reason = nvml.call<Code(unsigned, Device*)>("nvmlDeviceGetHandleByIndex_v2", index, &device);
-  if (!reason.empty())
+  constexpr const char* kName = "nvmlDeviceGetHandleByIndex_v2";
+  const int code = nvml.code<Code(unsigned, Device*)>(kName, index, &device);
+  if (const auto reason = nvml.failure(kName, code); !reason.empty())
     return {Text::missing(reason), Text::missing(reason), Text::missing(reason),
-            result::Count::missing(reason)};
+            result::Count::missing(reason), nvml.words(code)};
   return {text_of(nvml, "nvmlDeviceGetName", device), text_of(nvml, "nvmlDeviceGetUUID", device),
-          bus_id_of(nvml, device), memory_of(nvml, device)};
+          bus_id_of(nvml, device), memory_of(nvml, device), loss_of(nvml, device)};
 }
 
 }  // namespace
 
 NvidiaDriver read_nvidia_driver(const std::string& library) {
   const NvmlLibrary nvml(library);
-  if (!nvml.reason().empty()) return {Text::missing(nvml.reason()), Text::missing(nvml.reason()), {}};
+  if (!nvml.reason().empty())
+    return {
+        Text::missing(nvml.reason()), Text::missing(nvml.reason()), {}, nvml.is_open() ? nvml.reason() : ""};
   NvidiaDriver driver{text_of(nvml, "nvmlSystemGetDriverVersion"), cuda_version(nvml), {}};
   unsigned count = 0;
-  if (!nvml.call<Code(unsigned*)>("nvmlDeviceGetCount_v2", &count).empty()) count = 0;
+  driver.refusal = nvml.call<Code(unsigned*)>("nvmlDeviceGetCount_v2", &count);
+  if (!driver.refusal.empty()) count = 0;
   for (unsigned i = 0; i < count; ++i) driver.gpus.push_back(gpu_of(nvml, i));
   return driver;
 }
@@ -92,6 +114,7 @@ GpuState GpuSensor::now() const {
   unsigned mhz = 0;
   auto reason = parts_->nvml.call<Code(Device, unsigned, unsigned*)>("nvmlDeviceGetClockInfo", parts_->device,
                                                                      nvml::kSmClock, &mhz);
+  if (reason.empty() && nvml::is_no_value(mhz)) reason = nvml::kNoValue;
   state.sm_mhz = reason.empty() ? result::Number(mhz) : result::Number::missing(reason);
   std::vector<std::string> slowdowns;
   reason = parts_->nvml.failure("nvmlDeviceGetCurrentClocksEventReasons",

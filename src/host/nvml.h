@@ -17,12 +17,14 @@ struct NvidiaGpu {
   result::Maybe<std::string> uuid;        // GPU-8a56a4bc-…
   result::Maybe<std::string> pci_bus_id;  // as in /sys/bus/pci/devices: 0000:1b:00.0
   result::Count memory_bytes;
+  std::string lost{};  // why it does not answer any more: "GPU is lost"; empty: it answers
 };
 
 struct NvidiaDriver {
   result::Maybe<std::string> version;       // 580.65.06
   result::Maybe<std::string> cuda_version;  // the newest that it supports: 13.0
   std::vector<NvidiaGpu> gpus;              // by PCI address, also those that CUDA_VISIBLE_DEVICES hides
+  std::string refusal{};  // why the driver, whose library is there, does not start or count; empty: it does
 };
 
 inline constexpr const char* kNvmlLibrary = nvml::kLibrary;

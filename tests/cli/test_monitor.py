@@ -474,6 +474,27 @@ class Gpus(cli.CliTest):
         self.assertEqual(self.values(last, "paceline_gpu_temperature_celsius"), [])
         self.assertEqual(len(self.values(last, "paceline_gpu_sm_clock_hertz")), 2)
 
+    def test_an_unknown_error_leaves_no_old_value(self):
+        before, after = self.readings("0 FieldValues.186 699500 !999\n0 PowerUsage !999\n0 CurrentClocksEventReasons 0x4 !999\n1 CurrentClocksEventReasons 0x1\n", 2)
+        self.assertEqual(self.values(before, "paceline_gpu_power_watts"), [699.5, 126.12])
+        self.assertEqual(self.values(after, "paceline_gpu_power_watts"), [126.12])
+        self.assertEqual([p["labels"]["gpu"] for p in after["families"].get("paceline_gpu_slowdown", [])], ["1"])
+        self.assertTrue(any("GPU 0: power: Unknown Error" in why for why in after["absent"]), after["absent"])
+
+    def test_a_gpu_that_is_lost_leaves_the_others_and_comes_back(self):
+        first, lost, back = self.readings("1 ClockInfo.1 1410 !15 1200\n", 3)
+        self.assertEqual(self.values(first, "paceline_gpu_sm_clock_hertz"), [1.98e9, 1.41e9])
+        for family in ("sm_clock_hertz", "power_watts", "temperature_celsius", "memory_used_bytes"):
+            self.assertEqual([p["labels"]["gpu"] for p in lost["families"].get(f"paceline_gpu_{family}", [])], ["0"], family)
+        self.assertTrue(any(why.startswith("GPU 1: cuda:1 does not answer any more (GPU is lost)") for why in lost["absent"]), lost["absent"])
+        self.assertEqual(self.values(back, "paceline_gpu_sm_clock_hertz"), [1.98e9, 1.2e9])
+        self.assertFalse(any("does not answer" in why for why in back["absent"]), back["absent"])
+
+    def test_numbers_that_stand_for_none_are_no_values(self):
+        one, = self.readings("* FieldValues.186 4294967295\n* PowerUsage 4294967295\n* UtilizationRates.gpu 4294967295\n* MemoryInfo_v2.used 18446744073709551615\n", 1)
+        for family in ("power_watts", "utilization_ratio", "memory_used_bytes"):
+            self.assertEqual(self.values(one, f"paceline_gpu_{family}"), [], family)
+
     def test_all_gpus_are_shown_whatever_this_process_may_compute_on(self):
         self.env["CUDA_VISIBLE_DEVICES"] = "1"
         one, = self.readings("0 ClockInfo.1 1980\n1 ClockInfo.1 1410\n", 1)

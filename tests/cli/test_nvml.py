@@ -121,9 +121,10 @@ class Watched(cli.CliTest):
 
     def test_validate_shows_the_state_of_each_gpu_with_what_to_do(self):
         self.env["FAKE_NVML"] = str(self.write("nvml.txt", "1 PowerManagementLimit 400000\n* ComputeRunningProcesses none\n"))
-        out = " ".join(self.on_a_shown_gpu("validate", nvml=True).split())
+        out = " ".join(self.on_a_shown_gpu("validate", nvml=True, codes=(0, 4)).split())
         self.assertIn("GPU state 1: its power limit is 400 W, 700 W by default", out)
         self.assertIn("nvidia-smi -i 1 -pl 700", out)
+        self.assertIn("GPU slowdown 1: thermal slowdown, power cap", out)
 
     def test_the_state_is_stored_beside_each_gpu(self):
         self.watch(*INFER, "--device", "cuda", script="1 PowerManagementLimit 400000\n")

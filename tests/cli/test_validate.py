@@ -286,6 +286,52 @@ class Software(GpuTest):
                                                  "expected": "all pairs over NVLink, 18 links each", "fix": "nvidia-smi topo -m and nvidia-smi nvlink -s there show why"}])
 
 
+@unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+class Broken(GpuTest):
+    """Machines that look well from afar."""
+
+    LOST = "".join(f"{{0}} {call} !15\n" for call in ("Name", "UUID", "PciInfo", "MemoryInfo.total", "MemoryInfo_v2.used", "ClockInfo.1", "Temperature",
+                                                     "CurrentClocksEventReasons", "PowerManagementLimit", "RemappedRows", "Fabric"))
+
+    def row(self, found, name):
+        return next(row for row in found["checks"] if row["name"] == name)
+
+    def test_lost_gpus_make_it_unfit(self):
+        for which in ("*", "1"):
+            found = self.with_gpus(nvml=self.LOST.format(which), codes=(4,))
+            row = self.row(found, "GPUs")
+            self.assertEqual(row["status"], "FAIL")
+            self.assertIn("1: does not answer (GPU is lost)", row["text"])
+            self.assertIn("reset the GPU", row["fix"])
+            self.assertEqual(found["fit_for"], [])
+
+    def test_a_plug_in_for_cuda_that_does_not_load_makes_it_unfit(self):
+        plugins = self.folder / "lib/paceline/plugins"
+        self.write(plugins / "cuda.so", "not an object")
+        self.write(plugins / "cuda.json", json.dumps({"name": "cuda", "file": "cuda.so", "device": "cuda", "built_for": {}, "not_built_because": "", "fix": "",
+                                                      "capabilities": ["engine eager", "trainer cuda", "backend nccl"]}))
+        found = self.with_gpus(codes=(4,))
+        row = self.row(found, "plug-in cuda")
+        self.assertEqual((row["status"], found["fit_for"]), ("FAIL", []))
+        self.assertIn("cannot load plug-in", row["text"])
+        self.assertTrue(row["fix"])
+        out, _ = self.validate("--json")  # no GPU: nobody misses it
+        self.assertEqual(self.row(json.loads(out), "plug-in cuda")["status"], "SKIP")
+
+    def test_each_ailment_has_its_row(self):
+        found = self.with_gpus(nvml="0 Temperature 86\n1 CurrentClocksEventReasons 0x88\n1 RemappedRows 9\n1 RemappedRows.failed 1\n* Fabric 1\n", codes=(4,))
+        rows = {name: self.row(found, "GPU " + name) for name in ("temperature", "slowdown", "memory", "fabric", "errors")}
+        self.assertEqual({name: row["status"] for name, row in rows.items()},
+                         {"temperature": "WARN", "slowdown": "WARN", "memory": "FAIL", "fabric": "FAIL", "errors": "SKIP"})
+        self.assertTrue(all(row["fix"] for row in rows.values()))
+
+    def test_numbers_that_stand_for_none_are_not_shown(self):
+        found = self.with_gpus(nvml="* PowerManagementLimit 4294967295\n* MaxClockInfo 4294967295\n* MemoryInfo.total 18446744073709551615\n")
+        text = json.dumps(found["checks"])
+        for word in ("4294967", "4295", "18 EB", "18.4"):
+            self.assertNotIn(word, text)
+
+
 class Profilers(ValidateTest):
     def ask(self, *arguments, nsys, ncu, **options):
         """With these shell lines as nsys and ncu."""

@@ -52,6 +52,14 @@ constexpr const char* kUsual = R"(
 * UtilizationRates.gpu 97
 * UtilizationRates.memory 41
 * Temperature 38
+* TemperatureThreshold 87
+* MarginTemperature !3
+* RetiredPages !3
+* RetiredPagesPendingStatus !3
+* RemappedRows 0
+* RemappedRows.pending 0
+* RemappedRows.failed 0
+* Fabric 3
 * PowerUsage 120000
 * FieldValues.186 126120
 * FieldValues.138 !3
@@ -193,6 +201,8 @@ EXPORTED const char* nvmlErrorString(int code) {
       return "Insufficient Permissions";
     case nvml::kGpuIsLost:
       return "GPU is lost";
+    case nvml::kResetRequired:
+      return "GPU requires reset";
     case 18:
       return "Driver/library version mismatch";
     default:
@@ -212,11 +222,16 @@ EXPORTED int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return code;
 }
 EXPORTED int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = static_cast<unsigned>(count_of_gpus());
-  return 0;
+  std::string value;
+  const int code = next("*", "Count", value);
+  *count = code == nvml::kSuccess ? static_cast<unsigned>(std::atoi(value.c_str())) : 0;
+  return code;
 }
 EXPORTED int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   if (static_cast<int>(index) >= count_of_gpus()) return kInvalid;
+  std::string value;
+  const int code = next(std::to_string(index), "Handle", value);  // "1 Handle !15"
+  if (code != nvml::kSuccess && code != nvml::kNotSupported) return code;
   *device = &gpus[index];
   return 0;
 }
@@ -307,6 +322,32 @@ EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* cou
   return fits ? nvml::kSuccess : nvml::kInsufficientSize;
 }
 
+EXPORTED int nvmlDeviceGetTemperatureThreshold(void* device, unsigned type, unsigned* celsius) {
+  return type == 1 ? number(device, "TemperatureThreshold", celsius) : kInvalid;
+}
+EXPORTED int nvmlDeviceGetMarginTemperature(void* device, nvml::Margin* margin) {
+  if (margin->version != 0x01000008) return 25;
+  return number(device, "MarginTemperature", &margin->celsius);
+}
+// "RetiredPages": of both causes each.
+EXPORTED int nvmlDeviceGetRetiredPages(void* device, unsigned, unsigned* count, nvml::Wide* addresses) {
+  const int code = number(device, "RetiredPages", count);
+  return code == nvml::kSuccess && *count > 0 && !addresses ? nvml::kInsufficientSize : code;
+}
+EXPORTED int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected,
+                                       unsigned* pending, unsigned* failed) {
+  *corrected = 0;
+  (void)number(device, "RemappedRows.pending", pending);
+  (void)number(device, "RemappedRows.failed", failed);
+  return number(device, "RemappedRows", uncorrected);
+}
+// "Fabric": the state, and "Fabric.status" once it is complete.
+EXPORTED int nvmlDeviceGetGpuFabricInfo(void* device, nvml::FabricInfo* info) {
+  info->status = 0;
+  (void)number(device, "Fabric.status", &info->status);
+  return number(device, "Fabric", &info->state);
+}
+
 // One number of a device.
 #define FAKE_NUMBER(NAME)                                             \
   EXPORTED int nvmlDeviceGet##NAME(void* device, unsigned* number_) { \
@@ -319,6 +360,7 @@ FAKE_NUMBER(MaxPcieLinkGeneration)
 FAKE_NUMBER(CurrPcieLinkWidth)
 FAKE_NUMBER(MaxPcieLinkWidth)
 FAKE_NUMBER(PersistenceMode)
+FAKE_NUMBER(RetiredPagesPendingStatus)
 
 // One number of the SM's clock.
 #define FAKE_SM_CLOCK(NAME)                                                      \

@@ -103,7 +103,8 @@ void SamplerObserver::read(plugin::Moment moment) {
 
 void SamplerObserver::add(const plugin::Reading& reading, double time_s) {
   const auto* number = std::get_if<double>(&reading.value);
-  if (number && !std::isfinite(*number)) return;
+  const auto* words = std::get_if<std::string>(&reading.value);
+  if ((number && !std::isfinite(*number)) || (words && words->empty())) return;  // no value this time
   auto& series = series_of(window_.series, reading);
   if (number ? !series.words.empty() : !series.numbers.empty())
     throw Error(ErrorCode::kData,
@@ -112,7 +113,7 @@ void SamplerObserver::add(const plugin::Reading& reading, double time_s) {
   if (number)
     series.numbers.push_back(*number);
   else
-    series.words.push_back(std::get<std::string>(reading.value));
+    series.words.push_back(*words);
 }
 
 void add_samplers(MeasuredWindow& window, const pass::PassSpec& spec, std::size_t ranks_of_host,

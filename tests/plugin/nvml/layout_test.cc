@@ -25,6 +25,11 @@ static_assert(sizeof(FieldValue) == sizeof(nvmlFieldValue_t) &&
               offsetof(FieldValue, code) == offsetof(nvmlFieldValue_t, nvmlReturn) &&
               offsetof(FieldValue, value) == offsetof(nvmlFieldValue_t, value));
 
+static_assert(sizeof(FabricInfo) == sizeof(nvmlGpuFabricInfo_t) &&
+              offsetof(FabricInfo, status) == offsetof(nvmlGpuFabricInfo_t, status) &&
+              offsetof(FabricInfo, state) == offsetof(nvmlGpuFabricInfo_t, state));
+static_assert(NVML_TEMPERATURE_THRESHOLD_SLOWDOWN == 1 && NVML_PAGE_RETIREMENT_CAUSE_COUNT == 2 &&
+              NVML_GPU_FABRIC_STATE_NOT_STARTED == 1 && NVML_GPU_FABRIC_STATE_COMPLETED == 3);
 static_assert(kSuccess == NVML_SUCCESS && kNotSupported == NVML_ERROR_NOT_SUPPORTED &&
               kNoPermission == NVML_ERROR_NO_PERMISSION &&
               kInsufficientSize == NVML_ERROR_INSUFFICIENT_SIZE &&

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -53,11 +54,16 @@ class Nvml : public ::testing::Test {
   std::map<std::string, Value> read(bool by_device = false, plugin::Moment moment = plugin::Moment::kEdge) {
     std::map<std::string, Value> values;
     for (const auto& one : sampler_->read(moment)) {
+      if (is_empty(one.value)) continue;
       const auto name = by_device ? one.device + " " + one.metric : one.metric;
       EXPECT_TRUE(values.emplace(name, one.value).second) << name;
       units_[one.metric] = one.unit;
     }
     return values;
+  }
+  static bool is_empty(const Value& value) {
+    const auto* number = std::get_if<double>(&value);
+    return number ? !std::isfinite(*number) : std::get<std::string>(value).empty();
   }
   static double number(const std::map<std::string, Value>& values, const std::string& name) {
     return std::get<double>(values.at(name));
@@ -214,6 +220,63 @@ TEST_F(Nvml, ALostGpuEndsTheSamplerWithItsReason) {
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("cuda:0 does not answer any more (GPU is lost)"));
   }
+}
+
+TEST_F(Nvml, AGpuThatIsLostLeavesTheOthersAndComesBack) {
+  open("1 ClockInfo.1 1410 !16 1200\n1 Temperature 50 51\n", {"cuda:0", "cuda:1"});
+  EXPECT_EQ(number(read(true), "cuda:1 sm_clock"), 1410);
+  const auto lost = read(true);
+  EXPECT_EQ(number(lost, "cuda:0 sm_clock"), 1980);
+  EXPECT_FALSE(lost.contains("cuda:1 temperature"));
+  EXPECT_THAT(words(lost, "cuda:1 left_out"),
+              HasSubstr("everything: cuda:1 does not answer any more (GPU requires reset)"));
+  const auto back = read(true);
+  EXPECT_EQ(number(back, "cuda:1 sm_clock"), 1200);
+  EXPECT_EQ(number(back, "cuda:1 temperature"), 51);
+}
+
+TEST_F(Nvml, WhatHasNoValueThisTimeIsToldAsSuch) {
+  open("0 ClockInfo.1 1980 !999 !999 1970\n0 CurrentClocksEventReasons 0x4 !999\n");
+  (void)read();
+  for (int again = 0; again < 2; ++again) {
+    const auto readings = sampler_->read(plugin::Moment::kWithin);
+    const auto of = [&](const std::string& metric) {
+      return *std::ranges::find(readings, metric, &plugin::Reading::metric);
+    };
+    EXPECT_TRUE(std::isnan(std::get<double>(of("sm_clock").value)));
+    EXPECT_EQ(std::get<std::string>(of("slowdown").value), "");
+    EXPECT_THAT(std::get<std::string>(of("left_out").value), HasSubstr("sm_clock: Unknown Error"));
+  }
+  EXPECT_EQ(number(read(), "sm_clock"), 1970);
+}
+
+TEST_F(Nvml, NumbersThatStandForNoneAreNone) {
+  open(R"(
+0 ClockInfo.1 4294967295
+0 ClockInfo.2 3201
+0 FieldValues.186 4294967295
+0 PowerUsage 4294967295
+0 TotalEnergyConsumption 18446744073709551615
+0 Temperature 4294967295
+0 UtilizationRates.gpu 4294967295
+0 MemoryInfo_v2.used 18446744073709551615
+0 FieldValues.138 18446744073709551615
+)");
+  const auto values = read();
+  EXPECT_EQ(number(values, "memory_clock"), 3201);
+  for (const char* name : {"sm_clock", "power", "energy", "temperature", "utilization", "memory_utilization",
+                           "memory_used", "nvlink_tx", "nvlink_rx"})
+    EXPECT_FALSE(values.contains(name)) << name;
+  EXPECT_THAT(words(values, "left_out"), HasSubstr("power: the driver has no value for it"));
+}
+
+TEST_F(Nvml, NumbersThatNoGpuHasAreNone) {
+  open("0 UtilizationRates.gpu 101\n0 Temperature 65535\n0 FieldValues.186 2147483647\n");
+  const auto values = read();
+  for (const char* name : {"temperature", "utilization", "power"})
+    EXPECT_FALSE(values.contains(name)) << name;
+  EXPECT_THAT(words(values, "left_out"),
+              HasSubstr("utilization, memory_utilization: the driver gives 101 %, which no GPU has"));
 }
 
 TEST_F(Nvml, ACounterOf32BitsGoesOnWhereItBeginsAgain) {

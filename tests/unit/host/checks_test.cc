@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/checks.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "host/cpu.h"
 #include "host/host_checks.h"
 #include "unit/host/fake_tree.h"
@@ -21,6 +27,12 @@ struct CheckedMachine {
   double foreign_cores = 0;
   double seconds = 0, busy = 0;
 
+  std::string script = (temp_dir() / fmt::format("checks-{}", ::getpid())).string();
+
+  ~CheckedMachine() {
+    ::unsetenv("FAKE_NVML");
+    std::remove(script.c_str());
+  }
   CheckedMachine() {
     tree.file("proc/cpuinfo", "model name\t: AMD EPYC\nflags\t: avx2 avx512f avx512_bf16\n");
     tree.file("sys/devices/system/cpu/online", "0-1\n");
@@ -31,7 +43,9 @@ struct CheckedMachine {
     tree.file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     tree.file("proc/sys/kernel/randomize_va_space", "2\n").file("proc/loadavg", "0.10 0.2 0.3 1/9 9\n");
     tree.link("proc/self/ns/time", "time:[4026531834]").folder("dev/shm");
-    tree.file("dev/nvidiactl", "");
+    tree.file("dev/nvidiactl", "").file("dev/kmsg", "6,1,2,-;usb 1-1: new device\n");
+    write_file_atomic(script, "* CurrentClocksEventReasons 0x1\n");
+    ::setenv("FAKE_NVML", script.c_str(), 1);
     tree.file("sys/class/powercap/intel-rapl:0/name", "package-0\n");
     tree.file("sys/class/powercap/intel-rapl:0/energy_uj", "77\n");
     options.powercap = tree.files().path("sys/class/powercap");
@@ -75,7 +89,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 21U);
+  EXPECT_EQ(rows.size(), 26U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
 }
 

@@ -130,6 +130,16 @@ TEST_F(Scripted, WhatTheDriverRefusesIsMissingAndNoProblem) {
   EXPECT_TRUE(read_gpu_conditions("libpaceline-no-such.so.1").empty());
 }
 
+TEST_F(Scripted, NumbersThatStandForNoneAreMissing) {
+  const auto gpu = read(
+                       "* PowerManagementLimit 4294967295\n* MaxClockInfo 4294967295\n"
+                       "* TotalEccErrors 18446744073709551615\n* MemoryInfo_v2.used 18446744073709551615\n")
+                       .at(0);
+  EXPECT_FALSE(gpu.power_limit_w || gpu.max_sm_mhz || gpu.uncorrected_errors || gpu.memory_used_bytes);
+  EXPECT_EQ(in_words(gpu), "ECC on, PCIe x16");
+  EXPECT_TRUE(problems_of(gpu, 0).empty());
+}
+
 TEST_F(Scripted, TheEnvironmentHasThemBesideEachGpu) {
   read("1 PowerManagementLimit 400000\n1 EccMode !3\n");
   EnvironmentSource source;
