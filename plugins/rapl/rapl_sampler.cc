@@ -16,7 +16,8 @@ std::chrono::nanoseconds RaplSampler::open(const plugin::SamplerSettings& settin
 std::vector<plugin::Reading> RaplSampler::read(plugin::Moment) {
   std::vector<plugin::Reading> readings;
   for (auto& one : counters_)
-    if (const auto joules = one.joules()) readings.push_back({one.name(), "energy", "J", *joules});
+    if (const auto joules = one.joules(); joules && !one.was_interrupted())
+      readings.push_back({one.name(), "energy", "J", *joules});
   return readings;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/text.h"
 
@@ -50,9 +51,21 @@ std::optional<double> Counter::joules() {
   const auto now = parse_int(text_of(opened(file_)));
   lost_ = lost_ || (now && *now < last_uj_ && range_uj_ <= 0);
   if (!now || lost_) return std::nullopt;
-  if (*now < last_uj_) wrapped_uj_ += range_uj_;
-  last_uj_ = *now;
+  const auto now_ns = SteadyClock{}.now_ns();
+  if (*now < last_uj_) {
+    const bool wrapped = may_have_wrapped(*now, now_ns);
+    wrapped_uj_ = wrapped ? wrapped_uj_ + range_uj_ : 0;
+    interrupted_ = interrupted_ || !wrapped;
+  }
+  last_uj_ = *now, last_ns_ = now_ns;
   return static_cast<double>(wrapped_uj_ + *now) / 1e6;
+}
+
+// No package draws this much, not even for the milliseconds between two updates of its counter.
+bool Counter::may_have_wrapped(std::int64_t now_uj, std::int64_t now_ns) const {
+  constexpr double kMostWatts = 1500, kUpdateS = 0.1;
+  const double joules = static_cast<double>(range_uj_ - last_uj_ + now_uj) * 1e-6;
+  return joules <= kMostWatts * (static_cast<double>(now_ns - last_ns_) * 1e-9 + kUpdateS);
 }
 
 std::vector<Counter> counters(const fs::path& folder) {

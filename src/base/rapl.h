@@ -17,7 +17,9 @@ std::filesystem::path powercap_folder();
 // of the platform counts the same energy again.
 enum class Part : std::uint8_t { kPackage, kDram, kOther };
 
-// The counter of one zone, continued where it begins again.
+// The counter of one zone, continued where it passes the end of its range. One that is lower than before, of
+// which this cannot be so, began again at 0 (after a suspend, say): it counts from there, and has been
+// interrupted.
 class Counter {
  public:
   Counter(std::filesystem::path folder, std::string zone, std::string name, Part part);
@@ -28,6 +30,7 @@ class Counter {
   [[nodiscard]] bool is_lost() const {
     return lost_;
   }  // it went back, and does not say where it begins again
+  [[nodiscard]] bool was_interrupted() const { return interrupted_; }
   // Empty where it may not be read, or is lost.
   std::optional<double> joules();
 
@@ -35,8 +38,10 @@ class Counter {
   std::filesystem::path file_;
   std::string zone_, name_;
   Part part_;
-  std::int64_t range_uj_ = 0, last_uj_ = -1, wrapped_uj_ = 0;
-  bool lost_ = false;
+  [[nodiscard]] bool may_have_wrapped(std::int64_t now_uj, std::int64_t now_ns) const;
+
+  std::int64_t range_uj_ = 0, last_uj_ = -1, wrapped_uj_ = 0, last_ns_ = 0;
+  bool lost_ = false, interrupted_ = false;
 };
 
 // Of all zones; empty where the machine shows none.

@@ -56,6 +56,19 @@ TEST_F(Rapl, ACounterThatBeginsAgainGoesOn) {
   EXPECT_EQ(all[0].joules(), 2.05);
 }
 
+TEST_F(Rapl, ACounterThatBeginsAnewIsNoWrap) {
+  zone("intel-rapl:0", "package-0", "8000000000", "262143328850");
+  auto all = counters(folder_.path());
+  EXPECT_EQ(all[0].joules(), 8000);
+  EXPECT_FALSE(all[0].was_interrupted());
+  energy("intel-rapl:0", "50000000");
+  EXPECT_EQ(all[0].joules(), 50) << "and not 254,193 J within a moment";
+  EXPECT_TRUE(all[0].was_interrupted());
+  energy("intel-rapl:0", "51000000");
+  EXPECT_EQ(all[0].joules(), 51);
+  EXPECT_EQ(refusal(all), "");
+}
+
 TEST_F(Rapl, WithoutItsRangeACounterThatWentBackIsLost) {
   zone("intel-rapl:0", "package-0", "900000", "");
   auto all = counters(folder_.path());
