@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/reading.h"
@@ -31,10 +32,28 @@ void require_room(const std::filesystem::path& file, const std::string& bytes) {
     host::require_memory(size, fmt::format("the {} x {} pixels of '{}'", width, height, file.string()));
 }
 
+// A JPEG has an end mark after its scan; the decoder fills what is missing with grey. Parts before the scan
+// have a length, and may contain a small picture with an end of its own.
+bool is_cut_jpeg(const std::string& bytes) {
+  constexpr unsigned kMark = 0xFF, kBegin = 0xD8, kScan = 0xDA, kEnd = 0xD9;
+  const auto at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(bytes[i])); };
+  if (bytes.size() < 4 || at(0) != kMark || at(1) != kBegin) return false;
+  std::size_t part = 2;
+  while (part + 4 <= bytes.size() && at(part) == kMark && at(part + 1) != kScan)
+    part += at(part + 1) == kMark ? 1 : 2 + (at(part + 2) << 8U | at(part + 3));
+  const char end[] = {static_cast<char>(kMark), static_cast<char>(kEnd)};
+  return part >= bytes.size() || bytes.find(std::string_view(end, 2), part) == std::string::npos;
+}
+
 }  // namespace
 
 RgbImage decode_rgb(const std::filesystem::path& file) {
   const std::string bytes = read_limited(file, kMaxImageBytes);
+  if (is_cut_jpeg(bytes))
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is cut off: it has no end of a JPEG file; get it again, or "
+                            "take it out of the folder",
+                            file.string()));
   int width = 0, height = 0, channels = 0;
   require_room(file, bytes);
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/lower_case.h"
 #include "host/memory_budget.h"
 #include "workload/inference/inputs.h"
+#include "workload/picture_files.h"
 #include "workload/rgb_image.h"
 
 #if defined(__GNUC__)
@@ -30,11 +30,7 @@ namespace {
 
 std::vector<fs::path> image_files(const fs::path& folder) {
   std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const auto suffix = lower_case(entry.path().extension().string());
-    if (suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png") files.push_back(entry.path());
-  }
+  auto [files, left_out] = pictures_in(folder, false, error);
   if (error)
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot read the folder of images '{}': {}", folder.string(), error.message()));
@@ -42,7 +38,6 @@ std::vector<fs::path> image_files(const fs::path& folder) {
     throw Error(
         ErrorCode::kData,
         fmt::format("the folder of images '{}' contains no .jpg, .jpeg or .png file", folder.string()));
-  std::sort(files.begin(), files.end());
   return files;
 }
 
@@ -131,6 +126,11 @@ void load_one(const fs::path& file, const Target& target, Tensor& tensor, std::i
 }
 
 }  // namespace
+
+std::string images_left_out(const fs::path& folder) {
+  std::error_code error;
+  return pictures_in(folder, false, error).left_out.words();
+}
 
 std::int64_t count_images(const fs::path& folder) {
   return static_cast<std::int64_t>(image_files(folder).size());

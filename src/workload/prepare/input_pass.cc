@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The passes that make what cases and calibrations read.
+#include <fmt/format.h>
 
 #include "base/npy.h"
 #include "pass/input_layout.h"
@@ -13,7 +14,12 @@ void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = std::get<pass::InputsTo>(spec.task);
   sink.emit(pass::phase_record("inputs"));
   auto inputs = make_inputs(to.request);
-  if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
+  if (to.count_given) {
+    sink.emit(pass::inputs_record(samples_given(to.request)));
+    const auto& folder = to.request.image_dir;
+    if (const auto rest = folder.empty() ? "" : images_left_out(folder); !rest.empty())
+      sink.emit(pass::notice_record(fmt::format("left out of '{}': {}", folder.string(), rest)));
+  }
   const auto files = pass::input_file_names(to.prefix, inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) write_npy(files[i], inputs[i].view());
 }

@@ -326,6 +326,8 @@ void TrainingPass::report() {
     r.training->notes.emplace_back(
         "ddp.enabled is false: every rank trained a separate model; gradients were not exchanged");
   if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
+  if (!rank_.loader().contents().empty())
+    r.training->notes.push_back(fmt::format("data: {}", rank_.loader().contents()));
   if (!checkpoints_->remark().empty()) r.training->notes.push_back(checkpoints_->remark());
   sink_.emit(pass::repetition_record(r));
 }

@@ -109,6 +109,51 @@ TEST(ImageFolder, ReadsJpeg) {
 }
 
 // Left half black, right half white: 40 wide, 20 high. The middle 17.5 x 17.5 pixels remain, from x = 11.25.
+TEST(ImageFolder, HiddenFoldersAreNoClassAndWhatIsNotReadIsSaid) {
+  const ScratchFolder folder;
+  write_png(folder / "ant/1.png", 9, 9, plain({0, 255, 0}));
+  write_png(folder / "bee/1.png", 9, 9, plain({255, 0, 0}));
+  write_png(folder / ".cache/1.png", 9, 9, plain({0, 0, 255}));
+  write_png(folder / "bee/.thumbs/1.png", 9, 9, plain({0, 0, 255}));
+  write_png(folder / "bee/._1.png", 9, 9, plain({0, 0, 255}));
+  folder.write("ant/2.webp", "x");
+  folder.write("ant/3.WEBP", "x");
+  folder.write("bee/README", "x");
+  folder.write("top.jpeg", "x");
+  const auto source = make_source(setup_of("image_folder", folder.path(), image_shape(4)));
+  const std::string rest =
+      "1 .jpeg, 2 .webp, 1 hidden file, 1 file without a suffix, 2 hidden folders (.cache, "
+      ".thumbs)";
+  EXPECT_EQ(source->samples(), 2);
+  EXPECT_EQ(source->contents(), "2 classes, 2 pictures; left out: " + rest);
+  EXPECT_EQ(source->remark(), "left out of '" + folder.path().string() + "': " + rest);
+  folder.write("cat/1.gif", "x");
+  expect_error(ErrorCode::kData, {"cat", "no .jpg", "(but 1 .gif)"},
+               [&] { make_source(setup_of("image_folder", folder.path(), image_shape(4))); });
+}
+
+TEST(ImageFolder, ACutJpegIsNamed) {
+  const ScratchFolder folder;
+  const std::vector<unsigned char> grey(std::size_t{32} * 32 * 3, 128);
+  std::filesystem::create_directories(folder / "a");
+  const auto file = folder / "a/x.jpg";
+  ASSERT_NE(stbi_write_jpg(file.c_str(), 32, 32, 3, grey.data(), 95), 0);
+  const auto whole = read_file(file);
+  const auto shape = image_shape(8);
+  const auto source = make_source(setup_of("image_folder", folder.path(), shape));
+  write_file_atomic(file, whole + "what a camera appends");
+  EXPECT_EQ(read(*source, 0, shape).label, 0);
+  for (const std::size_t bytes : {whole.size() - 2, whole.size() / 2, std::size_t{40}}) {
+    write_file_atomic(file, whole.substr(0, bytes));
+    expect_error(ErrorCode::kData, {"x.jpg", "is cut off"}, [&] { read(*source, 0, shape); });
+  }
+  // A small picture inside a part of the file has an end of its own.
+  const std::string part = "\xFF\xE1" + std::string("\x00\x06", 2) + "\xFF\xD8\xFF\xD9";
+  const auto cut = whole.substr(0, whole.size() / 2);
+  write_file_atomic(file, cut.substr(0, 2) + part + cut.substr(2));
+  expect_error(ErrorCode::kData, {"x.jpg", "is cut off"}, [&] { read(*source, 0, shape); });
+}
+
 TEST(ImageFolder, WithoutAugmentationTheMiddleIsCutOut) {
   const ScratchFolder folder;
   write_png(folder / "a/x.png", 40, 20, [](int x, int) {
@@ -248,6 +293,56 @@ TEST(TokenFile, TheNameSaysHowWideTokensAre) {
                [&] { make_source(token_setup(folder.write("a.txt", "ab"), 1)); });
 }
 
+template <typename T>
+Tensor array(const std::string& name, DType dtype, Shape shape, const std::vector<T>& values) {
+  Tensor tensor({name, dtype, std::move(shape)});
+  std::memcpy(tensor.data(), values.data(), tensor.size_bytes());
+  return tensor;
+}
+
+template <typename T>
+std::string ids_as(std::int64_t count, std::int64_t step) {
+  std::vector<T> ids;
+  for (std::int64_t i = 0; i < count; ++i) ids.push_back(static_cast<T>(i * step % 120'000));
+  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(T)};
+}
+
+TEST(TokenFile, WiderNumbersUnderANarrowNameAreRefused) {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& name, const std::string& bytes, const char* type) {
+    const auto path = folder.write(name, bytes);
+    expect_error(ErrorCode::kData, {name, "looks like", type}, [&] { make_source(token_setup(path, 4)); });
+  };
+  refused("a.bin", ids_as<std::uint32_t>(100, 7), "uint32");
+  refused("b.u16", ids_as<std::uint32_t>(900, 1171), "uint32");
+  refused("c.bin", ids_as<std::int64_t>(64, 7), "int64");
+  refused("d.u32", ids_as<std::int64_t>(900, 1171), "int64");
+  EXPECT_EQ(make_source(token_setup(folder.write("e.u32", ids_as<std::uint32_t>(900, 1171)), 4))->samples(),
+            225);
+  EXPECT_EQ(make_source(token_setup(folder.write("f.bin", ids_as<std::uint16_t>(900, 77)), 4))->samples(),
+            225);
+  EXPECT_EQ(make_source(token_setup(folder.write("g.bin", std::string(800, '\0')), 4))->samples(), 100);
+}
+
+TEST(TokenFile, AnArrayOfNumPySaysItsType) {
+  const ScratchFolder folder;
+  const auto saved = [&](const std::string& name, Tensor ids) {
+    write_npy(folder / name, ids.view());
+    return make_source(token_setup((folder / name).string(), 2));
+  };
+  EXPECT_EQ(
+      read_tokens(*saved("a.npy", array<std::int64_t>("x", DType::kInt64, {5}, {1, 2, 70'000, 4, 5})), 1, 2),
+      (std::vector<std::int64_t>{70'000, 4}));
+  const auto narrow = saved("b.bin", array<std::uint16_t>("x", DType::kUInt16, {2, 2}, {9, 8, 7, 60'000}));
+  EXPECT_EQ(read_tokens(*narrow, 1, 2), (std::vector<std::int64_t>{7, 60'000}));
+  EXPECT_EQ(narrow->contents(), "4 tokens of 2 bytes; left out: 0 tokens");
+  const auto negative = saved("c.npy", array<std::int32_t>("x", DType::kInt32, {2}, {1, -100}));
+  expect_error(ErrorCode::kData, {"token 1", "-100"}, [&] { read_tokens(*negative, 0, 2); });
+  expect_error(ErrorCode::kData, {"d.npy", "float32"}, [&] {
+    saved("d.npy", array<float>("x", DType::kFloat32, {2}, {1, 2}));
+  });
+}
+
 TEST(TokenFile, RefusesIdsBeyondTheVocabulary) {
   const ScratchFolder folder;
   auto setup = token_setup(folder.write("a.bin", tokens16({1, 2, 3, 99})), 2);
@@ -269,13 +364,6 @@ TEST(TokenFile, RefusesFilesThatCannotBeOne) {
   expect_error(ErrorCode::kData, {"0 tokens"},
                [&] { make_source(token_setup(folder.write("empty.bin", ""), 3)); });
   expect_error(ErrorCode::kConfig, {"data.path"}, [&] { make_source(token_setup("", 3)); });
-}
-
-template <typename T>
-Tensor array(const std::string& name, DType dtype, Shape shape, const std::vector<T>& values) {
-  Tensor tensor({name, dtype, std::move(shape)});
-  std::memcpy(tensor.data(), values.data(), tensor.size_bytes());
-  return tensor;
 }
 
 std::string write_npz(const ScratchFolder& folder, const std::string& name, std::vector<Tensor> arrays) {

@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 #include "base/lower_case.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "workload/picture_files.h"
 #include "workload/rgb_image.h"
 #include "workload/training/data/augment.h"
 #include "workload/training/data/held_out.h"
@@ -17,9 +20,11 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_picture(const fs::path& file) {
-  const auto suffix = lower_case(file.extension().string());
-  return suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png";
+// Pictures beside the class folders have no class.
+LeftOut beside_folders(const fs::path& root, std::error_code& error) {
+  auto [files, left_out] = pictures_in(root, false, error);
+  for (const auto& file : files) ++left_out.files[lower_case(file.extension().string())];
+  return left_out;
 }
 
 [[noreturn]] void cannot_list(const fs::path& folder, const std::error_code& error) {
@@ -27,50 +32,44 @@ bool is_picture(const fs::path& file) {
               fmt::format("cannot read data.path '{}': {}", folder.string(), error.message()));
 }
 
-// `entry` may throw where a link leads nowhere.
-bool is_folder_entry(const fs::directory_entry& entry) {
+struct Folders {
+  std::vector<fs::path> classes;  // in the order of names
+  LeftOut left_out;               // what lies beside them
+};
+
+Folders folders_of(const fs::path& root) {
   std::error_code error;
-  return entry.is_directory(error);
+  Folders found;
+  for (fs::directory_iterator at(root, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    std::error_code broken;  // a link that leads nowhere
+    if (at->is_directory(broken) && !is_hidden(at->path())) found.classes.push_back(at->path());
+  }
+  if (!error) found.left_out = beside_folders(root, error);
+  if (error) cannot_list(root, error);
+  std::sort(found.classes.begin(), found.classes.end());
+  return found;
 }
 
-// A link that leads nowhere counts, so that reading it names it in an error; pipes and devices do not.
-bool is_picture_file(const fs::directory_entry& entry) {
+PictureFiles pictures_below(const fs::path& folder) {
   std::error_code error;
-  return is_picture(entry.path()) && !is_folder_entry(entry) && !entry.is_other(error);
-}
-
-// The entries that `keep` accepts, in the order of names.
-template <typename Iterator, typename Keep>
-std::vector<fs::path> listed(const fs::path& folder, Keep keep) {
-  std::error_code error;
-  std::vector<fs::path> paths;
-  for (Iterator at(folder, error); !error && at != Iterator(); at.increment(error))
-    if (keep(*at)) paths.push_back(at->path());
+  auto found = pictures_in(folder, true, error);
   if (error) cannot_list(folder, error);
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-std::vector<fs::path> folders_of(const fs::path& root) {
-  return listed<fs::directory_iterator>(root, is_folder_entry);
-}
-
-std::vector<fs::path> pictures_below(const fs::path& folder) {
-  auto files = listed<fs::recursive_directory_iterator>(folder, is_picture_file);
-  if (files.empty())
-    throw Error(
-        ErrorCode::kData,
-        fmt::format(
-            "class folder '{}' contains no .jpg, .jpeg or .png file; every folder in data.path is a class",
-            folder.string()));
-  return files;
+  if (!found.files.empty()) return found;
+  const auto others = found.left_out.words();
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("class folder '{}' contains no .jpg, .jpeg or .png file{}; every folder in data.path "
+                  "is a class",
+                  folder.string(), others.empty() ? "" : fmt::format(" (but {})", others)));
 }
 
 // Classes are those of the training folders, whichever part is read: held-out data may lack some.
 std::vector<std::string> class_names(pass::DataSpec data) {
   data.held_out = false;
   std::vector<std::string> names;
-  for (const auto& folder : folders_of(image_folder_of(data))) names.push_back(folder.filename().string());
+  for (const auto& folder : folders_of(image_folder_of(data)).classes)
+    names.push_back(folder.filename().string());
   return names;
 }
 
@@ -86,22 +85,33 @@ class ImageFolderSource : public Source {
  public:
   explicit ImageFolderSource(const SourceSetup& setup)
       : root_(image_folder_of(setup.data).string()), shape_(setup.shape), augment_(setup.data.augment) {
-    const auto folders = folders_of(root_);
+    auto [folders, left_out] = folders_of(root_);
     check_classes(static_cast<std::int64_t>(folders.size()), setup);
     const auto classes = class_names(setup.data);
-    for (const auto& folder : folders)
-      for (auto& file : pictures_below(folder))
-        pictures_.push_back({std::move(file), label_of(folder, classes)});
+    for (const auto& folder : folders) {
+      auto below = pictures_below(folder);
+      left_out.add(below.left_out);
+      for (auto& file : below.files) pictures_.push_back({std::move(file), label_of(folder, classes)});
+    }
+    left_out_ = left_out.words();
+    contents_ = fmt::format("{} {}", folders.size(), folders.size() == 1 ? "class" : "classes") + ", " +
+                plural(std::ssize(pictures_), "picture") +
+                "; left out: " + (left_out_.empty() ? "nothing" : left_out_);
   }
 
   [[nodiscard]] std::int64_t samples() const override { return static_cast<std::int64_t>(pictures_.size()); }
 
   [[nodiscard]] std::string remark() const override {
-    if (pictures_.back().label > 0) return {};
-    return fmt::format(
-        "data.path '{}' contains one class folder: every label is the same, so there is nothing to learn",
-        root_);
+    std::vector<std::string> remarks;
+    if (pictures_.back().label == 0)
+      remarks.push_back(fmt::format(
+          "data.path '{}' contains one class folder: every label is the same, so there is nothing to learn",
+          root_));
+    if (!left_out_.empty()) remarks.push_back(fmt::format("left out of '{}': {}", root_, left_out_));
+    return join(remarks, "; ");
   }
+
+  [[nodiscard]] std::string contents() const override { return contents_; }
 
   void read(std::int64_t index, Draws draws, const SampleMemory& sample) const override {
     const Picture& picture = pictures_[static_cast<std::size_t>(index)];
@@ -136,6 +146,7 @@ class ImageFolderSource : public Source {
   SampleShape shape_;
   bool augment_;
   std::vector<Picture> pictures_;
+  std::string left_out_, contents_;  // in words
 };
 
 }  // namespace

@@ -38,6 +38,7 @@ class Loader::Impl {
  public:
   Impl(const LoaderSetup& setup, const BatchLayout& layout, std::unique_ptr<Source> source)
       : remark(source->remark()),
+        contents(source->contents()),
         samples_per_step(layout.batch() * setup.micro_batches),
         sampler({source->samples(), samples_per_step, setup.rank, setup.world, setup.data.shuffle,
                  setup.data.seed}),
@@ -53,7 +54,7 @@ class Loader::Impl {
       for (Tensor& tensor : supply->take()) views.push_back(tensor.view());
   }
 
-  std::string remark;  // from the source
+  std::string remark, contents;  // from the source
   std::int64_t samples_per_step;
   Sampler sampler;
   bool fixed;
@@ -116,6 +117,10 @@ std::int64_t Loader::samples_per_step() const {
 
 const std::string& Loader::remark() const {
   return impl_->remark;
+}
+
+const std::string& Loader::contents() const {
+  return impl_->contents;
 }
 
 std::optional<double> Loader::deliverable_samples_per_s() const {

@@ -58,6 +58,8 @@ class Loader {
   [[nodiscard]] std::int64_t samples_per_step() const;  // of this rank
   // What a user should know about the data, in words; may be empty.
   [[nodiscard]] const std::string& remark() const;
+  // How much there is, and what is left out; may be empty.
+  [[nodiscard]] const std::string& contents() const;
   // What the workers could deliver: workers * samples made / time spent making them. Where they share CPUs
   // with the training, that time includes waiting for them. Missing before the first batch is made, and for
   // the one batch that never changes.

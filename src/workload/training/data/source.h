@@ -47,6 +47,8 @@ class Source {
   [[nodiscard]] virtual std::int64_t samples() const = 0;
   // What a user should know about it, in words; may be empty.
   [[nodiscard]] virtual std::string remark() const { return {}; }
+  // How much there is and what of it is left out, for the result; empty: nothing to say.
+  [[nodiscard]] virtual std::string contents() const { return {}; }
   // Throws Error(kIo, kData) naming the file and what is wrong with it.
   virtual void read(std::int64_t index, Draws draws, const SampleMemory& sample) const = 0;
 };

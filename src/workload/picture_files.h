@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Which files of a folder are pictures, and what else is there.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace paceline::workload {
+
+// What is not read. Hidden names are those that begin with a point, as other programs leave them.
+struct LeftOut {
+  std::map<std::string, std::int64_t> files;  // by suffix: {".webp", 3}; "hidden" stands for all of these
+  std::vector<std::string> folders;           // hidden ones, by name
+  void add(const LeftOut& other);
+  // "3 .webp, 1 hidden file, hidden folder .ipynb_checkpoints"; empty: nothing is left out.
+  [[nodiscard]] std::string words() const;
+};
+
+struct PictureFiles {
+  std::vector<std::filesystem::path> files;  // in the order of names
+  LeftOut left_out;
+};
+
+bool is_hidden(const std::filesystem::path& path);
+
+// JPEG and PNG files of a folder and, with `below`, of the folders in it. A link that leads nowhere counts,
+// so that reading it names it in an error; pipes and devices do not. `error`: why the folder cannot be
+// listed.
+PictureFiles pictures_in(const std::filesystem::path& folder, bool below, std::error_code& error);
+
+}  // namespace paceline::workload
