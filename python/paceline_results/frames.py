@@ -6,7 +6,7 @@ import json
 
 import pandas as pd
 
-from paceline_results.regular import read_text
+from paceline_results.regular import read_text, refuses
 from paceline_results.step_file import read_step_file
 
 # Columns by which cases that differ only in the number of ranks are recognised.
@@ -17,6 +17,7 @@ SAME_WORK = ["run_id", "kind", "model", "engine", "precision", "layout", "batch"
 NUMBERS = ["base_ranks", "speedup_of_ranks", "efficiency", "efficiency_low", "efficiency_high", "exposed_share", "data_wait_share", "total_s"]
 
 
+@refuses("a case of the runs is damaged")
 def cases(runs):
     """One row per case of the runs: what was measured, its outcome and its figures with their intervals."""
     frame = pd.DataFrame([_case_row(run, case) for run in runs for case in run.summary["cases"]])
@@ -35,6 +36,7 @@ def _scaling_doubt(run, case):
     return "" if run.stores_claims else "files before version 1.4 have intervals that may not be claimed; `paceline report` judges them"
 
 
+@refuses("the samples of the case cannot be read")
 def samples(run, case_id):
     """samples.csv of a case with the columns ms and seconds (since its first sample); empty where it has none."""
     file = run.case_folder(case_id) / "samples.csv"
@@ -44,6 +46,7 @@ def samples(run, case_id):
     return frame
 
 
+@refuses("the steps of the case cannot be read")
 def steps(run, case_id):
     """Every step of every rank of a training case: from rank<k>.jsonl or, where there are too many for text, from the step files of its
     passes; empty where there are none. Buckets of a step are a list in one column there, and columns bucket<i>_<what> here."""
@@ -55,6 +58,7 @@ def steps(run, case_id):
     return pd.concat([read_step_file(file) for file in files], ignore_index=True) if files else pd.DataFrame()
 
 
+@refuses("the epochs of the case cannot be read")
 def epochs(run, case_id):
     """A row an epoch of a training case (metrics_epoch.jsonl); empty where there are none."""
     return _json_lines(run.case_folder(case_id).glob("metrics_epoch.jsonl"))
@@ -64,6 +68,7 @@ def epochs(run, case_id):
 COLLECTIVE_WORDS = ["run_id", "case_id", "outcome", "grade", "operation", "type", "reduction", "backend", "device", "launcher", "place", "mode"]
 
 
+@refuses("the collectives of the runs cannot be read")
 def collectives(runs):
     """Every size of every sweep of the runs (collectives.csv): a row per size, place (in_place, out_of_place) and mode (one_by_one after a
     barrier each, with intervals; back_to_back; batch, which is how nccl-tests times). Runs without the file have no rows."""

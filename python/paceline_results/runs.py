@@ -2,12 +2,12 @@
 """Run directories: where they are, what is in run_summary.json, where the files of a case lie."""
 
 import dataclasses
-import json
 from pathlib import Path
 
-from paceline_results.regular import read_text
+from paceline_results.regular import read_json
 
 SCHEMA_MAJOR = "1"
+NEEDED = {"schema_version": str, "run_id": str, "experiment_name": str, "cases": list}  # what a summary has, and its type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Run:
     @property
     def stores_claims(self):
         """Whether an interval in the files may be claimed: before version 1.4 some may not."""
-        return tuple(int(n) for n in str(self.summary["schema_version"]).split(".")) >= (1, 4)
+        return tuple(int(n) for n in self.summary["schema_version"].split(".")) >= (1, 4)
 
     def case_folder(self, case_id):
         """Where a case's files are: a run of a single case has them beside the summary."""
@@ -37,13 +37,16 @@ class Run:
 
 
 def read_run(folder):
-    """The run in a folder. Raises ValueError for a folder that is none, and for a newer major version of the format."""
+    """The run in a folder. Raises ValueError for a folder that is none, a damaged one, and a newer major version of the format."""
     folder = Path(folder)
     file = folder / "run_summary.json"
     if not file.is_file():
         raise ValueError(f"'{folder}' is no run of Paceline: it has no run_summary.json")
-    summary = json.loads(read_text(file))
-    version = str(summary.get("schema_version"))
+    summary = read_json(file)
+    lacking = [name for name, kind in NEEDED.items() if not isinstance(summary, dict) or not isinstance(summary.get(name), kind)]
+    if lacking:
+        raise ValueError(f"'{file}' is damaged, or no result of a run: its {lacking[0]} is missing or of another type")
+    version = summary["schema_version"]
     if version.split(".")[0] != SCHEMA_MAJOR:
         raise ValueError(f"'{file}' is of format {version}; this package reads {SCHEMA_MAJOR}.x")
     return Run(folder, summary)
@@ -55,4 +58,4 @@ def find_runs(folder):
     found = [read_run(file.parent) for file in folder.rglob("run_summary.json")]
     if not found:
         raise ValueError(f"no run of Paceline below '{folder}'")
-    return sorted(found, key=lambda run: (run.summary.get("started_utc", ""), run.run_id))
+    return sorted(found, key=lambda run: (str(run.summary.get("started_utc", "")), run.run_id))

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pandas as pd
 
-from paceline_results.regular import read_bytes
+from paceline_results.regular import read_bytes, refused
 
 MAGIC, VERSION, END = b"PACESTEP", 1, 0xFFFFFFFF
 PHASES = ["warmup", "timed", "after"]
@@ -18,10 +18,8 @@ NO_NUMBER = np.iinfo(np.int64).min
 def read_step_file(file):
     """Every step of every rank of one repetition. Raises ValueError for a file that is cut short, damaged, or of another format."""
     content = read_bytes(file)
-    try:
+    with refused(f"the step file '{file}' cannot be read"):
         return _frame(content)
-    except (ValueError, KeyError, struct.error) as problem:
-        raise ValueError(f"the step file '{file}' cannot be read: {problem}") from problem
 
 
 def _frame(content):

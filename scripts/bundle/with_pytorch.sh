@@ -43,11 +43,16 @@ find_libraries() {
   done
 }
 
+# beginning_of FILE: its first 64 KiB, if it is a regular file: a pipe would wait for a writer, and a device has no end.
+beginning_of() {
+  if [ -f "$1" ]; then head -c 65536 -- "$1"; fi
+}
+
 # "2.11.0" out of version.py of a wheel, or of build-version of LibTorch's own archive.
 version_of() {
   {
-    sed -n "s/^__version__ = '\([^'+]*\).*/\1/p" "$1/version.py"
-    sed 's/+.*//' "$1/build-version"
+    beginning_of "$1/version.py" | sed -n "s/^__version__ = '\([^'+]*\).*/\1/p"
+    beginning_of "$1/build-version" | sed 's/+.*//'
   } 2> /dev/null | head -n 1
 }
 

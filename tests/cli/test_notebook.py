@@ -43,6 +43,30 @@ class Package(cli.CliTest):
             self.assertEqual(row["throughput_per_s"], case["throughput"]["per_s"]["value"])
             self.assertAlmostEqual(row["total_s"] * 1e9, case["training"][0]["total_ns"], delta=1)
 
+    def test_damage_is_a_value_error(self):
+        """Whatever stands in the files, and nothing else is raised."""
+        stored = json.loads((STORED / "run_summary.json").read_text())
+        folder = self.folder / "run"
+        shutil.copytree(STORED, folder)
+        for text in ("[" * 200_000, "[]", "null", "{}", json.dumps({**stored, "run_id": 7}), json.dumps({**stored, "cases": {}}), "\xff", '{"schema_version": "1.4"'):
+            (folder / "run_summary.json").write_bytes(text.encode("latin-1"))
+            with self.assertRaises(ValueError, msg=text[:40]):
+                results.read_run(folder)
+            with self.assertRaises(ValueError, msg=text[:40]):
+                results.find_runs(folder)
+        for case in (None, [], {}, {**stored["cases"][0], "headline": None}, {**stored["cases"][0], "throughput": {"per_s": []}}):
+            (folder / "run_summary.json").write_text(json.dumps({**stored, "cases": [case]}))
+            with self.assertRaises(ValueError, msg=str(case)[:40]):
+                results.cases([results.read_run(folder)])
+        with open(folder / "run_summary.json", "w", encoding="utf-8") as file:
+            file.truncate(1 << 40)
+        with self.assertRaisesRegex(ValueError, "at most"):
+            results.read_run(folder)
+        header = json.dumps([1]).encode()
+        (folder / "x.steps.bin").write_bytes(b"PACESTEP" + (1).to_bytes(4, "little") + len(header).to_bytes(4, "little") + header)
+        with self.assertRaisesRegex(ValueError, "x.steps.bin"):
+            results.read_step_file(folder / "x.steps.bin")
+
     def claimed(self):
         """The stored run as if the tool had claimed its intervals."""
         run = results.read_run(STORED)

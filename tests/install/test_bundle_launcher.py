@@ -90,6 +90,16 @@ class Launcher(unittest.TestCase):
         """What runs a command that needs PyTorch, such as the tests for GPUs."""
         return self.paceline("sh", "-c", "echo it ran", command=self.bundle / "scripts/with_pytorch.sh", **variables)
 
+    def test_a_version_that_is_no_file_is_none(self):
+        """Opening a pipe would wait for its writer, and reading a device would not end."""
+        for name, make in (("pipe", os.mkfifo), ("device", lambda file: file.symlink_to("/dev/zero")), ("large", lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_WRONLY), 50 << 30))):
+            for part in ("version.py", "build-version"):
+                torch = make_torch(self.folder / name / part)
+                (torch / "version.py").unlink()
+                make(torch / part)
+                with self.subTest(name, part=part):
+                    self.assert_refused(self.paceline("true", command=self.bundle / "scripts/with_pytorch.sh", PACELINE_TORCH_ROOT=torch), 77, "of an unknown version")
+
     def test_the_one_python3_sees_without_importing_it(self):
         torch = make_torch(self.folder / "site")
         self.assert_runs_with(self.paceline("infer", "--model", "x y", PYTHONPATH=torch.parent), torch)
