@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "onnxruntime/few_bits.h"
@@ -75,7 +76,7 @@ bool is_kernel(const json& event) {
 std::vector<ProfiledRun> runs_of_profile(const std::string& text) try {
   std::vector<ProfiledRun> runs;
   ProfiledRun nodes;
-  for (const auto& event : json::parse(text)) {
+  for (const auto& event : parsed_json(text)) {
     if (is_kernel(event)) nodes.push_back(node_of(event));
     if (is_run(event)) runs.push_back(std::exchange(nodes, {}));  // a run's event follows its nodes'
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/lower_case.h"
 
@@ -152,7 +153,7 @@ LayerWork layer_work(const json& layer) {
 }  // namespace
 
 std::vector<LayerWork> inspected_layers(const std::string& text) {
-  const auto root = json::parse(text, nullptr, false);
+  const auto root = json_or_discarded(text);
   const auto list = root.is_object() ? root.find("Layers") : root.end();
   if (!root.is_object() || list == root.end() || !list->is_array())
     throw Error(ErrorCode::kData, "the engine inspector's text has no list of layers");

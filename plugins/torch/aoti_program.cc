@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/model_content.h"
 #include "base/text.h"
@@ -193,7 +194,7 @@ std::vector<DeclaredInput> package_inputs(const std::string& file) {
   return translate_errors(ErrorCode::kData, fmt::format("the inputs that '{}' names cannot be read", file),
                           [&] {
                             std::vector<DeclaredInput> inputs;
-                            for (const auto& input : nlohmann::json::parse(text))
+                            for (const auto& input : parsed_json(text))
                               inputs.push_back({input.at("name").get<std::string>(),
                                                 parse_dtype(input.at("dtype").get<std::string>()),
                                                 input.at("shape").get<Shape>()});

@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 
 namespace paceline::torch_plugin {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
 struct StoredType {
   std::string_view name;
@@ -69,13 +70,13 @@ void SafetensorsFile::read_header() {
     fail(path_, fmt::format("it contains {} bytes, a header alone needs more", bytes.size()));
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
-  if (length > kMaxHeaderBytes)
+  if (length > limit_of(Foreign::kTensors).bytes)  // the format's own limit
     fail(path_, fmt::format("it does not start with a header length (found {})", length));
   if (length > bytes.size() - kLengthBytes)
     fail(path_, fmt::format("its header of {} bytes does not fit in the file's {}; it is truncated", length,
                             bytes.size()));
   const auto text = bytes.substr(kLengthBytes, length);
-  const auto header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto header = json_or_discarded(text);
   if (!header.is_object()) fail(path_, "its header is not a JSON object");
   const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
   for (const auto& [name, entry] : header.items()) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/foreign_text.h"
 #include "base/lower_case.h"
 #include "base/reading.h"
 
@@ -118,7 +119,11 @@ std::string no_data_file(const fs::path& file) {
 
 std::string no_model_file(const fs::path& file) {
   if (auto why = no_data_file(file); !why.empty()) return why;
-  if (file.has_extension() && model_suffix(file.string()).empty()) return {};
+  const auto suffix = model_suffix(file.string());
+  if (file.has_extension() && suffix.empty()) return {};
+  if (suffix == ".xml")
+    if (auto why = too_large(file, Foreign::kNetwork); !why.empty())
+      return why + " of a description without its weights; it is damaged or something else";
   std::error_code unknown;
   return fs::file_size(file, unknown) == 0 && !unknown ? "is empty; copy or download it again" : "";
 }

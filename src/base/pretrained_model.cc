@@ -9,8 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/text.h"
 
@@ -21,8 +23,6 @@ namespace {
 using Shape = TransformerShape;
 using Family = TransformerFamily;
 using Head = TransformerHead;
-
-constexpr std::uint64_t kMaxConfigBytes = 16 << 20;  // large vocabularies bring many label names
 
 // The limits keep products of sizes within 63 bits.
 constexpr std::int64_t kMaxLayers = 256, kMaxWidth = 16384, kMaxFeedForward = 65536, kMaxPositions = 32768,
@@ -140,7 +140,7 @@ class ConfigReader {
   explicit ConfigReader(const fs::path& folder) : file_(folder / "config.json") {}
 
   PretrainedModel read() {
-    json_ = nlohmann::json::parse(read_limited(file_, kMaxConfigBytes), nullptr, /*allow_exceptions=*/false);
+    json_ = json_or_discarded(read_foreign(file_, Foreign::kPretrained));
     if (!json_.is_object()) fail("it is not a JSON object");
     family_ = &family();
     check_fixed(kFixed);
@@ -279,8 +279,7 @@ fs::path pretrained_weights(const fs::path& folder) {
 }
 
 std::map<std::string, fs::path> indexed_weights(const fs::path& index) {
-  const auto json =
-      nlohmann::json::parse(read_limited(index, kMaxConfigBytes), nullptr, /*allow_exceptions=*/false);
+  const auto json = json_or_discarded(read_foreign(index, Foreign::kPretrained));
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}': {}; copy the whole folder again", shown_path(index.string()), why));

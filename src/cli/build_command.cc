@@ -10,8 +10,10 @@
 #include <set>
 
 #include "base/device.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/numbered_build.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -50,7 +52,7 @@ config::FlagSet read_flags(const Context& context) {
                                   [](const auto& s) { return s.name == "engine_config"; });
   if (given != flags.settings.rend()) {
     const std::string file = given->values.at(0).text;
-    flags = config::with_engine_config(flags, read_file(file), file);
+    flags = config::with_engine_config(flags, read_foreign(file, Foreign::kEngineConfig), file);
   }
   return flags;
 }
@@ -341,7 +343,8 @@ ExitCode build_command(const Context& context) {
   for (int number = 1; number <= options.integer("builds"); ++number)
     builds.push_back(build_once(numbered(order, number), model, source.quantisation(), console));
   if (builds.size() > 1) console.say(builds_text(builds, options));
-  if (console.json) console.result((builds.size() > 1 ? builds : builds.front()).dump(2) + "\n");
+  if (console.json)
+    console.result(json_without_controls((builds.size() > 1 ? builds : builds.front()).dump(2)) + "\n");
   return ExitCode::kOk;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -130,16 +131,17 @@ ExitCode export_command(const Context& context) {
                           format_bytes(static_cast<double>(written.size_bytes)), inputs,
                           format_duration_ns(written.duration_ns), quantisation_text(written.quantisation)));
   if (console.json)
-    console.result(nlohmann::json({{"file", to.file},
-                                   {"model", options.text("model")},
-                                   {"precision", options.text("precision")},
-                                   {"format", to.format},
-                                   {"inputs", inputs},
-                                   {"size_bytes", written.size_bytes},
-                                   {"duration_ns", written.duration_ns},
-                                   {"quantisation", result::Writer::write(written.quantisation)}})
-                       .dump(2) +
-                   "\n");
+    console.result(
+        json_without_controls(nlohmann::json({{"file", to.file},
+                                              {"model", options.text("model")},
+                                              {"precision", options.text("precision")},
+                                              {"format", to.format},
+                                              {"inputs", inputs},
+                                              {"size_bytes", written.size_bytes},
+                                              {"duration_ns", written.duration_ns},
+                                              {"quantisation", result::Writer::write(written.quantisation)}})
+                                  .dump(2)) +
+        "\n");
   return ExitCode::kOk;
 }
 

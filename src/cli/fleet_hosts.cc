@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <thread>
@@ -12,9 +11,12 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/scratch_folder.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/version.h"
+#include "host/fleet_answer.h"
 #include "process/tool_process.h"
 
 namespace paceline::cli {
@@ -60,38 +62,6 @@ std::string no_answer(const std::string& end, const std::filesystem::path& log) 
   return fmt::format("gave no answer ({}): {}", end.empty() ? "no JSON" : end, last_line(log));
 }
 
-constexpr std::array<host::CheckStatus, 4> kStatuses{host::CheckStatus::kPass, host::CheckStatus::kWarn,
-                                                     host::CheckStatus::kFail, host::CheckStatus::kSkip};
-
-host::CheckedRow row_from(const nlohmann::json& json) {
-  const std::string word = json.at("status");
-  const auto status = std::ranges::find(kStatuses, word, host::status_name);
-  if (status == kStatuses.end()) throw Error(ErrorCode::kData, "a check has the unknown status " + word);
-  const auto text = [&](const char* key) { return on_one_line(json.at(key).get<std::string>()); };
-  return {text("name"), {}, {*status, text("text"), text("fix")}};
-}
-
-// What a login shell prints before the answer is left out.
-nlohmann::json answer_in(const std::filesystem::path& output) {
-  const auto text = read_file(output);
-  const auto begin = text.starts_with("{\n") ? 0 : text.find("\n{\n");
-  return begin == std::string::npos ? nlohmann::json(nlohmann::json::value_t::discarded)
-                                    : nlohmann::json::parse(text.substr(begin), nullptr, false);
-}
-
-void read_answer(const nlohmann::json& json, HostAnswer& answer) {
-  if (!json.contains("machine")) {
-    answer.reason =
-        fmt::format("runs a Paceline whose validate knows no machine: install {} there", suite().version);
-    return;
-  }
-  for (const auto& one : json.at("checks"))
-    if (auto row = row_from(one);
-        row.result.status == host::CheckStatus::kFail || row.result.status == host::CheckStatus::kWarn)
-      answer.checks.push_back(std::move(row));
-  answer.machine = host::machine_from_json(json.at("machine"), "the answer of " + answer.host);
-}
-
 HostAnswer ask(const std::string& host, const HostQuestion& question, const std::filesystem::path& folder,
                const std::atomic<bool>& interrupt) {
   HostAnswer answer{host, {}, {}, {}};
@@ -104,13 +74,22 @@ HostAnswer ask(const std::string& host, const HostQuestion& question, const std:
   std::filesystem::create_directory(folder);
   tool.log = folder / "log", tool.output = folder / "answer";
   tool.timeout_s = question.timeout_s;
+  tool.most_bytes = limit_of(Foreign::kAnswer).bytes;
   try {
     const auto end = process::run_tool(tool, interrupt);
-    const auto json = answer_in(tool.output);
-    if (json.is_object())
-      read_answer(json, answer);
-    else
+    if (process::prints_too_much(tool)) {
+      answer.reason = fmt::format("printed more than {}, the most that an answer may have",
+                                  format_bytes(static_cast<double>(tool.most_bytes)));
+      return answer;
+    }
+    auto found = host::fleet_answer(read_foreign(tool.output, Foreign::kAnswer), host);
+    if (!found)
       answer.reason = no_answer(end, tool.log);
+    else if (!found->machine)
+      answer.reason =
+          fmt::format("runs a Paceline whose validate knows no machine: install {} there", suite().version);
+    else
+      answer.machine = std::move(found->machine), answer.checks = std::move(found->checks);
   } catch (const std::exception& e) {
     answer.machine.reset();
     answer.reason = fmt::format("gave an answer that cannot be read: {}", on_one_line(plain_reason(e)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -60,7 +61,9 @@ void LiveFile::write_when_due() {
   std::error_code ignored;
   fs::remove(written, ignored);
   try {
-    append_file(written, live_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    append_file(
+        written,
+        json_without_controls(live_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n");
   } catch (const Error&) {
     return;
   }

@@ -56,8 +56,9 @@ class Lines : public Output {
 class JsonLines : public Output {
  public:
   void take(const Shared& now, const Shared& /*before*/) override {
-    print(stdout,
-          monitor::to_json(*now).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print(stdout, json_without_controls(
+                      monitor::to_json(*now).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) +
+                      "\n");
   }
 };
 

@@ -10,6 +10,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/scratch_folder.h"
 #include "cli/interrupts.h"
 #include "nsight/kernels.h"
@@ -45,7 +46,7 @@ std::string with_program(const std::string& program, std::vector<std::string> ar
 }
 
 void from_csv(const fs::path& file, const Console& console) {
-  show(study_of_ncu(read_file(file), file.string(), console.width), console);
+  show(study_of_ncu(read_foreign(file, Foreign::kNsightTable), file.string(), console.width), console);
 }
 
 void from_ncu_report(const fs::path& file, const Console& console) {
@@ -80,8 +81,10 @@ constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
 
 template <class Study>
 NsightStudy shown(const Study& study, std::size_t width) {
-  return {to_json(study).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-          text_of(study, width)};
+  return {
+      json_without_controls(to_json(study).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) +
+          "\n",
+      text_of(study, width)};
 }
 
 }  // namespace
@@ -114,7 +117,7 @@ std::string output_of_tool(const std::vector<std::string>& argv, const fs::path&
     throw Error(ErrorCode::kData,
                 fmt::format("{}: {} ended with {}: {}", subject, fs::path(argv.front()).filename().string(),
                             problem, on_one_line(file_tail(log, kTail))));
-  return read_file(log);
+  return read_foreign(log, Foreign::kNsightTable);
 }
 
 bool profile_of_nsight(const fs::path& from, const Console& console) {

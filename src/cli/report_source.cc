@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/finding_table.h"
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/units.h"
 #include "monitor/course.h"
 #include "result/noise_rules.h"
@@ -64,7 +66,7 @@ void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const 
         fmt::format("{}: the kernels in ncu.json cannot be drawn: {}", one.label, why));
   };
   try {
-    const auto study = nlohmann::json::parse(read_file(file));
+    const auto study = parsed_json(read_foreign(file, Foreign::kResult));
     for (const auto& k : study.at("kernels")) {
       const auto &flops = k.at("flops_per_s"), &bytes = k.at("dram_bytes_per_s");
       if (flops.is_number() && bytes.is_number() && flops > 0 && bytes > 0)

@@ -8,7 +8,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "config/option_table.h"
 #include "config/value.h"
@@ -91,7 +93,7 @@ std::string changed_setting(const result::CaseResult& measured, const config::Ca
 
 // The summary is whole, so that it can be read.
 bool has_summary(const fs::path& summary) {
-  return fs::exists(summary) && nlohmann::json::accept(read_regular_file(summary));
+  return fs::exists(summary) && !json_or_discarded(read_foreign(summary, Foreign::kResult)).is_discarded();
 }
 
 }  // namespace

@@ -86,10 +86,11 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
                                      const std::vector<std::string>& wanted) {
   std::set<std::string> ids;
   std::vector<std::string> all;
+  std::vector<bool> chosen(cases.size());
   for (const auto& c : cases) all.push_back(c.id);
   for (const auto& word : wanted) {
     const auto numbers = case_numbers(word, cases.size());
-    for (const std::size_t number : numbers) ids.insert(all[number - 1]);
+    for (const std::size_t number : numbers) chosen[number - 1] = true;
     if (numbers.empty() && std::find(all.begin(), all.end(), word) != all.end()) {
       ids.insert(word);
     } else if (numbers.empty()) {
@@ -99,6 +100,8 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
                               near ? fmt::format("; did you mean '{}'?", *near) : "", cases.size()));
     }
   }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (chosen[i]) ids.insert(all[i]);
   return ids;
 }
 

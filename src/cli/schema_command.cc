@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -165,7 +166,7 @@ std::string everything(bool as_json) {
   nlohmann::json schemas;
   for (const auto& d : kDocuments) {
     if (d.format == "json")
-      schemas[std::string(d.topic)] = nlohmann::json::parse(d.make());
+      schemas[std::string(d.topic)] = parsed_json(d.make());
     else if (d.format == "markdown")
       text += d.make() + "\n";
   }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/ask_until.h"
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -43,7 +44,7 @@ std::string to_text(const Member& m) {
 }
 
 Member from_text(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_discarded(text);
   if (!json.is_object())
     throw Error(
         ErrorCode::kConfig,
@@ -78,7 +79,7 @@ std::string to_text(const Refusal& r) {
 }
 // Nullopt for a roster.
 std::optional<Refusal> refusal_in(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_discarded(text);
   if (!json.is_object()) return Refusal{ErrorCode::kConfig, text};
   if (!json.contains("sentence")) return std::nullopt;
   const auto* row = std::find_if(kRefusals.begin(), kRefusals.end() - 1,
@@ -87,7 +88,7 @@ std::optional<Refusal> refusal_in(const std::string& text) {
 }
 
 bool is_refusal(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_discarded(text);
   return json.is_object() && json.contains("sentence");
 }
 
@@ -115,7 +116,7 @@ std::string to_text(const std::vector<Member>& roster) {
 
 // `self` has what all agree on.
 std::vector<Member> roster_in(const std::string& text, const Member& self) {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = parsed_json(text);
   std::vector<Member> roster;
   for (const auto& m : json.at("members")) {
     const auto& place = json.at("places").at(m.at(0).get<std::size_t>());

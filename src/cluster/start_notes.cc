@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ask_until.h"
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/resolve.h"
 #include "base/text.h"
@@ -96,7 +97,7 @@ std::optional<std::string> StartNotes::heard() {
     const auto size =
         ::recvfrom(socket_.get(), text.data(), text.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
     if (size < 0) return std::nullopt;
-    const auto note = nlohmann::json::parse(text.data(), text.data() + size, nullptr, false);
+    const auto note = json_or_discarded({text.data(), static_cast<std::size_t>(size)});
     if (!note.is_object() || note.value("launch", nlohmann::json()) != launch_) continue;
     const auto& sentence = note.value("sentence", nlohmann::json());
     const bool known = std::any_of(writers_.begin(), writers_.end(), [&](const auto& writer) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -26,11 +28,12 @@ std::string joined(const std::vector<Diagnostic>& diagnostics) {
 // mistake that several workloads have in common stands there once.
 std::vector<Diagnostic> in_reading_order(const std::vector<Diagnostic>& diagnostics) {
   std::multimap<std::tuple<bool, int, int>, const Diagnostic*> sorted;
+  std::set<std::tuple<std::string_view, int, int, std::string_view>> seen;
   for (const auto& one : diagnostics) sorted.emplace(std::tuple(one.line == 0, one.line, one.col), &one);
   std::vector<Diagnostic> out;
   out.reserve(sorted.size());
   for (const auto& [place, one] : sorted)
-    if (std::ranges::find(out, *one) == out.end()) out.push_back(*one);
+    if (seen.emplace(one->file, one->line, one->col, one->message).second) out.push_back(*one);
   return out;
 }
 

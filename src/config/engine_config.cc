@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "config/engine_config_words.h"
 #include "config/option_table.h"
@@ -83,8 +85,12 @@ class Reader {
 
  private:
   void read(const std::string& prefix, const Json& object) {
-    for (const auto& [key, value] : object.items())
+    for (const auto& [key, value] : object.items()) {
+      if (into_.problems.size() > kMostMistakes) return;
+      if (into_.problems.size() == kMostMistakes)
+        return report(prefix + key, "further mistakes are not shown: from here on nothing was read");
       if (prefix + key != kInputName || !value.is_string()) read_entry(prefix + key, value);
+    }
   }
 
   void report(const std::string& key, std::string message) {
@@ -157,7 +163,7 @@ Json shapes_schema(const std::string& help) {
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file) {
   Json root;
   try {
-    root = Json::parse(json_text);
+    root = parsed_json(json_text);
   } catch (const Json::exception& e) {
     throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, plain_reason(e)));
   }

@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 
+#include "base/display_text.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "config/command_words.h"
 #include "config/key_remarks.h"
@@ -16,6 +18,8 @@
 
 namespace paceline::config {
 namespace {
+
+constexpr std::size_t kLongestPlace = 300;  // of an argument that each of its values names
 
 std::vector<std::string> known_flags(unsigned command) {
   std::vector<std::string> flags;
@@ -87,6 +91,10 @@ class FlagParser {
   FlagSet parse() {
     while (next_ < arguments_.size()) {
       const std::string& argument = arguments_[next_++];
+      if (flags_.problems.size() == kMostMistakes) {
+        report(argument, "further mistakes are not shown: from here on nothing was read");
+        return std::move(flags_);
+      }
       if (argument == "--")
         take_rest();
       else if (argument.size() < 2 || argument[0] != '-')
@@ -193,7 +201,7 @@ class FlagParser {
     RawSetting setting;
     setting.name = option->name;
     setting.written = flag;
-    setting.place.file = argument;
+    setting.place.file = shown_value(argument, kLongestPlace);
     setting.on_command_line = true;
     setting.values.push_back({std::string(row->value), setting.place, false});
     add(std::move(setting), true);
@@ -259,7 +267,7 @@ class FlagParser {
     RawSetting setting;
     setting.name = std::move(name);
     setting.written = flag;
-    setting.place.file = typed;
+    setting.place.file = shown_value(typed, kLongestPlace);
     setting.on_command_line = true;
     for (auto& text : texts_of(option, value))
       setting.values.push_back({std::move(text), setting.place, false});

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "config/key_remarks.h"
 #include "config/kind_in_plan.h"
@@ -54,6 +55,9 @@ class SettingReader {
     Seen seen;
     for (std::size_t i = 0; i < map.keys.size(); ++i) {
       const YamlNode& key = map.keys[i];
+      if (problems_.size() > kMostMistakes) return;
+      if (problems_.size() == kMostMistakes)
+        return report(key.place, "further mistakes are not shown: from here on nothing was read");
       if (key.kind != Kind::kScalar) {
         report(key.place, fmt::format("{} where a key belongs", shape_name(key.kind)));
         continue;

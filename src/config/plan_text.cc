@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
 namespace {
-
-constexpr std::uint64_t kMaxPlanBytes = 4ULL << 20;
 
 YamlNode root_of(const PlanText& plan) {
   try {
@@ -32,8 +31,8 @@ void append_texts(const YamlNode& node, std::vector<std::string>& texts) {
 
 PlanText read_plan_text(const std::filesystem::path& path) {
   try {
-    if (path == "-") return {read_standard_input(kMaxPlanBytes), "standard input"};
-    return {read_limited(path, kMaxPlanBytes), path.string()};
+    if (path == "-") return {read_standard_input(limit_of(Foreign::kPlan).bytes), "standard input"};
+    return {read_foreign(path, Foreign::kPlan), path.string()};
   } catch (const Error& error) {
     throw ConfigErrors(
         {{"", 0, 0, fmt::format("{} (it should be a plan; examples/plans has some)", error.what())}});

@@ -11,12 +11,14 @@
 #include <map>
 #include <sstream>
 
+#include "base/foreign_text.h"
+
 namespace paceline::config {
 namespace {
 
 // A plan written out with its defaults is larger than its source, so its size may be generous, but not what
 // anchors and aliases copy.
-constexpr std::size_t kMaxBytes = 1 << 22, kMaxCopied = 20'000, kMaxDepth = 32;
+constexpr std::size_t kMaxCopied = 20'000;
 
 [[noreturn]] void fail(const Place& place, const std::string& message) {
   throw ConfigErrors({diagnostic(place, message)});
@@ -106,7 +108,8 @@ class TreeBuilder : public YAML::EventHandler {
     attach(std::move(node));
   }
   void open(YamlNode node, YAML::anchor_t anchor) {
-    if (frames_.size() >= kMaxDepth) fail(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
+    if (const auto most = limit_of(Foreign::kPlan).depth; frames_.size() >= most)
+      fail(node.place, fmt::format("nested deeper than {} levels", most));
     frames_.push_back({std::move(node), anchor});
   }
   void close() {
@@ -137,8 +140,8 @@ class TreeBuilder : public YAML::EventHandler {
 }  // namespace
 
 YamlNode parse_yaml(std::string_view text, const std::string& source) {
-  if (text.size() > kMaxBytes)
-    fail({source, 1, 1}, fmt::format("is larger than {} bytes; is this a plan?", kMaxBytes));
+  if (const auto most = limit_of(Foreign::kPlan).bytes; text.size() > most)
+    fail({source, 1, 1}, fmt::format("is larger than {} bytes; is this a plan?", most));
   TreeBuilder builder(text, source);
   try {
     std::istringstream stream{std::string(text)};

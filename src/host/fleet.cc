@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "host/load_figures.h"
 
@@ -16,10 +17,10 @@ constexpr const char* kSlowHost =
 template <class Items, class Name>
 std::vector<std::string> names_in(const std::vector<Machine>& machines, Items items, Name name) {
   std::vector<std::string> names;
+  std::unordered_set<std::string> known;
   for (const auto& machine : machines)
     for (const auto& one : machine.*items)
-      if (auto text = std::invoke(name, one); std::ranges::find(names, text) == names.end())
-        names.push_back(std::move(text));
+      if (auto text = std::invoke(name, one); known.insert(text).second) names.push_back(std::move(text));
   return names;
 }
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "host/fact_rules.h"
 
@@ -78,6 +80,9 @@ std::string read_text(const nlohmann::json& json) {
 Machine read_fields(const nlohmann::json& json) {
   Machine machine{
       read_text(json.at("paceline")), read_text(json.at("host")), read_text(json.at("taken_utc")), {}, {}};
+  for (const char* list : {"facts", "load"})
+    if (json.at(list).size() > kMostFacts)
+      throw std::runtime_error(fmt::format("it has more than {} {}", kMostFacts, list));
   for (const auto& one : json.at("facts")) {
     const nlohmann::json& value = one.at("value");
     if (value.is_structured()) throw std::runtime_error("the value of a fact is a list or an object");
@@ -145,7 +150,7 @@ Machine machine_from_json(const nlohmann::json& json, const std::string& origin)
     no_machine(origin, fmt::format("it has no \"format\": \"{}\"", kMachineFormat));
   const nlohmann::json version = json.value("format_version", nlohmann::json());
   if (!version.is_number_integer()) no_machine(origin, "it has no format_version");
-  if (version.get<std::int64_t>() > kFormatVersion)
+  if (version > kFormatVersion)
     throw Error(ErrorCode::kData,
                 fmt::format("{} was written by a newer Paceline (format_version {}, this one reads {}); "
                             "save it again with this version, or update Paceline",
@@ -153,14 +158,14 @@ Machine machine_from_json(const nlohmann::json& json, const std::string& origin)
   try {
     return read_fields(json);
   } catch (const std::exception& e) {
-    no_machine(origin, e.what());
+    no_machine(origin, plain_reason(e));
   }
 }
 
 Machine read_machine(const std::filesystem::path& file) {
   const auto origin = file.string();
-  const auto text = read_file(file);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto text = read_foreign(file, Foreign::kMachine);
+  const auto json = json_or_discarded(text);
   if (json.is_discarded())
     no_machine(origin, text.empty() ? "it is empty" : "it is not JSON, or was cut off");
   return machine_from_json(json, origin);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/display_text.h"
 #include "base/lower_case.h"
 #include "base/text.h"
 #include "monitor/exposition.h"
@@ -105,7 +106,8 @@ Json live_json(const Snapshot& now, const Snapshot& before) {
 }
 
 Answer json_answer(const Json& json) {
-  return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return {200, "application/json",
+          json_without_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace))};
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/display_text.h"
+#include "base/foreign_text.h"
 #include "base/units.h"
 
 namespace paceline::monitor {
@@ -22,7 +24,8 @@ std::optional<T> at(const Json& json, const char* place) {
   }
 }
 std::string text_at(const Json& json, const char* place) {
-  return at<std::string>(json, place).value_or("");
+  auto text = at<std::string>(json, place).value_or("");
+  return text.size() <= kLiveText ? text : shown_value(without_controls(text, ""), kLiveText);
 }
 std::int64_t count_at(const Json& json, const char* place) {
   return at<std::int64_t>(json, place).value_or(0);

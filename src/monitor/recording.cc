@@ -6,9 +6,11 @@
 
 #include <array>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 
 namespace paceline::monitor {
@@ -30,7 +32,7 @@ std::string host_name() {
 }
 
 std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_without_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 [[noreturn]] void not_a_recording(const std::filesystem::path& file, const std::string& why) {
@@ -39,7 +41,7 @@ std::string text_of(const Json& json) {
 }
 
 Snapshot snapshot_in(const std::filesystem::path& file, const std::string& line, std::size_t number) {
-  const auto json = Json::parse(line, nullptr, false);
+  const auto json = json_or_discarded(line);
   if (json.is_discarded()) not_a_recording(file, fmt::format("line {} is no JSON", number));
   try {
     return snapshot_of(json);
@@ -53,6 +55,7 @@ Snapshot snapshot_in(const std::filesystem::path& file, const std::string& line,
 Recorder::Recorder(const std::filesystem::path& file) : path_(file) {
   if (std::filesystem::exists(file))
     throw Error(ErrorCode::kUsage, fmt::format("{} exists; name another file", shown_path(file.string())));
+  check_own_name(file);  // a link to nothing would have it written elsewhere
   file_.open(file, std::ios::binary);
   file_ << text_of({{kMark, kVersion}, {"host", host_name()}}) << std::flush;
   if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write {}", shown_path(file.string())));
@@ -64,14 +67,17 @@ void Recorder::add(const Snapshot& snapshot) {
 }
 
 Recording read_recording(const std::filesystem::path& file) {
-  const auto text = read_file(file);
+  return recording_in(read_foreign(file, Foreign::kRecording), file);
+}
+
+Recording recording_in(const std::string& text, const std::filesystem::path& file) {
   auto lines = split(text, '\n');
   Recording recording;
   if (!lines.empty() && lines.back().empty())
     lines.pop_back();
   else
     recording.cut = true;
-  const auto head = lines.empty() ? Json() : Json::parse(lines[0], nullptr, false);
+  const auto head = lines.empty() ? Json() : json_or_discarded(lines[0]);
   if (!head.is_object() || !head.contains(kMark)) not_a_recording(file, "its first line does not say so");
   if (head.at(kMark) != kVersion)
     not_a_recording(file, fmt::format("version {}; this paceline reads {}", head.at(kMark).dump(), kVersion));

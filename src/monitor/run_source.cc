@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <map>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "monitor/source.h"
 
@@ -62,7 +64,8 @@ class RunSource : public Source {
 
   void add_run(const fs::path& folder, Snapshot& into) const {
     const auto text = files_.read((folder / "live.json").relative_path().string());
-    const auto live = nlohmann::json::parse(text.value_or(""), nullptr, false);
+    if (!text || text->size() > limit_of(Foreign::kLive).bytes || into.runs.size() == kMostLiveRuns) return;
+    const auto live = json_or_discarded(*text);
     if (!live.is_object() ||
         std::ranges::find(into.runs, folder.string(), &LiveRun::folder) != into.runs.end())
       return;

@@ -10,6 +10,7 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -71,6 +72,8 @@ class CsvReader {
     return digits > 0 && behind(1 + digits) == separator_ && is_digit(behind(2 + digits));
   }
   void end_field() {
+    if (++cells_ > kNsightCells)
+      throw Error(ErrorCode::kData, fmt::format("a table of more than {} cells is not read", kNsightCells));
     row_.push_back(std::move(field_));
     field_.clear();
   }
@@ -82,7 +85,7 @@ class CsvReader {
 
   std::string_view text_;
   char separator_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, cells_ = 0;
   Table table_;
   Row row_;
   std::string field_;

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/units.h"
 #include "nsight/kernel_findings.h"
 
@@ -56,8 +57,8 @@ Spans common(const Spans& a, const Spans& b) {
 template <class Activities, class Wanted>
 Spans spans_of(const Activities& all, Wanted wanted) {
   Spans spans;
-  for (const auto& one : all)
-    if (wanted(one)) spans.emplace_back(one.start, one.end);
+  for (const auto* one : all)
+    if (wanted(*one)) spans.emplace_back(one->start, one->end);
   return united(std::move(spans));
 }
 
@@ -66,39 +67,71 @@ bool is_nccl(const Kernel& kernel) {
          kernel.name.find("ncclKernel") != std::string::npos;
 }
 
+// What one device of one process did.
+struct Work {
+  std::vector<const Kernel*> kernels{};
+  std::vector<const Copy*> copies{};
+  std::vector<const Activity*> graphs{}, fills{};
+
+  [[nodiscard]] bool only_fills() const { return kernels.empty() && copies.empty() && graphs.empty(); }
+};
+using WorkByPlace = std::map<Place, Work>;
+
+WorkByPlace work_of(const NsysFile& file, const std::string& source) {
+  WorkByPlace all;
+  for (const auto& one : file.kernels) all[place_of(one)].kernels.push_back(&one);
+  for (const auto& one : file.copies) all[place_of(one)].copies.push_back(&one);
+  for (const auto& one : file.graphs) all[place_of(one)].graphs.push_back(&one);
+  for (const auto& one : file.fills) all[place_of(one)].fills.push_back(&one);
+  std::erase_if(all, [](const auto& one) { return one.second.only_fills(); });
+  if (all.size() > kNsightPlaces)
+    throw Error(ErrorCode::kData, fmt::format("{}: it has {} devices of processes; at most {} are read",
+                                              shown_path(source), all.size(), kNsightPlaces));
+  return all;
+}
+
 // Idle time that ended with an activity for which the host's call had not ended when the device fell idle:
 // until it did, the device waited for the host.
-Spans late_spans(const NsysFile& file, Place place) {
-  std::vector<Activity> all(file.graphs.begin(), file.graphs.end());
-  all.insert(all.end(), file.fills.begin(), file.fills.end());
-  all.insert(all.end(), file.kernels.begin(), file.kernels.end());
-  all.insert(all.end(), file.copies.begin(), file.copies.end());
-  std::erase_if(all, [&](const Activity& one) { return place_of(one) != place; });
+Spans late_spans(const Work& work) {
+  std::vector<const Activity*> all(work.graphs.begin(), work.graphs.end());
+  all.insert(all.end(), work.fills.begin(), work.fills.end());
+  all.insert(all.end(), work.kernels.begin(), work.kernels.end());
+  all.insert(all.end(), work.copies.begin(), work.copies.end());
   std::ranges::sort(all, {}, &Activity::start);
   Spans late;
-  std::int64_t done = all.empty() ? 0 : all.front().start;
-  for (const auto& one : all) {
-    if (one.start > done && one.asked) late.emplace_back(done, std::clamp(*one.asked, done, one.start));
-    done = std::max(done, one.end);
+  std::int64_t done = all.empty() ? 0 : all.front()->start;
+  for (const auto* one : all) {
+    if (one->start > done && one->asked) late.emplace_back(done, std::clamp(*one->asked, done, one->start));
+    done = std::max(done, one->end);
   }
   return united(std::move(late));
 }
 
-// What the host was doing in these spans. Calls of several threads at once count once a name.
-std::vector<std::pair<std::string, double>> host_in(const NsysFile& file, Place place, const Spans& spans) {
-  std::map<std::string, Spans> by_name;
-  Spans all;
+// The host's calls of one process, united: calls of several threads at once count once a name.
+struct Calls {
+  std::map<std::string, Spans> by_name{};
+  Spans all{};
+};
+
+Calls calls_of(const NsysFile& file, std::int64_t process) {
+  Calls calls;
   for (const auto& call : file.calls)
-    if (call.process == 0 || place.first == 0 || call.process == place.first) {
-      by_name[call.name].emplace_back(call.start, call.end);
-      all.emplace_back(call.start, call.end);
+    if (call.process == 0 || process == 0 || call.process == process) {
+      calls.by_name[call.name].emplace_back(call.start, call.end);
+      calls.all.emplace_back(call.start, call.end);
     }
+  for (auto& [name, spans] : calls.by_name) spans = united(std::move(spans));
+  calls.all = united(std::move(calls.all));
+  return calls;
+}
+
+// What the host was doing in these spans.
+std::vector<std::pair<std::string, double>> host_in(const Calls& calls, const Spans& spans) {
   std::vector<std::pair<std::string, double>> found;
-  if (all.empty()) return found;
-  for (auto& [name, calls] : by_name)
-    if (const auto ns = length_of(common(united(std::move(calls)), spans)); ns > 0)
-      found.emplace_back(name, ns);
-  const auto outside = length_of(spans) - length_of(common(united(std::move(all)), spans));
+  if (calls.by_name.empty() || spans.empty()) return found;
+  for (const auto& [name, of_name] : calls.by_name)
+    if (const auto ns = length_of(common(of_name, spans)); ns > 0) found.emplace_back(name, ns);
+  const auto outside = length_of(spans) - length_of(common(calls.all, spans));
   if (outside > 0) found.emplace_back("", outside);
   std::ranges::stable_sort(found, std::ranges::greater{}, [](const auto& one) { return one.second; });
   return found;
@@ -111,26 +144,38 @@ Spans united(const Spans& a, const Spans& b) {
 }
 
 // Nothing for a device that did nothing that takes time.
-std::optional<DeviceTimeline> timeline_of(const NsysFile& file, Place place) {
-  const auto here = [&](const Activity& one) { return place_of(one) == place; };
-  const auto graphs = spans_of(file.graphs, here);
-  const auto kernels = united(spans_of(file.kernels, here), graphs);
-  const auto busy = united(united(spans_of(file.copies, here), spans_of(file.fills, here)), kernels);
+std::optional<DeviceTimeline> timeline_of(Place place, const Work& work, const Calls& calls) {
+  const auto any = [](const Activity&) { return true; };
+  const auto graphs = spans_of(work.graphs, any);
+  const auto kernels = united(spans_of(work.kernels, any), graphs);
+  const auto busy = united(united(spans_of(work.copies, any), spans_of(work.fills, any)), kernels);
   if (busy.empty()) return std::nullopt;
-  const auto nccl = spans_of(file.kernels, [&](const Kernel& k) { return here(k) && is_nccl(k); });
-  const auto others =
-      united(spans_of(file.kernels, [&](const Kernel& k) { return here(k) && !is_nccl(k); }), graphs);
+  const auto nccl = spans_of(work.kernels, is_nccl);
+  const auto others = united(spans_of(work.kernels, [](const Kernel& k) { return !is_nccl(k); }), graphs);
   DeviceTimeline line;
   line.process = place.first, line.device = place.second;
   line.span_ns = static_cast<double>(busy.back().second - busy.front().first);
   line.busy_ns = length_of(busy), line.kernels_ns = length_of(kernels);
-  const auto late = late_spans(file, place);
+  const auto late = late_spans(work);
   line.late_host_ns = length_of(late);
-  line.late_in = host_in(file, place, late);
+  line.late_in = host_in(calls, late);
   line.nccl_kernels = static_cast<std::size_t>(
-      std::ranges::count_if(file.kernels, [&](const Kernel& k) { return here(k) && is_nccl(k); }));
+      std::ranges::count_if(work.kernels, [](const Kernel* k) { return is_nccl(*k); }));
   line.nccl_ns = length_of(nccl), line.nccl_hidden_ns = length_of(common(nccl, others));
   return line;
+}
+
+// Places are in the order of processes: calls of one are united once.
+std::vector<DeviceTimeline> timelines_of(const NsysFile& file, const WorkByPlace& all) {
+  std::vector<DeviceTimeline> lines;
+  std::optional<std::int64_t> process;
+  Calls calls;
+  for (const auto& [place, work] : all) {
+    if (process != place.first) calls = calls_of(file, place.first);
+    process = place.first;
+    if (auto line = timeline_of(place, work, calls)) lines.push_back(std::move(*line));
+  }
+  return lines;
 }
 
 constexpr std::array<std::pair<CopyKind, const char*>, 4> kDirections{
@@ -140,8 +185,7 @@ constexpr std::array<std::pair<CopyKind, const char*>, 4> kDirections{
      {CopyKind::kOther, "other"}}};
 
 // Copies of one direction that overlap count once in times.
-CopyFigures figures_of(const NsysFile& file, CopyKind kind, const char* direction,
-                       const std::set<Place>& places) {
+CopyFigures figures_of(const NsysFile& file, CopyKind kind, const char* direction, const WorkByPlace& all) {
   CopyFigures figures{direction};
   for (const auto& copy : file.copies) {
     if (copy.kind != kind) continue;
@@ -149,12 +193,13 @@ CopyFigures figures_of(const NsysFile& file, CopyKind kind, const char* directio
     figures.bytes += static_cast<double>(copy.bytes);
     if (copy.pageable) figures.pageable_bytes += static_cast<double>(copy.bytes);
   }
-  for (const auto& place : places) {
-    const auto here = [&](const Activity& one) { return place_of(one) == place; };
-    const auto copies = spans_of(file.copies, [&](const Copy& c) { return c.kind == kind && here(c); });
+  const auto any = [](const Activity&) { return true; };
+  for (const auto& [place, work] : all) {
+    const auto copies = spans_of(work.copies, [&](const Copy& c) { return c.kind == kind; });
+    if (copies.empty()) continue;
     figures.time_ns += length_of(copies);
     figures.hidden_ns +=
-        length_of(common(copies, united(spans_of(file.kernels, here), spans_of(file.graphs, here))));
+        length_of(common(copies, united(spans_of(work.kernels, any), spans_of(work.graphs, any))));
   }
   return figures;
 }
@@ -176,12 +221,13 @@ std::vector<KernelFigures> kernels_of(const NsysFile& file) {
   return all;
 }
 
-// The work of a device belongs to every range in which the host asked for it.
-std::vector<RangeFigures> ranges_of(const NsysFile& file) {
-  struct Asked {
-    std::int64_t at = 0, process = 0;
-    Span span;
-  };
+// What the host asked a device for, by the time at which it did.
+struct Asked {
+  std::int64_t at = 0, process = 0;
+  Span span;
+};
+
+std::vector<Asked> asked_work(const NsysFile& file) {
   std::vector<Asked> work;
   const auto add = [&](const auto& all) {
     for (const auto& one : all)
@@ -189,20 +235,56 @@ std::vector<RangeFigures> ranges_of(const NsysFile& file) {
   };
   add(file.kernels), add(file.copies), add(file.graphs), add(file.fills);
   std::ranges::sort(work, {}, &Asked::at);
+  return work;
+}
+
+// Ranges of one name and process, both ends included, apart from each other: what overlaps is looked at once.
+Spans apart(Spans ranges) {
+  std::ranges::sort(ranges);
+  Spans result;
+  for (const auto& [start, end] : ranges)
+    if (!result.empty() && start <= result.back().second)
+      result.back().second = std::max(result.back().second, end);
+    else
+      result.emplace_back(start, end);
+  return result;
+}
+
+// Time of the work that was asked for in the ranges of one name, by process. `visits` grows by what it looks
+// at.
+double device_ns_of(const std::map<std::int64_t, Spans>& by_process, const std::vector<Asked>& work,
+                    std::size_t& visits) {
+  Spans spans;
+  for (const auto& [process, ranges] : by_process)
+    for (const auto& [start, end] : apart(ranges))
+      for (auto one = std::ranges::lower_bound(work, start, {}, &Asked::at);
+           one != work.end() && one->at <= end && ++visits < kNsightVisits; ++one)
+        if (process == 0 || one->process == 0 || one->process == process) spans.push_back(one->span);
+  return length_of(united(std::move(spans)));
+}
+
+// The work of a device belongs to every range in which the host asked for it. Names whose work was not looked
+// at to its end are left out.
+std::vector<RangeFigures> ranges_of(const NsysFile& file, std::vector<std::string>& remarks) {
+  const auto work = asked_work(file);
   std::vector<RangeFigures> all;
-  std::map<std::string, std::pair<std::size_t, Spans>> by_name;
+  std::vector<std::map<std::int64_t, Spans>> spans;
+  std::unordered_map<std::string, std::size_t> by_name;
   for (const auto& range : file.ranges) {
-    const auto [found, is_new] = by_name.try_emplace(range.name, all.size(), Spans{});
-    if (is_new) all.push_back({range.name});
-    auto& [at, spans] = found->second;
-    ++all[at].ranges;
-    all[at].host_ns += static_cast<double>(range.end) - static_cast<double>(range.start);
-    for (auto one = std::ranges::lower_bound(work, range.start, {}, &Asked::at);
-         one != work.end() && one->at <= range.end; ++one)
-      if (range.process == 0 || one->process == 0 || one->process == range.process)
-        spans.push_back(one->span);
+    const auto [found, is_new] = by_name.try_emplace(range.name, all.size());
+    if (is_new) all.push_back({range.name}), spans.emplace_back();
+    auto& figures = all[found->second];
+    ++figures.ranges;
+    figures.host_ns += static_cast<double>(range.end) - static_cast<double>(range.start);
+    spans[found->second][range.process].emplace_back(range.start, range.end);
   }
-  for (auto& [name, found] : by_name) all[found.first].device_ns = length_of(united(std::move(found.second)));
+  std::size_t visits = 0, whole = 0;
+  for (; whole < all.size() && visits < kNsightVisits; ++whole)
+    all[whole].device_ns = device_ns_of(spans[whole], work, visits);
+  if (visits < kNsightVisits) return all;
+  remarks.push_back(fmt::format("ranges overlap too much: {} of {} names are left out",
+                                all.size() - whole + 1, all.size()));
+  all.resize(whole - 1);
   return all;
 }
 
@@ -303,18 +385,14 @@ std::string name_of(const DeviceTimeline& line) {
 
 TimelineStudy study_timeline(const NsysFile& file, const std::string& source) {
   TimelineStudy study{source, {}, {}, kernels_of(file), {}, file.remarks};
-  std::set<Place> places;
-  for (const auto& one : file.kernels) places.insert(place_of(one));
-  for (const auto& one : file.copies) places.insert(place_of(one));
-  for (const auto& one : file.graphs) places.insert(place_of(one));
-  for (const auto& place : places)
-    if (auto line = timeline_of(file, place)) study.devices.push_back(std::move(*line));
+  const auto work = work_of(file, source);
+  study.devices = timelines_of(file, work);
   for (const auto& [kind, direction] : kDirections)
-    if (auto figures = figures_of(file, kind, direction, places); figures.copies > 0)
+    if (auto figures = figures_of(file, kind, direction, work); figures.copies > 0)
       study.copies.push_back(std::move(figures));
   if (study.devices.empty())
     throw Error(ErrorCode::kData, fmt::format("{}: no activity of a GPU takes time", shown_path(source)));
-  study.ranges = ranges_of(file);
+  study.ranges = ranges_of(file, study.remarks);
   study.findings = findings_of(study);
   return study;
 }

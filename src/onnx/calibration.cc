@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "onnx/graph.h"
@@ -95,7 +96,7 @@ std::string calibration_to_json(const Calibration& c) {
 
 Calibration calibration_from_json(const std::string& text, const std::string& name) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parsed_json(text);
     if (json.at("format") != kFormat || json.at("version") != kVersion)
       throw Error(ErrorCode::kData, fmt::format("'{}' is a calibration of another version", name));
     Calibration c{json.at("model_sha256"),     json.at("data_sha256"), {},

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/bounded_json.h"
 #include "pass/record_type.h"
 #include "pass/report.h"
 #include "result/case_fields.h"
@@ -64,7 +65,7 @@ std::string collective_times_text(const result::CollectiveTimes& of_one_rank) {
 }
 Json collective_times_record(const std::vector<std::string>& of_ranks) {
   Json all = Json::array();
-  for (const auto& text : of_ranks) all.push_back(Json::parse(text));
+  for (const auto& text : of_ranks) all.push_back(parsed_json(text));
   return record("collective_times", "ranks", std::move(all));
 }
 Json round_times_record(const std::vector<result::RoundTimes>& of_round) {

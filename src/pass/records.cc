@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <span>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -215,7 +216,7 @@ std::string sampled_text(const std::vector<result::SampledWindow>& of_one_rank) 
 Json sampled_record(const std::vector<std::string>& of_ranks) {
   Json windows = Json::array();
   for (const auto& text : of_ranks)
-    for (auto& window : Json::parse(text)) windows.push_back(std::move(window));
+    for (auto& window : parsed_json(text)) windows.push_back(std::move(window));
   return record("sampled", "windows", std::move(windows));
 }
 Json repetition_record(const result::Repetition& repetition) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
+
 namespace paceline::pass {
 namespace {
 
@@ -69,7 +71,7 @@ std::string sensitivity_json(const Sensitivity& s) {
 }
 
 std::string sensitivity_table(const std::string& json_text) {
-  const auto json = nlohmann::json::parse(json_text);
+  const auto json = parsed_json(json_text);
   std::string text =
       fmt::format("int8 sensitivity: each layer alone in 8 bits, {} samples, {}, ranges by {}\n",
                   json.at("samples").get<std::int64_t>(), json.at("engine").get<std::string>(),

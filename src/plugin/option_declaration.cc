@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/bounded_json.h"
 #include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -98,7 +99,7 @@ std::vector<DeclaredOption> parse_options(const std::string& json, const std::ve
   std::vector<DeclaredOption> options;
   std::string name;
   try {
-    for (const auto& declared : Json::parse(json)) {
+    for (const auto& declared : parsed_json(json)) {
       name = declared.at("name").get<std::string>();
       options.push_back(parse_option(declared, brings));
     }

@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "plugin/option_declaration.h"
 
@@ -74,7 +76,7 @@ Manifest parse_manifest(const fs::path& path) {
   Manifest m;
   m.name = path.stem().string();
   try {
-    const auto json = nlohmann::json::parse(read_file(path));
+    const auto json = parsed_json(read_foreign(path, Foreign::kManifest));
     m.name = json.at("name");
     m.capabilities = capabilities_in(json);
     m.options = parse_options(json.value("options", nlohmann::json::array()).dump(), m.capabilities);
@@ -162,7 +164,7 @@ std::vector<DeclaredEngine> engines_beside(const fs::path& plugin, const std::ve
   auto file = plugin;
   if (!fs::exists(file.replace_extension(".engines.json"))) return {};
   try {
-    return engines_in(nlohmann::json::parse(read_file(file)), brings);
+    return engines_in(parsed_json(read_foreign(file, Foreign::kManifest)), brings);
   } catch (const std::exception& e) {
     throw Error(ErrorCode::kData, fmt::format("'{}' cannot be read: {}", file.string(), plain_reason(e)));
   }

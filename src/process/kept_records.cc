@@ -5,8 +5,10 @@
 
 #include <string_view>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -25,7 +27,7 @@ Parts parts_of(std::string_view text) {
   if (!text.ends_with('\n')) return {text, nullptr};
   const auto end = text.rfind('\n', text.size() - 2);
   const auto begin = end == std::string_view::npos ? 0 : end + 1;
-  auto seal = Json::parse(text.substr(begin), nullptr, false);
+  auto seal = json_or_discarded(text.substr(begin));
   if (!seal.is_object() || seal.value("type", Json()) != "seal") return {text, nullptr};
   return {text.substr(0, begin), std::move(seal)};
 }
@@ -51,7 +53,7 @@ std::string problem_of(const Parts& parts, const fs::path& file, const std::stri
 pass::PassReport report_of(std::string_view records, const fs::path& table) {
   pass::PassReport report;
   for (const auto& line : split(std::string(records), '\n'))
-    if (!line.empty()) pass::apply_record(report, Json::parse(line, nullptr, false));
+    if (!line.empty()) pass::apply_record(report, json_or_discarded(line));
   if (!report.done) throw Error(ErrorCode::kData, "the pass did not end");
   read_tables(report, table);
   return report;
@@ -76,8 +78,8 @@ std::optional<pass::PassReport> read_unfinished_records(const fs::path& records)
   if (!fs::exists(file)) return std::nullopt;
   pass::PassReport report;
   try {
-    for (const auto& line : split(read_file(file), '\n'))
-      pass::apply_record(report, Json::parse(line, nullptr, false));
+    for (const auto& line : split(read_stored(file, Foreign::kRecords), '\n'))
+      pass::apply_record(report, json_or_discarded(line));
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): see the header
   }
   return report;
@@ -111,14 +113,14 @@ void keep_records(const fs::path& file, const std::string& records, const std::s
 }
 
 void add_kept_record(const fs::path& file, const Json& record, const std::string& case_id) {
-  const auto text = read_regular_file(file);
+  const auto text = read_stored(file, Foreign::kRecords);
   replace_file(file, sealed(std::string(parts_of(text).records) + record.dump() + "\n", file, case_id));
 }
 
 KeptRecords read_kept_records(const fs::path& file, const std::string& case_id) {
   if (!fs::exists(file)) return {};
   try {
-    const auto text = read_regular_file(file);
+    const auto text = read_stored(file, Foreign::kRecords);
     const auto parts = parts_of(text);
     if (auto problem = problem_of(parts, file, case_id); !problem.empty()) return {{}, problem};
     return {report_of(parts.records, table_of(file)), {}};

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <string>
 
+#include "base/bounded_json.h"
+
 namespace paceline::process {
 namespace {
 
@@ -24,7 +26,7 @@ std::optional<nlohmann::json> receive_message(int socket) {
   while ((size = ::recv(socket, text.data(), text.size(), 0)) < 0 && errno == EINTR) {
   }
   if (size <= 0) return std::nullopt;
-  return nlohmann::json::parse(text.substr(0, static_cast<std::size_t>(size)));
+  return parsed_json(text.substr(0, static_cast<std::size_t>(size)));
 }
 
 }  // namespace paceline::process

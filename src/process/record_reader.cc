@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "process/kept_records.h"
@@ -57,7 +58,7 @@ void RecordReader::commit() const {
 }
 
 void RecordReader::take(std::string_view line) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = json_or_discarded(line);
   if (json.is_discarded())
     throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
   if (const auto progress = pass::apply_record(report_, json)) {

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "process/spawn.h"
 
 namespace paceline::process {
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kClosedOutputPollMs = 20;  // where it closed what would tell us of its end
+constexpr int kSizePollMs = 20;          // where a small answer is expected: a program may print GB/s
 
 std::string end_in_words(int status) {
   if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
@@ -36,6 +38,15 @@ bool can_start(const fs::path& file) {
 }
 
 }  // namespace
+
+bool prints_too_much(const ToolProcess& process) {
+  const auto more = [&](const fs::path& file) {
+    std::error_code none;
+    const auto bytes = fs::file_size(file, none);
+    return !none && bytes > process.most_bytes;
+  };
+  return more(process.log) || (!process.output.empty() && more(process.output));
+}
 
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt) {
   int ends[2];  // the child holds one of them until it ends
@@ -54,11 +65,15 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
   given.reset();
   const SteadyClock clock;
   const auto deadline = clock.now_ns() + static_cast<std::int64_t>(process.timeout_s * 1e9);
+  const int open_ms = process.most_bytes < kMostToolBytes ? kSizePollMs : kQuietPollMs;
   for (bool open = true; !child.ended();) {
     pollfd waiting{alive.get(), POLLIN, 0};
-    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? kQuietPollMs : kClosedOutputPollMs);
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? open_ms : kClosedOutputPollMs);
     if (waiting.revents != 0) open = false;
     if (interrupt) return "interrupted";
+    if (prints_too_much(process))
+      return fmt::format("it printed more than {}, and was ended",
+                         format_bytes(static_cast<double>(process.most_bytes)));
     if (clock.now_ns() > deadline) return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);
   }
   return end_in_words(child.wait_status());

@@ -2,6 +2,7 @@
 // Runs programs other than Paceline, with a process group, a deadline and an interrupt as for workers.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,19 +12,25 @@
 // Programs that are not ours, run as a worker is: own process group, deadline, interrupt.
 namespace paceline::process {
 
+inline constexpr std::uint64_t kMostToolBytes = 4ULL << 30;
+
 struct ToolProcess {
   std::vector<std::string> argv;           // argv[0] is the path of a program
   std::map<std::string, std::string> env;  // on top of this process's
   std::filesystem::path log;               // stdout and stderr, replaced
   std::vector<int> cpus;                   // the only ones it may use; empty: as this process
   double timeout_s = 600;
-  std::filesystem::path output{};  // stdout alone, replaced; empty: into the log
+  std::filesystem::path output{};             // stdout alone, replaced; empty: into the log
+  std::uint64_t most_bytes = kMostToolBytes;  // of the log and of the output: more ends it
 };
 
 // Runs it to its end, without a terminal; nothing of its process group stays behind. Returns what went wrong
 // in words
 // ("exit code 1"), "interrupted" when `interrupt` became true, empty when it ended with exit code 0.
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
+
+// Whether the log or the output has more than it may, while it runs or when it has ended.
+bool prints_too_much(const ToolProcess& process);
 
 // A program by its name in the folders of $PATH, or by its path where the name holds a slash; empty when
 // there is none that can be started.

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/lower_case.h"
 
@@ -18,7 +19,7 @@ namespace {
 std::string valid_utf8(std::string_view text) {
   const std::string dumped =
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(dumped).get<std::string>();
+  return parsed_json(dumped).get<std::string>();
 }
 
 // A terminal, an editor or a browser may show what is written.

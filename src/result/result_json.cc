@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result/result_json.h"
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/text.h"
 #include "result/case_fields.h"
@@ -94,7 +95,7 @@ std::string json_text(const Json& json) {
 
 Json parse_json(const std::string& text, const std::string& origin) {
   try {
-    return Json::parse(text);
+    return parsed_json(text);
   } catch (const Json::exception& e) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is not valid JSON (cut off or damaged): {}", origin, plain_reason(e)));

@@ -10,8 +10,10 @@
 #include <ctime>
 #include <random>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "result/case_fields.h"
@@ -81,8 +83,8 @@ fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
 // How the file of a case differs from what the summary says of it, in words; empty: it does not.
 std::string difference_of(const CaseResult& c, const fs::path& file) {
   try {
-    const auto text = read_regular_file(file);  // as this program wrote it, or reformatted since
-    if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) return {};
+    const auto text = read_stored(file, Foreign::kResult);  // as this program wrote it, or reformatted since
+    if (text == json_text(c.unknown) || json_or_discarded(text) == c.unknown) return {};
   } catch (const Error& e) {
     return e.what();
   }
@@ -98,7 +100,8 @@ void take_results_of_cases(StoredRun& stored) {
     const fs::path file = folder_of_case(stored, c.case_id) / "result.json";
     if (!fs::exists(file)) continue;
     try {
-      auto result = case_from_json(parse_json(read_regular_file(file), file.string()), file.string());
+      auto result =
+          case_from_json(parse_json(read_stored(file, Foreign::kResult), file.string()), file.string());
       if (result.case_id == c.case_id) c = std::move(result);
     } catch (const Error&) {
       continue;
@@ -193,7 +196,7 @@ StoredRun read_run(const fs::path& path) {
     throw Error(ErrorCode::kData, fmt::format("'{}' contains no run (no run_summary.json); give a run "
                                               "directory, e.g. results/quickstart/<run_id>",
                                               path.string()));
-  auto json = parse_json(read_regular_file(file), file.string());
+  auto json = parse_json(read_stored(file, Foreign::kResult), file.string());
   if (!json.is_object() || !json.contains("run_id") || !json.contains("cases"))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));

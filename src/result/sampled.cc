@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "result/csv_cell.h"
@@ -135,7 +136,7 @@ std::string sampled_csv(const std::vector<SampledWindow>& windows) {
 }
 
 std::vector<SampledWindow> read_sampled_csv(const std::filesystem::path& path) {
-  const std::string text = read_regular_file(path);
+  const std::string text = read_stored(path, Foreign::kRows);
   std::string_view rest = text;
   if (join(take_cells(rest), ",") != kSampledHeader)
     throw Error(ErrorCode::kData, fmt::format("'{}' is not a file of readings: its first line should be {}",

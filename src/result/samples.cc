@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/text.h"
 
@@ -135,7 +136,7 @@ std::string samples_to_csv(const std::vector<Sample>& samples) {
 }
 
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
-  const std::string text = read_regular_file(path);
+  const std::string text = read_stored(path, Foreign::kRows);
   std::vector<Sample> samples;
   std::size_t line_number = 0;
   std::optional<Columns> columns;

@@ -17,6 +17,7 @@
 #include <map>
 #include <span>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/reading.h"
@@ -103,7 +104,7 @@ Json columns_json(Parts parts, std::size_t buckets) {
 
 std::string header_text(const StepFileHead& head) {
   Json ranks = Json::array();
-  for (const auto& entry : head.entries) ranks.push_back(Json::parse(entry));
+  for (const auto& entry : head.entries) ranks.push_back(parsed_json(entry));
   auto text = Json{{"repetition", head.repetition},
                    {"interrupted", head.interrupted},
                    {"columns", columns_json(kStepParts, head.buckets)},
@@ -172,7 +173,7 @@ class StepFileReader {
     if (version != kStepVersion)
       refuse(fmt::format("is of version {}, and this program reads version {}", version, kStepVersion));
     try {
-      take_header(Json::parse(take_checked(bytes)));
+      take_header(parsed_json(take_checked(bytes)));
     } catch (const Json::exception&) {
       refuse("has a damaged header");
     }
@@ -248,7 +249,7 @@ class StepFileReader {
 
 std::string step_file_entry(const RankSteps& table) {
   RankSteps about{table.rank, table.loader_samples_per_s, {}, table.held_out};
-  return Json{{"about", Json::parse(rank_steps_text(about))}, {"steps", table.rows.size()}}.dump();
+  return Json{{"about", parsed_json(rank_steps_text(about))}, {"steps", table.rows.size()}}.dump();
 }
 
 std::size_t most_buckets(const RankSteps& table) {

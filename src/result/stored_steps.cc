@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "result/result_json.h"
 #include "result/step_file.h"
@@ -45,7 +46,7 @@ std::vector<RankSteps> read_rank_steps(const StoredRun& stored, const CaseResult
   for (std::int64_t rank = 0; rank < one.benchmark.world_size && one.training; ++rank) {
     const auto file = folder / fmt::format("rank{}.jsonl", rank);
     if (!std::filesystem::exists(file)) return {};
-    tables.push_back(steps_in(read_regular_file(file), rank, file.string()));
+    tables.push_back(steps_in(read_stored(file, Foreign::kRows), rank, file.string()));
   }
   return tables;
 }

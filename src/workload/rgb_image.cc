@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "host/memory_budget.h"
 
 namespace paceline::workload {
 namespace {
 
-constexpr std::uint64_t kMaxImageBytes = 256ULL << 20;
 constexpr double kLargeImageBytes = 64e6;  // for smaller ones the system is not asked about memory
 
 const stbi_uc* data_of(const std::string& bytes) {
@@ -48,7 +48,7 @@ bool is_cut_jpeg(const std::string& bytes) {
 }  // namespace
 
 RgbImage decode_rgb(const std::filesystem::path& file) {
-  const std::string bytes = read_limited(file, kMaxImageBytes);
+  const std::string bytes = read_foreign(file, Foreign::kImage);
   if (is_cut_jpeg(bytes))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is cut off: it has no end of a JPEG file; get it again, or "

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <new>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/reading.h"
@@ -96,7 +97,7 @@ process::WorkerOutcome run_in_process(const process::WorkerRequest& request,
 }
 
 int worker_main(int spec_fd, int record_fd) {
-  const auto spec = pass::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
+  const auto spec = pass::pass_from_json(parsed_json(read_all(spec_fd)));
   pass::PipeSink sink(record_fd);
   const auto behaviour = pass::traits_of(spec.kind).on_termination;
   for (const int signal : {SIGTERM, SIGHUP}) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks every tracked file: licence line, white space, sizes, unfinished work.
+"""Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed without limits.
 
 usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
 """
@@ -14,6 +14,8 @@ LICENSED = {".h", ".cc", ".cu", ".cpp", ".py", ".sh", ".cmake"}
 PROSE_AND_CODE = LICENSED | {".md", ".txt", ".yaml", ".json", ".html", ".css", ".js"}
 DATA = ("tests/data/", "tests/fuzz/corpus/", "docs/benchmarks/", "tests/cli/data/")
 MAX_LINES, MAX_BYTES = 600, 2_000_000
+UNBOUNDED_JSON = re.compile(r"\b[Jj]son::(?:parse|accept|sax_parse)\(")
+BOUNDED_JSON = "src/base/bounded_json.cc"
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -46,6 +48,8 @@ def findings(path, relative):
     text = path.read_text(errors="replace")
     if path.suffix in LICENSED:
         yield from licence_findings(text)
+    if relative.startswith(("src/", "plugins/")) and relative != BOUNDED_JSON and UNBOUNDED_JSON.search(text):
+        yield "parses JSON without limits: use base/bounded_json.h"
     if relative != "tools/checks/sources.py":
         yield from text_findings(text)
 

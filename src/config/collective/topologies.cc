@@ -9,6 +9,7 @@
 
 #include "base/collective.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
 #include "config/value.h"
 #include "config/yaml_tree.h"
@@ -151,7 +152,7 @@ std::vector<Topology> parse_topologies(std::string_view yaml, const std::string&
 std::vector<Topology> read_topologies(const std::filesystem::path& file) {
   const auto path =
       file.empty() ? executable_dir().parent_path() / "share" / "paceline" / "topologies.yaml" : file;
-  return parse_topologies(read_file(path), path.string());
+  return parse_topologies(read_foreign(path, Foreign::kTable), path.string());
 }
 
 const Topology* find_topology(const std::vector<Topology>& table, const std::string& name,

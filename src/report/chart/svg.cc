@@ -17,7 +17,8 @@ namespace paceline::report {
 namespace {
 
 constexpr double kCharacter = 7.1, kRow = 26, kLine = 20, kHeight = 260;  // at a font size of 12
-constexpr double kMost = 0.4;  // of the width, for the names of rows
+constexpr double kLargestDrawn = 1e100;  // a stored figure beyond it is damaged; it stands at the edge
+constexpr double kMost = 0.4;            // of the width, for the names of rows
 
 // One decimal is a tenth of a point.
 std::string px(double v) {
@@ -33,7 +34,7 @@ double width_of(std::string_view text) {
 struct Range {
   double low = kEndless, high = -kEndless;
   void add(double value, bool positive) {
-    if (!std::isfinite(value) || (positive && value <= 0)) return;
+    if (!(std::abs(value) <= kLargestDrawn) || (positive && value <= 0)) return;
     low = std::min(low, value), high = std::max(high, value);
   }
   [[nodiscard]] bool empty() const { return low > high; }

@@ -11,10 +11,15 @@ namespace paceline::report {
 namespace {
 
 constexpr std::size_t kFewestTicks = 3;
+constexpr double kLargestCounted = 1e15;
 constexpr double kRounding = 1e-9;  // a tick that misses the end by rounding is on it
 
 int digits_after_point(double step) {
   return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kRounding)));
+}
+
+int decade_of(double value) {
+  return static_cast<int>(std::floor(std::log10(value)));
 }
 
 // "1 204 000"
@@ -40,35 +45,37 @@ Line::Mark series_mark(std::size_t index) {
 }
 
 std::vector<double> linear_ticks(double low, double high, int most) {
-  if (!(high > low)) return {low};
+  if (!(high > low) || !std::isfinite(high - low)) return {low};
   const double rough = (high - low) / std::max(1, most), power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
   for (const double factor : {5.0, 2.0, 1.0})
     if (factor * power >= rough * (1 - kRounding)) step = factor * power;
   std::vector<double> ticks;
   const double slack = step * kRounding;
-  for (double at = std::ceil((low - slack) / step); at * step <= high + slack; ++at)
-    ticks.push_back(at == 0 ? 0 : at * step);
+  const double first = std::ceil((low - slack) / step);
+  if (std::abs(first) > kLargestCounted) return {low};  // one more would be the same number
+  for (double at = first; at * step <= high + slack; ++at) ticks.push_back(at == 0 ? 0 : at * step);
   return ticks;
 }
 
 std::vector<double> log_ticks(double low, double high, int most) {
-  if (!(low > 0 && high >= low)) return {};
+  if (!(low > 0 && high >= low && std::isfinite(high))) return {};
   std::vector<double> ticks;
   for (const std::vector<double>& digits : {std::vector<double>{1, 2, 3, 5, 7}, std::vector<double>{1, 2, 5},
                                             std::vector<double>{1, 3}, std::vector<double>{1}}) {
     ticks.clear();
-    for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+    for (int exponent = decade_of(low); exponent <= decade_of(high); ++exponent)
       for (const double digit : digits)
-        if (digit * power >= low * (1 - kRounding) && digit * power <= high * (1 + kRounding))
-          ticks.push_back(digit * power);
+        if (const double tick = digit * std::pow(10, exponent);
+            tick >= low * (1 - kRounding) && tick <= high * (1 + kRounding))
+          ticks.push_back(tick);
     if (ticks.size() <= static_cast<std::size_t>(most)) break;
   }
   return ticks;
 }
 
 std::vector<double> doubling_ticks(double low, double high, int most) {
-  if (!(low > 0 && high >= low)) return {};
+  if (!(low > 0 && high >= low && std::isfinite(high))) return {};
   const int from = static_cast<int>(std::ceil(std::log2(low) - kRounding));
   const int to = static_cast<int>(std::floor(std::log2(high) + kRounding));
   const int every = std::max(1, (to - from) / std::max(1, most) + 1);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/nvml_library.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -161,8 +162,9 @@ std::string tflops(double flops_per_s) {
 std::vector<Datasheet> installed_datasheets(RunObserver& observer) {
   try {
     const auto file = datasheets_file();
-    return std::filesystem::exists(file) ? parse_datasheets(read_file(file), file.string())
-                                         : std::vector<Datasheet>();
+    return std::filesystem::exists(file)
+               ? parse_datasheets(read_foreign(file, Foreign::kTable), file.string())
+               : std::vector<Datasheet>();
   } catch (const Error& e) {
     observer.warning(fmt::format("datasheets of GPUs are left out: {}", e.what()));
     return {};

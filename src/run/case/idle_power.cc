@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "result/case_fields.h"
 #include "result/result_json.h"
 
@@ -40,8 +42,8 @@ std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& 
   pass::PassReport report;
   try {
     if (std::filesystem::exists(run / kFile))
-      pass::apply_record(report,
-                         {{"type", "sampled"}, {"windows", nlohmann::json::parse(read_file(run / kFile))}});
+      pass::apply_record(report, {{"type", "sampled"},
+                                  {"windows", parsed_json(read_stored(run / kFile, Foreign::kResult))}});
   } catch (const std::exception&) {
     report.sampled.clear();  // it is read again
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/handle.h"
@@ -99,7 +100,7 @@ std::optional<Opened> open_entry(const fs::path& file) try {
   read_range(entry.fd, entry.end, kDigest, [&](auto piece) { digest += piece; });
   if (digest.size() != kDigest || digest != digest_of(entry.fd, entry.end)) return std::nullopt;
   const auto line = first_line(entry.fd, entry.end);
-  entry.head = Json::parse(line, nullptr, false);
+  entry.head = json_or_discarded(line);
   entry.begin = static_cast<std::int64_t>(line.size()) + 1;
   if (!entry.head.is_object() || entry.begin + bytes_of(entry.head.at("files")) != entry.end)
     return std::nullopt;

@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"
@@ -86,7 +88,7 @@ std::string changed_model_file(const CaseRun& c) {
   const auto kept = identity_file(c);
   if (!fs::exists(kept)) return {};
   try {
-    for (const auto& then : nlohmann::json::parse(read_regular_file(kept))) {
+    for (const auto& then : parsed_json(read_stored(kept, Foreign::kResult))) {
       const auto file = then.at("file").get<std::string>();
       if (const auto change = change_of(then, file); !change.empty())
         return fmt::format("'{}' is another file than when the case was measured ({})", file, change);

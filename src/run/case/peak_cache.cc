@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -15,7 +16,7 @@ std::filesystem::path peak_cache_file() {
 nlohmann::json read_peak_cache() {
   std::error_code error;
   if (!std::filesystem::exists(peak_cache_file(), error)) return nlohmann::json::object();
-  auto json = nlohmann::json::parse(read_file(peak_cache_file()), nullptr, false);
+  auto json = json_or_discarded(read_file(peak_cache_file()));
   return json.is_object() ? json : nlohmann::json::object();
 }
 

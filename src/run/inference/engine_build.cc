@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/device.h"
 #include "base/error.h"
@@ -111,7 +112,7 @@ std::string last_line(const std::string& text) {
 }
 
 Json read_answer(const BuildOrder& order, const fs::path& file) {
-  auto answer = fs::exists(file) ? Json::parse(read_file(file), nullptr, false) : Json();
+  auto answer = fs::exists(file) ? json_or_discarded(read_file(file)) : Json();
   if (!answer.is_object()) fail(order, ErrorCode::kInternal, "its Python program gave no answer");
   if (const auto missing = answer.value("missing", ""); !missing.empty())
     throw Error(ErrorCode::kUnavailable, missing);

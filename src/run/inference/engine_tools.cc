@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/lower_case.h"
@@ -26,7 +27,7 @@ namespace {
 Json read_report(const fs::path& file) {
   if (!fs::exists(file))
     throw Error(ErrorCode::kData, fmt::format("it wrote no {}", file.filename().string()));
-  auto report = Json::parse(read_file(file), nullptr, false);
+  auto report = json_or_discarded(read_file(file));
   if (!report.is_object())
     throw Error(ErrorCode::kData, fmt::format("its {} is no JSON object", file.filename().string()));
   return report;

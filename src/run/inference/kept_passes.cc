@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/own_environment.h"
@@ -108,7 +109,7 @@ pass::PassReport report_of(const std::string& records) {
   pass::PassReport report;
   for (const auto& line : split(records, '\n')) {
     if (line.empty()) continue;
-    const auto json = Json::parse(line, nullptr, false);
+    const auto json = json_or_discarded(line);
     if (!json.is_object() || json.value("type", "") == "seal") continue;
     pass::apply_record(report, json);
   }
@@ -184,7 +185,7 @@ process::WorkerOutcome KeptPasses::make(const CaseRun& c, pass::PassSpec pass, c
   pass.objects_file = beside.string() + ".objects.json";
   auto outcome = tools_.runner.run_recorded(c, pass, records, announced);
   if (!outcome.ok || !fs::exists(pass.objects_file)) return outcome;
-  const Json about{{"records", read_file(records)}, {"objects", Json::parse(read_file(pass.objects_file))}};
+  const Json about{{"records", read_file(records)}, {"objects", parsed_json(read_file(pass.objects_file))}};
   store_.keep(key, about, stems_of(pass, tools_.run_dir));
   return outcome;
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/ask_until.h"
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "cluster/cpu_share.h"
 #include "cluster/generation.h"
@@ -133,7 +134,7 @@ std::optional<LaunchedPass> Launch::leader_at() {
   if (!text) return std::nullopt;
   if (*text == kEndWord) return LaunchedPass{kEnd};
   try {
-    const auto at = nlohmann::json::parse(*text);
+    const auto at = parsed_json(*text);
     return LaunchedPass{at.at("number"), at.at("case"), at.at("repetition"), at.at("timed")};
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorCode::kInternal,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cluster/roll_call.h"
@@ -187,7 +188,7 @@ class CollectivePass {
     const auto texts = rank_.group()->gather(result::Writer::write(self).dump());
     for (const auto& text : texts) {
       result::CollectiveRank one;
-      result::Reader::read(nlohmann::json::parse(text), "rank", one);
+      result::Reader::read(parsed_json(text), "rank", one);
       ranks_.push_back(std::move(one));
     }
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
@@ -166,7 +167,7 @@ ComparedOutputs read_reference(const fs::path& file, std::int64_t first, std::in
   const auto rows_of = [&](const fs::path& part) { return to_rows(read_npy_samples(part, first, count)); };
   if (!fs::exists(list_file(file))) return {{rows_of(file), ""}};
   ComparedOutputs outputs;
-  for (const auto& entry : Json::parse(read_file(list_file(file)))) {
+  for (const auto& entry : parsed_json(read_file(list_file(file)))) {
     auto& one = outputs.emplace_back();
     one.left_out = entry.at("left_out").get<std::string>();
     if (one.left_out.empty()) one.rows = rows_of(file.string() + entry.at("suffix").get<std::string>());

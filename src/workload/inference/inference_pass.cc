@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/npy.h"
@@ -216,7 +217,7 @@ bool wait_for_check(pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bo
   constexpr auto kPoll = std::chrono::milliseconds(5);
   while (!interrupt && !std::filesystem::exists(spec.check_file)) std::this_thread::sleep_for(kPoll);
   if (interrupt) return false;
-  const auto checked = nlohmann::json::parse(read_regular_file(spec.check_file));
+  const auto checked = parsed_json(read_regular_file(spec.check_file));
   if (checked.is_null()) throw Error(ErrorCode::kData, "the check of its outputs failed");
   spec = pass::pass_from_json(checked);
   return true;

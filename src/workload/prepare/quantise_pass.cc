@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/sha256.h"
 #include "onnx/calibration.h"
 #include "onnx/half_cast.h"
@@ -84,7 +85,8 @@ onnx::QuantiseOptions Int8Pass::options() const {
 
 bool Int8Pass::use_cache(const std::set<std::string>& values) {
   if (to_.cache_file.empty() || !fs::exists(to_.cache_file)) return false;
-  const auto kept = onnx::calibration_from_json(read_file(to_.cache_file), to_.cache_file);
+  const auto kept =
+      onnx::calibration_from_json(read_foreign(to_.cache_file, Foreign::kCalibration), to_.cache_file);
   const auto reason = onnx::why_not_reusable(kept, calibration_, values);
   if (!reason.empty()) {
     notes_.push_back(fmt::format("calibration cache '{}' not used: {}", to_.cache_file, reason));

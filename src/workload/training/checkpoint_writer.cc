@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/handle.h"
 #include "base/reading.h"
 #include "base/sha256.h"
@@ -219,7 +221,7 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   CheckpointPart part;
-  const auto json = nlohmann::json::parse(read_regular_file(note), nullptr, false);
+  const auto json = json_or_discarded(read_stored(note, Foreign::kCheckpoint));
   const auto name = note.string();
   result::Reader reader(json, name.c_str());
   fields(reader, part);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -80,7 +82,7 @@ Checkpoint read_checkpoint(const fs::path& dir, std::int64_t step) {
   const fs::path folder = checkpoint_folder(dir, step);
   std::error_code ignored;
   if (!fs::exists(folder / "meta.json", ignored)) bad("it is unfinished: there is no meta.json");
-  const auto json = nlohmann::json::parse(read_regular_file(folder / "meta.json"), nullptr, false);
+  const auto json = json_or_discarded(read_stored(folder / "meta.json", Foreign::kCheckpoint));
   if (!json.is_object()) bad("meta.json is damaged");
   Checkpoint checkpoint;
   checkpoint.folder = folder;

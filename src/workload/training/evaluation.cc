@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -32,7 +33,7 @@ std::string text_of(const Sums& s) {
 }
 
 void add_to(Sums& all, const std::string& text) {
-  const auto one = nlohmann::json::parse(text).get<std::array<double, 5>>();
+  const auto one = parsed_json(text).get<std::array<double, 5>>();
   const auto count = [&](std::size_t i) { return static_cast<std::int64_t>(one[i]); };
   all.loss += one[0], all.batches += count(1), all.correct += count(2), all.judged += count(3);
   all.samples += count(4);

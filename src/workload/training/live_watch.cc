@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bounded_json.h"
 #include "base/text.h"
 #include "result/summarize_training.h"
 #include "stats/quantile.h"
@@ -72,7 +73,7 @@ void LiveWatch::exchange(const std::vector<StepRow>& rows) {
 
 void LiveWatch::judge(const std::vector<std::string>& texts, std::int64_t steps) {
   std::vector<result::RankSteps> tables;
-  for (const auto& text : texts) tables.push_back(result::rank_steps_from_json(nlohmann::json::parse(text)));
+  for (const auto& text : texts) tables.push_back(result::rank_steps_from_json(parsed_json(text)));
   result::Training last;
   last.ddp = true;
   result::summarize_training(last, tables, 1);

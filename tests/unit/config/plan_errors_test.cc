@@ -143,6 +143,14 @@ TEST(PlanErrors, AProviderOfAGpuNeedsOne) {
   EXPECT_EQ(mistakes_of(with_line(line + "device: cuda")), std::vector<std::string>());
 }
 
+TEST(PlanErrors, BeyondAHundredTheRestIsNotRead) {
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "zzzzzzzz" + std::to_string(i) + ": 1\n";
+  const auto mistakes = mistakes_of(with_line(lines));
+  ASSERT_EQ(mistakes.size(), 101U);
+  EXPECT_EQ(mistakes.back(), "p.yaml:103:1: further mistakes are not shown: from here on nothing was read");
+}
+
 TEST(PlanErrors, TwoWaysToSetOneOption) {
   EXPECT_EQ(mistake_of(with_line("batch: 1\nbatch_sizes: [8]")),
             "p.yaml:4:1: 'batch_sizes' and 'batch' (line 3) set the same option; keep one");

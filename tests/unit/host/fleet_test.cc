@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/foreign_text.h"
 #include "host/differences.h"
+#include "host/fleet_answer.h"
 
 namespace paceline::host {
 namespace {
@@ -29,6 +32,23 @@ TEST(Fleet, OfEqualHostsSharesEverything) {
   EXPECT_EQ(view.alike[0], std::pair(std::string("CPU model"), std::string("AMD EPYC")));
   EXPECT_TRUE(compare_fleet({}).differences.empty());
   EXPECT_TRUE(compare_fleet({one_of_fleet()}).differences.empty());
+}
+
+TEST(Fleet, AnAnswerOfMoreFactsThanAMachineHasIsRefused) {
+  auto machine = one_of_fleet();
+  for (std::size_t i = 0; i < kMostFacts; ++i) machine.facts.push_back({"f" + std::to_string(i), 1, {}});
+  const auto text =
+      nlohmann::json{{"checks", nlohmann::json::array()}, {"machine", to_json(machine)}}.dump(1);
+  try {
+    (void)fleet_answer(text, "node0");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "the answer of node0 is no machine as validate --save writes it: it has more than 2000 facts");
+  }
+  EXPECT_FALSE(fleet_answer(std::string(1000, '[') + "\n{\n", "node0"));
+  EXPECT_FALSE(fleet_answer("motd\n{\n\"machine\": " + std::string(10'000'000, '['), "node0"));
 }
 
 TEST(Fleet, TheMinorityIsTheOutlier) {

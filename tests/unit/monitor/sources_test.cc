@@ -123,6 +123,26 @@ TEST_F(System, ARunIsFoundByTheLockThatItsProcessHolds) {
   EXPECT_TRUE(read(3).runs.empty());
 }
 
+// Any user can write one.
+TEST_F(System, ALiveFileIsBoundedInSizeAndInItsTexts) {
+  write("proc/12/comm", "paceline\n");
+  fs::create_directories(root_.path() / "proc/12/fd");
+  fs::create_symlink("/results/r1/.lock", root_.path() / "proc/12/fd/5");
+  sources_.clear();
+  sources_.push_back(run_source(files()));
+  const auto labelled = [](std::size_t bytes) {
+    return R"({"experiment_name": "e", "pass": {"label": ")" + std::string(bytes, '\x7F') + R"("}})";
+  };
+  write("results/r1/live.json", labelled(20'000));
+  const auto now = read(1);
+  ASSERT_EQ(now.runs.size(), 1U);
+  EXPECT_LE(now.runs[0].label.size(), 200U);
+  write("results/r1/live.json", labelled(300'000));
+  EXPECT_TRUE(read(2).runs.empty());
+  write("results/r1/live.json", std::string(5'000, '['));
+  EXPECT_TRUE(read(3).runs.empty());
+}
+
 TEST_F(System, NoLineOfTheViewIsWiderThanTheTerminal) {
   write("proc/stat", "cpu0 100 0 0 100 0 0 0 0\ncpu1 100 0 0 100 0 0 0 0\n");
   write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 250000 kB\n");

@@ -101,6 +101,46 @@ TEST_F(Nsys, RangesOfNvtxHaveTheTimeOfTheWorkThatWasAskedForWithin) {
   EXPECT_THAT(text_of(study(), 100), HasSubstr("step                           2      1.00 µs      1.75 µs"));
 }
 
+TEST_F(Nsys, AColumnThatIsComputedIsRefused) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1)");
+  run("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, text TEXT AS (hex(zeroblob(start * 1000000))))");
+  EXPECT_THAT([&] { (void)study(); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("column text of NVTX_EVENTS is computed")));
+}
+
+TEST_F(Nsys, ATableOfAnExtensionIsNoTable) {
+  kernels("(1, 0, 100000, 0, 7, 1, 1)");
+  run("CREATE TABLE t (start INTEGER); PRAGMA writable_schema = 1; INSERT INTO sqlite_master VALUES "
+      "('table', 'NVTX_EVENTS', 'NVTX_EVENTS', 0, 'CREATE VIRTUAL TABLE NVTX_EVENTS USING fts5(start)')");
+  EXPECT_EQ(study().devices.size(), 1U);
+}
+
+// 300 ranges of one name around 20,000 kernels: 6 million visits where each range looks at all of them.
+TEST_F(Nsys, RangesThatOverlapLookAtWorkOnce) {
+  kernels("(1, 0, 10, 0, 7, 0, 1)");
+  calls("(0, 1, 0, 1)");
+  run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_KERNEL SELECT 1, 100 * i, 100 * i + 50, 0, 7, i, 1 FROM n;"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_RUNTIME SELECT 100 * i - 60, 100 * i - 50, i, 1 FROM n;"
+      "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, text TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO NVTX_EVENTS "
+      "SELECT i, 3000000 - i, 'step' FROM n");
+  const auto ranges = study().ranges;
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].ranges, 300U);
+  EXPECT_DOUBLE_EQ(ranges[0].device_ns, 10 + 20000 * 50);
+}
+
+TEST_F(Nsys, MoreDevicesThanAMachineHasAreRefused) {
+  kernels("(1, 0, 100, 0, 7, 1, 1)");
+  run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_KERNEL SELECT 1, 0, 100, i, 7, i, 1 FROM n");
+  EXPECT_THAT(
+      [&] { (void)study(); },
+      ::testing::ThrowsMessage<Error>(HasSubstr("it has 2001 devices of processes; at most 1024 are read")));
+}
+
 TEST_F(Nsys, BusyTimeCountsOverlappingWorkOnce) {
   kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 50000, 150000, 0, 8, 2, 1), (1, 300000, 400000, 0, 7, 3, 1)");
   const auto found = study();

@@ -149,5 +149,16 @@ TEST_F(SpawnTest, TheWholeGroupEndsWithTheScope) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
+TEST_F(SpawnTest, AToolThatPrintsWithoutEndIsEnded) {
+  ToolProcess tool{{"/bin/sh", "-c", "yes; sleep 100"}, {}, log_, {}};
+  tool.output = scratch_.path() / "output";
+  tool.most_bytes = 1'000'000;
+  EXPECT_EQ(run_tool(tool, false), "it printed more than 1.00 MB, and was ended");
+  EXPECT_TRUE(prints_too_much(tool));
+  tool.argv = {"/bin/sh", "-c", "head -c 1000000 /dev/zero"};
+  EXPECT_EQ(run_tool(tool, false), "");
+  EXPECT_FALSE(prints_too_much(tool));
+}
+
 }  // namespace
 }  // namespace paceline::process

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <boost/property_tree/xml_parser.hpp>
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "report/chart/ticks.h"
@@ -56,6 +58,25 @@ TEST(Ticks, AreRoundNumbersWithTheDigitsTheyNeed) {
   EXPECT_EQ(texts({.ticks = {1, 3, 12}}, 0, 4, 9), (Texts{"1", "3"}));
   EXPECT_EQ(texts({}, 5, 5, 5), (Texts{"5"}));
   EXPECT_TRUE(log_ticks(0, 10, 5).empty());
+}
+
+// Each of them went on for ever, or until memory ended.
+TEST(Ticks, EndForNumbersThatNoFigureHas) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(log_ticks(1, kInfinite, 5).empty());
+  EXPECT_LE(log_ticks(1, 1.7e308, 5).size(), 310U);
+  EXPECT_LE(log_ticks(5e-324, 1, 5).size(), 330U);
+  EXPECT_LE(linear_ticks(1e300, std::nextafter(1e300, 1e301), 5).size(), 10U);
+  EXPECT_EQ(linear_ticks(-1.7e308, 1.7e308, 5).size(), 1U);
+}
+
+TEST(Svg, AFigureThatIsDamagedStandsAtTheEdge) {
+  Plot plot = two_points();
+  for (const auto scale : {Axis::Scale::kLinear, Axis::Scale::kLog10, Axis::Scale::kDoubling}) {
+    plot.y.scale = scale;
+    plot.lines[0].points[1].y = 1e306;
+    EXPECT_LT(svg_of(plot, {.standalone = true}).size(), 100'000U);
+  }
 }
 
 TEST(Svg, IsXmlWithHintsAndTheSameTwice) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Parses JSON of others: at most kMostNested levels and kMostValues values, checked before anything is kept.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace paceline {
+
+// Throws nlohmann::json::parse_error, also for text beyond the limits.
+nlohmann::json parsed_json(std::string_view text);
+
+// The same without an exception: a discarded value for text that is no JSON, or beyond the limits.
+nlohmann::json json_or_discarded(std::string_view text);
+
+}  // namespace paceline

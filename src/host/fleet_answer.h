@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Reads what `validate --json` printed on another host.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/checks.h"
+#include "host/machine.h"
+
+namespace paceline::host {
+
+struct FleetAnswer {
+  std::optional<Machine> machine{};  // missing: its version of Paceline knows none
+  std::vector<CheckedRow> checks{};  // those that are no PASS
+};
+
+// What a login shell prints before the answer is left out. Nothing: the text has no answer. Throws
+// std::exception for one of another shape.
+std::optional<FleetAnswer> fleet_answer(std::string_view text, const std::string& host);
+
+}  // namespace paceline::host
