@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/process_limit.h"
+
 namespace paceline {
 namespace {
 
@@ -112,6 +114,7 @@ std::string shown_path(std::string_view path) {
 std::string plain_reason(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "there is not enough memory";
   std::string_view text = error.what();
+  if (lacks_processes(text)) return process_limit_words();
   if (text.starts_with("[json.exception.") && text.find("] ") != std::string_view::npos)
     text.remove_prefix(text.find("] ") + 2);
   return std::string(text);

@@ -29,7 +29,8 @@ std::string shown_value(std::string_view text, std::size_t most = kMaxShownValue
 // A path inside a sentence: one line, without its middle where it is long.
 std::string shown_path(std::string_view path);
 
-// An exception's message without the mark of the library ("[json.exception.parse_error.101]").
+// An exception's message without the mark of the library ("[json.exception.parse_error.101]"). Of refused
+// memory, processes or threads: what that means.
 std::string plain_reason(const std::exception& error);
 
 }  // namespace paceline

@@ -247,6 +247,26 @@ void check_launched_world(const cluster::LaunchPlace& place, const config::FlagS
                      type));
 }
 
+void refuse_ranks_of_one_process(const cluster::LaunchPlace& place) {
+  if (place.world == 1) return;
+  refuse(
+      fmt::format("{}, and inference is started once: each of them would measure by itself, on the same "
+                  "devices; leave the launcher out (or unset its variables): --gpus {} has a process on each "
+                  "of the GPUs, and --instances {} as many on the CPU",
+                  cluster::started_words(place), place.local_world, place.local_world));
+}
+
+void refuse_launch_of_inference(const config::FlagSet& flags) {
+  if ((flags.command & config::kRunsRanks) != 0) return;
+  std::optional<cluster::LaunchPlace> place;
+  try {
+    place = cluster::find_place(own_environment());
+  } catch (const Error&) {  // variables that fit no launch have started none
+    return;
+  }
+  if (place) refuse_ranks_of_one_process(*place);
+}
+
 void refuse_rank_options(const config::FlagSet& flags) {
   for (const auto* name : {"nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"})
     if (const auto* word = find_setting(flags, name))

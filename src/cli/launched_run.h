@@ -27,6 +27,11 @@ config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet
 void check_launched_world(const cluster::LaunchPlace& place, const config::FlagSet& flags,
                           const std::vector<config::Case>& cases, const std::set<std::string>& only);
 
+// Inference runs in one process, which measures for all devices. Error(kUsage) where a launch has several:
+// for a plan without ranks, and for a command that has none.
+void refuse_ranks_of_one_process(const cluster::LaunchPlace& place);
+void refuse_launch_of_inference(const config::FlagSet& flags);
+
 // Error(kUsage) for options that say where ranks run, where a plan has none.
 void refuse_rank_options(const config::FlagSet& flags);
 

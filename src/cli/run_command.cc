@@ -22,6 +22,7 @@
 #include "cli/missing_gpus.h"
 #include "cli/next_command.h"
 #include "cli/nsight_run.h"
+#include "cli/plan_trust.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
 #include "cli/progress_view.h"
@@ -194,6 +195,7 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
                  const LaunchStart* start) {
   const auto with_world = [&] { return start ? with_world_of(start->place(), flags) : flags; };
   const auto text = plan_text(with_world(), options);
+  if (!is_self_test(options)) check_trust(flags, options, text);
   const auto timeout_s = early_timeout_s(flags, text);
   Planned p{options, describe_plugins(plugin_files(flags, text), text, timeout_s), {}, {}, {}, {}};
   use_plugin_options(p.plugins);
@@ -213,6 +215,7 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   p.only = selected_cases(p.cases, options.texts("only"));
   if (options.has("resume")) p.previous = previous_run(options.text("resume"));
   check_same_plan(p.previous, p.cases, flags);
+  if (!options.flag("dry_run")) remember_code(p.plan);
   return p;
 }
 
@@ -354,7 +357,7 @@ ExitCode execute_launched(const Planned& planned, const Context& context, const 
   if (planned.options.flag("dry_run"))
     return place.leads() ? show_plan(planned, console, hosts_of(place)) : ExitCode::kOk;
   if (place.leads()) check_output_files(flags);
-  console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
+  console.terminal = false;  // ranks share it, and launchers show their output as lines
   return run_launched(start, setup_of(planned, context), console, [&](const run::RunSetup& setup) {
     return place.leads() ? write_run(planned, setup, console) : follow_run(setup, console);
   });
@@ -373,7 +376,10 @@ ExitCode execute(const Context& context, config::FlagSet flags, const config::Se
   const bool ranks = any_by_ranks(planned.cases);
   ranks ? check_standing(standing, flags, planned) : refuse_rank_options(flags);
   if (ranks && standing.place && !start && !options.flag("dry_run")) say_alone(*standing.place, console);
-  if (start && !ranks) start->no_more_notes();  // each process runs by itself
+  if (start && !ranks) {
+    refuse_ranks_of_one_process(start->place());
+    start->no_more_notes();
+  }
   return start && ranks ? execute_launched(planned, context, flags, console, *start)
                         : execute_here(planned, context, flags, console);
 }
@@ -384,6 +390,7 @@ ExitCode run_cases(const Context& context) {
   const auto flags = typed_flags(context, context.command);
   const auto options = config::command_settings(flags);
   const InterruptGuard guard;
+  refuse_launch_of_inference(flags);
   const auto standing = find_standing(flags, options);
   if (!standing.place || standing.place->alone()) return execute(context, flags, options, standing, nullptr);
   LaunchStart start(*standing.place);

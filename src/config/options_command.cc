@@ -61,6 +61,11 @@ constexpr std::array kCommandRows{
            .fallback = "false",
            .help = "Runs a plan of more than 1000 cases, which is refused otherwise."},
     Option{.name = "resume", .help = "Run directory of an interrupted run to finish."},
+    Option{.name = "trust",
+           .type = kBoolean,
+           .fallback = "false",
+           .help = "Loads the code that a plan of somebody else names: plug-ins, libraries, programs. It is "
+                   "refused otherwise, also with --resume where no run of yours has loaded it."},
     Option{.name = "only",
            .form = kList,
            .help = "Runs only these cases: numbers or ranges from --dry-run (3, 1-10), or case ids, "

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Code that a plan names is loaded where the plan is this user's own, or with --trust."""
+
+import os
+import shutil
+
+from paceline_cli import SPIN, CliTest, main
+
+
+class Trust(CliTest):
+    def refused(self, *words, said, lines=1):
+        self.assert_error(self.run_cli("run", *words), 2, *said, "nothing was loaded", "--trust", lines=lines)
+
+    def plan_in(self, folder, *lines):
+        (self.folder / folder).mkdir(exist_ok=True)
+        return self.spin_plan(*lines, name=f"{folder}/plan.yaml")
+
+    def test_a_plan_of_ones_own_needs_no_word(self):
+        self.assert_code(self.run_cli("run", self.plan_in("mine"), "-q"), 0)
+        self.assert_code(self.run_cli("run", "--resume", self.only_run(), "-q"), 0)
+
+    def test_a_plan_that_every_user_can_write_loads_nothing(self):
+        plan = self.plan_in("open")
+        plan.chmod(0o666)
+        for words in ((), ("--dry-run",)):
+            self.refused(plan, *words, said=["plan.yaml:4:", f"plugin '{SPIN}' runs code", "every user can write the file"])
+        plan.chmod(0o644)
+        plan.parent.chmod(0o777)
+        self.refused(plan, "--dry-run", said=["every user can write its folder"])
+        self.assert_nothing_ran()
+        self.assert_code(self.run_cli("run", plan, "--dry-run", "--trust"), 0)
+
+    def test_a_plan_of_another_user_loads_nothing(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        plan = self.plan_in("theirs", "env: {LD_AUDIT: ./audit.so, OMP_NUM_THREADS: 2}")
+        os.chown(plan, 4711, 4711)
+        self.refused(plan, said=["belongs to another user (number 4711)", "env.LD_AUDIT './audit.so'"], lines=2)
+
+    def test_a_plan_without_code_may_come_from_anywhere(self):
+        plan = self.write("open.yaml", "kind: collective\noperations: [all_reduce]\nbackend: gloo\ngpu_counts: [1]\nenv: {OMP_NUM_THREADS: 1}\n")
+        plan.chmod(0o666)
+        self.assertNotIn("--trust", self.run_cli("run", plan, "--dry-run").err)
+
+    def test_a_stored_run_of_somebody_else_loads_nothing_on_resume(self):
+        self.assert_code(self.run_cli("run", self.plan_in("mine"), "-q"), 0)
+        run, copy = self.only_run(), self.folder / "received"
+        shutil.copytree(run, copy)
+        other = shutil.copy(SPIN, self.folder / "other.so")
+        text = (copy / "plan.yaml").read_text(encoding="utf-8")
+        self.assertIn(SPIN, text)
+        (copy / "plan.yaml").write_text(text.replace(SPIN, str(other)), encoding="utf-8")
+        self.refused("--resume", copy, said=[f"plugin '{other}' runs code", "no run of yours on this machine has loaded it"])
+        self.assert_code(self.run_cli("run", "--resume", copy, "--plugin", SPIN, "-q"), 0)  # said on the command line
+
+    def test_a_run_from_another_home_asks_once(self):
+        self.assert_code(self.run_cli("run", self.plan_in("mine"), "-q"), 0)
+        elsewhere = {"XDG_CACHE_HOME": str(self.folder / "elsewhere")}
+        for words, code in (((), 2), (("--trust",), 0), ((), 0)):
+            self.assert_code(self.run_cli("run", "--resume", self.only_run(), "-q", *words, env=elsewhere), code)
+
+
+if __name__ == "__main__":
+    main()

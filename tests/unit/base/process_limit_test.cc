@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "base/process_limit.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/display_text.h"
+
+namespace paceline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ProcessLimit, RefusedThreadsAreExplained) {
+  const std::system_error refused(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_THAT(plain_reason(refused), HasSubstr("no more processes or threads can be started"));
+  EXPECT_TRUE(lacks_processes("libgomp: Thread creation failed: Resource temporarily unavailable"));
+}
+
+TEST(ProcessLimit, OtherReasonsStayAsTheyAre) {
+  EXPECT_EQ(plain_reason(std::runtime_error("no such device")), "no such device");
+  try {
+    (void)nlohmann::json("7").get<int>();
+    FAIL();
+  } catch (const std::exception& e) {
+    EXPECT_THAT(plain_reason(e), Not(HasSubstr("json.exception")));
+  }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "config/plan_code.h"
+
+#include <gmock/gmock.h>
+
+namespace paceline::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> found(const std::string& yaml) {
+  std::vector<std::string> texts;
+  for (const auto& one : code_in_plan({yaml, "plan"})) texts.push_back(one.key + "=" + one.value);
+  return texts;
+}
+
+TEST(PlanCode, PlugInsLibrariesAndProgramsAreFoundUnderEverySpelling) {
+  EXPECT_THAT(found("plugins: [a.so, b.so]"), ElementsAre("plugin=a.so", "plugin=b.so"));
+  EXPECT_THAT(found("load_library: /x/ops.so"), ElementsAre("load_libraries=/x/ops.so"));
+  EXPECT_THAT(found("cross_check_python: ./python3"), ElementsAre("cross_check_python=./python3"));
+  EXPECT_THAT(found("cross_check_python: python3.12"), IsEmpty());
+}
+
+TEST(PlanCode, TheyAreFoundInEveryWorkloadWithTheirPlace) {
+  const auto code =
+      code_in_plan({"workloads:\n- kind: inference\n  models: [x.onnx]\n- env:\n    LD_AUDIT: a.so\n", "p"});
+  ASSERT_EQ(code.size(), 1U);
+  EXPECT_EQ(code[0].key, "env.LD_AUDIT");
+  EXPECT_EQ(code[0].place.line, 5);
+}
+
+TEST(PlanCode, ModelFilesThatAreProgramsCount) {
+  EXPECT_THAT(found("models: [resnet50, a.onnx, b.PT2, c.ts]"), ElementsAre("models=b.PT2", "models=c.ts"));
+  EXPECT_THAT(found("engine: made.plan"), ElementsAre("engines=made.plan"));
+}
+
+TEST(PlanCode, VariablesThatCanLoadCodeCountAndFiguresDoNot) {
+  EXPECT_THAT(found("env: {OMP_NUM_THREADS: 4, KMP_BLOCKTIME: infinite, ANYTHING: 1, NCCL_ALGO: Ring}"),
+              IsEmpty());
+  EXPECT_THAT(found("env: {PATH: bin}"), ElementsAre("env.PATH=bin"));
+  EXPECT_THAT(found("env: {LD_PRELOAD: [x.so, y.so]}"),
+              ElementsAre("env.LD_PRELOAD=x.so", "env.LD_PRELOAD=y.so"));
+  EXPECT_THAT(found("env: {NCCL_NET_PLUGIN: mine, OMP_TOOL_LIBRARIES: /t.so}"),
+              ElementsAre("env.NCCL_NET_PLUGIN=mine", "env.OMP_TOOL_LIBRARIES=/t.so"));
+}
+
+TEST(PlanCode, WhatCannotBeParsedNamesNothing) {
+  EXPECT_THAT(found("plugin: ["), IsEmpty());
+  EXPECT_THAT(found("[plugin]"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace paceline::config
