@@ -82,6 +82,7 @@ std::vector<std::string> take_cells(std::string_view& rest) {
     else
       cells.back() += c;
   }
+  for (auto& cell : cells) cell = unguarded_cell(cell);
   rest.remove_prefix(std::min(at + 1, rest.size()));
   return cells;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "result/csv_cell.h"
 #include "result/run_directory.h"
 
 namespace paceline::result {
@@ -27,6 +28,21 @@ std::vector<Sample> samples() {
   return {{0, 0, 0, 100, 1'000'000, {}, 0},
           {0, 0, 1, 2'000'000, 1'100'000, 900'000, kSampleBatched},
           {1, 0, 0, 100, 1'200'000, {}, 0}};
+}
+
+TEST(CsvCell, FormulasAreTextAndNumbersStayNumbers) {
+  EXPECT_EQ(csv_cell(std::string("+SUM(A1:A9)")), "'+SUM(A1:A9)");
+  EXPECT_EQ(csv_cell(std::string("-2+3|cmd")), "'-2+3|cmd");
+  EXPECT_EQ(csv_cell(std::string("@x")), "'@x");
+  EXPECT_EQ(csv_cell(std::string("\t=1")), "'\t=1");
+  EXPECT_EQ(csv_cell(std::string("=A1,B1")), "\"'=A1,B1\"");
+  for (const char* plain : {"-1.5", "+2e3", "-", "a=b", "resnet50", "", "'"})
+    EXPECT_EQ(csv_cell(std::string(plain)), plain);
+}
+
+TEST(CsvCell, TheTextComesBack) {
+  for (const std::string text : {"=1+1", "'=1+1", "''", "'quoted'", "-x", "-7"})
+    EXPECT_EQ(unguarded_cell(csv_cell(text)), text);
 }
 
 TEST_F(RunFiles, SamplesSurviveTheDisk) {
