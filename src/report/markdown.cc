@@ -22,16 +22,21 @@
 namespace paceline::report {
 namespace {
 
-// Inside backticks nothing is markup.
+// Inside backticks nothing is markup. More of them than stand in a row in the text, so that it cannot end the
+// span; a space keeps those at its ends apart, and is not shown.
 std::string code_span(const std::string& text) {
-  return without_controls(text, "");
+  const auto shown = without_controls(text, "");
+  std::size_t longest = 0, row = 0;
+  for (const char c : shown) longest = std::max(longest, row = c == '`' ? row + 1 : 0);
+  const std::string ticks(longest + 1, '`'), gap = longest > 0 ? " " : "";
+  return ticks + gap + shown + gap + ticks;
 }
 
 std::string head_text(const RunResult& run, const std::string& letter) {
   const std::string libraries = library_line(run), closing = analysis::closing_sentence(run),
                     unfinished = closing.empty() ? "" : analysis::unfinished_text(run);
   return fmt::format(
-      "# {}{}\n\n{}\n\n{}{}Run `{}`, started {}, on {}.\n\n", letter.empty() ? "" : "Run " + letter + ": ",
+      "# {}{}\n\n{}\n\n{}{}Run {}, started {}, on {}.\n\n", letter.empty() ? "" : "Run " + letter + ": ",
       escape_markdown(title_of(run)),
       escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing),
       escape_markdown(unfinished), unfinished.empty() ? "" : "\n\n", code_span(run.run_id),
@@ -134,7 +139,7 @@ std::string gates_text(const RunResult& run) {
 std::string tail_text(const RunResult& run, const std::string& letter) {
   const std::string of = letter.empty() ? "" : " run " + letter;
   const std::string points = warnings_text(run) + gates_text(run);
-  return fmt::format("{}{}Reproduce{}: `{}`\n\n", points, points.empty() ? "" : "\n", of,
+  return fmt::format("{}{}Reproduce{}: {}\n\n", points, points.empty() ? "" : "\n", of,
                      code_span(run.command_line));
 }
 

@@ -126,6 +126,13 @@ TEST(Markdown, ATicketHasSentenceTableAndWarnings) {
   EXPECT_NE(text.find("No p99: needs 368 independent samples, had 216."), std::string::npos);
 }
 
+TEST(Markdown, BackticksOfTheCommandLineEndNoSpan) {
+  ReportRun run{sample_run(), {}};
+  run.result.command_line = "paceline infer --model '``<img src=x>`'";
+  const auto text = render_markdown(std::span(&run, 1), {});
+  EXPECT_EQ(line_with(text, "Reproduce"), "Reproduce: ``` paceline infer --model '``<img src=x>`' ```");
+}
+
 TEST(Markdown, OfFourCasesFitsAScreen) {
   auto run = testing::sample_run();
   run.cases.resize(4);
