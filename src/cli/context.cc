@@ -59,7 +59,9 @@ Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
   console.quiet = quiet;
   console.verbose = verbose;
   const int fd = json ? STDERR_FILENO : STDOUT_FILENO;
-  console.terminal = ::isatty(fd) != 0 && variable("TERM") != "dumb";
+  // Open MPI gives its ranks a terminal whose text may end in a file.
+  const bool of_mpirun = !variable("OMPI_COMM_WORLD_RANK").empty();
+  console.terminal = ::isatty(fd) != 0 && variable("TERM") != "dumb" && !of_mpirun;
   console.colour = console.terminal && !no_color && variable("NO_COLOR").empty();
   console.ascii = console.terminal && !utf8_locale();
   console.width = console.terminal ? terminal_width(fd) : 100;

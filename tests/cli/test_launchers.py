@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
 
+import contextlib
 import os
 import re
 import resource
@@ -58,6 +59,22 @@ class ByHandChecks:
         self.assertEqual(case["reason_code"], "peer")
         self.assertIn("rank 1 on ", case["reason"])
         self.assertIn("SIGKILL", case["reason"])
+
+
+    def test_a_rank_whose_processes_are_all_killed_is_named(self):
+        port = free_port()
+        first, second = (self.start_host(node, port, steps=FOREVER) for node in (0, 1))
+        for host in (first, second):
+            self.wait_for_steps(host, ranks=1)
+        gone = session_members(second.pid)
+        began = time.monotonic()
+        for pid in gone:
+            os.kill(pid, signal.SIGKILL)
+        self.assert_code(self.finish(first), 5)
+        self.assertLess(time.monotonic() - began, 8)
+        reason = self.failed_case()["reason"]
+        self.assertRegex(reason, r"^rank 1 on \S+ \(process \d+\) is gone: killed")
+        self.assertIn(f"(process {second.pid})", reason)
 
 
 class ByHandOfLibTorch(ByHandChecks, LibTorchTraining):
@@ -252,6 +269,15 @@ class Environment(LaunchedWorlds, TrainingTest):
         plan.write_text(plan.read_text(encoding="utf-8") + f"plugin: [{SPIN}]\n", encoding="utf-8")
         self.assertEqual(self.worlds("run", plan), [2])
 
+    def test_inference_is_started_once(self):
+        place = {"RANK": "1", "WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        plan = self.spin_plan(name="inference.yaml")
+        for words in (("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4"), ("run", plan), ("run", plan, "--dry-run")):
+            self.assert_error(self.run_cli(*words, env=place), 2, "RANK and WORLD_SIZE name 3 ranks, and inference is started once", "--gpus 3", "--instances 3")
+        self.assert_nothing_ran()
+        for alone in ({**place, "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}, {"RANK": "1"}):
+            self.assert_code(self.run_cli("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--dry-run", env=alone), 0)
+
     def test_one_process_is_no_launch(self):
         place = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "198.51.100.1", "MASTER_PORT": "1"}  # nobody asks for its store
         result = self.train("--ranks", 2, env=place)
@@ -356,6 +382,20 @@ class Mpirun(LaunchedWorlds, TrainingTest):
 
     def run_two(self, *words):
         return self.finish_launch(self.launch_words([need_program("mpirun"), "--oversubscribe", "-np", 2], *words, env=MPI_ENV))
+
+    def test_its_terminal_gets_no_escape_codes(self):
+        """mpirun gives its ranks a terminal, and writes their text into a file."""
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+        process = self.start(*self.words(), "--ranks", 1, env={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1", "TERM": "xterm"}, stdout=slave)
+        os.close(slave)
+        text = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while part := os.read(master, 4096):
+                text += part
+        self.assertEqual(process.wait(timeout=60), 0, text)
+        self.assertIn(b"p50", text)
+        self.assertNotIn(b"\x1b", text)
 
     def test_one_process_is_no_launch(self):
         words = [*self.COMM, *self.PLUGIN, "-g", 2]

@@ -10,6 +10,7 @@
 
 #include "base/ask_until.h"
 #include "base/bounded_json.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "cluster/cpu_share.h"
 #include "cluster/generation.h"
@@ -32,13 +33,17 @@ constexpr milliseconds kReadNotes{50};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
 constexpr int kChecksBeforeGivingUp = 5;  // ranks that the leader has left may still be ending by themselves
 constexpr double kGoodbyeS = 10;
-constexpr double kSignalS = 2;  // a launcher signals all processes of a job, but not at one moment
+constexpr double kRollCallS = 2.5;  // of processes that look at the leader once a second
+constexpr double kSignalS = 2;      // a launcher signals all processes of a job, but not at one moment
 
 std::string pass_folder(std::size_t pass) {
   return fmt::format("pass_{}", pass);
 }
 std::string left_key(int rank) {
   return fmt::format("left/{}", rank);
+}
+std::string here_key(std::size_t pass, int rank) {
+  return fmt::format("{}/here/{}", pass_folder(pass), rank);
 }
 
 // Two hosts may have one name, and containers of one machine several.
@@ -124,8 +129,11 @@ int Launch::ranks_on_our_cpus(std::int64_t world) const {
 }
 
 std::string text_of(const LaunchedPass& pass) {
-  return nlohmann::json{
-      {"number", pass.number}, {"case", pass.case_id}, {"repetition", pass.repetition}, {"timed", pass.timed}}
+  return nlohmann::json{{"number", pass.number},
+                        {"case", pass.case_id},
+                        {"repetition", pass.repetition},
+                        {"timed", pass.timed},
+                        {"calls_roll", pass.calls_roll}}
       .dump();
 }
 
@@ -135,10 +143,13 @@ std::optional<LaunchedPass> Launch::leader_at() {
   if (*text == kEndWord) return LaunchedPass{kEnd};
   try {
     const auto at = parsed_json(*text);
-    return LaunchedPass{at.at("number"), at.at("case"), at.at("repetition"), at.at("timed")};
+    const LaunchedPass pass{at.at("number"), at.at("case"), at.at("repetition"), at.at("timed"),
+                            at.at("calls_roll")};
+    answer(pass);
+    return pass;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorCode::kInternal,
-                fmt::format("rank 0 announces '{}', which is no pass: {}", *text, e.what()));
+                fmt::format("rank 0 announces '{}', which is no pass: {}", *text, plain_reason(e)));
   }
 }
 
@@ -156,13 +167,46 @@ process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, proces
   if (auto* train = std::get_if<pass::TrainSpec>(&request.spec.task); train && place_.attempt > 0)
     train->inject.clear(), train->checkpoint.resume = !train->checkpoint.dir.empty();
   request.share = share_of(request.spec.world_size);
-  if (place_.leads())
-    store_.set("pass", text_of({pass, spec.case_id, spec.repetition, pass::traits_of(spec.kind).timed}));
+  const LaunchedPass at{pass, spec.case_id, spec.repetition, pass::traits_of(spec.kind).timed};
+  if (place_.leads()) store_.set("pass", text_of(at));
   auto outcome = start(processes, request, interrupt, on_progress);
   if (outcome.ok) return outcome;
+  if (place_.leads() && outcome.reason_code == "peer") name_the_gone(at, outcome);
   if (outcome.reason_code != "peer" && outcome.reason_code != "interrupted") tell(pass, outcome.reason);
   if (request.spec.kind != pass::PassKind::kTrainProfile) failure_ = outcome;
   return outcome;
+}
+
+// Every look of a follower at the leader comes by here.
+void Launch::answer(const LaunchedPass& pass) {
+  if (!place_.leads() && pass.calls_roll) store_.set(here_key(pass.number, place_.rank), "yes");
+}
+
+// Where nobody told why a peer is gone, its process may have died with its ranks: it is the one that does not
+// answer.
+void Launch::name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome) {
+  cluster::PrefixedStore of_pass(store_, pass_folder(at.number) + "/");
+  if (!cluster::told_failure(of_pass, 0).empty()) return;
+  try {
+    at.calls_roll = true;
+    store_.set("pass", text_of(at));
+    std::set<int> silent;
+    for (int rank = place_.ranks; rank < place_.world; rank += place_.ranks) silent.insert(rank);
+    ask_until(deadline_in(kRollCallS), kGoodbyePauses, [&] {
+      std::erase_if(silent, [&](int rank) {
+        return store_.get(here_key(at.number, rank)) || store_.get(left_key(rank));
+      });
+      return silent.empty();
+    });
+    if (silent.empty()) return;
+    std::string names;
+    for (const int rank : silent)
+      names += (names.empty() ? "" : ", ") + cluster::words(roster_.at(static_cast<std::size_t>(rank)));
+    outcome.reason = fmt::format("{} {} gone: killed or stopped, or the host or network is down ({})", names,
+                                 silent.size() == 1 ? "is" : "are", outcome.reason);
+    gone_ = std::move(silent);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the store went first; what is known stays
+  }
 }
 
 process::WorkerOutcome Launch::start(process::PassExecutor& processes, const process::WorkerRequest& request,
@@ -239,7 +283,8 @@ void Launch::finish() noexcept {
     store_.set("pass", std::string(kEndWord));
     int rank = place_.ranks;
     ask_until(deadline_in(kGoodbyeS), kGoodbyePauses, [&] {
-      while (rank < place_.world && store_.get(left_key(rank))) rank += place_.ranks;
+      while (rank < place_.world && (gone_.contains(rank) || store_.get(left_key(rank))))
+        rank += place_.ranks;
       return rank >= place_.world;
     });
   } catch (const std::exception&) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct LaunchedPass {
   std::size_t number = 0;  // counted by the leader
   std::string case_id{};
   std::int64_t repetition = 0;
-  bool timed = true;  // else the extra pass of the case, after the timed ones
+  bool timed = true;        // else the extra pass of the case, after the timed ones
+  bool calls_roll = false;  // the leader misses a rank: who is there answers
 };
 // As it stands on the store.
 std::string text_of(const LaunchedPass& pass);
@@ -79,6 +81,8 @@ class Launch {
   void call_roll(const cluster::Member& self, double timeout_s, const std::atomic<bool>* interrupt,
                  cluster::StartNotes* notes);
   void tell(std::size_t pass, const std::string& reason);
+  void answer(const LaunchedPass& pass);
+  void name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome);
 
   cluster::LaunchPlace place_;    // attempt: the most that anybody counted
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
@@ -86,6 +90,7 @@ class Launch {
   std::vector<cluster::Member> roster_;  // by rank
   std::size_t announced_ = 0;            // passes, by the leader
   std::optional<process::WorkerOutcome> failure_;
+  std::set<int> gone_;  // first ranks of processes that answered no roll call; known to the leader
 };
 
 }  // namespace paceline::run
