@@ -241,6 +241,17 @@ bool any_failed(const Fleet& fleet) {
   return std::ranges::any_of(fleet.complaints, fails) || std::ranges::any_of(fleet.view.differences, fails);
 }
 
+ExitCode say_interrupted(const std::vector<HostAnswer>& answers, bool saves) {
+  std::vector<std::string> missing;
+  for (const auto& answer : answers)
+    if (!answer.machine) missing.push_back(answer.host);
+  print(stderr, for_terminal(fmt::format(
+                    "paceline: interrupted: {} of {} had answered{}{}; nothing was compared{}\n",
+                    answers.size() - missing.size(), plural(std::ssize(answers), "host"),
+                    missing.empty() ? "" : ", not ", join(missing, ", "), saves ? " or saved" : "")));
+  return ExitCode::kInterrupted;
+}
+
 }  // namespace
 
 ExitCode validate_fleet(const config::Settings& options, const Console& console) {
@@ -253,8 +264,9 @@ ExitCode validate_fleet(const config::Settings& options, const Console& console)
     question.arguments = {"--load", options.text("load")};
     question.timeout_s += kLongestLoad * seconds_of("--load", options.text("load"));
   }
-  const auto fleet = gather(ask_hosts(hosts, question, InterruptGuard::flag()), expected, origin);
-  if (InterruptGuard::flag()) return ExitCode::kInterrupted;
+  auto answers = ask_hosts(hosts, question, InterruptGuard::flag());
+  if (InterruptGuard::flag()) return say_interrupted(answers, options.has("save"));
+  const auto fleet = gather(std::move(answers), expected, origin);
   show(fleet, console);
   if (options.has("save") && !fleet.machines.empty())
     write_file_atomic(options.text("save"),

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/foreign_text.h"
 #include "base/scratch_folder.h"
+#include "base/text.h"
 #include "cli/interrupts.h"
 #include "nsight/kernels.h"
 #include "nsight/ncu_csv.h"
@@ -64,9 +66,10 @@ void from_sqlite(const fs::path& file, const Console& console) {
 void from_nsys_report(const fs::path& file, const Console& console) {
   const auto scratch = ScratchFolder::below_temp("nsys");
   const auto exported = scratch.path() / "export.sqlite";
-  with_program(
+  const auto said = with_program(
       "nsys", {"export", "--type", "sqlite", "--output", exported.string(), file.string()}, file,
       fmt::format("nsys export --type sqlite --output timeline.sqlite {}", file.filename().string()));
+  require_export(exported, shown_path(file.string()), said);
   show(study_of_nsys(exported, file.string(), console.width), console);
 }
 
@@ -98,6 +101,19 @@ NsightStudy study_of_nsys(const fs::path& file, const std::string& name, std::si
   auto whole = shown(study, width);
   for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
   return whole;
+}
+
+void require_export(const fs::path& table, const std::string& report, const std::string& said) {
+  constexpr std::size_t kShown = 500;
+  std::error_code absent;
+  const auto size = fs::file_size(table, absent);
+  if (!absent && size > 0) return;
+  const auto words = trim(std::string_view(said).substr(said.size() - std::min(said.size(), kShown)));
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("{}: nsys export ended well and wrote no table; it says: {}; try by hand: nsys export "
+                  "--type sqlite {}, else record again",
+                  report, words.empty() ? "nothing" : on_one_line(words), report));
 }
 
 void require_nccl(const NsightStudy& study, const std::string& name) {

@@ -21,6 +21,10 @@ NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& 
 // Throws Error(kData) for a timeline of several ranks that exchanged over NCCL, and that has no kernel of it.
 void require_nccl(const NsightStudy& study, const std::string& name);
 
+// Throws Error(kData) where nsys said nothing against an export of `report`, and there is no file. `said`:
+// its output.
+void require_export(const std::filesystem::path& table, const std::string& report, const std::string& said);
+
 // Runs a program to its end and returns what it printed. Throws Error(kData) with its last words where it
 // fails, or is interrupted.
 std::string output_of_tool(const std::vector<std::string>& argv, const std::filesystem::path& log,

@@ -223,7 +223,10 @@ void NsightRun::read_one(const Watched& one, std::size_t width) {
     return;
   }
   const bool systems = request_.tool == Tool::kSystems;
-  if (!systems) replace_file(table, output);
+  if (systems)
+    require_export(table, name, output);
+  else
+    replace_file(table, output);
   const auto study =
       systems ? study_of_nsys(table, table.string(), width) : study_of_ncu(output, table.string(), width);
   replace_file(one.folder / fmt::format("{}.json", tool.program), study.json);

@@ -130,6 +130,13 @@ class Programs(cli.CliTest):
         self.assertEqual(study["source"], "t.nsys-rep")
         self.assertEqual(study["devices"][0]["late_host_ns"], 90000)
 
+    def test_an_export_that_wrote_nothing_is_said_with_the_command(self):
+        for script, says in (("echo 'nothing to convert'", "it says: nothing to convert"), (': > "$5"', "it says: nothing")):
+            self.stub("nsys", script)
+            self.write("cut.nsys-rep", "x")
+            self.assert_error(self.run_cli("profile", "--from", "cut.nsys-rep"), 2, "cut.nsys-rep: nsys export ended well and wrote no table", says,
+                              "nsys export --type sqlite cut.nsys-rep")
+
     def test_a_program_that_fails_is_quoted(self):
         self.stub("ncu", "echo 'report is of a newer version' >&2; exit 3")
         self.write("k.ncu-rep", "x")

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 from pathlib import Path
@@ -169,6 +170,19 @@ esac
         one, = found["differences"]
         self.assertEqual((one["name"], one["values"], one["usual"], one["outliers"]), ("library spin", {"node0": "1", "node1": "1", "other": "2"}, "1", ["other"]))
         self.assertEqual(found["alike"]["plug-in spin"], "loaded")
+
+    def test_an_interrupt_says_who_had_answered(self):
+        rsh = self.write("slow", f"#!/bin/sh\n[ $1 = late ] && {{ touch {self.folder}/asked; exec sleep 60; }}\nexec {self.rsh} \"$@\"\n")
+        rsh.chmod(0o755)
+        words = [str(self.binary), "validate", "--hosts", "node0,late,node1", "--rsh", str(rsh), "--save", "fleet.json"]
+        with subprocess.Popen(words, cwd=self.folder, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+            self.addCleanup(cli.end_group, process)
+            self.assertTrue(cli.wait_until((self.folder / "asked").exists))
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(said, r"paceline: interrupted: [012] of 3 hosts had answered, not (.*, )?late(, .*)?; nothing was compared or saved")
+        self.assertFalse((self.folder / "fleet.json").exists())
 
     def test_many_hosts_share_columns(self):
         out, _ = self.ask(",".join([f"node{i}" for i in range(8)] + ["other0", "other1"]), codes=(4,))
