@@ -42,7 +42,7 @@ class InterruptChecks:
         self.check_kept(case)
         last = self.rows()[0][-1]["step"]
         for words in (case["reason"], result.out + result.err):
-            self.assertIn(f"its steps up to {last}, of which {last} are timed, are in rank<k>.jsonl and in no statistic", words)
+            self.assertIn(f"its steps up to {last}, of which {last} are timed (median ", words)
 
 
 class Interrupts(InterruptChecks, TrainingTest):

@@ -7,6 +7,7 @@
 
 #include "base/device.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "config/training/training_rules.h"
 #include "process/kept_records.h"
 #include "result/aligned_steps.h"
@@ -16,6 +17,7 @@
 #include "run/training/train_factory.h"
 #include "run/training/train_here.h"
 #include "run/training/training_time.h"
+#include "stats/median.h"
 
 namespace paceline::run {
 namespace {
@@ -81,6 +83,14 @@ std::string keep_interrupted_table(const std::filesystem::path& records) {
   return "passes/" + kept.filename().string();
 }
 
+// What the only repetition showed before its end; no interval belongs to it.
+std::string figures_of_steps(std::vector<double> timed_ns) {
+  if (timed_ns.empty()) return {};
+  std::ranges::sort(timed_ns);
+  return fmt::format(" (median {}, from {} to {} on rank 0)", format_duration_ns(stats::median(timed_ns)),
+                     format_duration_ns(timed_ns.front()), format_duration_ns(timed_ns.back()));
+}
+
 std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
   const auto& training = report.get<pass::TrainingReport>();
   const auto& tables = training.rank_steps;
@@ -94,11 +104,11 @@ std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const 
     where = keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
   }
   const auto& rows = tables.front().rows;
-  const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
-    return row.phase == result::StepPhase::kTimed;
-  });
-  run.interrupted = fmt::format("its steps up to {}, of which {} are timed, are in {} and in no statistic",
-                                rows.back().step, timed, where);
+  std::vector<double> timed;
+  for (const auto& row : rows)
+    if (row.phase == result::StepPhase::kTimed) timed.push_back(static_cast<double>(row.step_ns));
+  run.interrupted = fmt::format("its steps up to {}, of which {} are timed{}, are in {} and in no statistic",
+                                rows.back().step, timed.size(), figures_of_steps(timed), where);
   return run.interrupted;
 }
 

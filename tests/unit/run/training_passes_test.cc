@@ -163,7 +163,8 @@ TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAne
   const auto before = run(training_plan("", "[8]"), interrupted);
   EXPECT_EQ(before.cases[0].repetitions.size(), 1U);
   EXPECT_EQ(notes_.notices.at(0),
-            "interrupted: its steps up to 4, of which 4 are timed, are in rank<k>.jsonl and "
+            "interrupted: its steps up to 4, of which 4 are timed (median 10.0 ms, from 10.0 ms "
+            "to 10.0 ms on rank 0), are in rank<k>.jsonl and "
             "in no statistic");
   for (const auto* file : {"rank0.jsonl", "rank1.jsonl"}) {
     const auto rows = lines_of(folder() / file);
