@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "onnxruntime/few_bits.h"
@@ -82,7 +83,7 @@ std::vector<ProfiledRun> runs_of_profile(const std::string& text) try {
   }
   return runs;
 } catch (const json::exception& e) {
-  throw Error(ErrorCode::kData, fmt::format("ONNX Runtime's profile cannot be read: {}", e.what()));
+  throw Error(ErrorCode::kData, fmt::format("ONNX Runtime's profile cannot be read: {}", plain_reason(e)));
 }
 
 std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,

@@ -2,6 +2,9 @@
 #include "openvino/errors.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "base/text.h"
@@ -37,6 +40,15 @@ constexpr plugin_support::Advice kAdvice[] = {
     {"invalid external data", plugin_support::kDataFileAdvice},
 };
 
+// Some of its parts hand on the name of the exception as text, or ask for more than a vector can hold.
+bool lacks_memory(const std::exception& exception, std::string_view reason) {
+  constexpr std::string_view kWords[] = {"bad_alloc", "bad_array_new_length", "max_size()", "length_error"};
+  return dynamic_cast<const std::bad_alloc*>(&exception) != nullptr ||
+         dynamic_cast<const std::length_error*>(&exception) != nullptr ||
+         std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view words) { return reason.find(words) != std::string_view::npos; });
+}
+
 }  // namespace
 
 bool is_unsupported(const std::exception& exception) {
@@ -53,6 +65,7 @@ std::string reason_of(const std::exception& exception) {
     reason += text;
   }
   if (reason.empty()) reason = trim(exception.what());
+  if (lacks_memory(exception, reason)) return "there is not enough memory";  // a worker calls that "oom"
   reason = reason.substr(0, reason.find(" Please check that model format"));
   return plugin_support::with_advice(std::move(reason), kAdvice);
 }

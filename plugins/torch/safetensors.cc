@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/bounded_json.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
 
@@ -84,7 +85,7 @@ void SafetensorsFile::read_header() {
     try {
       tensors_[name] = parse_entry(entry, data);
     } catch (const std::exception& e) {
-      fail(path_, fmt::format("tensor {}: {}", name, e.what()));
+      fail(path_, fmt::format("tensor {}: {}", name, plain_reason(e)));
     }
   }
 }

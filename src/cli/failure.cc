@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/display_text.h"
+#include "base/process_limit.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "cli/context.h"
@@ -42,6 +43,7 @@ ExitCode say_failure() {
     return fail(ExitCode::kWorkloadFailed,
                 fmt::format("{}; use smaller inputs or batches, or raise the memory limit", plain_reason(e)));
   } catch (const std::exception& e) {
+    if (lacks_processes(e.what())) return fail(ExitCode::kWorkloadFailed, plain_reason(e));
     return fail(ExitCode::kWorkloadFailed, fmt::format("internal error: {}", indented(plain_reason(e))));
   }
 }

@@ -61,7 +61,7 @@ void MachineWatch::watch(const std::stop_token& stop) try {
     due = std::max(due + kPeriod, std::chrono::steady_clock::now());
   } while (sleep_until(due, stop));
 } catch (const std::exception& e) {
-  view_.warning(fmt::format("--monitor: the machine is no longer watched: {}", e.what()));
+  view_.warning(fmt::format("--monitor: the machine is no longer watched: {}", plain_reason(e)));
 }
 
 }  // namespace paceline::cli

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/ask_until.h"
+#include "base/display_text.h"
 
 namespace paceline::cluster {
 namespace {
@@ -71,7 +72,7 @@ void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& s
     throw PeerFailure(told.empty() ? fmt::format("a peer of rank {} is gone: {}", self.rank, e.what())
                                    : told);
   } catch (const std::exception& e) {
-    tell(e.what());
+    tell(plain_reason(e));
     throw;
   }
 }

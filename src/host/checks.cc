@@ -7,6 +7,7 @@
 #include <array>
 #include <exception>
 
+#include "base/display_text.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -26,7 +27,7 @@ CheckResult run_one(const Check& check) {
   try {
     return check.run();
   } catch (const std::exception& error) {
-    return {CheckStatus::kFail, fmt::format("could not be checked: {}", error.what()), {}};
+    return {CheckStatus::kFail, fmt::format("could not be checked: {}", plain_reason(error)), {}};
   }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/display_text.h"
 #include "base/error.h"
 
 namespace paceline::host {
@@ -106,7 +107,8 @@ class Crew {
       cancelled_ = true;
       for (auto missing = threads - static_cast<int>(others.size()); missing > 0; --missing)
         gate_.arrive_and_drop();
-      throw Error(ErrorCode::kUnavailable, fmt::format("cannot start {} threads: {}", threads, e.what()));
+      throw Error(ErrorCode::kUnavailable,
+                  fmt::format("cannot start {} threads: {}", threads, plain_reason(e)));
     }
     gate_.arrive_and_wait();
     work(true);

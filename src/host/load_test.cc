@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "base/display_text.h"
 #include "base/text.h"
 #include "host/load_figures.h"
 #include "stats/median.h"
@@ -76,7 +77,7 @@ class Measurement {
       samples.spread = std::max(samples.spread, reading.spread);
     }
   } catch (const std::exception& e) {
-    failures[unit.where] = e.what();
+    failures[unit.where] = plain_reason(e);
   }
 
   std::map<std::pair<std::string, std::string>, Samples> samples_;

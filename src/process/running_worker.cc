@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/process_limit.h"
 
 namespace paceline::process {
 
@@ -28,10 +30,18 @@ std::map<std::string, std::string> environment(const RunningWorker::Start& start
   return env;
 }
 
+std::uintmax_t size_of(const std::filesystem::path& log) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(log, absent);
+  return absent ? 0 : size;
+}
+
 }  // namespace
 
 RunningWorker::RunningWorker(const pass::PassSpec& spec, const Start& start, RecordReader reader)
-    : oom_before_(host::read_oom_counters()),
+    : log_(start.log),
+      log_begins_(size_of(start.log)),
+      oom_before_(host::read_oom_counters()),
       spec_file_(memory_file(pass::to_json(spec).dump())),
       pipe_(record_pipe()),
       reader_(std::move(reader)),
@@ -62,8 +72,18 @@ bool RunningWorker::look() {
   const int status = child_.wait_status();
   const bool clean = report().done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!clean && !failure_)
-    failure_ = explain_end(report(), status, host::oom_evidence(oom_before_, host::read_oom_counters()));
+    failure_ =
+        explained(explain_end(report(), status, host::oom_evidence(oom_before_, host::read_oom_counters())));
   return true;
+}
+
+// Libraries that cannot start a thread end the process, and only the log says so.
+Verdict RunningWorker::explained(Verdict end) {
+  constexpr std::uintmax_t kTail = 1000;
+  const auto now = size_of(log_);
+  if (!report().error_code.empty() || now <= log_begins_) return end;
+  if (!lacks_processes(file_tail(log_, std::min(now - log_begins_, kTail)))) return end;
+  return {"error", fmt::format("{} (it was in phase '{}')", process_limit_words(), report().phase)};
 }
 
 void RunningWorker::take_records() {

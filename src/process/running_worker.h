@@ -45,7 +45,10 @@ class RunningWorker {
 
  private:
   void take_records();
+  [[nodiscard]] Verdict explained(Verdict end);
 
+  std::filesystem::path log_;
+  std::uintmax_t log_begins_;  // of this worker
   host::OomCounters oom_before_;
   FileDescriptor spec_file_;
   Pipe pipe_;

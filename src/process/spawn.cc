@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/process_limit.h"
 
 extern char** environ;
 
@@ -139,7 +140,9 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0)
-    throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
+    throw Error(ErrorCode::kInternal,
+                fmt::format("cannot start a worker process: {}",
+                            errno == EAGAIN ? process_limit_words() : std::strerror(errno)));
   if (pid_ == 0)
     exec_child(null_fd.get(), output_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(),
                error_fd.get(), request.cpus.empty() ? nullptr : &cpus, parent, request.no_terminal,

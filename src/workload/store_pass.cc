@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/display_text.h"
 #include "cluster/meeting.h"
 #include "plugin/registry.h"
 #include "process/messages.h"
@@ -21,7 +22,7 @@ Json answer_to(plugin::Store& store, const Json& question) {
     const auto value = ask == "wait" ? store.wait_for(key, question.at("timeout_s")) : store.get(key);
     return value ? Json{{"value", *value}} : Json::object();
   } catch (const std::exception& e) {
-    return {{"error", e.what()}};
+    return {{"error", plain_reason(e)}};
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/process_limit.h"
 #include "base/reading.h"
 #include "cluster/peer_failure.h"
 #include "host/memory_budget.h"
@@ -54,6 +55,9 @@ int run_and_report(const pass::PassSpec& spec, pass::RecordSink& sink, const std
     if (process::lacks_room(e.what()))
       sink.emit(pass::failed_record(
           "oom", fmt::format("out of memory: {}{}", e.what(), process::address_limit_words())));
+    else if (lacks_processes(e.what()))
+      sink.emit(
+          pass::failed_record("error", fmt::format("{} ({})", process_limit_words(), on_one_line(e.what()))));
     else
       sink.emit(pass::failed_record(std::string(result::reason_code_of(e.code())), e.what()));
   } catch (const std::bad_alloc&) {

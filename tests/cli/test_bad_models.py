@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Model files and data that are not what they should be: each case fails by itself, in one line that says what to do; the others run."""
 
+import json
 import os
 import random
 import struct
@@ -169,6 +170,26 @@ class BadModels(Files):
                 self.assert_said(case, ["out of memory: "], "oom")
                 self.assertNotIn("bad_alloc", case["reason"])
         self.assert_error(self.run_cli("infer", "--model", "given.onnx", *cli.QUICK), 2, "given.onnx", "more than 2^34 elements")
+
+    def test_constants_that_no_memory_holds_end_a_build_by_memory(self):
+        """Engines fold them while they compile."""
+        shape = onnx.number(1, 1) + onnx.number(2, onnx.INT64) + onnx.block(8, "shape") + onnx.block(9, struct.pack("<q", 1 << 41))
+        self.write_bytes("made.onnx", onnx.model([onnx.node("ConstantOfShape", ["shape"], ["c"]), onnx.node("Mul", ["x", "c"], ["y"])],
+                                                 inputs=[("x", (1,))], outputs=[("y", (1 << 41,))], tensors=[shape]))
+        self.assert_error(self.run_cli("build", "--engine", "openvino", "--onnx", "made.onnx", "-o", "out.blob"), 5, "out of memory: ", "made.onnx")
+        result, cases = self.run_models(["made.onnx"], ["onnxruntime", "openvino"], "x:1")
+        self.assert_code(result, 5)
+        for case in cases.values():
+            self.assert_said(case, ["memory"], "oom")
+            self.assertNotIn("bad_alloc", case["reason"])
+
+    def test_a_header_with_text_for_numbers_is_said_in_words(self):
+        header = json.dumps({"conv1.weight": {"dtype": "F32", "shape": "4x4", "data_offsets": [0, 64]}}).encode()
+        self.write_bytes("w.safetensors", struct.pack("<Q", len(header)) + header + bytes(64))
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--weights", "w.safetensors", *cli.QUICK)
+        self.assert_code(result, 2)
+        self.assertIn("tensor conv1.weight: ", result.out + result.err)
+        self.assertNotIn("json.exception", result.out + result.err)
 
     def test_random_damage_never_ends_a_run(self):
         """Whatever a library makes of a damaged file, a crash too, is a case with an outcome, and the last one runs."""

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -122,6 +123,28 @@ class Variables(cli.CliTest):
         process = subprocess.run([cli.BINARY, *LINE, "-o", "out"], cwd=self.folder, capture_output=True, env=env, timeout=60, check=False)
         self.assertEqual(process.returncode, 0, process.stderr)
         self.summary(self.only_run("out"))
+
+
+class Limits(cli.CliTest):
+    def test_a_system_that_starts_no_more_processes_is_said_so(self):
+        """The limit does not count for root, who runs the command as another user."""
+        if os.geteuid() != 0 or not (shutil.which("setpriv") and shutil.which("prlimit")):
+            self.skipTest("needs root and setpriv")
+        home = Path(tempfile.mkdtemp(prefix="paceline-nobody-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        home.chmod(0o777)
+        words = ["infer", "--model", "tiny_cnn", "--engine", "eager", "--iterations", "2", *cli.QUICK, "-o", f"{home}/out"]
+        for most in (1, 2):
+            line = ["setpriv", "--reuid", "65534", "--clear-groups", "prlimit", f"--nproc={most}", cli.BINARY, *words]
+            done = subprocess.run(line, cwd=home, capture_output=True, text=True, timeout=100, check=False,
+                                  env={**self.env, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")})
+            said = " ".join((done.stdout + done.stderr).split())
+            if "ermission denied" in said or done.returncode == 77:
+                self.skipTest("this tree is closed to other users, or has no LibTorch")
+            self.assertEqual(done.returncode, 5, said)
+            self.assertIn(f"this user, who may have {most} (ulimit -u), or the container (pids.max) is at its limit", said)
+            for word in (*cli.FORBIDDEN, "failed (data)", "ended early"):
+                self.assertNotIn(word, said)
 
 
 class Locales(cli.CliTest):

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/bounded_json.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/handle.h"
@@ -215,7 +216,7 @@ KeptStore::Taken KeptStore::take(const std::string& key, const std::vector<fs::p
     ::utimensat(AT_FDCWD, file_of(key).c_str(), nullptr, 0);  // used now; not in a folder of somebody else
     return {about, {}};
   } catch (const std::exception& e) {
-    return {{}, e.what()};
+    return {{}, plain_reason(e)};
   }
 }
 

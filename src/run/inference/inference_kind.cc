@@ -205,7 +205,8 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
     end_case(c, "oom", e.what());
     return false;
   } catch (const Error& e) {
-    end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
+    const bool internal = e.code() == ErrorCode::kInternal;  // such as no process
+    end_case(c, e.code() == ErrorCode::kConfig ? "config" : internal ? "error" : "data", e.what());
     return false;
   }
   c.base.input_files = pass.input_files;
