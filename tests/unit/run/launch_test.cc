@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -132,6 +133,43 @@ TEST(Launch, AFollowerWaitsForItsPassAndSkipsWhatIsPast) {
   EXPECT_EQ(at->repetition, 2);
   EXPECT_FALSE(at->timed);
   EXPECT_TRUE(pair.follower->wait_for(3, kNever));
+}
+
+// Ranks of ours that only see that a peer is gone.
+struct MissesAPeer : process::PassExecutor {
+  process::WorkerOutcome run(const process::WorkerRequest&, const std::atomic<bool>&,
+                             const process::OnProgress&) override {
+    process::WorkerOutcome outcome;
+    outcome.reason_code = "peer", outcome.reason = "a peer of rank 0 is gone";
+    return outcome;
+  }
+};
+
+std::string reason_for_a_lost_peer(Pair& pair) {
+  MissesAPeer ranks;
+  process::WorkerRequest request;
+  request.spec.kind = pass::PassKind::kTrain, request.spec.world_size = 2;
+  request.spec.task = pass::TrainSpec{};
+  return pair.leader->run_pass(ranks, request, kNever, {}).reason;
+}
+
+TEST(Launch, AProcessThatDoesNotAnswerIsNamedAndNotWaitedFor) {
+  Pair pair;
+  EXPECT_EQ(reason_for_a_lost_peer(pair).find("rank 1 on "), 0U);
+  const auto begin = std::chrono::steady_clock::now();
+  pair.leader->finish();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+}
+
+TEST(Launch, AProcessThatAnswersIsNotToBlame) {
+  Pair pair;
+  std::thread other([&] {
+    pair.follower->wait_for(1, kNever);
+    pair.follower->finish();
+  });
+  EXPECT_EQ(reason_for_a_lost_peer(pair), "a peer of rank 0 is gone");
+  pair.leader->finish();
+  other.join();
 }
 
 TEST(Launch, WordsThatAreNoPassAreAnError) {
