@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/own_environment.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupts.h"
@@ -113,10 +112,10 @@ bool runs_by_ranks(const config::Case& c) {
 }
 
 // Equal in all processes of the launch, which must run the same.
-std::string hash_of(const run::RunSetup& setup) {
+std::string plan_of(const run::RunSetup& setup) {
   std::string text = config::effective_yaml(setup.plan);
   for (const auto& id : setup.only) text += "\nonly " + id;
-  return sha256_hex(text);
+  return text;
 }
 
 // Why this process cannot start ranks; empty: it can.
@@ -151,7 +150,7 @@ run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::Ra
     auto request = store_request(place, home);
     request.where.timeout_s = std::min(request.where.timeout_s, kLastWordsS);
     run::StoreProcess store(request, InterruptGuard::flag());
-    const run::Launch launch(place, store, request.where.timeout_s, hash_of(setup), &InterruptGuard::flag(),
+    const run::Launch launch(place, store, request.where.timeout_s, plan_of(setup), &InterruptGuard::flag(),
                              nullptr, obstacle);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): all have heard, or nobody can
   }
@@ -180,10 +179,10 @@ std::unique_ptr<run::StoreProcess> opened(const LaunchStart& start, const run::S
 
 // The roll of all processes. A peer that cannot start is a peer that was lost: exit code 5.
 std::unique_ptr<run::Launch> called(LaunchStart& start, plugin::Store& store, double timeout_s,
-                                    const std::string& hash, const Console& console) {
+                                    const std::string& plan, const Console& console) {
   try {
     const auto waiting = patience(start, timeout_s, "the other ranks", console);
-    auto launch = std::make_unique<run::Launch>(start.place(), store, timeout_s, hash,
+    auto launch = std::make_unique<run::Launch>(start.place(), store, timeout_s, plan,
                                                 &InterruptGuard::flag(), start.notes());
     start.no_more_notes();
     return launch;
@@ -291,7 +290,7 @@ ExitCode run_launched(LaunchStart& start, run::RunSetup setup, const Console& co
     cluster::check_interface(chosen, fmt::format("GLOO_SOCKET_IFNAME={}", chosen));
   cluster::check_meeting_point(place, request.where.timeout_s, InterruptGuard::flag());
   const auto store = opened(start, request, console);
-  const auto launch = called(start, *store, request.where.timeout_s, hash_of(setup), console);
+  const auto launch = called(start, *store, request.where.timeout_s, plan_of(setup), console);
   setup.launch = launch.get();
   setup.environment["launch"] = launch->described();
   auto code = ExitCode::kOk;

@@ -293,28 +293,39 @@ std::optional<LaunchPlace> operator_place(const Variables& variables) {
   return place;
 }
 
-// The rest of the first name in a node list, after the bracket that begins at `open`.
-std::string in_brackets(const std::string& list, std::size_t open) {
-  const auto close = list.find(']', open);
-  if (close == std::string::npos || close == open + 1) return {};
-  const auto inside = list.substr(open + 1, close - open - 1);
-  const auto rest = list.substr(close + 1);
+// The first number of what a pair of brackets contains: 01 of "01-03,7"; empty: it is none.
+std::string first_number(const std::string& inside) {
   const auto number = inside.substr(0, inside.find_first_of(",-"));
-  if (!number.empty() && number.find_first_not_of("0123456789") != std::string::npos) return {};
-  return number + rest.substr(0, rest.find_first_of(",["));
+  return number.find_first_not_of("0123456789") == std::string::npos ? number : std::string();
+}
+
+// The first name of a node list, whose brackets each stand for a number; empty: it has none.
+std::string first_name(const std::string& list) {
+  std::string name;
+  for (std::size_t at = 0; at < list.size() && list[at] != ',';) {
+    if (list[at] == ']') return {};
+    if (list[at] != '[') {
+      name += list[at++];
+      continue;
+    }
+    const auto close = list.find(']', at);
+    const auto number =
+        close == std::string::npos || name.empty() ? "" : first_number(list.substr(at + 1, close - at - 1));
+    if (number.empty()) return {};
+    name += number;
+    at = close + 1;
+  }
+  return name;
 }
 
 }  // namespace
 
 std::string first_host(const std::string& node_list) {
-  const auto end = node_list.find_first_of(",[");
-  std::string name = node_list.substr(0, end);
-  const bool bracket = end != std::string::npos && node_list[end] == '[';
-  const std::string rest = bracket ? in_brackets(node_list, end) : "";
-  if (name.empty() || (bracket && rest.empty()))
+  auto name = first_name(node_list);
+  if (name.empty())
     throw Error(ErrorCode::kConfig,
                 fmt::format("the node list '{}' has no first host; set MASTER_ADDR", node_list));
-  return name + rest;
+  return name;
 }
 
 LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& endpoint) {

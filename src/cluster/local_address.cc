@@ -7,11 +7,13 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -122,6 +124,23 @@ bool is_this_host(const std::string& host) {
     if (socket && ::bind(socket.get(), one->ai_addr, one->ai_addrlen) == 0) return true;
   }
   return false;
+}
+
+std::string misleading_loopback(const std::string& host) {
+  std::array<char, 256> own{};
+  ::gethostname(own.data(), own.size() - 1);
+  const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  const bool is_address =
+      host.find_first_not_of("0123456789.") == std::string::npos || host.find(':') != std::string::npos;
+  if (is_address || short_name(host) == short_name(own.data()) || host.starts_with("localhost")) return {};
+  std::string problem, found;
+  const auto list = resolve(host, 0, SOCK_DGRAM, problem);
+  for (const addrinfo* one = list.get(); one; one = one->ai_next) {
+    const auto address = text_of(one->ai_addr);
+    if (!is_loopback(address)) return {};
+    if (found.empty()) found = address;
+  }
+  return found;
 }
 
 std::string own_interfaces() {

@@ -16,6 +16,11 @@ std::string local_address(const std::string& store_address, int store_port, cons
 // has that name or address.
 void check_interface(const std::string& name, const std::string& written);
 
+// The loopback address that all of `host` leads to, though it is the name of another host: 127.0.1.1 of a
+// copied /etc/hosts. Empty where that is not so, or where `host` is an address, localhost, or this host's own
+// name.
+std::string misleading_loopback(const std::string& host);
+
 // Whether one of the addresses of `host` belongs to an interface of this host.
 bool is_this_host(const std::string& host);
 

@@ -35,6 +35,18 @@ void check_name(const LaunchPlace& place, double timeout_s, const std::atomic<bo
                   place.written, place.address, problem, from_slurm ? "set MASTER_ADDR to" : "give"));
 }
 
+// With ranks on several hosts. A process that shares the host of rank 0 has that host's name; where a
+// launcher does not tell how many share one, a second name of 127.0.0.1 may be meant.
+void check_other(const LaunchPlace& place) {
+  if (place.world == place.local_world) return;
+  const auto loopback = misleading_loopback(place.address);
+  if (loopback.empty() || (place.launcher == "environment" && loopback == "127.0.0.1")) return;
+  throw Error(ErrorCode::kConfig,
+              fmt::format("{}: '{}' is {} here, which is this host itself and not the one of rank 0; correct "
+                          "that line in /etc/hosts, or give an address",
+                          place.written, place.address, loopback));
+}
+
 void check_own(const LaunchPlace& place) {
   if (is_this_host(place.address)) return;
   const auto* self = place.launcher == "by hand" ? "--node-rank 0" : "rank 0";
@@ -49,7 +61,8 @@ void check_own(const LaunchPlace& place) {
 void check_meeting_point(const LaunchPlace& place, double timeout_s, const std::atomic<bool>& interrupt) {
   const bool pod = in_a_pod();
   check_name(place, pod ? timeout_s : std::min(timeout_s, kNameS), interrupt);
-  if (!pod && place.serves() && !interrupt) check_own(place);
+  if (pod || interrupt) return;
+  place.serves() ? check_own(place) : check_other(place);
 }
 
 }  // namespace paceline::cluster

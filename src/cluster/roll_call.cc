@@ -15,6 +15,7 @@
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cluster/plan_print.h"
 
 namespace paceline::cluster {
 namespace {
@@ -36,10 +37,10 @@ std::string heard_key(int rank) {
 }
 
 std::string to_text(const Member& m) {
-  return nlohmann::json{{"rank", m.rank},          {"world", m.world},     {"host", m.host},
-                        {"pid", m.process_id},     {"version", m.version}, {"plan", m.plan_hash},
-                        {"machine", m.machine},    {"attempt", m.attempt}, {"cpus", m.cpus},
-                        {"variables", m.variables}}
+  return nlohmann::json{{"rank", m.rank},           {"world", m.world},     {"host", m.host},
+                        {"pid", m.process_id},      {"version", m.version}, {"plan", m.plan_hash},
+                        {"machine", m.machine},     {"attempt", m.attempt}, {"cpus", m.cpus},
+                        {"variables", m.variables}, {"print", m.print}}
       .dump();
 }
 
@@ -60,7 +61,8 @@ Member from_text(const std::string& text) {
           json.value("machine", ""),
           json.value("attempt", 0),
           json.value("cpus", std::vector<int>{}),
-          json.value("variables", Environment{})};
+          json.value("variables", Environment{}),
+          json.value("print", "")};
 }
 
 // Why no rank continues: a mistake that waiting does not heal (kConfig), ranks that did not come (kTimeout),
@@ -141,13 +143,24 @@ const std::array<Agreement, 3> kAgreements{{
      [](const Member& m) { return m.plan_hash.substr(0, 12); }},
 }};
 
+// The key in which the plans of the two differ first, one of whom is this process; empty: it is not known.
+std::string differing_key(const Member& a, const Member& b) {
+  const auto key = first_difference(a.plan, b.print);
+  return key.empty() ? first_difference(b.plan, a.print) : key;
+}
+
 // The lower rank comes first, so that both sides give the same message.
 std::string disagreement(const Member& a, const Member& b) {
   const Member &low = a.rank < b.rank ? a : b, &high = a.rank < b.rank ? b : a;
   for (const auto& row : kAgreements)
-    if (row.value(low) != row.value(high))
+    if (row.value(low) != row.value(high)) {
+      const auto key = differing_key(low, high);
+      if (&row == &kAgreements.back() && !key.empty())
+        return fmt::format("{}: {} and {} differ in {}; {}", row.what, words(low), words(high), key,
+                           row.advice);
       return fmt::format("{}: {} has {}, {} has {}; {}", row.what, words(low), row.value(low), words(high),
                          row.value(high), row.advice);
+    }
   return {};
 }
 

@@ -23,6 +23,8 @@ struct Member {
   int attempt = 0;          // how often its launcher has restarted it
   std::vector<int> cpus{};  // CPUs of that machine that the process may use; empty: not reported
   Environment variables{};  // of its shell, as far as they are recorded
+  std::string print{};      // of the lines of its plan; empty: it does not tell
+  std::string plan{};       // those lines, of this process alone
 };
 
 // This rank failed because another one had. The message names the other where it is known.

@@ -60,7 +60,6 @@ class ByHandChecks:
         self.assertIn("rank 1 on ", case["reason"])
         self.assertIn("SIGKILL", case["reason"])
 
-
     def test_a_rank_whose_processes_are_all_killed_is_named(self):
         port = free_port()
         first, second = (self.start_host(node, port, steps=FOREVER) for node in (0, 1))
@@ -75,6 +74,21 @@ class ByHandChecks:
         reason = self.failed_case()["reason"]
         self.assertRegex(reason, r"^rank 1 on \S+ \(process \d+\) is gone: killed")
         self.assertIn(f"(process {second.pid})", reason)
+
+
+class Names(TrainingTest):
+    def test_a_copied_line_for_another_host_is_found_out(self):
+        """As of a copied /etc/hosts, in which Debian gives a host its own name."""
+        hosts = self.write("hosts", f"127.0.0.1 localhost\n127.0.1.1 node0.example node0\n127.0.1.1 {socket.gethostname()}\n")
+        there = ["unshare", "-rm", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh", BINARY]
+        if subprocess.run([*there, "--version"], capture_output=True, check=False).returncode:
+            skip("no mount namespace here")
+        for name in ("node0", "node0.example"):
+            done = subprocess.run([*there, "train", "--model", "tiny_cnn", "--plugin", SPIN, "--nnodes", "2", "--node-rank", "1", "--nproc-per-node", "1",
+                                   "--rdzv-endpoint", f"{name}:{free_port()}"], cwd=self.folder, env=self.env, capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"--rdzv-endpoint {name}:", done.stderr)
+            self.assertIn(f"'{name}' is 127.0.1.1 here, which is this host itself", done.stderr)
 
 
 class ByHandOfLibTorch(ByHandChecks, LibTorchTraining):
@@ -160,6 +174,11 @@ class ByHand(ByHandChecks, TrainingTest):
             self.assert_code(result, 2)
             self.assertIn("different plans: rank 0 on ", result.err)
         self.assert_nothing_ran()
+
+    def test_the_option_that_differs_is_named(self):
+        for result in self.both(first=["--output-dir", "here"], second=["--output-dir", "there"]):
+            self.assert_code(result, 2)
+            self.assertRegex(result.err, r"different plans: rank 0 on \S+ \(process \d+\) and rank 1 on .* differ in output_dir; ")
 
     def test_missing_ranks_are_named_in_time(self):
         begin = time.monotonic()

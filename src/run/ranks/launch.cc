@@ -12,9 +12,11 @@
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "cluster/cpu_share.h"
 #include "cluster/generation.h"
 #include "cluster/peer_failure.h"
+#include "cluster/plan_print.h"
 #include "host/affinity.h"
 #include "host/environment.h"
 #include "host/system_files.h"
@@ -47,8 +49,9 @@ std::string here_key(std::size_t pass, int rank) {
 }
 
 // Two hosts may have one name, and containers of one machine several.
-cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& plan_hash) {
-  auto self = cluster::this_process(place.rank, place.world, plan_hash);
+cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& plan) {
+  auto self = cluster::this_process(place.rank, place.world, sha256_hex(plan));
+  self.plan = plan, self.print = cluster::plan_print(plan);
   self.machine =
       self.host + " " + host::SystemFiles{}.read_trimmed("proc/sys/kernel/random/boot_id").value_or("");
   self.attempt = place.attempt;
@@ -71,9 +74,8 @@ process::WorkerOutcome run_leading(process::PassExecutor& processes, const proce
 
 }  // namespace
 
-Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
-               const std::string& plan_hash, const std::atomic<bool>* interrupt, cluster::StartNotes* notes,
-               const std::string& obstacle)
+Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan,
+               const std::atomic<bool>* interrupt, cluster::StartNotes* notes, const std::string& obstacle)
     : place_(std::move(place)), store_(store, "") {
   std::optional<cluster::GenerationLeader> leader;  // answers until all are here
   if (place_.agent_store) {
@@ -85,7 +87,7 @@ Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_
     store_ = cluster::PrefixedStore(store, generation.folder() + "/");
   }
   if (!obstacle.empty()) refuse(obstacle);
-  call_roll(member_at(place_, plan_hash), timeout_s, interrupt, notes);
+  call_roll(member_at(place_, plan), timeout_s, interrupt, notes);
   for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
 }
 

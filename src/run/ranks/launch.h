@@ -33,11 +33,11 @@ std::string text_of(const LaunchedPass& pass);
 
 class Launch {
  public:
-  // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
-  // that of rendezvous_of(place), and outlives this. With an `obstacle`, for which rank 0 cannot start, the
-  // others are told, and PeerFailure is thrown here as there; so it is when a process says so in `notes`,
-  // which may be null.
-  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash,
+  // Calls the roll of all processes, whose `plan` must be equal line by line: throws what cluster::roll_call
+  // and join_generation throw. `store` is that of rendezvous_of(place), and outlives this. With an
+  // `obstacle`, for which rank 0 cannot start, the others are told, and PeerFailure is thrown here as there;
+  // so it is when a process says so in `notes`, which may be null.
+  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan,
          const std::atomic<bool>* interrupt = nullptr, cluster::StartNotes* notes = nullptr,
          const std::string& obstacle = "");
 

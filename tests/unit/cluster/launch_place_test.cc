@@ -267,6 +267,10 @@ TEST(LaunchPlace, FirstHostOfNodeLists) {
   EXPECT_EQ(first_host("n[1-2,5]"), "n1");
   EXPECT_EQ(first_host("n[01-03,7],m1"), "n01");
   EXPECT_EQ(first_host("rack[2,4]-gpu,x"), "rack2-gpu");
+  EXPECT_EQ(first_host("row[2-3]rack[07,9]n[10-12]-ib,x[1-2]"), "row2rack07n10-ib");
+  EXPECT_EQ(first_host("a[1,2]b,c[3-4]"), "a1b");
+  EXPECT_THROW(first_host("n[1-2]m["), Error);
+  EXPECT_THROW(first_host("n]"), Error);
   EXPECT_THROW(first_host(""), Error);
   EXPECT_THROW(first_host("n["), Error);
   EXPECT_THROW(first_host("n[]"), Error);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "cluster/plan_print.h"
 #include "support/fake_store.h"
 
 namespace paceline::cluster {
@@ -146,6 +147,24 @@ TEST(RollCall, TwoPlans) {
   other.plan_hash = "other";
   expect_refusal(call_all(store, {member(0, 2), other}), ErrorCode::kConfig,
                  {"different plans", "rank 1 on hostB (process 101) has other"});
+}
+
+TEST(RollCall, TheFirstKeyInWhichPlansDifferIsNamed) {
+  const std::string plan = "ranks: [2]\ntraining:\n  sizes: [1, 2]\n  lr: 0.1\noutput_dir: a\nonly x";
+  const std::pair<std::string, std::string> rows[] = {
+      {"ranks: [2]\ntraining:\n  sizes: [1, 2]\n  lr: 0.2\noutput_dir: b\nonly x", "training.lr"},
+      {"ranks: [2]\ntraining:\n  sizes: [1, 2]\n  lr: 0.1\noutput_dir: b\nonly x", "output_dir"},
+      {"ranks: [2]\ntraining:\n  sizes: [1, 2]\n  lr: 0.1\noutput_dir: a\nonly y", "only"}};
+  for (const auto& [text, key] : rows) {
+    FakeStore store;
+    auto first = member(0, 2), second = member(1, 2, "hostB");
+    first.plan = plan, second.plan = text, second.plan_hash = "other";
+    first.print = plan_print(plan), second.print = plan_print(text);
+    const auto words =
+        "rank 0 on hostA (process 100) and rank 1 on hostB (process 101) differ in " + key + "; give";
+    expect_refusal(call_all(store, {first, second}), ErrorCode::kConfig,
+                   {"different plans: ", words.c_str()});
+  }
 }
 
 TEST(RollCall, TwoVersions) {
