@@ -8,6 +8,7 @@
 
 #include "cli/command_table.h"
 #include "cli/failure.h"
+#include "cli/stale_junit.h"
 
 namespace {
 
@@ -33,12 +34,19 @@ ExitCode checked_output(ExitCode code) {
   return code == ExitCode::kInterrupted ? code : ExitCode::kUsage;
 }
 
-ExitCode run(const std::vector<std::string>& arguments) {
+ExitCode dispatched(const std::vector<std::string>& arguments) {
   try {
     return checked_output(cli::dispatch(arguments));
   } catch (const std::exception&) {
     return cli::say_failure();
   }
+}
+
+ExitCode run(const std::vector<std::string>& arguments) {
+  const cli::StaleJunit junit(arguments);
+  const auto code = dispatched(arguments);
+  junit.end(code);
+  return code;
 }
 
 }  // namespace

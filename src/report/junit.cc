@@ -59,6 +59,12 @@ auto count(const std::vector<TestCase>& tests, std::string_view element) {
   return std::ranges::count(tests, element, &TestCase::element);
 }
 
+std::string document_xml(std::string_view name, const std::string& suites) {
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}</testsuites>\n", name,
+      suites);
+}
+
 std::string suite_xml(std::string_view name, const std::vector<TestCase>& tests) {
   std::string out =
       fmt::format(R"(  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}">)", name,
@@ -77,9 +83,12 @@ std::string junit_xml(const result::RunResult& run, const JunitOptions& options)
     cases.push_back({"the whole run", "error", unfinished, 0});
   for (const auto& gate : run.gates) gates.push_back(test_of(gate));
   const std::string experiment = escape_xml(run.experiment_name);
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}{}</testsuites>\n", experiment,
-      suite_xml(experiment + ".cases", cases), suite_xml(experiment + ".gates", gates));
+  return document_xml(experiment,
+                      suite_xml(experiment + ".cases", cases) + suite_xml(experiment + ".gates", gates));
+}
+
+std::string junit_of_no_run(const std::string& message) {
+  return document_xml("paceline", suite_xml("paceline.cases", {{"the whole run", "error", message, 0}}));
 }
 
 }  // namespace paceline::report

@@ -19,4 +19,7 @@ struct JunitOptions {
 // is not green. An error for an unfinished run.
 std::string junit_xml(const result::RunResult& run, const JunitOptions& options = {});
 
+// Of a command that ended without a run: one test, with an error.
+std::string junit_of_no_run(const std::string& message);
+
 }  // namespace paceline::report

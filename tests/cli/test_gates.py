@@ -120,6 +120,19 @@ class Gates(Stored):
         self.assertEqual(len(root.findall(".//failure")), 1)
         self.assertIn("p50_ms@b2 < 1.5", xml.tostring(root, encoding="unicode").replace("&lt;", "<"))
 
+    def test_junit_of_an_earlier_run_does_not_stay(self):
+        earlier = "<?xml version=\"1.0\"?>\n<testsuites name=\"x\"><testsuite tests=\"1\" failures=\"0\" errors=\"0\"/></testsuites>\n"
+        for arguments in (["infer", "--no-such-flag", "--junit", "j.xml"], ["run", "absent.yaml", "--junit=j.xml"]):
+            self.write("j.xml", earlier)
+            self.assert_code(self.run_cli(*arguments), 2)
+            tree = xml.parse(self.folder / "j.xml")
+            self.assertEqual([s.get("errors") for s in tree.iter("testsuite")], ["1"])
+            self.assertIn("exit code 2", next(tree.iter("error")).get("message"))
+        for name, content in (("j.xml", earlier), ("net.xml", "<?xml version=\"1.0\"?>\n<net name=\"x\"/>\n")):
+            self.write(name, content)
+            self.run_cli("infer", *(["--help"] if name == "j.xml" else ["--no-such-flag"]), "--junit", name)
+            self.assertEqual((self.folder / name).read_text(encoding="utf-8"), content)
+
     def test_junit_of_a_failed_case(self):
         plan = self.spin_plan("env: {SPIN_FAULT: throw}", "output_dir: other", engines="[fault]")
         self.assert_code(self.run_cli("run", plan, "--junit", "j.xml"), 5)
