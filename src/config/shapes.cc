@@ -63,6 +63,20 @@ InputShape parse_one(std::string_view item) {
   return input;
 }
 
+// What commas separate. A part without a colon is the beginning of a name that has a comma.
+std::vector<std::string> items_of(std::string_view text) {
+  std::vector<std::string> items;
+  bool open = false;
+  for (const auto& part : split(text, ',')) {
+    if (open)
+      items.back() += "," + part;
+    else
+      items.push_back(part);
+    open = items.back().find(':') == std::string::npos;
+  }
+  return items;
+}
+
 std::string shape_words(const Shape& shape) {
   std::vector<std::string> words;
   for (const auto size : shape)
@@ -76,7 +90,7 @@ std::string shape_words(const Shape& shape) {
 std::vector<InputShape> parse_input_shapes(std::string_view text) {
   std::vector<InputShape> inputs;
   if (text == kNoInputs) return inputs;
-  for (const auto& item : split(text, ',')) {
+  for (const auto& item : items_of(text)) {
     auto input = parse_one(trim(item));
     for (const auto& other : inputs)
       if (other.name == input.name) bad(item, "names an input twice");

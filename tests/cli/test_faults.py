@@ -252,6 +252,14 @@ class Faults(cli.CliTest):
             os.link(self.folder / "pictures/0.png", self.folder / f"pictures/{number}.png")
         return ("--image-dir", "pictures", "--accuracy-samples", "30")
 
+    def test_files_that_are_no_pictures_are_said(self):
+        self.write_picture("pictures/0.png", 8)
+        self.write("pictures/._0.png", "x")
+        self.write("pictures/1.webp", "x")
+        result = self.infer("--image-dir", "pictures", shapes="input:{batch}x3x8x8")
+        self.assert_code(result, 0)
+        self.assertIn("left out of 'pictures': 1 .webp, 1 hidden file", result.out + result.err)
+
     def test_timeout_s_holds_while_inputs_are_made(self):
         result = self.infer("--timeout-s", "1.5", *self.write_slow_pictures(), shapes="input:{batch}x3x8x8")
         self.assert_code(result, 5)

@@ -90,7 +90,12 @@ class LearntPictures(PictureFolders):
     PLUGIN = []  # LibTorch learns
 
     def test_folders_are_classes(self):
+        (self.folder / "pictures/.ipynb_checkpoints").mkdir()
+        for name in (".ipynb_checkpoints/0-checkpoint.png", "class1/._0.png", "class1/0.webp"):
+            (self.folder / "pictures" / name).write_bytes(b"x")
         self.train("image_folder", self.folder / "pictures", "--epochs", "15", "--lr", "0.003")
+        rest = "1 .webp, 1 hidden file, 1 hidden folder (.ipynb_checkpoints)"
+        self.assertIn("data: 2 classes, 24 pictures; left out: " + rest, self.case()["training"][0]["notes"])
         epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]
         self.assertEqual([e["samples"] for e in epochs], [24] * 15)
         self.assertGreater(epochs[-1]["accuracy"], 0.9, [e["accuracy"] for e in epochs])  # red or blue

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "config/inference/inference_in_plan.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "config/inference/folder_weights.h"
+#include "config/vocabulary.h"
 
 namespace paceline::config {
 namespace {
@@ -13,6 +18,29 @@ void settle_warmup(WorkloadDraft& d) {
     d.settings.set("warmup.mode", std::string("fixed"));
   if (d.is("warmup.mode", "fixed") && !d.settings.has("warmup_iterations"))
     d.settings.set("warmup_iterations", std::int64_t{10});
+}
+
+// By the names of engine and model, as far as they are set.
+bool runs_torchscript(const Settings& settings) {
+  constexpr std::string_view kEngine = "torchscript";
+  const auto texts = [&](const char* name) {
+    return settings.has(name) ? settings.texts(name) : std::vector<std::string>();
+  };
+  const auto engines = texts("engines"), models = texts("models");
+  const bool by_file = std::ranges::any_of(models, [&](const std::string& model) {
+    const auto* type = find_file_type(model);
+    return type && std::ranges::find(type->readers, kEngine) != type->readers.end();
+  });
+  return by_file || std::ranges::find(engines, kEngine) != engines.end();
+}
+
+void remark_on_first_runs(WorkloadDraft& d) {
+  if (!d.settings.has("warmup_iterations") || d.settings.integer("warmup_iterations") > 0 ||
+      !runs_torchscript(d.settings))
+    return;
+  d.remarks.push_back(fmt::format(
+      "{} 0: TorchScript rewrites its graph in its first runs, which are timed without a warm-up",
+      d.written("warmup_iterations") ? d.written("warmup_iterations")->written : "warmup_iterations"));
 }
 
 }  // namespace
@@ -27,6 +55,7 @@ constexpr KindInPlan kInferenceInPlan{.complete_flags = with_first_look,
                                       .settle =
                                           [](WorkloadDraft& draft) {
                                             settle_warmup(draft);
+                                            remark_on_first_runs(draft);
                                             settle_inputs(draft);
                                           },
                                       .reasons = inference_reasons};

@@ -46,6 +46,11 @@ TEST(Plan, FixedCountsFixTheWarmup) {
   EXPECT_EQ(counts.text("warmup.mode"), "fixed");
   EXPECT_EQ(counts.integer("warmup_iterations"), 100);
   EXPECT_EQ(counts.integer("iterations"), 1000);
+  const auto remarks = [](const std::string& lines) {
+    return plan_of("kind: inference\nwarmup_iterations: 0\n" + lines).remarks.size();
+  };
+  EXPECT_EQ(remarks("models: [resnet50]\nengines: [eager, torchscript]\n"), 1U);
+  EXPECT_EQ(remarks("models: [resnet50]\nengines: [eager]\n"), 0U);
   const auto mode = plan_of(with_line("warmup: {mode: fixed}")).workloads[0].settings;
   EXPECT_EQ(mode.integer("warmup_iterations"), 10);
 }

@@ -45,8 +45,9 @@ TEST(InputShapes, NamesMayHoldColonsAsTensorFlowsDo) {
 }
 
 TEST(InputShapes, AreWrittenAsTheyAreRead) {
-  for (const char* text : {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3",
-                           "ids:8x128:int64", "axes:0:int64", "past:{batch}x2x0x8", "none"})
+  for (const char* text :
+       {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3", "ids:8x128:int64",
+        "axes:0:int64", "past:{batch}x2x0x8", "none", "in,mask:1x3", "c:2x3,a,b,d:{batch}x3:int64"})
     EXPECT_EQ(input_shapes_text(parse_input_shapes(text)), text);
   for (const char* text : {"x:{batch}x{batch}", "x:{batsh}x3", "x:scalarx3", "x:{batch}:int65", ":{batch}"})
     EXPECT_THROW(parse_input_shapes(text), Error) << text;
