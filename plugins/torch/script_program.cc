@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -90,6 +92,19 @@ c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
   }
 }
 
+// Numbers of the inputs (0: the first behind the module itself) that the model may write to.
+std::vector<std::size_t> written_inputs(const jit::Method& forward) {
+  const auto graph = forward.graph()->copy();
+  jit::Inline(*graph);
+  const jit::AliasDb aliases(graph);
+  std::vector<std::size_t> written;
+  for (std::size_t i = 1; i < graph->inputs().size(); ++i)
+    if (graph->inputs()[i]->type()->kind() == c10::TypeKind::TensorType &&
+        aliases.hasWriters(graph->inputs()[i]))
+      written.push_back(i - 1);
+  return written;
+}
+
 // Switches of a TorchScript file: as it came, and as it was set.
 struct FileSwitches {
   SwitchCounts found;
@@ -108,6 +123,7 @@ class ScriptProgram : public Program {
         file_(file) {
     for (const auto& argument : forward_.function().getSchema().arguments())
       wanted_.push_back(argument.type()->kind());
+    written_ = written_inputs(forward_);
   }
   void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) override {
     std::optional<Autocast> autocast;
@@ -115,6 +131,8 @@ class ScriptProgram : public Program {
     jit::Stack arguments;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       arguments.push_back(as_argument(inputs[i], wanted_.at(i + 1)));
+    for (const auto i : written_)  // the next inference is to get what this one got
+      if (i < inputs.size()) arguments[i] = inputs[i].clone();
     const auto result = forward_(std::move(arguments));
     outputs.clear();
     append_outputs(result, outputs);
@@ -135,6 +153,7 @@ class ScriptProgram : public Program {
         {"torchscript_profiling_executor", jit::getExecutorMode() ? "on" : "off"},
         {"torchscript_profiled_runs", std::to_string(jit::getNumProfiledRuns())},
         {"torchscript_graph_optimizer", jit::getGraphExecutorOptimize() ? "on" : "off"}};
+    if (!written_.empty()) all.emplace_back("torchscript_copied_inputs", copied_inputs());
     const auto add = [&](const char* name, const SwitchCounts& counts) {
       if (auto text = switches_text(counts); !text.empty()) all.emplace_back(name, std::move(text));
     };
@@ -151,12 +170,21 @@ class ScriptProgram : public Program {
   }
 
  private:
+  // By name, as in "x, mask".
+  [[nodiscard]] std::string copied_inputs() const {
+    const auto& arguments = forward_.function().getSchema().arguments();
+    std::vector<std::string> names;
+    for (const auto i : written_) names.push_back(arguments.at(i + 1).name());
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
   jit::Module module_;
   jit::Method forward_;
   std::optional<Precision> autocast_;
   std::int64_t parameters_;
   std::string passes_;
   std::optional<FileSwitches> file_;
+  std::vector<std::size_t> written_;   // inputs that it may write to, copied before each run
   std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, starting with the module itself
 };
 

@@ -88,6 +88,26 @@ TEST(ScriptHints, SayWhatAnInputIndexesAndTakes) {
   }
 }
 
+TEST(TorchScriptFiles, AModelThatWritesToItsInputGetsACopyEachTime) {
+  const TemporaryFolder folder;
+  const std::pair<const char*, bool> rows[] = {
+      {"    y = x[:, 1]\n    y.mul_(3)\n    return x + 0\n", true},
+      {"    x.sub_(1)\n    return x * 2\n", true},
+      {"    y = x * 2\n    y.add_(1)\n    return torch.relu_(y)\n", false}};
+  for (const auto& [lines, writes] : rows)
+    for (const std::string engine : {"eager", "torchscript"}) {
+      write_forward_script(folder.file("m.pt"), lines);
+      const auto loaded = load_file(folder.file("m.pt"), {2, 3}, engine);
+      auto data = data_for({{"input", DType::kFloat32, {2, 3}}});
+      bind(*loaded, data);
+      const auto first = run(*loaded);
+      for (int again = 0; again < 3; ++again) EXPECT_EQ(run(*loaded), first) << lines << engine;
+      EXPECT_EQ(setting(*loaded, "torchscript_copied_inputs"),
+                writes ? std::optional<std::string>("x") : std::nullopt)
+          << lines << engine;
+    }
+}
+
 TEST(ScriptLists, TakeTheSamplesOfABatchAndNameWhatTheyReturn) {
   const TemporaryFolder folder;
   write_list_script(folder.file("m.pt"));

@@ -62,6 +62,14 @@ void write_script_with_weights(const std::string& path, const std::string& body,
   module.save(path);
 }
 
+void write_forward_script(const std::string& path, const std::string& lines) {
+  torch::jit::Module module("forward");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define("def forward(self, x):\n" + lines);
+  module.eval();
+  module.save(path);
+}
+
 void write_list_script(const std::string& path) {
   torch::jit::Module module("detector");
   module.define(

@@ -16,6 +16,8 @@ void write_convolution_script(const std::string& path,
 void write_transposed_script(const std::string& path);  // [N,3,8,8] -> transposed conv 3->4, stride 2
 void write_script_with_weights(const std::string& path, const std::string& body,
                                const std::vector<std::int64_t>& weights);
+// forward(self, x) with these indented lines.
+void write_forward_script(const std::string& path, const std::string& lines);
 // Takes a list of images and returns a list of dictionaries, as detectors do.
 void write_list_script(const std::string& path);
 void write_two_output_script(const std::string& path);  // x -> (2x, [x + 1])
