@@ -32,7 +32,7 @@ constexpr std::array<ForeignLimit, 21> kLimits{{
     {Foreign::kMachine, "saved machine (`--expect-machine`)", 16 * kMiB, kMostNested, "2,000 facts"},
     {Foreign::kAnswer, "answer of a host, also while it prints", 16 * kMiB, kMostNested,
      "120 s, longer with `--load`; 2,000 facts"},
-    {Foreign::kRecording, "recording of `monitor`", 1 * kGiB, kMostNested, kLinear},
+    {Foreign::kRecording, "recording of `monitor`", 1 * kGiB, kMostNested, "10,000 points of a figure"},
     {Foreign::kLive, "`live.json` of a run under way", 256 * kKiB, kMostNested, "200 bytes of each text"},
     {Foreign::kNsightDatabase, "Nsight Systems (`.sqlite`)", 64 * kGiB, 0,
      "60 s, 15 million rows, 2 GiB of names, 1,024 devices"},

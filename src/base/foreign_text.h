@@ -39,12 +39,13 @@ inline constexpr std::size_t kMostMistakes = 100;          // shown of one plan 
 inline constexpr std::size_t kMostFacts = 2000;            // of one machine
 inline constexpr std::size_t kLiveText = 200;              // bytes of a text of live.json
 inline constexpr std::size_t kMostLiveRuns = 100;
+inline constexpr std::size_t kMostPoints = 10'000;         // of one figure in one snapshot
 inline constexpr double kNsightSeconds = 60;               // for all queries of one database
 inline constexpr std::int64_t kNsightRows = 15'000'000;    // of all its tables
 inline constexpr std::int64_t kNsightHeap = 1LL << 30;     // of the library
 inline constexpr std::uint64_t kNsightTexts = 2ULL << 30;  // bytes of names that are kept
 inline constexpr std::size_t kNsightPlaces = 1024;         // devices of processes
-inline constexpr std::size_t kNsightVisits = 200'000'000;  // of work by ranges that overlap
+inline constexpr std::size_t kNsightVisits = 50'000'000;   // of work by ranges that overlap
 inline constexpr std::size_t kNsightCells = 10'000'000;
 
 struct ForeignLimit {

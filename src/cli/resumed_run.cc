@@ -93,7 +93,7 @@ std::string changed_setting(const result::CaseResult& measured, const config::Ca
 
 // The summary is whole, so that it can be read.
 bool has_summary(const fs::path& summary) {
-  return fs::exists(summary) && !json_or_discarded(read_foreign(summary, Foreign::kResult)).is_discarded();
+  return fs::exists(summary) && !json_or_discarded(read_stored(summary, Foreign::kResult)).is_discarded();
 }
 
 }  // namespace

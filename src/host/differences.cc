@@ -55,7 +55,8 @@ std::vector<Difference> differences(const Machine& found, const Machine& expecte
     if (const auto none = absent_fact(fact.name); none && !find_fact(expected, fact.name))
       compare(fact, *none, all);
   if (!found.load.empty() && !expected.load.empty()) compare_load(found, expected.load, all);
-  std::ranges::stable_partition(all, [](const auto& one) { return one.status == CheckStatus::kFail; });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const auto& one) { return one.status == CheckStatus::kFail; });
   return all;
 }
 

@@ -142,8 +142,8 @@ FleetView compare_fleet(const std::vector<Machine>& machines) {
     if (const auto facts = fact_of_all(machines, name); !facts.empty()) compare_facts(facts, view);
   for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
     compare_figures(machines, name, view);
-  std::ranges::stable_partition(view.differences,
-                                [](const auto& one) { return one.status == CheckStatus::kFail; });
+  std::stable_partition(view.differences.begin(), view.differences.end(),
+                        [](const auto& one) { return one.status == CheckStatus::kFail; });
   return view;
 }
 

@@ -71,6 +71,12 @@ void add_gpus(const nlohmann::json& environment, std::vector<Fact>& facts) {
               fmt::format("{} is no machine as validate --save writes it: {}", origin, why));
 }
 
+// A number that only an unsigned one holds would otherwise be negative.
+bool is_newer(const nlohmann::json& version) {
+  return version.is_number_unsigned() ? version.get<std::uint64_t>() > kFormatVersion
+                                      : version.get<std::int64_t>() > kFormatVersion;
+}
+
 // Text of another host must not forge lines.
 std::string read_text(const nlohmann::json& json) {
   return on_one_line(json.get<std::string>());
@@ -150,7 +156,7 @@ Machine machine_from_json(const nlohmann::json& json, const std::string& origin)
     no_machine(origin, fmt::format("it has no \"format\": \"{}\"", kMachineFormat));
   const nlohmann::json version = json.value("format_version", nlohmann::json());
   if (!version.is_number_integer()) no_machine(origin, "it has no format_version");
-  if (version > kFormatVersion)
+  if (is_newer(version))
     throw Error(ErrorCode::kData,
                 fmt::format("{} was written by a newer Paceline (format_version {}, this one reads {}); "
                             "save it again with this version, or update Paceline",

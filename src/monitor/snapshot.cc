@@ -7,6 +7,7 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 
 namespace paceline::monitor {
 namespace {
@@ -45,6 +46,9 @@ Snapshot read(const Json& json) {
   read.steady_ns = json.at("steady_ns").get<std::int64_t>();
   for (const auto& [name, points] : json.at("families").items()) {
     Family family{name, "", {}};
+    if (points.size() > kMostPoints)
+      throw Error(ErrorCode::kData,
+                  fmt::format("{} has more than {} points", shown_value(name), kMostPoints));
     for (const auto& point : points) family.points.push_back(point_of(point));
     read.families.push_back(std::move(family));
   }

@@ -151,8 +151,8 @@ std::vector<Manifest> read_manifests(const fs::path& folder) {
     if (entry.path().extension() == ".json") manifests.push_back(parse_manifest(entry.path()));
   const auto place = [](const Manifest& m) { return std::tuple(m.name, m.file.empty()); };
   std::ranges::sort(manifests, {}, place);
-  const auto repeated = std::ranges::unique(manifests, {}, &Manifest::name);
-  manifests.erase(repeated.begin(), repeated.end());
+  const auto same_name = [](const Manifest& a, const Manifest& b) { return a.name == b.name; };
+  manifests.erase(std::unique(manifests.begin(), manifests.end(), same_name), manifests.end());
   return manifests;
 }
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <map>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/foreign_text.h"
@@ -87,31 +90,52 @@ std::vector<std::string> take_cells(std::string_view& rest) {
   return cells;
 }
 
-void add_reading(std::vector<SampledWindow>& windows, const std::vector<std::string>& cells,
-                 const std::string& place) {
-  const auto wrong = [&] {
-    return Error(ErrorCode::kData, fmt::format("{}: not a row of readings ({})", place, kSampledHeader));
-  };
-  if (cells.size() != kSampledColumns) throw wrong();
-  const auto repetition = parse_int(cells[0]), rank = parse_int(cells[1]);
-  const auto time_s = parse_double(cells[6]);
-  if (!repetition || !rank || !time_s) throw wrong();
-  auto& window = found_or_added(windows, [&](const SampledWindow& one) {
-    return one.repetition == *repetition && one.rank == *rank && one.sampler == cells[2];
-  });
-  window.repetition = *repetition, window.rank = *rank, window.sampler = cells[2];
-  auto& series = found_or_added(window.series, [&](const SampledSeries& one) {
-    return one.device == cells[3] && one.metric == cells[4] && one.unit == cells[5];
-  });
-  series.device = cells[3], series.metric = cells[4], series.unit = cells[5];
-  const auto value = parse_double(cells[7]);
-  if (!value && !series.numbers.empty()) throw wrong();
-  if (value && series.words.empty())
-    series.numbers.push_back(*value);
-  else
-    series.words.push_back(cells[7]);
-  series.times_s.push_back(*time_s);
-}
+// Puts rows into windows and series, which are found by their names: there may be many of them.
+class ReadingRows {
+ public:
+  void add(const std::vector<std::string>& cells, const std::string& place) {
+    const auto wrong = [&] {
+      return Error(ErrorCode::kData, fmt::format("{}: not a row of readings ({})", place, kSampledHeader));
+    };
+    if (cells.size() != kSampledColumns) throw wrong();
+    const auto repetition = parse_int(cells[0]), rank = parse_int(cells[1]);
+    const auto time_s = parse_double(cells[6]);
+    if (!repetition || !rank || !time_s) throw wrong();
+    auto& series = series_of({*repetition, *rank, cells[2]}, {cells[3], cells[4], cells[5]});
+    const auto value = parse_double(cells[7]);
+    if (!value && !series.numbers.empty()) throw wrong();
+    if (value && series.words.empty())
+      series.numbers.push_back(*value);
+    else
+      series.words.push_back(cells[7]);
+    series.times_s.push_back(*time_s);
+  }
+  std::vector<SampledWindow> take() { return std::move(windows_); }
+
+ private:
+  using WindowName = std::tuple<std::int64_t, std::int64_t, std::string>;  // repetition, rank, sampler
+  using SeriesName = std::array<std::string, 3>;                           // device, metric, unit
+
+  SampledSeries& series_of(const WindowName& window_name, const SeriesName& name) {
+    const auto [window, is_new] = window_at_.try_emplace(window_name, windows_.size());
+    if (is_new) {
+      auto& added = windows_.emplace_back();
+      std::tie(added.repetition, added.rank, added.sampler) = window_name;
+      series_at_.emplace_back();
+    }
+    auto& all = windows_[window->second].series;
+    const auto [series, adds] = series_at_[window->second].try_emplace(name, all.size());
+    if (adds) {
+      auto& added = all.emplace_back();
+      added.device = name[0], added.metric = name[1], added.unit = name[2];
+    }
+    return all[series->second];
+  }
+
+  std::vector<SampledWindow> windows_;
+  std::map<WindowName, std::size_t> window_at_;
+  std::vector<std::map<SeriesName, std::size_t>> series_at_;  // by window
+};
 
 }  // namespace
 
@@ -142,10 +166,10 @@ std::vector<SampledWindow> read_sampled_csv(const std::filesystem::path& path) {
   if (join(take_cells(rest), ",") != kSampledHeader)
     throw Error(ErrorCode::kData, fmt::format("'{}' is not a file of readings: its first line should be {}",
                                               path.string(), kSampledHeader));
-  std::vector<SampledWindow> windows;
+  ReadingRows rows;
   for (std::size_t row = 2; !rest.empty(); ++row)
-    add_reading(windows, take_cells(rest), fmt::format("{}, row {}", path.string(), row));
-  return windows;
+    rows.add(take_cells(rest), fmt::format("{}, row {}", path.string(), row));
+  return rows.take();
 }
 
 }  // namespace paceline::result

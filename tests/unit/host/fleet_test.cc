@@ -51,6 +51,14 @@ TEST(Fleet, AnAnswerOfMoreFactsThanAMachineHasIsRefused) {
   EXPECT_FALSE(fleet_answer("motd\n{\n\"machine\": " + std::string(10'000'000, '['), "node0"));
 }
 
+TEST(Fleet, AVersionThatIsNewerIsNamedHoweverLargeItIs) {
+  for (const std::uint64_t version : {std::uint64_t{2}, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+    auto saved = to_json(one_of_fleet());
+    saved["format_version"] = version;
+    EXPECT_THROW((void)machine_from_json(saved, "m.json"), Error) << version;
+  }
+}
+
 TEST(Fleet, TheMinorityIsTheOutlier) {
   const auto view = compare_fleet({one_of_fleet(), one_of_fleet(0.5), one_of_fleet(), one_of_fleet(0, "2")});
   ASSERT_EQ(view.differences.size(), 2U);

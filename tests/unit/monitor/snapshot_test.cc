@@ -33,6 +33,14 @@ TEST(Rate, IsMissingWhereTheCounterWasResetOrNoTimeHasPassed) {
   EXPECT_FALSE(rate(at(10, 4), at(14, 6), "paceline_z_total"));
 }
 
+TEST(Snapshot, HasNoMorePointsThanAMachine) {
+  auto json = to_json(at(10, 4));
+  auto& points = json["families"]["paceline_y_bytes"];
+  for (int i = 0; i < 10'000; ++i) points.push_back(points[0]);
+  EXPECT_THAT([&] { (void)snapshot_of(json); },
+              ::testing::ThrowsMessage<Error>("paceline_y_bytes has more than 10000 points"));
+}
+
 TEST(Snapshot, SurvivesJson) {
   auto before = at(10, 4);
   before.absent = {"GPUs: none"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result/sampled.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -139,6 +140,22 @@ TEST(Sampled, IsStoredWithItsCase) {
   EXPECT_EQ(back.sampled[0].metrics[0].metric, "power");
   EXPECT_EQ(back.sampled[0].metrics[0].mean, Number(25));
   EXPECT_EQ(back.sampled[0].cpu_share, one.sampled[0].cpu_share);
+}
+
+// Each row is looked up by its names: going through all windows would take minutes.
+TEST(Sampled, ManyWindowsCostTheirNumber) {
+  const auto file = std::filesystem::path(::testing::TempDir()) / "many.csv";
+  std::string text = "repetition,rank,sampler,device,metric,unit,time_s,value\n";
+  for (int i = 0; i < 150'000; ++i)
+    text += fmt::format("{},0,nvml,{},power,W,0.5,{}\n", i, i % 3 == 0 ? "cuda:0" : "cuda:1", i);
+  for (int i = 0; i < 150'000; ++i) text += fmt::format("0,0,nvml,d{},power,W,0.5,{}\n", i, i);
+  write_file_atomic(file, text);
+  const auto windows = read_sampled_csv(file);
+  ASSERT_EQ(windows.size(), 150'000U);
+  EXPECT_EQ(windows[0].series.size(), 150'001U);
+  EXPECT_EQ(windows[7].repetition, 7);
+  EXPECT_EQ(windows[7].series.at(0).device, "cuda:1");
+  EXPECT_EQ(windows[7].series.at(0).numbers, std::vector<double>{7});
 }
 
 }  // namespace
