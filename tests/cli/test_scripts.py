@@ -38,7 +38,8 @@ CALLS = (
     ("run_multi_node", ["p.yaml"], {"NNODES": "2", "NODE_RANK": "1", "MASTER_ADDR": "node0"},
      "train --config p.yaml --nnodes 2 --node-rank 1 --rdzv-endpoint node0:29500 --nproc-per-node 1"),
     ("run_distributed", ["4", "128", "10"], {}, "train --ranks 4 --batch-size 128 --epochs 10"),
-    ("benchmark", [], {}, f"run {ROOT}/examples/plans/train_scaling.yaml"),
+    ("benchmark", [], {}, "train --model resnet50 --ranks 1,2,4 --batch-size 128 --epochs 5 --monitor"),
+    ("benchmark", ["--lr", "0.4"], {}, "train --model resnet50 --ranks 1,2,4 --batch-size 128 --epochs 5 --monitor --lr 0.4"),
     ("benchmark", ["p.yaml", "--dry-run"], {}, "run p.yaml --dry-run"),
     ("analyze_results", ["results"], {}, "report --source results --format text"),
     ("analyze_results", ["results", "r.html"], {}, "report --source results --format html --output r.html"),
@@ -275,7 +276,7 @@ class WithTheTool(ScriptTest):
     def test_training_is_planned_as_typed(self):
         for name, arguments, case in (("run_distributed", (4, 128, 10), "resnet50-train-fp32-b128-r4"),
                                       ("run_single_node", (2, ROOT / "examples/plans/synthetic_resnet50.yaml"), "resnet50-train-fp32-b32-r2"),
-                                      ("benchmark", (), "tiny_cnn-train-fp32-b32-r2")):
+                                      ("benchmark", (), "resnet50-train-fp32-b128-r4")):
             done = self.script(name, *arguments, "--dry-run")
             self.assert_code(done, 0)
             self.assertIn(case, done.out)
