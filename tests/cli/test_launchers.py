@@ -527,7 +527,8 @@ class Slurm(LaunchedWorlds, TrainingTest):
         plan = self.plan_of()
         plan.write_text(plan.read_text(encoding="utf-8") + f"plugin: [{SPIN}]\n", encoding="utf-8")
         script = Path(__file__).parents[2] / "scripts/train.sbatch"
-        done = subprocess.run(["sbatch", "--wait", "--nodes=2", "-o", self.folder / "job.txt", script, plan], check=False, capture_output=True, text=True,
+        self.assertIn("#SBATCH --gpus-per-task=1\n", script.read_text(encoding="utf-8"))
+        done = subprocess.run(["sbatch", "--wait", "--nodes=2", "--gpus-per-task=0", "-o", self.folder / "job.txt", script, plan], check=False, capture_output=True, text=True,
                               timeout=120, env={**self.env, **self.lab.env, **self.HERE, "PACELINE": BINARY}, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr + (self.folder / "job.txt").read_text(encoding="utf-8"))
         self.assert_ranks(self.training_of(), "srun")

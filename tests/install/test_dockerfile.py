@@ -54,7 +54,7 @@ class Dockerfile(unittest.TestCase):
             tool = Path(folder, "paceline")
             tool.write_text('#!/bin/sh\necho "paceline $*"\n')
             tool.chmod(0o755)
-            return subprocess.run([lab.ROOT / Path(entry).relative_to("/opt/paceline"), *words], capture_output=True, text=True, check=True,
+            return subprocess.run([lab.ROOT / Path(entry).relative_to("/opt/paceline"), *words], capture_output=True, text=True, check=True, cwd=folder,
                                   env={"PATH": f"{folder}:/usr/bin:/bin"}).stdout
 
     def test_words_are_for_the_tool_and_programs_are_programs(self):
@@ -64,6 +64,10 @@ class Dockerfile(unittest.TestCase):
         self.assertEqual(self.called("paceline", "validate"), "paceline validate\n")
         self.assertEqual(self.called("/bin/sh", "-c", "echo a shell"), "a shell\n")
         self.assertEqual(self.called("bash", "-c", "echo $0 two words", "one"), "one two words\n")
+
+    def test_scripts_of_the_image_need_no_path_to_it(self):
+        for name in ("./scripts/build.sh", "scripts/bench_single_gpu.sh"):
+            self.assertIn("usage: scripts/", self.called(name, "--help"))
 
     def test_the_entry_point_is_what_is_installed(self):
         for stage in self.stages.values():
