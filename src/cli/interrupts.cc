@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string_view>
 
 #include "base/exit_code.h"
@@ -12,11 +14,30 @@ namespace paceline::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<std::int64_t> asked_ns{0};  // when the first request came; 0: none did
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+
+// Launchers, `timeout` and shells send the signal of one request to the process and again to its group.
+constexpr std::int64_t kOneRequestNs = 1'000'000'000;
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+// Whether it is a request of its own after an earlier one.
+bool asked_again() {
+  const auto now = monotonic_ns();
+  std::int64_t first = 0;
+  const bool is_first = asked_ns.compare_exchange_strong(first, now);
+  interrupted = true;
+  return !is_first && now - first >= kOneRequestNs;
+}
 
 void on_signal(int) {
   // Workers have asked the kernel to be killed when this process dies.
-  if (!interrupted.exchange(true)) return;
+  if (!asked_again()) return;
   constexpr std::string_view kWords =
       "\npaceline: interrupted twice, so it ends at once; a run keeps what was finished (run --resume DIR)\n";
   (void)!::write(STDERR_FILENO, kWords.data(), kWords.size());
@@ -25,7 +46,7 @@ void on_signal(int) {
 
 // A closing terminal may send two signals, its own and its shell's, so the second one does not count.
 void on_hang_up(int) {
-  interrupted = true;
+  asked_again();
 }
 
 // A signal that was ignored at the start (nohup) stays ignored.
@@ -49,6 +70,7 @@ void install_all(void (*on_request)(int), void (*on_lost_terminal)(int)) {
 
 InterruptGuard::InterruptGuard() {
   interrupted = false;
+  asked_ns = 0;
   install_all(on_signal, on_hang_up);
 }
 InterruptGuard::~InterruptGuard() {

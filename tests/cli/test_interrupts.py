@@ -4,6 +4,7 @@
 import json
 import pty
 import os
+import shutil
 import signal
 import time
 import unittest
@@ -88,12 +89,20 @@ class Interrupts(cli.CliTest):
         self.assertTrue(cli.wait_until(lambda: len(cli.session_members(process.pid)) > 1 and list(self.folder.glob("out/*/*/log.txt"))))
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)  # two of a kind may become one
+        time.sleep(1.2)  # sooner it is the same request
+        process.send_signal(signal.SIGTERM)
         result = self.finish(process, timeout=30)
         self.assert_code(result, 130)
         self.assertLess(time.monotonic() - begin, 15)
         self.assertIn("interrupted twice", result.err)
         self.assert_group_empty(process)
+
+    def test_two_signals_at_once_are_one_request(self):
+        """As `timeout` sends SIGTERM to the process and to its group, and mpirun SIGINT beside the shell."""
+        self.check_resumed(self.check_interrupted(signal.SIGTERM, signal.SIGTERM))
+        for folder in self.folder.glob("out*"):
+            shutil.rmtree(folder)
+        self.check_resumed(self.check_interrupted(signal.SIGINT, signal.SIGTERM))
 
     def test_a_hanging_worker_does_not_hold_up_ctrl_c(self):
         process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: run}", "output_dir: out", engines="[fault]"))
