@@ -75,6 +75,7 @@ void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (word == taken) continue;
     const bool second = taken != words.end() && is_plan(word->text);
+    if (is_model(word->text)) flags.meant.emplace_back("models");
     report(flags, *word,
            second
                ? fmt::format("a second plan beside '{}'; run one after the other", shown_value(taken->text))

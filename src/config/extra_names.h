@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Names beside those of the vocabulary.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/declared_input.h"
@@ -31,6 +34,11 @@ struct ExtraNames {
 struct NameSpace {
   const ExtraNames* extra = nullptr;
   bool open = false;
+  std::span<const std::string> meant{};  // options that mistyped flags were meant to be
+
+  [[nodiscard]] bool means(std::string_view option) const {
+    return std::ranges::find(meant, option) != meant.end();
+  }
 };
 
 }  // namespace paceline::config

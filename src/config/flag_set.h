@@ -19,7 +19,8 @@ struct FlagSet {
   std::vector<RawSetting> implied;
   // Thrown by load_plan, plan_from_flags or command_settings together with the mistakes in values.
   std::vector<Diagnostic> problems;
-  std::vector<std::string> remarks;  // lines about flags that set nothing
+  std::vector<std::string> remarks;  // lines about flags that set nothing, or replace others
+  std::vector<std::string> meant;    // names of options that unknown flags are near to
 
   // Whether an option was written, by its name.
   [[nodiscard]] bool has(std::string_view option) const {

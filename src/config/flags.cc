@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include "base/display_text.h"
 #include "base/foreign_text.h"
@@ -34,13 +35,12 @@ std::vector<std::string> known_flags(unsigned command) {
 }
 
 // After a single dash only long names are suggested, because any letter is near to every other.
-std::string suggestion(const std::string& flag, unsigned command) {
-  if (flag.size() > 80) return "; see --help";
+std::optional<std::string> nearest_flag(const std::string& flag, unsigned command) {
+  if (flag.size() > 80) return std::nullopt;
   auto flags = known_flags(command);
   const bool dashes = flag.starts_with("--");
   std::erase_if(flags, [&](const auto& known) { return !dashes && known.size() == 2; });
-  const auto nearest = nearest_name(dashes ? flag : "-" + flag, flags);
-  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "; see --help";
+  return nearest_name(dashes ? flag : "-" + flag, flags);
 }
 
 bool looks_like_value(std::string_view argument) {
@@ -257,8 +257,12 @@ class FlagParser {
     const auto older = older_flag_message(flag, value, flags_.command);
     if (!older.empty()) return report(flag, older);
     const auto home = command_with(flag);
-    report(flag, home.empty() ? "unknown option" + suggestion(flag, flags_.command)
-                              : fmt::format("unknown option; it is one of paceline {}", home));
+    if (!home.empty()) return report(flag, fmt::format("unknown option; it is one of paceline {}", home));
+    const auto nearest = nearest_flag(flag, flags_.command);
+    if (const Option* meant = nearest ? find_flag(*nearest, flags_.command) : nullptr)
+      flags_.meant.emplace_back(meant->name);
+    report(flag, "unknown option" +
+                     (nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("; see --help")));
   }
 
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,
@@ -302,21 +306,31 @@ class FlagParser {
     return texts;
   }
 
-  // Lists grow, the last of several single values wins, and an axis must not be given twice.
-  void add(RawSetting setting, bool once) {
+  // What a later word makes of an earlier one. Where several values may be meant, the user hears of it.
+  void replace(RawSetting& earlier, RawSetting later, bool several) {
+    const auto same_text = [](const RawValue& a, const RawValue& b) { return a.text == b.text; };
+    if (several && !std::ranges::equal(earlier.values, later.values, same_text))
+      flags_.remarks.push_back(
+          fmt::format("{} replaces {}, which came before it; for several values write one list",
+                      shown_value(later.place.file), shown_value(earlier.place.file)));
+    earlier = std::move(later);
+  }
+
+  // Lists grow; of anything else the last one counts. A command that makes one file is not asked for two.
+  void add(RawSetting setting, bool several) {
     const auto same = std::find_if(flags_.settings.begin(), flags_.settings.end(),
                                    [&](const RawSetting& s) { return s.name == setting.name; });
     if (same == flags_.settings.end()) return flags_.settings.push_back(std::move(setting));
     const Option* option = row_of(setting.name, ~0U);
-    const bool takes_list = (flags_.command & kRunsCases) != 0;
-    if (once)
+    const bool two_switches =
+        (flags_.command & kRunsCases) == 0 && several && same->written != setting.written;
+    if (two_switches)
       return report(setting.place.file,
-                    fmt::format("'{}' was given before ({}); {}", setting.name, same->place.file,
-                                takes_list ? "write one list" : "keep one"));
+                    fmt::format("'{}' was given before ({}); keep one", setting.name, same->place.file));
     if (option && option->form == OptionForm::kList)
       same->values.insert(same->values.end(), setting.values.begin(), setting.values.end());
     else
-      *same = std::move(setting);
+      replace(*same, std::move(setting), several);
   }
 
   std::span<const std::string> arguments_;

@@ -54,7 +54,7 @@ bool opens_names(const Settings& plan_settings) {
 class Assembler {
  public:
   Assembler(const FlagSet& flags, const ExtraNames& extra)
-      : flags_(flags), names_{&extra, false}, problems_(flags.problems) {}
+      : flags_(flags), names_{&extra, false, flags.meant}, problems_(flags.problems) {}
 
   std::vector<Diagnostic>& problems() { return problems_; }
 

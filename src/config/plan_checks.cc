@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/display_text.h"
+#include "base/near_file.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "config/declared_options.h"
@@ -73,7 +74,7 @@ void check_device(WorkloadDraft& d) {
 
 void check_models(WorkloadDraft& d) {
   if (!find_option("models", kind_bit(d.kind))) return;
-  if (!d.written("models") && !d.settings.has("models"))
+  if (!d.written("models") && !d.settings.has("models") && !d.names.means("models"))
     return d.report("models", "no model is named", {"models", "[resnet50]"});
 }
 
@@ -81,7 +82,8 @@ void check_weights(WorkloadDraft& d) {
   if (!d.settings.has("weights")) return;
   const auto& path = d.settings.text("weights");
   if (const auto why = no_regular_file(path); !why.empty())
-    d.report("weights", fmt::format("weights '{}' {}", shown_path(path), why));
+    d.report("weights", fmt::format("weights '{}' {}{}", shown_path(path), why,
+                                    why.starts_with("does not") ? near_file(path) : ""));
 }
 
 void check_samplers(WorkloadDraft& d) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/foreign_text.h"
+#include "base/near_file.h"
 #include "base/reading.h"
 #include "config/yaml_tree.h"
 
@@ -34,8 +35,9 @@ PlanText read_plan_text(const std::filesystem::path& path) {
     if (path == "-") return {read_standard_input(limit_of(Foreign::kPlan).bytes), "standard input"};
     return {read_foreign(path, Foreign::kPlan), path.string()};
   } catch (const Error& error) {
-    throw ConfigErrors(
-        {{"", 0, 0, fmt::format("{} (it should be a plan; examples/plans has some)", error.what())}});
+    throw ConfigErrors({{"", 0, 0,
+                         fmt::format("{}{} (it should be a plan; examples/plans has some)", error.what(),
+                                     no_regular_file(path).starts_with("does not") ? near_file(path) : "")}});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/display_text.h"
 #include "base/lower_case.h"
 #include "base/model_content.h"
+#include "base/near_file.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
 #include "base/text.h"
@@ -257,8 +258,8 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos) {
     const auto why = no_regular_file(raw.text);
-    return fail(option, raw,
-                why.starts_with("does not") ? why + " (it is relative to the current directory)" : why);
+    if (!why.starts_with("does not")) return fail(option, raw, why);
+    return fail(option, raw, why + " (it is relative to the current directory)" + near_file(raw.text));
   }
   std::vector<std::string> known;
   for (const auto& row : models())

@@ -56,7 +56,22 @@ class BadPlan(cli.CliTest):
         self.refuse("kind: inference\nmodels: [resnet50]\nmodels: [vit_b_16]\n", "p.yaml:3:1", "duplicate key 'models'", "line 2")
         self.refuse("kind: inference\nmodels: [resnet50]\nmodel: vit_b_16\n", "'model'", "'models'")
         self.refuse("kind: inference\nmodels: [resnet50]\nbatch_sizes: [1, 8, 1]\n", "p.yaml:3:21", "'1' is listed twice")
-        self.assert_error(self.run_cli("infer", "--model", "resnet50", "--batch", "1", "--batch", "2"), 2, "given before")
+        result = self.run_cli("infer", "--model", "resnet50", "--batch", "1", "--batch", "2", "--dry-run")
+        self.assert_code(result, 0)
+        self.assertIn("--batch 2 replaces --batch 1", result.out + result.err)
+        self.assertNotIn("b1 ", result.out)
+
+    def test_a_mistyped_flag_is_one_mistake(self):
+        """Neither is what it was meant to give called missing, nor does a near name go unsaid."""
+        result = self.run_cli("infer", "--mdoel", "tiny_cnn")
+        self.assert_error(result, 2, "--mdoel: unknown option; did you mean '--model'?")
+        self.assertNotIn("no model is named", result.err)
+        (self.folder / "nets").mkdir()
+        (self.folder / "nets" / "resnet.onnx").write_bytes(b"")
+        (self.folder / "matrix.yaml").write_text("kind: inference\n", encoding="utf-8")
+        self.assert_error(self.run_cli("infer", "--model", "nets/resent.onnx"), 2, "does not exist", "did you mean 'nets/resnet.onnx'?")
+        self.assert_error(self.run_cli("run", "matirx.yaml"), 2, "did you mean 'matrix.yaml'?")
+        self.assertNotIn("did you mean", self.run_cli("infer", "--model", "nets/bert.onnx").err)
 
     def test_all_errors_at_once(self):
         result = self.refuse("kind: inference\nmodels: [resnet5]\nbatch_sizes: 0\nprecisions: [fp23]\nnope: 1\n", "'resnet5'", "'0'", "'fp23'", "'nope'",

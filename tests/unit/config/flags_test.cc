@@ -95,12 +95,19 @@ TEST(Flags, ValuesMayHoldCommasAndMinus) {
   EXPECT_EQ(texts_of(baseline, "baseline.precision"), (Texts{"fp32"}));
 }
 
-TEST(Flags, TheLastSingleValueWinsAndAnAxisIsGivenOnce) {
+TEST(Flags, TheLastWordWins) {
   EXPECT_EQ(texts_of(infer_flags({"--iters", "5", "--iters=6"}), "iterations"), (Texts{"6"}));
   const auto twice = infer_flags({"--batch", "1", "--batch-sizes", "8"});
-  ASSERT_EQ(twice.problems.size(), 1U);
-  EXPECT_EQ(twice.problems[0].text(),
-            "--batch-sizes 8: 'batch_sizes' was given before (--batch 1); write one list");
+  EXPECT_TRUE(twice.problems.empty());
+  EXPECT_EQ(texts_of(twice, "batch_sizes"), (Texts{"8"}));
+  EXPECT_THAT(twice.remarks,
+              testing::ElementsAre("--batch-sizes 8 replaces --batch 1, which came before it; for "
+                                   "several values write one list"));
+  EXPECT_TRUE(infer_flags({"--batch", "8", "--batch=8"}).remarks.empty());
+  const auto model = parse_flags(Texts{"--model", "resnet50", "--model.name", "tiny_cnn"}, kTrain);
+  EXPECT_TRUE(model.problems.empty());
+  EXPECT_EQ(texts_of(model, "models"), (Texts{"tiny_cnn"}));
+  EXPECT_EQ(texts_of(infer_flags({"--env.A", "1", "--env", "A=2"}), "env.A"), (Texts{"2"}));
 }
 
 TEST(Flags, CollectAllProblems) {
