@@ -253,6 +253,10 @@ class BadData(Files):
         "rows.npy": ("rows.npy", "contains no samples"), "gone.npy": ("gone.npy", "No such file"), "cut.npy": ("cut.npy", "its shape needs 128"),
     }
 
+    # what is told before a run begins
+    TOLD_BY_HEADERS = {"wide.npy": ("[8, 5]", "the model needs float32 [N, 4]"), "double.npy": ("float64", "needs float32"),
+                       "rows.npy": ("[0, 4]", "needs float32"), "gone.npy": ("does not exist",)}
+
     def setUp(self):
         super().setUp()
         self.write_bytes("m.onnx", WHOLE)
@@ -279,7 +283,13 @@ class BadData(Files):
     def test_inputs(self):
         for name, words in self.FILES.items():
             with self.subTest(file=name):
-                self.assert_said(self.measure("--load-inputs", name, code=2), words)
+                if name not in self.TOLD_BY_HEADERS:
+                    self.assert_said(self.measure("--load-inputs", name, code=2), words)
+                    continue
+                cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+                result = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime", "--shapes", "x:1x4", "--load-inputs", name)
+                self.assert_error(result, 2, "--load-inputs", *self.TOLD_BY_HEADERS[name])
+                self.assertFalse((self.folder / "results").exists(), "a run began")
 
     def test_calibration(self):
         for name, words in self.FILES.items():

@@ -14,6 +14,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "config/engine_of_model.h"
+#include "config/inference/given_inputs.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/input_values.h"
 #include "config/precision_table.h"
@@ -32,10 +33,12 @@ class InputSettler {
     std::string first;
     std::optional<SettledShapes> settled;
     for (const auto& model : settings_.texts("models")) {
-      if (const auto* built_in = find_model(model); built_in && !check_built_in(*built_in)) return;
+      if (const auto* built_in = find_model(model);
+          built_in && (!check_built_in(*built_in) || !check_given(model, inputs_of(*built_in))))
+        return;
       if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
-      if (!mine || !settle_values(model, *mine)) return;
+      if (!mine || !check_given(model, mine->inputs) || !settle_values(model, *mine)) return;
       if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))
         return settle_differing(first, *settled, model, *mine);
       if (!settled) settled = mine, first = model;
@@ -254,6 +257,13 @@ class InputSettler {
     for (const auto& text : settings_.texts("input_values"))
       if (auto values = parse_input_values(text); values.name == name) return values;
     return std::nullopt;
+  }
+
+  // The user's arrays. False: one cannot be an input.
+  bool check_given(const std::string& model, const std::vector<InputShape>& inputs) {
+    const auto why = unfit_inputs(settings_.texts("load_inputs"), inputs);
+    if (!why.empty()) report("load_inputs", fmt::format("model '{}': {}", model, why));
+    return why.empty();
   }
 
   // Values that are written for a built-in model. False: a mistake was found.
