@@ -2,6 +2,7 @@
 #include "cli/command_table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "report/format_table.h"
+#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -68,16 +70,26 @@ const std::vector<Command>& table() {
   return kAll;
 }
 
-std::string general_help() {
-  std::string text =
-      "paceline: measures how fast deep-learning workloads run, with intervals and checks of the outputs"
-      "\n\nusage: paceline COMMAND [options]\n\n";
+// Help is read in lines of moderate length, also on a wide screen.
+std::size_t help_width() {
+  constexpr std::size_t kNarrowest = 40, kWidest = 120;
+  return std::clamp(text_width(STDOUT_FILENO), kNarrowest, kWidest);
+}
+
+// A line of words, its further lines further right.
+std::string hanging(const std::string& head, std::string_view words, std::size_t width) {
+  return head + join(report::wrap(words, width - head.size()), "\n" + std::string(head.size(), ' ')) + "\n";
+}
+
+std::string general_help(std::size_t width) {
+  std::string text = hanging(
+      "", "paceline: measures how fast deep-learning workloads run, with intervals and checks of the outputs",
+      width);
+  text += "\nusage: paceline COMMAND [options]\n\n";
   for (const auto& c : table())
-    if (!c.summary.empty()) text += fmt::format("  {:<12}{}\n", c.name, c.summary);
-  text +=
-      "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the "
-      "libraries it was built for\n";
-  return text;
+    if (!c.summary.empty()) text += hanging(fmt::format("  {:<12}", c.name), c.summary, width);
+  text += "\n" + hanging("  paceline COMMAND --help   ", "the options of a command", width);
+  return text + hanging("  paceline --version        ", "version, and the libraries it was built for", width);
 }
 
 const Command* find_command(std::string_view name) {
@@ -164,10 +176,11 @@ void set_format_choices() {
 }
 
 // The same for its help.
-std::string formats_help() {
+std::string formats_help(std::size_t width) {
   std::string text = "\nFormats:\n";
   for (const auto& format : report::formats())
-    text += fmt::format("  {:<12}{} ({})\n", format.name, format.description, format.file);
+    text += hanging(fmt::format("  {:<12}", format.name),
+                    fmt::format("{} ({})", format.description, format.file), width);
   return text;
 }
 
@@ -185,12 +198,12 @@ std::span<const Command> commands() {
   return table();
 }
 
-std::string command_help(const Command& command) {
-  std::string text =
-      fmt::format("usage: paceline {} {}\n\n{}\n", command.name, command.usage, command.summary);
+std::string command_help(const Command& command, std::size_t width) {
+  std::string text = hanging("usage: ", fmt::format("paceline {} {}", command.name, command.usage), width);
+  text += "\n" + hanging("", command.summary, width);
   if (!command.alias.empty()) text += fmt::format("(paceline {} is the same)\n", command.alias);
-  if (command.flags != 0) text += "\n" + config::render_help(command.flags);
-  return command.run == report_command ? text + formats_help() : text;
+  if (command.flags != 0) text += "\n" + config::render_help(command.flags, width);
+  return command.run == report_command ? text + formats_help(width) : text;
 }
 
 std::string commands_markdown() {
@@ -217,7 +230,7 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
   const auto arguments = command_first(typed);
   const std::string name = arguments.empty() ? "--help" : arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
-    print(stdout, general_help());
+    print(stdout, general_help(help_width()));
     return arguments.empty() ? ExitCode::kUsage : ExitCode::kOk;
   }
   if (name == "--version" || name == "version") {
@@ -232,7 +245,7 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
       name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " "), command->flags};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
     use_plugin_options(config::parse_flags(context.arguments, command->flags));
-    print(stdout, command_help(*command));
+    print(stdout, command_help(*command, help_width()));
     return ExitCode::kOk;
   }
   return command->run(context);

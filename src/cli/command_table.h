@@ -8,6 +8,7 @@
 
 #include "base/exit_code.h"
 #include "cli/context.h"
+#include "config/flags.h"
 
 namespace paceline::cli {
 
@@ -26,7 +27,7 @@ std::span<const Command> commands();
 // Finds and runs the command. Throws Error(kUsage) with the nearest name.
 ExitCode dispatch(const std::vector<std::string>& arguments);
 
-std::string command_help(const Command& command);
+std::string command_help(const Command& command, std::size_t width = config::kHelpWidth);
 std::string commands_markdown();           // docs/reference/commands.md
 std::vector<std::string> schema_topics();  // topics of the command schema
 std::vector<std::string> completion_shells();

@@ -59,7 +59,7 @@ std::string bash_script() {
     commands += (commands.empty() ? "" : " ") + join(command.names, " ");
     std::vector<std::string> names;
     for (const auto& flag : command.flags) {
-      for (auto& name : offered(flag)) names.push_back(std::move(name));
+      names.insert(names.end(), flag.offered.begin(), flag.offered.end());
       if (!flag.values.empty())
         values += fmt::format("    {}) echo \"{}\" ;;\n", bash_keys(command, flag), join(flag.values, " "));
     }
@@ -91,7 +91,7 @@ std::string zsh_script() {
     for (const auto& name : command.names) commands += fmt::format("    '{}:{}'\n", name, command.help);
     cases += fmt::format("    {})\n      _arguments", join(command.names, " | "));
     for (const auto& flag : command.flags)
-      for (const auto& name : offered(flag))
+      for (const auto& name : flag.offered)
         cases += fmt::format(" \\\n        '*{}{}[{}]{}'", name,
                              !flag.takes_value        ? ""
                              : name.starts_with("--") ? "="
@@ -113,7 +113,7 @@ std::string zsh_script() {
 
 std::string fish_flag(const std::string& condition, const FlagWords& flag) {
   std::string line = fmt::format("complete -c paceline -n '{}'", condition);
-  for (const auto& name : offered(flag))
+  for (const auto& name : flag.offered)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (!flag.values.empty())
     line += fmt::format(" -r -a '{}'", join(flag.values, " "));
@@ -129,7 +129,8 @@ std::string fish_script() {
       text +=
           fmt::format("complete -c paceline -f -n __fish_use_subcommand -a {} -d '{}'\n", name, command.help);
     const auto condition = fmt::format("__fish_seen_subcommand_from {}", join(command.names, " "));
-    for (const auto& flag : command.flags) text += fish_flag(condition, flag);
+    for (const auto& flag : command.flags)
+      if (!flag.offered.empty()) text += fish_flag(condition, flag);
     if (!command.words.empty())
       text += fmt::format("complete -c paceline -f -n '{}' -a '{}'\n", condition, join(command.words, " "));
   }

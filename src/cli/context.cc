@@ -9,6 +9,9 @@
 #include <cstdlib>
 
 #include "base/display_text.h"
+#include "base/text.h"
+#include "config/flags.h"
+#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -25,13 +28,48 @@ bool utf8_locale() {
   return false;
 }
 
-std::size_t terminal_width(int fd) {
-  winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 100;
+// The last blank behind `first` that leaves at most `room` columns before it, else the first one there.
+std::size_t break_of(std::string_view line, std::size_t first, std::size_t room) {
+  std::size_t at = line.npos, columns = 0;
+  for (std::size_t i = 0; i < line.size() && columns <= room; ++i) {
+    if (line[i] == ' ' && i > first) at = i;
+    if ((static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U) ++columns;
+  }
+  return at == line.npos ? line.find(' ', first + 1) : at;
+}
+
+// One line, its further parts two columns further right. Blanks within it stay: they align figures.
+std::string folded_line(std::string_view line, std::size_t width) {
+  std::string out;
+  const auto first = std::min(line.find_first_not_of(' '), std::size_t{40});
+  const std::string indent(first + 2, ' ');
+  while (report::display_width(line) + (out.empty() ? 0 : indent.size()) > width) {
+    const auto at =
+        break_of(line, out.empty() ? first : 0, width - std::min(width, out.empty() ? 0 : indent.size()));
+    if (at == std::string_view::npos) break;
+    out += (out.empty() ? "" : indent) + std::string(line.substr(0, at)) + "\n";
+    line.remove_prefix(std::min(line.find_first_not_of(' ', at), line.size()));
+  }
+  return out + (out.empty() ? "" : indent) + std::string(line);
 }
 
 }  // namespace
+
+std::size_t text_width(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const auto columns = parse_int(variable("COLUMNS")).value_or(0);
+  return columns > 0 ? static_cast<std::size_t>(columns) : config::kHelpWidth;
+}
+
+std::string folded(std::string_view text, int fd) {
+  constexpr std::size_t kNarrowest = 20;
+  if (::isatty(fd) == 0) return std::string(text);
+  const auto width = std::max(text_width(fd), kNarrowest);
+  std::vector<std::string> lines = split(text, '\n');
+  for (auto& line : lines) line = folded_line(line, width);
+  return join(lines, "\n");
+}
 
 void print(std::FILE* stream, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stream);
@@ -39,7 +77,7 @@ void print(std::FILE* stream, std::string_view text) {
 }
 
 void Console::say(std::string_view line) const {
-  if (!quiet) print(text(), for_terminal(line) + "\n");
+  if (!quiet) print(text(), folded(for_terminal(line), ::fileno(text())) + "\n");
 }
 
 void Console::result(std::string_view document) const {
@@ -50,7 +88,7 @@ void Console::result(std::string_view document) const {
 void Console::warn(std::string_view text) const {
   std::string shown;
   for (const char c : for_terminal(text)) shown += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  print(stderr, fmt::format("! {}\n", shown));
+  print(stderr, folded(fmt::format("! {}", shown), STDERR_FILENO) + "\n");
 }
 
 Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
@@ -64,7 +102,7 @@ Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
   console.terminal = ::isatty(fd) != 0 && variable("TERM") != "dumb" && !of_mpirun;
   console.colour = console.terminal && !no_color && variable("NO_COLOR").empty();
   console.ascii = console.terminal && !utf8_locale();
-  console.width = console.terminal ? terminal_width(fd) : 100;
+  console.width = console.terminal ? text_width(fd) : 100;
   return console;
 }
 

@@ -20,6 +20,12 @@ struct Context {
 // Writes and flushes. A closed pipe does not stop the run; main() checks the stream at the end.
 void print(std::FILE* stream, std::string_view text);
 
+// Columns of the terminal behind a descriptor; else those that COLUMNS says; else 100.
+std::size_t text_width(int fd);
+
+// `text` with lines that are broken at blanks where a terminal behind `fd` would break them within words.
+std::string folded(std::string_view text, int fd);
+
 // Where and how text is written. Results go to stdout; with --json they are JSON, and all text goes to
 // stderr.
 struct Console {

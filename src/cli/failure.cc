@@ -2,6 +2,7 @@
 #include "cli/failure.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <new>
@@ -24,7 +25,7 @@ std::string indented(const std::string& message) {
 }
 
 ExitCode fail(ExitCode code, const std::string& message) {
-  print(stderr, for_terminal(fmt::format("paceline: {}", message)) + "\n");
+  print(stderr, folded(for_terminal(fmt::format("paceline: {}", message)), STDERR_FILENO) + "\n");
   return InterruptGuard::flag() ? ExitCode::kInterrupted : code;
 }
 

@@ -2,9 +2,9 @@
 #include "cli/shell_words.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "cli/command_table.h"
+#include "config/flags.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 
@@ -45,15 +45,16 @@ void add_missing(std::vector<std::string>& names, std::vector<std::string> more)
 // Where a plan may hold an option of inference and one of training by the same name, their values are joined.
 void add_flag(std::vector<FlagWords>& flags, const Option& option, unsigned command) {
   auto spellings = config::flag_names(option, command);
-  auto values = values_of(option);
+  auto values = values_of(option), listed = config::listed_flags(option, command);
   const auto same = std::find_if(flags.begin(), flags.end(), [&](const FlagWords& f) {
     return f.spellings.front() == spellings.front();
   });
   if (same != flags.end()) {
     add_missing(same->spellings, std::move(spellings));
+    add_missing(same->offered, std::move(listed));
     return add_missing(same->values, std::move(values));
   }
-  flags.push_back({std::move(spellings), std::move(values), few_words(option.help),
+  flags.push_back({std::move(spellings), std::move(listed), std::move(values), few_words(option.help),
                    option.type != OptionType::kBoolean,
                    option.is_axis() || option.form == config::OptionForm::kList});
 }
@@ -78,16 +79,6 @@ std::vector<std::string> values_of(const Option& option) {
   for (const auto& choice : option.choices)
     if (choice.available) names.emplace_back(choice.name);
   return names;
-}
-
-std::vector<std::string> offered(const FlagWords& flag) {
-  std::vector<std::string> out;
-  for (const auto& name : flag.spellings) {
-    const bool foreign =
-        std::any_of(name.begin() + 1, name.end(), [](unsigned char c) { return std::isupper(c) != 0; });
-    if (!foreign && (name.starts_with("--") || name.size() == 2)) out.push_back(name);
-  }
-  return out;
 }
 
 std::vector<CommandWords> shell_commands() {

@@ -10,6 +10,7 @@ namespace paceline::cli {
 
 struct FlagWords {
   std::vector<std::string> spellings;  // all of them: --engine, --engines
+  std::vector<std::string> offered;    // those that --help lists
   std::vector<std::string> values;     // names that the flag accepts; empty: a number, a text or a file
   std::string help;                    // a few words without characters that a shell interprets
   bool takes_value = false;
@@ -24,9 +25,6 @@ struct CommandWords {
 };
 
 std::vector<CommandWords> shell_commands();
-
-// The spellings worth offering, without those of other tools: lower case, with two dashes or of one letter.
-std::vector<std::string> offered(const FlagWords& flag);
 
 // Names of this tool that the option accepts; empty: a number, a text or a file.
 std::vector<std::string> values_of(const config::Option& option);

@@ -14,7 +14,8 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::size_t kWidth = 100, kColumn = 32;
+constexpr std::size_t kColumn = 32, kNarrowColumn = 8;  // of the descriptions
+constexpr std::size_t kNarrow = 70;                     // below it they begin further left
 
 std::string_view placeholder(const Option& option) {
   switch (option.type) {
@@ -51,13 +52,20 @@ std::string shown_flag(const Option& option, unsigned command) {
 }
 
 // Words of training scripts that mean the same, without the key of the plan.
-std::string other_flags(const Option& option, unsigned command) {
-  if ((command & kTrain) == 0) return {};
+std::vector<std::string> other_names(const Option& option, unsigned command) {
+  std::vector<std::string> others;
+  if ((command & kTrain) == 0) return others;
   const auto names = flag_names(option, command);
   const auto shown = shown_flag(option, command);
-  std::vector<std::string> others;
   for (auto name = names.begin() + 1; name < names.end(); ++name)
     if (is_of_this_house(*name) && *name != shown) others.push_back(*name);
+  return others;
+}
+
+// The same in words, with switches for one of its values.
+std::string other_flags(const Option& option, unsigned command) {
+  if ((command & kTrain) == 0) return {};
+  auto others = other_names(option, command);
   for (const auto& row : shorthands())
     if (row.option == option.name && row.when == "true" && row.key.starts_with("--") &&
         std::any_of(option.choices.begin(), option.choices.end(),
@@ -66,12 +74,15 @@ std::string other_flags(const Option& option, unsigned command) {
   return others.empty() ? "" : fmt::format(" Also: {}.", join(others, ", "));
 }
 
+std::vector<std::string> short_names(const Option& option, unsigned command) {
+  auto names = flag_names(option, command);
+  std::erase_if(names, [](const auto& name) { return name.size() != 2; });
+  return names;
+}
+
 std::string flag_column(const Option& option, unsigned command) {
   std::string shorts;
-  const auto names = flag_names(option, command);
-  for (const auto& name : names) {
-    if (name.size() == 2) shorts += name + ", ";
-  }
+  for (const auto& name : short_names(option, command)) shorts += name + ", ";
   const auto value = placeholder(option);
   std::string column = "  " + shorts + shown_flag(option, command);
   if (!value.empty()) column += fmt::format(" {}{}", value, option.form == OptionForm::kAxis ? ",…" : "");
@@ -107,22 +118,23 @@ std::vector<std::string> unbroken_words(const std::string& text) {
   return words;
 }
 
-std::string wrapped(const std::string& head, const std::string& text) {
+std::string wrapped(const std::string& head, const std::string& text, std::size_t width) {
+  const std::size_t begin = width < kNarrow ? kNarrowColumn : kColumn;
   std::string out = head;
   std::size_t column = width_of(head);
   const auto new_line = [&] {
-    out += "\n" + std::string(kColumn, ' ');
-    column = kColumn;
+    out += "\n" + std::string(begin, ' ');
+    column = begin;
   };
-  if (column + 2 > kColumn) {
+  if (column + 2 > begin) {
     new_line();
   } else {
-    out.append(kColumn - column, ' ');
-    column = kColumn;
+    out.append(begin - column, ' ');
+    column = begin;
   }
   for (const auto& word : unbroken_words(text)) {
-    if (column > kColumn && column + 1 + width_of(word) > kWidth) new_line();
-    if (column > kColumn) out += ' ', ++column;
+    if (column > begin && column + 1 + width_of(word) > width) new_line();
+    if (column > begin) out += ' ', ++column;
     out += word;
     column += width_of(word);
   }
@@ -137,20 +149,29 @@ bool listed_in_help(const Option& option, unsigned command) {
 
 }  // namespace
 
-std::string render_help(unsigned command) {
+std::vector<std::string> listed_flags(const Option& option, unsigned command) {
+  if (!listed_in_help(option, command)) return {};
+  auto flags = short_names(option, command);
+  flags.push_back(shown_flag(option, command));
+  for (auto& name : other_names(option, command)) flags.push_back(std::move(name));
+  return flags;
+}
+
+std::string render_help(unsigned command, std::size_t width) {
   std::string out;
   for (const auto& group : option_groups()) {
     std::string lines;
     for (const auto& option : group.options)
       if (listed_in_help(option, command))
         lines += wrapped(flag_column(option, command),
-                         description(option, command) + other_flags(option, command));
+                         description(option, command) + other_flags(option, command), width);
     if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
   }
   if (command == kRun)
-    out += "\nAny key of the plan:\n" +
-           wrapped("  --section.key=VALUE",
-                   "Overrides it, e.g. --batch 1,8 or --stop.t_max_s=5 (`paceline schema` lists them).");
+    out +=
+        "\nAny key of the plan:\n" +
+        wrapped("  --section.key=VALUE",
+                "Overrides it, e.g. --batch 1,8 or --stop.t_max_s=5 (`paceline schema` lists them).", width);
   return out;
 }
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Help, version, and words that are nearly right."""
 
+import fcntl
 import json
+import os
+import pty
+import struct
 import subprocess
+import termios
 import unittest
 from pathlib import Path
 
@@ -31,6 +36,38 @@ class Help(cli.CliTest):
             self.assert_code(result, 0)
             self.assertRegex(result.out, r"^usage: paceline \w+")
             self.assertIn("--quiet", result.out)
+
+    def test_help_is_as_wide_as_the_terminal(self):
+        """Whole words on lines of that width; words longer than that have a line of their own."""
+        for columns in (60, 80, 118):
+            for command in ("infer", "train", "report", "schema"):
+                text = self.run_cli(command, "--help", env={"COLUMNS": str(columns)}).out
+                long = [line for line in text.splitlines() if len(line) > columns and " " in line.strip() and not line.strip().startswith("[")]
+                self.assertEqual(long, [], (command, columns))
+        self.assertEqual(self.run_cli("infer", "--help", env={"COLUMNS": "80"}).out.split(), self.run_cli("infer", "--help").out.split())
+
+    def test_notices_break_between_words_on_a_terminal(self):
+        text = self.on_terminal(60, "infer", "--model", "tiny_cnn", "--batch", "1", "--batch", "2", "--iterations", "3", "--dry-run")
+        self.assertIn("--batch 2 replaces --batch 1", " ".join(text.split()))
+        self.assertLessEqual(max(map(len, text.split("\n   1  ")[0].splitlines())), 60, text)
+        text = self.on_terminal(60, "infer", "--modle", "tiny_cnn", "--batch-size-of-all", "8", "--iterations-of-all", "3")
+        self.assertLessEqual(max(map(len, text.splitlines())), 60, text)
+
+    def on_terminal(self, columns, *arguments):
+        """What a terminal of that width shows."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = self.start(*arguments, stdout=slave, stderr=slave, env={"TERM": "xterm", "LANG": "C.UTF-8"})
+        os.close(slave)
+        text = b""
+        try:
+            while piece := os.read(master, 65536):
+                text += piece
+        except OSError:
+            pass  # the other end is closed
+        process.wait(timeout=30)
+        return text.decode().replace("\r", "")
 
     def test_help_wins_over_errors(self):
         self.assert_code(self.run_cli("infer", "--batch", "0", "--help"), 0)

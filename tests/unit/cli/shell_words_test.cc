@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "cli/command_table.h"
+
 namespace paceline::cli {
 namespace {
 
@@ -56,9 +58,21 @@ TEST(ShellWords, AFlagKnowsItsValues) {
   EXPECT_FALSE(command("schema").words.empty());
 }
 
-TEST(ShellWords, OnlyOurOwnSpellingsAreOffered) {
-  const FlagWords flag{{"--iterations", "--avgRuns", "-n", "-niter"}, {}, "", true, false};
-  EXPECT_THAT(offered(flag), ElementsAre("--iterations", "-n"));
+TEST(ShellWords, OnlyWhatTheHelpListsIsOffered) {
+  for (const auto& one : commands()) {
+    if (one.summary.empty()) continue;
+    const auto help = command_help(one);
+    const auto words = command(std::string(one.name));
+    for (const auto& flag : words.flags)
+      for (const auto& spelling : flag.offered) {
+        const auto at = help.find(spelling);
+        ASSERT_NE(at, std::string::npos) << one.name << ' ' << spelling;
+      }
+  }
+  EXPECT_THAT(flag(command("infer"), "--concurrency").offered,
+              ElementsAre("--concurrency"));  // not --streams
+  EXPECT_THAT(flag(command("train"), "--steps").offered, Contains("--steps"));
+  EXPECT_TRUE(flag(command("run"), "--batch").offered.empty());
 }
 
 }  // namespace
