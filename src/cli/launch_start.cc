@@ -8,9 +8,11 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "cli/interrupts.h"
 #include "cluster/roll_call.h"
 
@@ -66,9 +68,13 @@ Patience::Patience(double limit_s, std::function<void(const std::string& left)> 
     : thread_([this, limit_s, say = std::move(say)](const std::stop_token& over) {
         std::unique_lock lock(mutex_);
         const auto silent = std::chrono::duration<double>(kSilentS);
-        over_.wait_for(lock, over, silent, [] { return false; });
-        if (!over.stop_requested() && limit_s > kSilentS)
-          say(fmt::format("{:.0f} s left", limit_s - kSilentS));
+        const SteadyClock clock;
+        for (const auto begin = clock.now_ns();;) {
+          over_.wait_for(lock, over, silent, [] { return false; });
+          const double left = limit_s - static_cast<double>(clock.now_ns() - begin) * 1e-9;
+          if (over.stop_requested() || left <= 0) return;
+          say(format_time_left(left) + " left");
+        }
       }) {}
 
 }  // namespace paceline::cli

@@ -38,8 +38,7 @@ void let_the_peer_end_first();
 // The error file in torchrun's own form, with which torchrun shows why the first rank failed.
 void write_error_file(const std::string& reason);
 
-// Says once how much is left of a wait of `limit_s`, when it has lasted for some seconds. The wait is over
-// when this is destroyed.
+// Says every few seconds how much is left of a wait of `limit_s`. The wait is over when this is destroyed.
 class Patience {
  public:
   Patience(double limit_s, std::function<void(const std::string& left)> say);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cli/time_left.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -31,6 +33,8 @@ void LiveFile::run_begins(const run::RunOverview& o) {
 
 void LiveFile::pass_begins(const run::PassInfo& p) {
   const std::scoped_lock lock(mutex_);
+  pass_ = p;
+  pass_began_ns_ = SteadyClock{}.now_ns();
   live_["pass"] = {{"case_id", p.case_id},
                    {"label", p.label},
                    {"kind", p.kind},
@@ -48,6 +52,10 @@ void LiveFile::progress(const pass::ProgressRecord& record) {
   auto figures = pass::progress_record(record).at("progress");
   for (const char* of_notices : {"notice", "fault_ns"}) figures.erase(of_notices);
   live_["progress"] = std::move(figures);
+  const double since_s = static_cast<double>(SteadyClock{}.now_ns() - pass_began_ns_) * 1e-9;
+  const auto left = time_left(pass_, since_s, record);
+  live_["pass"]["seconds_left"] =
+      left && !left->at_most ? nlohmann::json(std::ceil(left->seconds)) : nlohmann::json();
   write_when_due();
 }
 

@@ -30,6 +30,8 @@ class LiveFile : public run::RunObserver {
   std::filesystem::path file_;
   std::int64_t every_ns_;
   nlohmann::json live_;
+  run::PassInfo pass_;
+  std::int64_t pass_began_ns_ = 0;
   std::int64_t next_ns_ = 0;  // on SteadyClock
 };
 

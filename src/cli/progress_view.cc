@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/units.h"
+#include "cli/time_left.h"
 #include "host/process_clock.h"
 #include "report/environment_rows.h"
 #include "report/text_layout.h"
@@ -120,18 +121,18 @@ std::string ProgressView::headline() const {
 void ProgressView::pass_begins(const run::PassInfo& pass) {
   const std::scoped_lock lock(mutex_);
   pass_ = pass;
+  pass_began_ns_ = now_ns();
   drawn_ns_ = 0;
   if (under_way_.empty()) said_ns_ = now_ns();
-  draw(headline() + "   starting");
+  draw(headline() + "   starting", words_of(time_left(pass_, 0, {})));
 }
 
 void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::scoped_lock lock(mutex_);
-  const std::string left =
-      pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
-  const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures_of(r), left);
-  if (!r.steps) return draw(line);
-  draw(line + "   " + words_of(*r.steps), console_.width);
+  const auto left = words_of(time_left(pass_, static_cast<double>(now_ns() - pass_began_ns_) * 1e-9, r));
+  const std::string line = fmt::format("{}   {}  {}", headline(), r.phase, figures_of(r));
+  if (!r.steps) return draw(line, left);
+  draw(line + "   " + words_of(*r.steps), left, console_.width);
 }
 
 void ProgressView::unchecked_figure(const pass::ProgressRecord& record) {
@@ -178,13 +179,16 @@ void ProgressView::case_ends(const result::CaseResult& result) {
       fmt::format("{} {}: {}", on_one_line(result.label), skipped ? "skipped" : "failed", result.reason));
 }
 
-void ProgressView::draw(const std::string& line, std::size_t widest) {
-  under_way_ = line;
+void ProgressView::draw(const std::string& line, const std::string& left, std::size_t widest) {
+  const std::string end = left.empty() ? "" : "   " + left;
+  under_way_ = line + end;
   if (!console_.terminal || console_.quiet) return;
   const std::int64_t now = now_ns();
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
-  line_ = report::truncate(on_one_line(line), std::min<std::size_t>(console_.width, widest) - 1);
+  const auto columns = std::max<std::size_t>(std::min(console_.width, widest), 2) - 1;
+  const auto room = columns - std::min(columns / 2, report::display_width(end));
+  line_ = report::truncate(report::truncate(on_one_line(line), room) + end, columns);
   redraw();
 }
 

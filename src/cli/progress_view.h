@@ -43,7 +43,8 @@ class ProgressView : public run::RunObserver {
   void beside(std::vector<std::string> lines);
 
  private:
-  void draw(const std::string& line, std::size_t widest = 100);
+  // `left` stays in view where the line is cut.
+  void draw(const std::string& line, const std::string& left = "", std::size_t widest = 100);
   void redraw();
   void clear();
   void plain(const std::string& line);
@@ -57,8 +58,9 @@ class ProgressView : public run::RunObserver {
   std::string last_warning_;
   std::int64_t drawn_ns_ = 0;
   std::int64_t said_ns_ = 0;
-  double before_s_ = 0;              // from the start of the process to that of the run
-  std::int64_t began_ns_ = 0;        // the run
+  double before_s_ = 0;        // from the start of the process to that of the run
+  std::int64_t began_ns_ = 0;  // the run
+  std::int64_t pass_began_ns_ = 0;
   run::PassTimes passes_;            // each kind as one phase
   std::string under_way_;            // empty: nothing is running
   std::string line_;                 // as it is drawn

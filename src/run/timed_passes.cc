@@ -24,6 +24,16 @@ double seconds_left(double seconds, std::size_t done, std::size_t of) {
   return done == 0 || of < done ? 0 : seconds / static_cast<double>(done) * static_cast<double>(of - done);
 }
 
+// Of a loop that asks for the next inference when one is done; a schedule has its own.
+void add_limits(PassInfo& info, const pass::PassSpec& spec) {
+  if (traits_of(spec.load.scenario).open_loop) return;
+  const auto& loop = spec.loop;
+  info.samples_planned = loop.iterations.value_or(0);
+  if (loop.iterations) return;
+  info.most_s = static_cast<double>(loop.stop.t_max_ns) * 1e-9;
+  info.fixed_time = loop.stop.t_min_ns == loop.stop.t_max_ns;
+}
+
 }  // namespace
 
 std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) const {
@@ -58,9 +68,10 @@ void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::
     const double samples = traits_of(c.definition.kind).by_ranks
                                ? 0
                                : kind_rules(c.definition.kind).items_per_iteration(c.definition);
-    time_one(c, *slot,
-             {before + done, before + expected, c.result.label, "timed", slot->repetition, left,
-              c.definition.id, samples});
+    PassInfo info{before + done, before + expected, c.result.label, "timed", slot->repetition,
+                  left,          c.definition.id,   samples};
+    add_limits(info, c.base);
+    time_one(c, *slot, info);
     keeper_.keep(c);
   }
 }

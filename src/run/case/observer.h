@@ -2,6 +2,7 @@
 // The interface that hears what happens in a run; printing is left to the layer above.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ struct PassInfo {
   double seconds_left = 0;           // estimate for the whole run; 0: unknown
   std::string case_id{};             // empty: it belongs to none
   double samples_per_iteration = 0;  // of one process; 0: ranks report theirs
+  std::int64_t samples_planned = 0;  // timed samples of this pass; 0: not fixed
+  double most_s = 0;                 // time limit of its loop; 0: none
+  bool fixed_time = false;           // it measures until that limit
 };
 
 // Is told what happens, as it happens. Those that print, write and serve live above this layer.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/time_left.h"
+
 namespace paceline::cli {
 namespace {
 
@@ -11,6 +13,35 @@ pass::LiveSteps steps() {
   s.samples_per_s = 128, s.loss = 2.345, s.slowest = pass::SlowestRank{1, 0.018};
   s.shares.values = {0.0, 0.3, 0.4, 0.5, 0.05, 0.05};
   return s;
+}
+
+pass::ProgressRecord measuring(std::int64_t n, double elapsed_s) {
+  pass::ProgressRecord r;
+  r.phase = "measure", r.n = n, r.elapsed_s = elapsed_s;
+  return r;
+}
+
+TEST(TimeLeft, CountsDownWithinAPass) {
+  run::PassInfo pass;
+  pass.number = 3, pass.of = 4, pass.seconds_left = 60;
+  EXPECT_EQ(words_of(time_left(pass, 0, {})), "1 m 00 s left");
+  EXPECT_EQ(words_of(time_left(pass, 25, measuring(9, 20))), "35 s left");
+  EXPECT_EQ(words_of(time_left(pass, 61, measuring(9, 20))), "");  // slower than those before it
+}
+
+TEST(TimeLeft, OfTheFirstPassFollowsFromItsOwnPace) {
+  run::PassInfo pass;
+  pass.number = 1, pass.of = 1, pass.samples_planned = 20'000;
+  EXPECT_EQ(words_of(time_left(pass, 12, measuring(1'450, 10))), "2 m 08 s left");
+  EXPECT_EQ(words_of(time_left(pass, 2, {})), "");  // it loads
+  pass.of = 2;                                      // the next one takes as long, with its start
+  EXPECT_EQ(words_of(time_left(pass, 12, measuring(10'000, 10))), "32 s left");
+  pass.samples_planned = 0, pass.most_s = 60;
+  EXPECT_EQ(words_of(time_left(pass, 12, measuring(9, 10))), "");
+  pass.of = 1;
+  EXPECT_EQ(words_of(time_left(pass, 12, measuring(9, 10))), "at most 50 s left");
+  pass.fixed_time = true;
+  EXPECT_EQ(words_of(time_left(pass, 12, measuring(9, 10))), "50 s left");
 }
 
 TEST(Figures, OfBlocksAreNoMedianLatency) {
