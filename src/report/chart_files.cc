@@ -9,6 +9,7 @@
 
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "report/chart/plots.h"
 #include "report/chart/svg.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
@@ -45,7 +46,9 @@ void take_charts(const Sections& sections, std::vector<Chart>& charts) {
 }
 
 std::vector<Chart> all_charts(std::span<const ReportRun> runs, const RenderOptions& options) {
-  std::vector<Chart> charts;
+  std::vector<Chart> charts(2);
+  charts[0].id = "latency_comparison", charts[0].plots = latency_plots_of_all_models(runs);
+  charts[1].id = "throughput_comparison", charts[1].plots = throughput_plots_of_all_models(runs);
   take_charts(main_charts(runs), charts);
   take_charts(more_charts(runs), charts);
   for (const Subject* subject : kSubjects)

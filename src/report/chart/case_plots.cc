@@ -21,7 +21,8 @@ namespace {
 struct Figure {
   Cases cases;
   Measured (*of)(const CaseResult&);
-  std::string unit;
+  std::string name, unit;
+  [[nodiscard]] std::string axis() const { return name + ", " + unit; }
   std::vector<std::string> series{};
 };
 
@@ -37,7 +38,7 @@ Plot bars_of(const Figure& figure, const std::string& model, const Cases& cases)
     const std::string words = span_text(m, figure.unit);
     rows.push_back({short_label(entry, model), name_of(entry) + "\n" + words, words, m});
   }
-  return bar_plot(model, figure.unit, std::move(rows));
+  return bar_plot(model, figure.axis(), std::move(rows));
 }
 
 // Batches stand at equal steps; series are set a little apart, so that intervals do not hide each other.
@@ -45,7 +46,7 @@ Plot lines_of(const Figure& figure, const std::string& model, Cases cases,
               const std::vector<std::int64_t>& batches) {
   std::vector<std::string> names, present;
   for (const auto& name : figure.series) place_of(name, names);
-  Plot plot{.title = model, .x = {.title = "batch"}, .y = {.title = figure.unit}};
+  Plot plot{.title = model, .x = {.title = "batch size"}, .y = {.title = figure.axis()}};
   for (const auto batch : batches) plot.x.categories.push_back(std::to_string(batch));
   std::ranges::stable_sort(cases, {}, [](const ReportCase& e) { return e.one->benchmark.batch_per_rank; });
   const auto series = [&](const ReportCase& entry) {
@@ -129,8 +130,8 @@ Plot pareto_plot(const std::string& model, const Cases& cases, const std::vector
   std::vector<std::string> names;
   Plot plot{.title = model,
             .description = "Throughput against latency of " + model,
-            .x = {.title = "p50, ms", .scale = Axis::Scale::kLog10},
-            .y = {.title = unit},
+            .x = {.title = "p50 latency, ms", .scale = Axis::Scale::kLog10},
+            .y = {.title = "throughput, " + unit},
             .lines = {{.points = {}, .colour = "soft", .stroke = Line::Stroke::kDotted}}};
   plot.name = model;
   const bool few = cases.size() <= kMostDrawn;
@@ -153,19 +154,44 @@ Plot pareto_plot(const std::string& model, const Cases& cases, const std::vector
   return plot;
 }
 
+// The time of an inference, of a training step, or of both.
+Figure latencies(std::span<const ReportRun> runs) {
+  const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
+  const auto steps = std::ranges::count_if(cases, [](const auto& e) { return bool{e.one->training}; });
+  const char* name = steps == 0 ? "p50 latency" : steps == std::ssize(cases) ? "p50 step time" : "p50 time";
+  return {cases, [](const CaseResult& c) { return measured(c.headline.p50_ns, kNsToMs); }, name, "ms",
+          series_of(cases)};
+}
+
+Figure throughputs(std::span<const ReportRun> runs) {
+  const Cases cases =
+      measured_cases(runs, [](const CaseResult& c) { return bool{c.throughput.per_s.value}; });
+  return {cases, [](const CaseResult& c) { return measured(c.throughput.per_s); }, "throughput",
+          throughput_head(cases), series_of(cases)};
+}
+
+// One plot of several models, which have one each besides.
+Plots of_all_models(const Figure& figure) {
+  if (models_of(figure.cases).size() < 2) return {};
+  return {bars_of(figure, "", figure.cases)};
+}
+
 }  // namespace
 
 Plots latency_plots(std::span<const ReportRun> runs) {
-  const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
-  return over_batch({cases, [](const CaseResult& c) { return measured(c.headline.p50_ns, kNsToMs); }, "ms",
-                     series_of(cases)});
+  return over_batch(latencies(runs));
 }
 
 Plots throughput_plots(std::span<const ReportRun> runs) {
-  const Cases cases =
-      measured_cases(runs, [](const CaseResult& c) { return bool{c.throughput.per_s.value}; });
-  return over_batch({cases, [](const CaseResult& c) { return measured(c.throughput.per_s); },
-                     throughput_head(cases), series_of(cases)});
+  return over_batch(throughputs(runs));
+}
+
+Plots latency_plots_of_all_models(std::span<const ReportRun> runs) {
+  return of_all_models(latencies(runs));
+}
+
+Plots throughput_plots_of_all_models(std::span<const ReportRun> runs) {
+  return of_all_models(throughputs(runs));
 }
 
 Plots pareto_plots(std::span<const ReportRun> runs) {
@@ -243,8 +269,8 @@ Plots memory_plots(std::span<const ReportRun> runs) {
   }
   Plots plots;
   for (auto& [device, rows] : places) {
-    plots.push_back(
-        bar_plot("", device ? gpu_memory_head(cases) : "MB above the state before load", std::move(rows)));
+    plots.push_back(bar_plot("", device ? gpu_memory_head(cases) : "memory, MB above the state before load",
+                             std::move(rows)));
     if (places.size() > 1) plots.back().name = device ? "GPU" : "host";
   }
   return plots;

@@ -44,7 +44,7 @@ void add_curve(const MachineCourse& course, const MachineCurve& curve, std::size
 Plot plot_of(const MachineCourse& course, const std::string& chart, const std::string& unit) {
   Plot plot{.title = chart,
             .description = fmt::format("{} of {} over time, in {}", chart, on_one_line(course.host), unit),
-            .x = {.title = "s"},
+            .x = {.title = "time, s"},
             .y = {.title = unit},
             .height = 130,
             .name = chart};

@@ -44,7 +44,7 @@ Plot distribution_plot(const ReportCase& entry, const std::string& title, const 
   Plot plot{.title = title,
             .description =
                 fmt::format("Distribution of {} of {}", plural(std::ssize(values), "sample"), name_of(entry)),
-            .x = {.title = "ms", .from_zero = false},
+            .x = {.title = "time, ms", .from_zero = false},
             .y = {.title = "samples", .whole = true},
             .height = 200};
   if (h.beyond > 0)
@@ -95,7 +95,7 @@ Plot course_plot(const ReportCase& entry, const std::vector<Sample>& samples,
   const auto kept = decimate(values, max_points);
   Plot plot{.description = "Latencies over time of " + name_of(entry),
             .x = {.title = "sample; lines are medians", .from_zero = false},
-            .y = {.title = "ms", .from_zero = false},
+            .y = {.title = "time, ms", .from_zero = false},
             .height = 200};
   Line medians{.points = {}};
   bool noisy = false;

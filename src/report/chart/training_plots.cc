@@ -150,7 +150,8 @@ Line family_line(const OverRanks& figure, const Family& family, std::size_t inde
 // A line per family. Without lines where nothing was measured twice.
 Plot plot_over(const std::string& title, const std::string& members, const std::vector<Family>& families,
                const OverRanks& figure) {
-  Plot plot{.title = title, .x = {.title = members, .from_zero = false}, .y = {.title = figure.unit}};
+  const auto axis = (figure.unit.ends_with("/s") ? "throughput, " : "") + figure.unit;
+  Plot plot{.title = title, .x = {.title = members, .from_zero = false}, .y = {.title = axis}};
   plot.name = title;
   std::vector<std::string> names;
   for (const Family& family : families) names.push_back(without_ranks(name_of(family.cases.front())));

@@ -49,7 +49,7 @@ TEST(Plots, CasesHaveTheirIntervalsInShownUnits) {
   const auto& first = latency[0].lines.at(0).points.at(0);
   EXPECT_DOUBLE_EQ(first.y, 54.1);
   EXPECT_DOUBLE_EQ(first.y_low, 53.018);
-  EXPECT_EQ(throughput_plots(runs)[0].y.title, "images/s");
+  EXPECT_EQ(throughput_plots(runs)[0].y.title, "throughput, images/s");
   EXPECT_DOUBLE_EQ(memory_plots(runs)[0].rectangles.at(0).x_to, 312);
   const auto speedups = speedup_plots(runs);
   EXPECT_EQ(speedups[0].y.categories.size(), speedups[0].lines[1].points.size());
@@ -522,6 +522,14 @@ TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
   }
   EXPECT_TRUE(std::ranges::count(names, "memory"));
   EXPECT_TRUE(std::ranges::count(names, "latency_comparison-resnet50"));
+  for (const char* of_all_models : {"latency_comparison", "throughput_comparison"}) {
+    const auto file = std::ranges::find(inference.files, of_all_models, &ChartFile::name);
+    ASSERT_NE(file, inference.files.end()) << of_all_models;
+    for (const char* model : {"resnet50", "vit_b_16"})
+      EXPECT_NE(file->svg.find(model), std::string::npos) << model;
+  }
+  const auto latency = std::ranges::find(inference.files, "latency_comparison", &ChartFile::name);
+  EXPECT_NE(latency->svg.find("p50 latency, ms"), std::string::npos);
   EXPECT_TRUE(std::ranges::count(names, "samples-resnet50-eager-fp32-b1-course"));
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
