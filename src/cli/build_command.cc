@@ -46,6 +46,21 @@ namespace {
 constexpr std::array kEngineOptions{"workspace", "dla", "freezing"};
 constexpr const char* kTimingCache = "timing_cache";  // likewise, but a file
 
+// Where no engine is named it is the one whose files end as the output does: "--output r.plan".
+void imply_engine(config::FlagSet& flags) {
+  const auto output = std::ranges::find(flags.settings, "output", &config::RawSetting::name);
+  if (flags.has("engine") || output == flags.settings.end() || output->values.empty()) return;
+  const fs::path file = output->values.front().text;
+  for (const auto& engine : config::declared_engines()) {
+    if (std::ranges::find(engine.builds, file.extension().string()) == engine.builds.end()) continue;
+    config::RawSetting implied = *output;
+    implied.name = "engine";
+    implied.values.front().text = engine.name;
+    flags.settings.push_back(std::move(implied));
+    return;
+  }
+}
+
 config::FlagSet read_flags(const Context& context) {
   auto flags = config::parse_flags(context.arguments, config::kBuild);
   const auto given = std::find_if(flags.settings.rbegin(), flags.settings.rend(),
@@ -54,6 +69,7 @@ config::FlagSet read_flags(const Context& context) {
     const std::string file = given->values.at(0).text;
     flags = config::with_engine_config(flags, read_foreign(file, Foreign::kEngineConfig), file);
   }
+  imply_engine(flags);
   return flags;
 }
 

@@ -78,7 +78,8 @@ class Reader {
  public:
   Reader(FlagSet& into, std::string file) : into_(into), file_(std::move(file)) {}
 
-  void read_file(const Json& root) {
+  void read_file(Json root) {
+    for (auto& [key, message] : settle_switches(root)) report(key, std::move(message));
     if (const auto name = root.find(kInputName); name != root.end() && name->is_string()) input_name_ = *name;
     read("", root);
   }
@@ -98,7 +99,11 @@ class Reader {
   }
 
   void read_entry(const std::string& key, const Json& value) {
-    const auto translated = translated_entry(key, value);
+    auto translated = translated_entry(key, value);
+    if (const std::string plain(without_place_ending(key)); !translated && !find_key(key) && plain != key) {
+      translated = translated_entry(plain, value);
+      if (!translated && find_key(plain)) translated.emplace({EngineConfigEntry{plain, value}});
+    }
     if (!translated) return read_option(key, key, value);
     for (const auto& [option, meant] : *translated) read_option(option, key, meant);
   }

@@ -21,4 +21,16 @@ struct EngineConfigEntry {
 std::optional<std::vector<EngineConfigEntry>> translated_entry(std::string_view key,
                                                                const nlohmann::json& value);
 
+// "calib_cache" for "calib_cache_path"; another key as it is.
+std::string_view without_place_ending(std::string_view key);
+
+// What is said of a key instead of taking it.
+struct EngineConfigAnswer {
+  std::string key, message;
+};
+
+// Resolves keys that say something only together with others, and removes them: {"use_dla": false} of a core,
+// and {"max_batch_size": 32}, which agrees with the largest shapes or is answered.
+std::vector<EngineConfigAnswer> settle_switches(nlohmann::json& root);
+
 }  // namespace paceline::config

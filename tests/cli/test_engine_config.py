@@ -57,6 +57,31 @@ class Example(cli.CliTest):
             self.assert_code(done, 77)
             self.assertNotIn("theirs.json", done.err)
 
+    def build(self, config, *arguments):
+        file = self.write("theirs.json", json.dumps(config))
+        return self.run_cli("build", "--config", file, *arguments, env={"TENSORRT_ROOT": str(self.folder)})
+
+    def test_an_output_names_its_engine(self):
+        for flag in ("--out=m.plan", "--saveEngine=m.engine"):
+            done = self.run_cli("build", "--model", "resnet50", flag.replace("=", " ").split()[0], flag.split("=")[1], env={"TENSORRT_ROOT": str(self.folder)})
+            self.assert_code(done, 77)
+            self.assertNotIn("openvino", done.err, flag)
+
+    def test_switches_lists_and_paths_of_older_files(self):
+        sizes = {"min": [1, 3, 224, 224], "opt": [8, 3, 224, 224], "max": [16, 3, 224, 224]}
+        for keys in ({"use_dla": True, "dla_core": 1}, {"use_dla": True}, {"enable_dla": False, "dla_core": 0}, {"dla": {"enabled": True, "core": 1}},
+                     {"dla": {"enabled": False}, "allow_gpu_fallback": True}, {"int8_calibration_cache_path": "c.cache"}, {"timing_cache_path": "t.cache"},
+                     {"profiles": [{"name": "input", **sizes}], "max_batch_size": 16}, {"optimization_profiles": [{"input": sizes}]},
+                     {"max_shape": [16, 3, 224, 224], "opt_shape": [8, 3, 224, 224], "max_batch_size": 16}):
+            done = self.build({"model": "resnet50", "engine": "m.plan", **keys})
+            self.assert_code(done, 77)
+            self.assertNotIn("theirs.json", done.err, keys)
+
+    def test_what_an_engine_does_not_have_is_answered(self):
+        self.assert_error(self.build({"model": "resnet50", "engine": "m.plan", "max_batch_size": 64}), 2, "'max_batch_size': 64", '"max_shapes"', '"batch": 64')
+        self.assert_error(self.build({"model": "resnet50", "engine": "m.plan", "gpu_fallback": False}), 2, "'gpu_fallback'", "leave it out")
+        self.assert_error(self.build({"model": "resnet50", "engine": "m.plan", "dla": {"kore": 1}}), 2, "'dla'")
+
     def test_flags_of_trtexec(self):
         built = ["build", "--engine", "tensorrt", "--onnx", "resnet50", "--saveEngine=m.plan", "--memPoolSize=workspace:4096", "--allowGPUFallback", "--skipInference"]
         for flag in ("--fp16", "--int8", "--bf16", "--noTF32"):
