@@ -53,6 +53,18 @@ void check_metric(const Gate& gate) {
   refuse(gate.expression, fmt::format("unknown metric '{}'; {}", gate.metric, hint));
 }
 
+// "0.85", or "85%" of a metric without a unit, such as a share.
+double parse_bound(const Gate& gate, std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const auto value = parse_double(percent ? trim(text.substr(0, text.size() - 1)) : text);
+  if (!value) refuse(gate.expression, fmt::format("'{}' is not a number; write {}", text, kForm));
+  const auto unit = result::find_metric(gate.metric)->unit;
+  if (percent && unit != "1")
+    refuse(gate.expression,
+           fmt::format("'{}': {} is in {}, not a share; write {:g}", text, gate.metric, unit, *value));
+  return percent ? *value / 100 : *value;
+}
+
 void parse_left(Gate& gate, std::string_view left) {
   const auto at = left.find('@');
   gate.metric = trim(left.substr(0, at));
@@ -168,11 +180,9 @@ Gate parse_gate(std::string_view expression) {
   for (const Operator& op : kOperators)
     if (gate.op.empty() && rest.starts_with(op.sign)) gate.op = op.sign;
   const std::string_view bound = trim(rest.substr(gate.op.size()));
-  const auto value = parse_double(bound);
-  if (!value) refuse(gate.expression, fmt::format("'{}' is not a number; write {}", bound, kForm));
-  gate.bound = *value;
   parse_left(gate, trim(std::string_view(gate.expression).substr(0, sign)));
   check_metric(gate);
+  gate.bound = parse_bound(gate, bound);
   return gate;
 }
 

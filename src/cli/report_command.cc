@@ -91,11 +91,15 @@ std::vector<std::string> with_its_profile(const std::string& path) {
   return {(best / newest_run_id(best)).string(), (profiles / profile).string()};
 }
 
-// "report generate -s DIR" and "report DIR" mean the same.
+constexpr const char* kUsualSource = "results";  // where runs are written by default
+
+// "report generate -s DIR" and "report DIR" mean the same, and "report generate" alone is about ./results.
 std::vector<std::string> source_paths(const config::FlagSet& flags, const config::Settings& options) {
   auto paths = options.texts("source");
   for (const auto& word : flags.positionals)
     if (word != "generate") paths.push_back(word);
+  const bool generates = std::ranges::find(flags.positionals, "generate") != flags.positionals.end();
+  if (paths.empty() && generates && fs::is_directory(kUsualSource)) paths.emplace_back(kUsualSource);
   if (paths.empty())
     throw Error(
         ErrorCode::kUsage,

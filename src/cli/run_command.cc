@@ -256,6 +256,18 @@ result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directo
   return run::run_plan(std::move(setup), directory, observers, InterruptGuard::flag(), processes);
 }
 
+// torchrun's own parser takes --monitor for one of its flags, so a variable says the same.
+bool is_monitored(const config::Settings& options) {
+  const auto environment = own_environment();
+  const auto said = environment.find("PACELINE_MONITOR");
+  if (options.flag("monitor") || said == environment.end() || said->second.empty() || said->second == "0")
+    return options.flag("monitor");
+  if (said->second == "1") return true;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("PACELINE_MONITOR '{}': 1 records the machine as --monitor does, 0 does not",
+                          said->second));
+}
+
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console,
                    std::function<std::string(const result::RunResult&)> next = {}) {
@@ -270,7 +282,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
     set_damaged_summary_aside(directory.path(), view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   std::optional<MachineWatch> machine;
-  if (p.options.flag("monitor")) machine.emplace(directory.path(), console, view);
+  if (is_monitored(p.options)) machine.emplace(directory.path(), console, view);
   auto result = run_watched(std::move(setup), directory, view, tool ? &*tool : nullptr);
   machine.reset();
   if (tool && !InterruptGuard::flag()) tool->collect(result, console);

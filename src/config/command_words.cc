@@ -57,10 +57,21 @@ void report(FlagSet& flags, const LooseWord& word, std::string message) {
   flags.problems.push_back(diagnostic({shown_value(word.text), 0, 0}, std::move(message)));
 }
 
+// Without the "run" of "benchmark run --config PLAN.yaml", which says once more what the command does.
+std::vector<LooseWord> without_action(std::vector<LooseWord> words, FlagSet& flags) {
+  const bool again = flags.command == kRun && !words.empty() && words.front().text == "run" &&
+                     (words.size() > 1 || named_plan(flags));
+  if (!again) return words;
+  words.erase(words.begin());
+  flags.positionals.erase(flags.positionals.begin());
+  return words;
+}
+
 }  // namespace
 
-void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
+void check_words(const std::vector<LooseWord>& all, FlagSet& flags) {
   const CommandRow* command = find_command_row(flags.command);
+  const auto words = without_action(all, flags);
   if (!command || words.size() <= command->most_words) {
     const RawSetting* plan =
         command && command->most_words == 1 && !words.empty() ? named_plan(flags) : nullptr;

@@ -241,6 +241,7 @@ class FlagParser {
       value = next_ < arguments_.size() && is_truth(arguments_[next_]) ? arguments_[next_++] : "true";
     else if (!has_value)
       value = value_of_unknown(false);
+    flags_.implied.push_back(typed_remark(*row, flag));
     const auto words = remark_text(*row, negated ? "--" + flag.substr(5) : flag, value);
     if (words.empty()) return true;
     if (row->refused)

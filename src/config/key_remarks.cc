@@ -29,7 +29,7 @@ constexpr std::array kRemarks{
     KeyRemark{"model.pretrained", "", kTraining, "false",
               "write weights: FILE.safetensors, or --weights FILE.safetensors", kNotUsable},
     KeyRemark{"training.compile,training.compile.enabled", "--compile", kTraining, "false",
-              "torch.compile is not available; leave it out", kNotUsable},
+              "torch.compile is not available, and the model is trained without it"},
     KeyRemark{"training.compile.mode", "", kTraining, "*", "it is read with training.compile.enabled"},
     KeyRemark{"training.log_interval,benchmark.log_interval,run.log_interval", "--log-interval",
               kTraining | kPlanLevel, "", "progress is shown by time, and every step is in samples.csv"},
@@ -101,6 +101,18 @@ const KeyRemark* find_flag_remark(std::string_view flag, unsigned command) {
            (has_name(with_dashes(r.flags), typed) || has_name(with_dashes(r.keys), typed.substr(2)));
   });
   return row == kRemarks.end() ? nullptr : row;
+}
+
+RawSetting typed_remark(const KeyRemark& row, std::string_view flag) {
+  RawSetting typed;
+  typed.name = row.keys;
+  typed.written = flag;
+  typed.on_command_line = true;
+  return typed;
+}
+
+bool stands_for_remark(const RawSetting& implied) {
+  return std::ranges::any_of(kRemarks, [&](const KeyRemark& row) { return row.keys == implied.name; });
 }
 
 bool is_switch(const KeyRemark& row) {

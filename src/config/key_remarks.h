@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "config/raw_setting.h"
+
 // Keys and flags of training suites that set nothing here: each is answered with one line.
 namespace paceline::config {
 
@@ -25,6 +27,11 @@ const KeyRemark* find_key_remark(std::string_view key, unsigned kinds);
 bool has_key_remarks(std::string_view section, unsigned kinds);
 // The row of a flag for a command ('_' equals '-'); nullptr when there is none.
 const KeyRemark* find_flag_remark(std::string_view flag, unsigned command);
+
+// Of a flag that was typed, kept among the implied settings: it has no option, and wins over the row's key in
+// a plan.
+RawSetting typed_remark(const KeyRemark& row, std::string_view flag);
+bool stands_for_remark(const RawSetting& implied);
 
 bool is_switch(const KeyRemark& row);
 // "data.pin_memory: true has no effect: …"; empty where the value agrees with what is done. Without a value

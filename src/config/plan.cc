@@ -10,6 +10,7 @@
 
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "config/key_remarks.h"
 #include "config/kind_in_plan.h"
 #include "config/plan_reader.h"
 #include "config/plan_text.h"
@@ -47,6 +48,11 @@ std::vector<RawSetting> chosen(std::span<const RawSetting> settings, unsigned ki
   return out;
 }
 
+bool exclude_each_other(std::string_view one, std::string_view other, unsigned kinds) {
+  const Option *a = row_of(one, kinds), *b = row_of(other, kinds);
+  return a && b && (a->excludes == b->name || b->excludes == a->name);
+}
+
 bool opens_names(const Settings& plan_settings) {
   return !plan_settings.list("plugin").empty();
 }
@@ -81,7 +87,9 @@ class Assembler {
 
   std::vector<RawSetting> with_flags(std::vector<RawSetting> settings, unsigned kinds) const {
     for (const auto& flag : chosen(flags_.settings, kinds)) {
-      const auto same = [&](const RawSetting& s) { return s.name == flag.name && !s.on_command_line; };
+      const auto same = [&](const RawSetting& s) {
+        return !s.on_command_line && (s.name == flag.name || exclude_each_other(s.name, flag.name, kinds));
+      };
       settings.erase(std::remove_if(settings.begin(), settings.end(), same), settings.end());
       settings.push_back(flag);
     }
@@ -153,6 +161,14 @@ class Assembler {
   std::vector<std::string> remarks_;  // of inputs
 };
 
+Overridden overridden_by(const FlagSet& flags) {
+  Overridden names;
+  for (const auto& setting : flags.settings) names.insert(setting.name);
+  for (const auto& implied : flags.implied)
+    if (stands_for_remark(implied)) names.insert(implied.name);
+  return names;
+}
+
 // torchrun gives the world as two numbers. Text that is not a number is left to the options to refuse.
 FlagSet with_world_size(FlagSet flags) {
   const auto find = [&](std::string_view name) {
@@ -190,7 +206,7 @@ Plan load_plan_text(std::string_view yaml, const std::string& source, const Flag
   const YamlNode root = parse_yaml(yaml, source);
   const FlagSet with_world = with_world_size(overrides);
   Assembler assembler(with_world, extra);
-  RawPlan raw = read_plan(root, assembler.problems());
+  RawPlan raw = read_plan(root, assembler.problems(), overridden_by(with_world));
   Plan plan = assembler.assemble(std::move(raw), source);
   return checked(std::move(plan), assembler.problems(), ErrorCode::kConfig);
 }

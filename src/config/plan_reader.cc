@@ -43,6 +43,7 @@ class SettingReader {
     return std::move(settings_);
   }
   [[nodiscard]] std::vector<std::string> remarks() const { return remarks_; }
+  void skip(const Overridden& overridden) { overridden_ = &overridden; }
   // Marks a key that the caller reads itself.
   void ignore(std::string_view key) { ignored_ = key; }
 
@@ -83,6 +84,7 @@ class SettingReader {
     const auto section = section_keys(path, kinds_);
     const KeyRemark* remark = find_key_remark(path, kinds_);
     const bool is_section = !section.empty() || has_key_remarks(path, kinds_);
+    if (is_overridden(option ? option->name : remark ? remark->keys : "")) return;
     if (value.kind == Kind::kNull) {
       if (!option && !remark && !is_section && !is_shorthand(path, kinds_)) return report_unknown(path, key);
       const bool missing = value.text.empty();  // it is there, though wrong
@@ -99,6 +101,10 @@ class SettingReader {
     if (section.empty()) return report_unknown(path, key);
     report(value.place, fmt::format("{} where a section belongs: '{}' has {}", shape_name(value.kind), path,
                                     join(section, ", ")));
+  }
+
+  [[nodiscard]] bool is_overridden(std::string_view name) const {
+    return overridden_ && !name.empty() && overridden_->contains(name);
   }
 
   // null is an option that is not set; a missing value is a mistake.
@@ -193,6 +199,7 @@ class SettingReader {
   std::string where_;  // "in an inference workload"
   std::vector<Diagnostic>& problems_;
   std::string_view ignored_;
+  const Overridden* overridden_ = nullptr;
   std::vector<RawSetting> settings_;
   std::vector<std::string> remarks_;
 };
@@ -234,7 +241,8 @@ std::string where_text(std::optional<WorkloadKind> kind) {
                      name);
 }
 
-RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Diagnostic>& problems) {
+RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, const Overridden& overridden,
+                          std::vector<Diagnostic>& problems) {
   RawWorkload workload;
   workload.place = map.place;
   workload.kind = kind_of(map, problems);
@@ -242,6 +250,7 @@ RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Di
   SettingReader reader(kinds | plan_bit, where_text(workload.kind), problems);
   if (!workload.kind && member(map, "kind") && member(map, "kind")->kind == Kind::kScalar)
     reader.ignore("kind");
+  reader.skip(overridden);
   workload.settings = reader.read(map);
   workload.remarks = reader.remarks();
   return workload;
@@ -260,17 +269,18 @@ RawPlan split_levels(RawWorkload workload) {
 
 }  // namespace
 
-RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems) {
+RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems, const Overridden& overridden) {
   if (root.kind != Kind::kMap) {
     problems.push_back(diagnostic(
         root.place, fmt::format("a plan is a map of keys, and this is {}", shape_name(root.kind))));
     return {};
   }
   const YamlNode* list = member(root, "workloads");
-  if (!list) return split_levels(read_workload(root, kPlanLevel, problems));
+  if (!list) return split_levels(read_workload(root, kPlanLevel, overridden, problems));
   RawPlan plan;
   SettingReader reader(kPlanLevel, "beside 'workloads'", problems);
   reader.ignore("workloads");
+  reader.skip(overridden);
   plan.settings = reader.read(root);
   plan.remarks = reader.remarks();
   if (list->kind != Kind::kList || list->items.empty())
@@ -284,7 +294,7 @@ RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems) {
   for (const auto& item : list->items) {
     if (list->kind != Kind::kList) break;
     if (item.kind == Kind::kMap)
-      plan.workloads.push_back(read_workload(item, 0, problems));
+      plan.workloads.push_back(read_workload(item, 0, overridden, problems));
     else
       problems.push_back(diagnostic(
           item.place, fmt::format("{} where a workload (a map of keys) belongs", shape_name(item.kind))));

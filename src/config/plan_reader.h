@@ -2,6 +2,7 @@
 // Resolves the keys of a plan to option rows, with hints for unknown ones.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,12 @@ struct RawPlan {
   std::vector<RawWorkload> workloads;
 };
 
+// Names of options, and first keys of remarks, that the command line sets: what a plan says of them does not
+// count, right or wrong.
+using Overridden = std::set<std::string, std::less<>>;
+
 // Adds every unknown, misplaced, duplicate or malformed key to `problems`.
-RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems);
+RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems, const Overridden& overridden = {});
 
 // Row of a raw setting; "env.NAME" finds the row of env.
 const Option* row_of(std::string_view name, unsigned kinds);

@@ -141,6 +141,12 @@ template <Number Training::*Field>
 MetricValue training_number(const CaseResult& c) {
   return c.training ? plain((*c.training).*Field) : MetricValue{{}, {}, {}, kNoTraining};
 }
+// One rank without DDP waits for nobody.
+template <Number Training::*Field>
+MetricValue waiting_share(const CaseResult& c) {
+  const bool alone = c.training && !c.training->ddp && c.training->ranks.size() == 1;
+  return alone ? MetricValue{0.0, {}, {}, {}} : training_number<Field>(c);
+}
 MetricValue total_s(const CaseResult& c) {
   return c.training ? plain(c.training->total_ns, kToS) : MetricValue{{}, {}, {}, kNoTraining};
 }
@@ -279,6 +285,9 @@ constexpr std::array kMetrics{
            kDevices, of_devices<&DeviceState::sm_clock_mean_mhz, DeviceSum::kSmallest>},
     Metric{"sm_clock_min_mhz", "lowest clock", "MHz", kHigh, "Lowest clock that was read of a device.",
            kDevices, of_devices<&DeviceState::sm_clock_min_mhz, DeviceSum::kSmallest>},
+    Metric{"gpu_utilization", "GPU busy", "1", kHigh,
+           "Share of the time in which a kernel ran, as the driver says; of several devices the smallest.",
+           kDevices, of_devices<&DeviceState::utilization_mean, DeviceSum::kSmallest>},
     Metric{"power_w", "power", "W", kLow, "Mean power of the boards together.", kDevices,
            of_devices<&DeviceState::power_mean_w, DeviceSum::kAll>},
     Metric{"power_max_w", "highest power", "W", kLow, "Highest power that was read of a board.", kDevices,
@@ -440,14 +449,14 @@ constexpr std::array kMetrics{
     Metric{"exposed_share", "exposed", "1", kLow,
            "Training with DDP: share of the mean step in which the typical rank waits for communication "
            "that the backward pass did not hide, or for late ranks.",
-           "parts-of-a-step", training_number<&Training::exposed_share>},
+           "parts-of-a-step", waiting_share<&Training::exposed_share>},
     Metric{"communication_share", "communication", "1", kLow,
            "Training with DDP: share of the mean step in which gradients are exchanged after every rank was "
            "ready.",
-           "parts-of-a-step", training_number<&Training::communication_share>},
+           "parts-of-a-step", waiting_share<&Training::communication_share>},
     Metric{"straggler_wait_share", "late ranks", "1", kLow,
            "Training with DDP: share of the mean step in which the typical rank waits for late ones.",
-           "parts-of-a-step", training_number<&Training::straggler_wait_share>},
+           "parts-of-a-step", waiting_share<&Training::straggler_wait_share>},
     Metric{"overlap_ratio", "overlap", "1", kHigh,
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            "parts-of-a-step", training_number<&Training::overlap_ratio>},

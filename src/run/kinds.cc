@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "config/idle_options.h"
@@ -56,13 +58,15 @@ std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(std:
 
 void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
                   const EngineDirectory& engines, int hosts, RunObserver& observer) {
+  std::set<std::string> told;
   for (const auto& row : kKinds) {
     const auto& rules = row.rules();
     for (const auto& words : config::without_effect(plan, cases, row.kind, rules.auto_device(engines)))
       observer.warning("no effect here: " + words);
     for (const auto& c : cases) {
       if (c.kind != row.kind || !c.not_available.empty()) continue;
-      if (const auto words = rules.warning(c, engines, hosts); !words.empty()) observer.warning(words);
+      if (const auto words = rules.warning(c, engines, hosts); !words.empty() && told.insert(words).second)
+        observer.warning(words);
     }
   }
 }

@@ -102,8 +102,59 @@ profiling: {enabled: false}
         self.assertNotIn("--pin-memory", result.err)
 
     def test_what_cannot_be_done_is_refused(self):
-        self.assert_error(self.train("--training.compile.enabled=true", code=2), 2, "--training.compile.enabled", "torch.compile is not available; leave it out")
+        self.assert_error(self.train("--model.pretrained", "true", code=2), 2, "--model.pretrained", "write weights: FILE.safetensors")
         self.assert_error(self.train("--training.presision", "bf16", code=2), 2, "did you mean '--training.precision'?")
+
+
+    def dry(self, text, *arguments, code=0):
+        self.write("own.yaml", text)
+        result = self.run_cli("train", "--config", "own.yaml", "--dry-run", *arguments)
+        self.assert_code(result, code)
+        return result
+
+    def test_a_compiled_model_is_trained_without_it(self):
+        text = "training: {epochs: 1, compile: {enabled: true}}\nmodel: {name: tiny_cnn}\n"
+        self.assertIn("training.compile.enabled 'true' has no effect: torch.compile is not available", self.dry(text).err)
+        self.assertNotIn("compile", self.dry(text, "--training.compile.enabled=false").err)
+
+    def test_the_command_line_wins_over_what_a_file_says(self):
+        self.dry("training: {epochs: 1}\nmodel: {name: tiny_cnn, pretrained: true}\n", code=2)
+        self.dry("training: {epochs: 1}\nmodel: {name: tiny_cnn, pretrained: true}\n", "--model.pretrained=false")
+        self.dry("training: {epochs: 1, precision: {name: amp}}\nmodel: {name: tiny_cnn}\n", "--training.precision=fp32")
+
+    def test_a_typed_length_replaces_the_one_of_a_file(self):
+        for length, flag in (("measure_steps: 9", "--benchmark.measure_seconds=2"), ("measure_seconds: 9", "--measure-steps=7"),
+                             ("measure_by: steps, measure_steps: 9, measure_seconds: 5", "--measure-seconds=2")):
+            self.dry(f"training: {{lr: 0.1}}\nmodel: {{name: tiny_cnn}}\nbenchmark: {{{length}}}\n", flag)
+
+    def test_nccl_without_a_gpu_is_gloo(self):
+        for ranks in ("1", "2"):
+            result = self.dry("training: {lr: 0.1}\nmodel: {name: tiny_cnn}\ndistributed: {backend: nccl}\n", "--ranks", ranks)
+            self.assertIn("it uses gloo", result.err)
+
+    def test_a_missing_folder_of_data_is_filled(self):
+        text = "training: {{lr: 0.1}}\nmodel: {{name: tiny_cnn}}\ndata: {{source: {}, path: {}}}\n"
+        self.assertIn("data.path 'new/set' does not exist: cifar10 is fetched into it", self.dry(text.format("cifar10", "new/set")).err)
+        self.assertIn("does not exist; check the path", self.dry(text.format("cifar10", "new/set.tar.gz"), code=2).err)
+
+    def test_another_profiler_of_a_plan_is_answered_before_the_run(self):
+        result = self.dry("training: {lr: 0.1}\nmodel: {name: tiny_cnn}\nprofiling: {enabled: true, tool: nsys}\n")
+        self.assertIn("nothing is profiled: the profile pass of a plan is Kineto's", result.err)
+
+    def test_one_rank_waits_for_nobody_and_a_variable_monitors_it(self):
+        self.env["PACELINE_MONITOR"] = "1"
+        self.train("--training.epochs=1", "--data.synthetic_samples", "64", "--expect", "exposed_share <= 10%")
+        run = self.only_run("out")
+        self.assertEqual(self.summary(run)["gates"][0]["verdict"], "met")
+        self.assertTrue((run / "monitor.jsonl").is_file())
+
+    def test_words_of_other_suites(self):
+        self.write("own.yaml", "training: {lr: 0.1}\nmodel: {name: tiny_cnn}\n")
+        self.assert_code(self.run_cli("benchmark", "run", "--config", "own.yaml", "--dry-run"), 0)
+        self.assert_code(self.run_cli("profile", "-g", "1", "-d", "3", "--model", "tiny_cnn", "--dry-run"), 0)
+        for gate in ("efficiency >= 85%", "exposed_share <= 10 %", "gpu_utilization >= 85%"):
+            self.assert_code(self.run_cli("train", "--config", "own.yaml", "--expect", gate, "--dry-run"), 0)
+        self.assert_error(self.run_cli("train", "--config", "own.yaml", "--expect", "p50_ms <= 5%", "--dry-run"), 2, "p50_ms is in ms, not a share")
 
 
 class RawInputs(cli.CliTest):
@@ -129,6 +180,10 @@ class ReportFolders(cli.CliTest):
         for output in ("study", "slash.d/"):
             self.assert_code(self.run_cli("report", "-s", self.only_run(), "--format", "study,csv", "--output", output), 0)
             self.assertEqual(sorted(p.name for p in (self.folder / output).iterdir()), ["benchmark_results.csv", "report.csv"])
+
+    def test_the_results_here_are_the_usual_source(self):
+        self.assert_code(self.run_cli("report", "generate", "--format", "html", "-o", "new/dir/x.html"), 0)
+        self.assertTrue((self.folder / "new/dir/x.html").is_file())
 
     def test_a_name_with_one_and_an_existing_file_are_files(self):
         self.write("plain", "")

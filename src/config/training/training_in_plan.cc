@@ -32,6 +32,14 @@ void drop_unmeasured(std::vector<RawSetting>& settings) {
     return s.name == "benchmark.measure_by" && s.values.size() == 1;
   });
   if (chosen == settings.end()) return;
+  const auto typed = [](const RawSetting& s) {
+    return s.on_command_line &&
+           (s.name == "benchmark.measure_steps" || s.name == "benchmark.measure_seconds");
+  };
+  if (!chosen->on_command_line && std::ranges::any_of(settings, typed)) {
+    settings.erase(chosen);
+    return;
+  }
   const bool by_time = chosen->values.front().text == "time";
   if (!by_time && chosen->values.front().text != "steps") return;
   const std::string_view dropped = by_time ? "benchmark.measure_steps" : "benchmark.measure_seconds";

@@ -60,11 +60,17 @@ bool has_folders(const std::string& path) {
   return static_cast<bool>(error);  // reading it will report the error
 }
 
+// Whether a published archive is fetched into the missing path: not where it names a file.
+bool is_fetched_to(const std::string& path, const DataSource& source) {
+  return source.path == DataSource::Path::kEither && !ends_as(path, ".gz,.tgz,.bin");
+}
+
 // What is wrong with a path for data; empty when nothing shows from outside.
 std::string path_problem(const std::string& path, const DataSource& source) {
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return "does not exist; check the path";
+  if (status.type() == fs::file_type::not_found)
+    return is_fetched_to(path, source) ? "" : "does not exist; check the path";
   if (error) return fmt::format("cannot be read: {}", error.message());
   const bool folder = fs::is_directory(status);
   if (!folder && !fs::is_regular_file(status)) return "is neither a file nor a folder";
@@ -95,7 +101,10 @@ void check_data(WorkloadDraft& d) {
   }
   const auto& path = s.text("data.path");
   if (const auto problem = path_problem(path, source); !problem.empty())
-    d.report("data.path", fmt::format("data.path '{}' {}", shown(path), problem));
+    return d.report("data.path", fmt::format("data.path '{}' {}", shown(path), problem));
+  if (std::error_code unknown; !fs::exists(path, unknown))
+    d.remarks.push_back(
+        fmt::format("data.path '{}' does not exist: {} is fetched into it", shown(path), source.name));
 }
 
 // Every step takes whole batches, so an epoch must hold one batch per rank.
@@ -203,8 +212,6 @@ std::vector<std::string> training_reasons(const Case& item) {
   if (ddp_for(s.text("ddp.enabled"), s.integer("ranks")) == "apart" && s.has("checkpoint.dir"))
     reasons.emplace_back(
         "'ddp.enabled: false' with several ranks trains one model per rank, and a checkpoint contains one");
-  if (s.text("backend") == "nccl" && is_cpu(s.text("device")))
-    reasons.emplace_back("backend 'nccl' connects CUDA devices; use gloo with device: cpu");
   return reasons;
 }
 

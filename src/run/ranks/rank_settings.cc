@@ -14,6 +14,18 @@ namespace paceline::run {
 using config::Case;
 using config::Settings;
 
+namespace {
+
+// nccl connects CUDA devices; training on CPUs goes on with gloo, which its warning says.
+std::string backend_on(const Case& c, const std::string& device) {
+  const auto& asked = c.settings.text("backend");
+  if (asked == "auto") return is_cpu(device) ? "gloo" : "nccl";
+  const bool falls_back = asked == "nccl" && is_cpu(device) && c.kind == config::WorkloadKind::kTraining;
+  return falls_back ? "gloo" : asked;
+}
+
+}  // namespace
+
 std::string rank_device(const Case& c, const std::string& automatic) {
   const auto& asked = c.settings.text("device");
   return asked == "auto" ? automatic : asked;
@@ -23,7 +35,7 @@ pass::RankSpec rank_spec(const Case& c, const std::string& device) {
   const Settings& s = c.settings;
   pass::RankSpec r;
   r.device = device;
-  r.backend = s.text("backend") != "auto" ? s.text("backend") : is_cpu(r.device) ? "gloo" : "nccl";
+  r.backend = backend_on(c, device);
   r.rendezvous.timeout_s = s.number("rdzv_timeout_s");
   r.group_timeout_s = s.number("group_timeout_s");
   r.plan_hash = plan_hash(c);

@@ -16,6 +16,7 @@
 #include "run/case/case_run.h"
 #include "run/training/train_factory.h"
 #include "run/training/train_here.h"
+#include "run/training/training_profiles.h"
 #include "run/training/training_time.h"
 #include "stats/median.h"
 
@@ -112,6 +113,19 @@ std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const 
   return run.interrupted;
 }
 
+// Why the ranks use another backend than the one asked for; empty: they use it.
+std::string backend_words(const config::Case& c, const pass::RankSpec& ranks) {
+  const auto& asked = c.settings.text("backend");
+  if (asked == "auto" || asked == ranks.backend) return {};
+  return fmt::format("backend '{}' connects CUDA devices, and training is on the CPU here: it uses {}", asked,
+                     ranks.backend);
+}
+
+std::string no_profile_words(const config::Case& c) {
+  const auto reason = asks_profile(c) ? no_profile_reason(c) : std::string();
+  return reason.empty() ? reason : "nothing is profiled: " + reason;
+}
+
 class TrainingRules : public KindRules {
  public:
   // Ranks are on all devices of their host, so that theirs has no number. What auto stands for is not known
@@ -135,7 +149,11 @@ class TrainingRules : public KindRules {
   }
   [[nodiscard]] std::string warning(const config::Case& c, const EngineDirectory& engines,
                                     int hosts) const override {
-    return training_memory(c, training_home(c, engines).ranks.device, hosts).warning;
+    const auto ranks = training_home(c, engines).ranks;
+    auto words = training_memory(c, ranks.device, hosts).warning;
+    for (const auto& more : {backend_words(c, ranks), no_profile_words(c)})
+      if (!more.empty()) words += (words.empty() ? "" : "; ") + more;
+    return words;
   }
   [[nodiscard]] std::string auto_device(const EngineDirectory& engines) const override {
     return home_here(engines, plugin::Role::kTrainer, "cuda", "cuda").file.empty() ? "cpu" : "cuda";

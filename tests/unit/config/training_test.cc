@@ -71,7 +71,7 @@ TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
               HasSubstr("a checkpoint contains one"));
   EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
   EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
-  EXPECT_THAT(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), HasSubstr("CUDA devices"));
+  EXPECT_EQ(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), "") << "gloo, with a line";
   const TemporaryFile file("paceline_training.onnx");
   EXPECT_THAT(reason_of("model: " + file.path() + "\n"), HasSubstr("training takes the built-in models"));
 }
@@ -137,7 +137,7 @@ TEST(TrainingPlans, PathsOfDataAreLookedAt) {
   EXPECT_THAT(training_mistake(data("npz", folder)), HasSubstr("is a folder; npz takes a file"));
   EXPECT_THAT(training_mistake(data("token_file", file.path())),
               HasSubstr("must end in one of .bin, .u16, .u32"));
-  EXPECT_THAT(training_mistake(data("cifar100", "no/such")), HasSubstr("does not exist"));
+  EXPECT_THAT(training_mistake(data("cifar100", "no/such.tgz")), HasSubstr("does not exist"));
   EXPECT_THAT(training_mistake(data("npz", "/dev/null")), HasSubstr("neither a file nor a folder"));
   EXPECT_THAT(training_mistake(data("npz", file.path() + "/x")), HasSubstr("does not exist"));
   EXPECT_TRUE(mistakes_of("kind: training\nmodel: resnet50\n" + data("cifar100", folder)).empty());

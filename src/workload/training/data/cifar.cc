@@ -28,6 +28,7 @@ namespace {
                   set.name, path.string(), why, set.published.name, set.published.page, set.pickled_folder));
 }
 
+constexpr const char* kFetchLock = "fetch.lock";
 constexpr std::string_view kBinary = ".bin", kPickled = "";
 // Folders below data.path where files of either version may be; empty: data.path itself.
 struct Place {
@@ -80,7 +81,7 @@ std::vector<fs::path> find_files(const fs::path& path, const CifarSet& set, Cifa
 
 // Locks the folder for one process at a time.
 FileDescriptor lock_folder(const fs::path& folder) {
-  FileDescriptor lock(::open((folder / "fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  FileDescriptor lock(::open((folder / kFetchLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (lock) ::flock(lock.get(), LOCK_EX);
   return lock;
 }
@@ -172,6 +173,13 @@ const unsigned char* CifarRecords::planes(std::int64_t index) const {
 
 bool has_cifar(const fs::path& path, const CifarSet& set, CifarPart part) {
   return !find_files(path.empty() ? cache_dir() / "data" : path, set, part).empty();
+}
+
+bool awaits_cifar(const fs::path& path) {
+  std::error_code unknown;
+  if (!fs::exists(path, unknown)) return !unknown;
+  if (!fs::is_directory(path, unknown)) return false;
+  return fs::exists(path / kFetchLock, unknown) || fs::is_empty(path, unknown);
 }
 
 fs::path cached_cifar(const fs::path& folder, const CifarSet& set, const std::vector<FetchTool>& tools) {

@@ -93,6 +93,9 @@ class CifarRecords {
 // Whether the part is there, judged by file names. An empty path stands for the folder of cached_cifar.
 bool has_cifar(const std::filesystem::path& path, const CifarSet& set, CifarPart part);
 
+// Whether a fetch may go there: it is missing or empty, or a fetch has begun in it.
+bool awaits_cifar(const std::filesystem::path& path);
+
 // Fetches the set and unpacks it into `folder` unless it is there. Several processes may call this at once.
 // Throws Error(kIo) when it cannot be fetched, saying what to put where.
 std::filesystem::path cached_cifar(const std::filesystem::path& folder, const CifarSet& set,

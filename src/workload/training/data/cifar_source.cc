@@ -63,8 +63,10 @@ std::unique_ptr<Source> make_cifar(const SourceSetup& setup, const CifarSet& set
         fmt::format(
             "data.source {} has {} classes, and the model {}; train a model with more, such as resnet50",
             setup.data.source, set.classes, setup.classes));
-  const std::filesystem::path path = setup.data.path.empty() ? cached_cifar(cache_dir() / "data", set)
-                                                             : std::filesystem::path(setup.data.path);
+  const std::filesystem::path given = setup.data.path;
+  const auto path = given.empty()         ? cached_cifar(cache_dir() / "data", set)
+                    : awaits_cifar(given) ? cached_cifar(given, set)
+                                          : given;
   return std::make_unique<CifarSource>(setup, set, path);
 }
 
