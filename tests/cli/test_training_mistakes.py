@@ -41,7 +41,7 @@ class Refused(cli.CliTest):
         (self.folder / "loop").symlink_to("loop")
         for source, path, *words in (
                 ("image_folder", file, "is a file", "takes a folder"), ("npz", folder, "is a folder", "takes a file"),
-                ("token_file", folder, "is a folder"), ("image_folder", folder, "contains no folders", "one folder of pictures per class"), ("cifar100", "gone", "'gone' does not exist"), ("npz", "/dev/null", "neither"),
+                ("token_file", folder, "is a folder"), ("image_folder", folder, "contains no folders", "one folder of pictures per class"), ("cifar100", "gone.tgz", "'gone.tgz' does not exist"), ("npz", "/dev/null", "neither"),
                 ("npz", self.folder / "loop", "cannot be read"), ("npz", "x" * 5000, "cannot be read")):
             self.refuse([f"--data.source={source}", f"--data.path={path}"], "data.path", *words)
 
@@ -85,8 +85,10 @@ class Impossible(cli.CliTest):
         self.assertIn("65536 ranks of tiny_cnn need at least", reason)
         self.assertIn("this machine has", reason)
 
-    def test_nccl_on_the_cpu(self):
-        self.assertIn("nccl", self.skip("--backend=nccl", "--device=cpu", "--ranks=2"))
+    def test_nccl_on_the_cpu_is_gloo(self):
+        result = self.run_cli("train", "--model", "tiny_cnn", "--backend=nccl", "--device=cpu", "--ranks=2", "--dry-run")
+        self.assert_code(result, 0)
+        self.assertIn("it uses gloo", result.err)
 
 
 class WithoutEffect(cli.CliTest):
