@@ -10,14 +10,9 @@
 
 namespace paceline::cli {
 
-// Throws ConfigErrors(kUsage) where a plan names code and may be somebody else's: its file or folder is not
-// this user's own, or it is that of a stored run, and no run of this user has loaded the same. --trust allows
-// it. Nothing is loaded before.
+// Throws ConfigErrors(kUsage) where a plan, also that of a stored run, names code, and its file or folder is
+// not this user's own. --trust allows it. Nothing is loaded before.
 void check_trust(const config::FlagSet& flags, const config::Settings& options,
                  const std::optional<config::PlanText>& plan);
-
-// Remembers in the cache folder what a run loads, so that --resume may load it again. Without such a folder
-// nothing is kept.
-void remember_code(const config::Plan& plan);
 
 }  // namespace paceline::cli

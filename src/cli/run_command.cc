@@ -215,7 +215,6 @@ Planned plan_run(const Context& context, config::FlagSet& flags, const config::S
   p.only = selected_cases(p.cases, options.texts("only"));
   if (options.has("resume")) p.previous = previous_run(options.text("resume"));
   check_same_plan(p.previous, p.cases, flags);
-  if (!options.flag("dry_run")) remember_code(p.plan);
   return p;
 }
 

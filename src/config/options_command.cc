@@ -65,7 +65,7 @@ constexpr std::array kCommandRows{
            .type = kBoolean,
            .fallback = "false",
            .help = "Loads the code that a plan of somebody else names: plug-ins, libraries, programs. It is "
-                   "refused otherwise, also with --resume where no run of yours has loaded it."},
+                   "refused otherwise, also with --resume."},
     Option{.name = "only",
            .form = kList,
            .help = "Runs only these cases: numbers or ranges from --dry-run (3, 1-10), or case ids, "

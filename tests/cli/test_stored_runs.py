@@ -65,7 +65,7 @@ class Runs(Stored):
             run = self.stored(name)
             before = figures(self.summary(run))
             records = {p: p.read_bytes() for p in run.rglob("passes/*") if p.is_file()}
-            result = self.run_cli("run", "--resume", run, "--trust")
+            result = self.run_cli("run", "--resume", run)
             self.assert_code(result, 0)
             self.assertNotRegex(result.err, r"rep \d+   done")
             self.assertEqual(figures(self.summary(run)), before, name)
@@ -76,7 +76,7 @@ class Runs(Stored):
         for name in RESUMED:
             run = self.stored(name)
             before = figures(self.summary(run))
-            self.assert_code(self.run_cli("run", "--resume", run, "--trust", "--repetitions", 2), 0)
+            self.assert_code(self.run_cli("run", "--resume", run, "--repetitions", 2), 0)
             after = figures(self.summary(run))
             self.assertEqual(set(after), set(before))
             for case, (_, _, repetitions) in before.items():
