@@ -129,7 +129,8 @@ fs::path file_in(const fs::path& output, const report::Format& format) {
 void deliver_file(const Delivery& d, const std::string& document) {
   if (d.output == kStandardOutput) return d.console.result(document);
   const fs::path file = d.output.empty() ? d.folder / d.format.file : file_in(d.output, d.format);
-  if (file.has_parent_path()) make_directories(file.parent_path());
+  std::error_code unmade;  // writing says what is in the way
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), unmade);
   file == d.output ? write_file_atomic(file, document) : replace_file(file, document);
   d.console.say(fmt::format("report  {}", file.string()));
 }
