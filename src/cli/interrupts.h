@@ -5,8 +5,8 @@
 
 namespace paceline::cli {
 
-// During its lifetime SIGINT, SIGTERM and SIGHUP set flag(); a second SIGINT or SIGTERM exits with 130 at
-// once, and the workers die with this process.
+// During its lifetime SIGINT, SIGTERM and SIGHUP set flag(). A second SIGINT or SIGTERM, a second later or
+// more, exits with 130 at once, and the workers die with this process.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -84,19 +84,6 @@ class Interrupts(cli.CliTest):
         process.send_signal(signal.SIGHUP)
         self.assert_code(self.finish(process), 0)
 
-    def test_second_ctrl_c_exits_at_once(self):
-        process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "output_dir: out", engines="[fault]"))
-        self.assertTrue(cli.wait_until(lambda: len(cli.session_members(process.pid)) > 1 and list(self.folder.glob("out/*/*/log.txt"))))
-        begin = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        time.sleep(1.2)  # sooner it is the same request
-        process.send_signal(signal.SIGTERM)
-        result = self.finish(process, timeout=30)
-        self.assert_code(result, 130)
-        self.assertLess(time.monotonic() - begin, 15)
-        self.assertIn("interrupted twice", result.err)
-        self.assert_group_empty(process)
-
     def test_two_signals_at_once_are_one_request(self):
         """As `timeout` sends SIGTERM to the process and to its group, and mpirun SIGINT beside the shell."""
         self.check_resumed(self.check_interrupted(signal.SIGTERM, signal.SIGTERM))

@@ -200,8 +200,7 @@ class Torch(cli.CliTest):
 
     def test_loaded_inputs_of_a_wrong_shape(self):
         npy(self.folder / "x.npy", (8, 3, 5))
-        self.refused(self.tiny("--load-inputs", "x.npy"), "x.npy")
-        cli.shutil.rmtree(self.folder / "results")
+        self.assert_error(self.tiny("--load-inputs", "x.npy"), 2, "x.npy", "[8, 3, 5]")
         (self.folder / "x.npy").write_bytes(b"no array")
         self.refused(self.tiny("--load-inputs", "x.npy"), "x.npy")
 
