@@ -186,15 +186,15 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.insert(heads.end(),
                {"p50 ms", "p99 ms", mixed ? "throughput" : throughput_head(cases), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
-  const auto outputs = heads.size();
-  if (remarks) heads.emplace_back("outputs");
+  if (remarks) {
+    table.stays = heads.size();
+    heads.emplace_back("outputs");
+  }
   if (built) heads.emplace_back("built in");
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (on_gpu > 0) heads.emplace_back("host memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
-  table.first_to_go = {heads.size() - 1};
-  if (remarks) table.first_to_go.push_back(outputs);  // findings say the same
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)

@@ -53,8 +53,7 @@ struct Table {
   std::size_t labels = 0;           // the first column are labels, shortened to this width
   std::vector<std::size_t> most{};  // wider cells lose their middle; 0: the column is as wide as it needs
   std::size_t columns_kept = 1;     // however narrow it is
-  std::vector<std::size_t>
-      first_to_go{};        // where the line is short: before the rightmost ones, in this order
+  std::size_t stays = kNoNumbers;   // a column that outlives those before it
   bool last_stays = false;  // the last column outlives those before it, and may be longer than its head
   // Of the page:
   std::string css{};

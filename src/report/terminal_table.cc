@@ -137,15 +137,13 @@ class TableLayout {
           texts_[at][column] = noted(table_.rows[at].cells[column]);
   }
 
-  // Of the columns that are not kept: one that is to go first, else the rightmost.
+  // The rightmost column but those that stay as long as there are others.
   std::vector<std::size_t>::iterator least() {
     const auto kept = columns_.begin() + static_cast<std::ptrdiff_t>(table_.columns_kept);
-    for (const auto column : table_.first_to_go)
-      if (const auto at = std::find(kept, columns_.end(), column); at != columns_.end()) return at;
     for (auto at = columns_.end(); at != kept; --at) {
       const std::size_t column = *(at - 1);
       const bool last = table_.last_stays && column + 1 == heads_.size();
-      if (!last) return at - 1;
+      if (!last && column != table_.stays) return at - 1;
     }
     return columns_.end() - 1;
   }

@@ -420,8 +420,8 @@ class Load(GpuTest):
         self.assertEqual(len(figures), len({one["where"] for one in figures}))
         self.assertTrue(all(one["low"] <= one["median"] <= one["high"] and one["n"] >= 2 for one in figures), figures)
         self.assertNotIn("FAIL", [row["status"] for row in found["checks"]])
-        _, err = self.validate("--load", "20", codes=(2,))
-        self.assertIn("--load 20: write a time up to a day like 30s", err)
+        _, err = self.validate("--load", "20x", codes=(2,))
+        self.assertIn("--load 20x: write a time up to a day like 30s", err)
 
 
 class RoundTrip(ValidateTest):

@@ -61,21 +61,6 @@ TEST(TerminalTable, WhatWasKeptIsAColumnWhereAnswersDecided) {
   EXPECT_NE(lines[2].find("98.4 %"), std::string::npos) << lines[2];
 }
 
-TEST(TerminalTable, AShortLineKeepsMemoryBeforeOutputs) {
-  auto run = sample_run();
-  for (auto& one : run.cases) one.correctness.checked = false, one.correctness.reference = "none: no library";
-  TerminalOptions options;
-  options.width = 120;
-  const auto wide = lines_of(options, run)[0];
-  ASSERT_NE(wide.find("outputs"), std::string::npos) << wide;
-  options.width = display_width(wide) - 1;
-  EXPECT_EQ(lines_of(options, run)[0].find("foreign"), std::string::npos);
-  options.width = 96;
-  const auto narrow = lines_of(options, run)[0];
-  EXPECT_NE(narrow.find("memory"), std::string::npos) << narrow;
-  EXPECT_EQ(narrow.find("outputs"), std::string::npos) << narrow;
-}
-
 TEST(TerminalTable, MissingNumbersAreDashes) {
   auto run = sample_run();
   run.cases[0].memory = {};
