@@ -3,6 +3,7 @@
 
 import shutil
 import sys
+import zipfile
 
 import doc_checks
 import doc_commands
@@ -86,6 +87,8 @@ class DocCommands(cli.CliTest):
             self.write(f"{name}.onnx", "").write_bytes(onnx_files.linear())
         for name in ("x.npy", "samples.npy", "test.npy", "calib.npy", "labels.npy"):
             (self.folder / name).write_bytes(npy_bytes([0.5] * 32, (8, 4)))
+        with zipfile.ZipFile(self.folder / "inputs.npz", "w") as arrays:
+            arrays.writestr("x.npy", npy_bytes([0.5] * 32, (8, 4)))
         for name in ONLY_THERE:
             self.write(name, "")
         for name in ("PLAN.yaml", "plan.yaml", "mine.yaml", "engines.yaml", "quickstart.yaml"):
