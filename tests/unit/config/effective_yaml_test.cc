@@ -39,7 +39,7 @@ TEST(EffectiveYaml, QuotesWhatYamlWouldMistake) {
       plan_of(with_line("env: {A: ['true', '8', '010', 'no', '~', 'a: b', '#x', ' y ', '\"', '\\'], B: "
                         "\"tab\\there\\nand ünï\"}\n"
                         "expect: ['efficiency@4 >= 0.85', 'p50_ms < 60']\nexperiment_name: "
-                        "'2024'\nload_inputs: ['a,b.npy', '-x']\n"
+                        "'2024'\nprecisions: [int8]\nquantisation.exclude: ['a,b', '-x']\n"
                         "baseline: {env.A: '010'}")));
 }
 

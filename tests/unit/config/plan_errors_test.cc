@@ -160,7 +160,7 @@ TEST(PlanErrors, TwoWaysToSetOneOption) {
             "p.yaml:4:1: duplicate key 'batch', first on line 3; keep one");
   EXPECT_EQ(mistake_of(with_line("warmup: {mode: auto}\nwarmup_iterations: 5")),
             "p.yaml:4:20: warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
-  EXPECT_EQ(mistake_of(with_line("load_inputs: [a.npy]\nimage_dir: d")),
+  EXPECT_EQ(mistake_of(with_line("load_inputs: [/dev/null]\nimage_dir: d")),
             "p.yaml:3:15: 'load_inputs' and 'image_dir' exclude each other; keep one");
   EXPECT_EQ(mistake_of(with_line("accuracy: {max_rel_err: 0.1, quantile_err: 0.1}")),
             "p.yaml:3:25: 'accuracy.max_rel_err' and 'accuracy.quantile_err' exclude each other; keep one");
