@@ -43,7 +43,7 @@ constexpr std::array kRules{
     CodeRule{"cross_check_python", is_path},
     CodeRule{"models", is_program_file},
     CodeRule{"engines", is_program_file},
-    CodeRule{"reference", is_program_file},
+    CodeRule{"accuracy.reference", is_program_file},
 };
 
 bool is_switch_or_number(const std::string& value) {

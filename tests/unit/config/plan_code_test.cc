@@ -32,6 +32,8 @@ TEST(PlanCode, TheyAreFoundInEveryWorkloadWithTheirPlace) {
 TEST(PlanCode, ModelFilesThatAreProgramsCount) {
   EXPECT_THAT(found("models: [resnet50, a.onnx, b.PT2, c.ts]"), ElementsAre("models=b.PT2", "models=c.ts"));
   EXPECT_THAT(found("engine: made.plan"), ElementsAre("engines=made.plan"));
+  EXPECT_THAT(found("accuracy: {reference: other.pt, samples: 4}"),
+              ElementsAre("accuracy.reference=other.pt"));
 }
 
 TEST(PlanCode, VariablesThatCanLoadCodeCountAndFiguresDoNot) {
