@@ -20,6 +20,16 @@ TEST(ProcessLimit, RefusedThreadsAreExplained) {
   EXPECT_TRUE(lacks_processes("libgomp: Thread creation failed: Resource temporarily unavailable"));
 }
 
+TEST(ProcessLimit, SocketsAndLocksHaveTheSameWords) {
+  for (const char* words : {"The client socket has failed to connect to [node0]:29500 (errno: 11 - Resource "
+                            "temporarily unavailable).",
+                            "started\ncannot lock 'x': Resource temporarily unavailable",
+                            "recv: Resource temporarily unavailable"})
+    EXPECT_FALSE(lacks_processes(words)) << words;
+  EXPECT_TRUE(
+      lacks_processes("x\nOpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable\ny"));
+}
+
 TEST(ProcessLimit, OtherReasonsStayAsTheyAre) {
   EXPECT_EQ(plain_reason(std::runtime_error("no such device")), "no such device");
   try {
