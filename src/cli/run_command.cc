@@ -401,6 +401,7 @@ ExitCode run_cases(const Context& context) {
   const auto flags = typed_flags(context, context.command);
   const auto options = config::command_settings(flags);
   const InterruptGuard guard;
+  static_cast<void>(is_monitored(options));  // a wrong value ends here, before a folder is made
   refuse_launch_of_inference(flags);
   const auto standing = find_standing(flags, options);
   if (!standing.place || standing.place->alone()) return execute(context, flags, options, standing, nullptr);

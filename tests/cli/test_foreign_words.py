@@ -148,6 +148,10 @@ profiling: {enabled: false}
         self.assertEqual(self.summary(run)["gates"][0]["verdict"], "met")
         self.assertTrue((run / "monitor.jsonl").is_file())
 
+    def test_a_variable_that_is_no_switch_is_refused_before_a_run(self):
+        self.assert_error(self.run_cli("train", "--model", "tiny_cnn", env={"PACELINE_MONITOR": "yes"}), 2, "PACELINE_MONITOR 'yes'")
+        self.assert_nothing_ran()
+
     def test_words_of_other_suites(self):
         self.write("own.yaml", "training: {lr: 0.1}\nmodel: {name: tiny_cnn}\n")
         self.assert_code(self.run_cli("benchmark", "run", "--config", "own.yaml", "--dry-run"), 0)
