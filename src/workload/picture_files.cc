@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array<std::string_view, 3> kPictures{".jpg", ".jpeg", ".png"};
-constexpr const char *kHidden = "hidden", *kNoSuffix = "without a suffix";
+constexpr const char *kHidden = "hidden", *kNoSuffix = "without a suffix", *kNoFile = "no file";
 
 std::string kind_of(const fs::path& file) {
   const auto suffix = lower_case(file.extension().string());
@@ -30,8 +30,8 @@ void take(const fs::directory_entry& entry, bool is_folder, PictureFiles& found)
     if (is_hidden(path)) found.left_out.folders.push_back(path.filename().string());
     return;
   }
-  const auto kind = kind_of(path);
-  if (std::ranges::find(kPictures, kind) == kPictures.end() || entry.is_other(ignored))
+  const auto kind = entry.is_other(ignored) ? kNoFile : kind_of(path);
+  if (std::ranges::find(kPictures, kind) == kPictures.end())
     ++found.left_out.files[kind];
   else
     found.files.push_back(path);
@@ -48,7 +48,9 @@ std::string LeftOut::words() const {
   constexpr std::size_t kMostFolders = 3;
   std::vector<std::string> parts;
   for (const auto& [kind, count] : files)
-    parts.push_back(kind == kHidden     ? plural(count, "hidden file")
+    parts.push_back(kind == kHidden ? plural(count, "hidden file")
+                    : kind == kNoFile
+                        ? fmt::format("{} {}", count, count == 1 ? "pipe or device" : "pipes or devices")
                     : kind == kNoSuffix ? plural(count, "file") + " " + kind
                                         : fmt::format("{} {}", count, kind));
   auto names = folders;

@@ -9,7 +9,7 @@
 
 namespace paceline::workload {
 
-// What is not read. Hidden names are those that begin with a point, as other programs leave them.
+// Files and folders that are not read. Hidden names begin with a point, as other programs leave them.
 struct LeftOut {
   std::map<std::string, std::int64_t> files;  // by suffix: {".webp", 3}; "hidden" stands for all of these
   std::vector<std::string> folders;           // hidden ones, by name

@@ -265,7 +265,7 @@ class Reading(cli.CliTest):
                 case = self.summary(self.only_run(out))["cases"][0]
                 self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
                 if arguments[0] == "--image-dir":
-                    self.assertIn(f"'{kind}' contains no .jpg, .jpeg or .png file", case["reason"])
+                    self.assertIn(f"'{kind}' contains no .jpg, .jpeg or .png file (but 1 pipe or device)", case["reason"])
                 else:
                     self.assertIn(f"cannot read '{name}': ", case["reason"])
                     self.assertIn(words, case["reason"])

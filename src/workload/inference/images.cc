@@ -34,10 +34,11 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   if (error)
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot read the folder of images '{}': {}", folder.string(), error.message()));
+  const auto others = left_out.words();
   if (files.empty())
-    throw Error(
-        ErrorCode::kData,
-        fmt::format("the folder of images '{}' contains no .jpg, .jpeg or .png file", folder.string()));
+    throw Error(ErrorCode::kData,
+                fmt::format("the folder of images '{}' contains no .jpg, .jpeg or .png file{}",
+                            folder.string(), others.empty() ? "" : fmt::format(" (but {})", others)));
   return files;
 }
 
