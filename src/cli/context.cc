@@ -28,31 +28,6 @@ bool utf8_locale() {
   return false;
 }
 
-// The last blank behind `first` that leaves at most `room` columns before it, else the first one there.
-std::size_t break_of(std::string_view line, std::size_t first, std::size_t room) {
-  std::size_t at = line.npos, columns = 0;
-  for (std::size_t i = 0; i < line.size() && columns <= room; ++i) {
-    if (line[i] == ' ' && i > first) at = i;
-    if ((static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U) ++columns;
-  }
-  return at == line.npos ? line.find(' ', first + 1) : at;
-}
-
-// One line, its further parts two columns further right. Blanks within it stay: they align figures.
-std::string folded_line(std::string_view line, std::size_t width) {
-  std::string out;
-  const auto first = std::min(line.find_first_not_of(' '), std::size_t{40});
-  const std::string indent(first + 2, ' ');
-  while (report::display_width(line) + (out.empty() ? 0 : indent.size()) > width) {
-    const auto at =
-        break_of(line, out.empty() ? first : 0, width - std::min(width, out.empty() ? 0 : indent.size()));
-    if (at == std::string_view::npos) break;
-    out += (out.empty() ? "" : indent) + std::string(line.substr(0, at)) + "\n";
-    line.remove_prefix(std::min(line.find_first_not_of(' ', at), line.size()));
-  }
-  return out + (out.empty() ? "" : indent) + std::string(line);
-}
-
 }  // namespace
 
 std::size_t text_width(int fd) {
@@ -67,7 +42,7 @@ std::string folded(std::string_view text, int fd) {
   if (::isatty(fd) == 0) return std::string(text);
   const auto width = std::max(text_width(fd), kNarrowest);
   std::vector<std::string> lines = split(text, '\n');
-  for (auto& line : lines) line = folded_line(line, width);
+  for (auto& line : lines) line = report::fold(line, width);
   return join(lines, "\n");
 }
 

@@ -181,6 +181,34 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
+namespace {
+
+// The last blank behind `first` that leaves at most `room` columns before it, else the first one there.
+std::size_t break_of(std::string_view line, std::size_t first, std::size_t room) {
+  std::size_t at = line.npos, columns = 0;
+  for (std::size_t i = 0; i < line.size() && columns <= room; ++i) {
+    if (line[i] == ' ' && i > first) at = i;
+    if ((static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U) ++columns;
+  }
+  return at == line.npos ? line.find(' ', first + 1) : at;
+}
+
+}  // namespace
+
+std::string fold(std::string_view line, std::size_t width) {
+  std::string out;
+  const auto first = std::min(line.find_first_not_of(' '), std::size_t{40});
+  const std::string indent(first + 2, ' ');
+  while (display_width(line) + (out.empty() ? 0 : indent.size()) > width) {
+    const auto at =
+        break_of(line, out.empty() ? first : 0, width - std::min(width, out.empty() ? 0 : indent.size()));
+    if (at == std::string_view::npos) break;
+    out += (out.empty() ? "" : indent) + std::string(line.substr(0, at)) + "\n";
+    line.remove_prefix(std::min(line.find_first_not_of(' ', at), line.size()));
+  }
+  return out + (out.empty() ? "" : indent) + std::string(line);
+}
+
 std::string to_ascii(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size();) {

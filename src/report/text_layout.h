@@ -30,6 +30,10 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
 // Lines of at most `width` columns, broken at blanks; a longer word has its own line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
+// One line as several of at most `width` columns, those after the first two columns further right. Blanks
+// within a part stay, since they align figures.
+std::string fold(std::string_view line, std::size_t width);
+
 // Replaces typography for a plain terminal: "±" by "+/-", "–" by "-"; anything else beyond ASCII by '?'.
 std::string to_ascii(std::string_view text);
 
