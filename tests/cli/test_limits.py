@@ -82,7 +82,7 @@ class Limits(cli.CliTest):
                 return {k: spoiled(v, k) for k, v in value.items()}
             if isinstance(value, list):
                 return [spoiled(v, key) for v in value]
-            return 1e307 if isinstance(value, float) else value
+            return 1e308 if isinstance(value, float) else value
         for file in run.rglob("*.json"):
             file.write_text(json.dumps(spoiled(json.loads(file.read_text()))))
         for ending in ("html", "md", "csv"):
