@@ -10,7 +10,8 @@
 
 namespace paceline::nvml_plugin {
 
-// What is not read, and why, in words; empty again when all is read. "everything: …" of a GPU that is lost.
+// The metric that names, in words, what is not read and why. It is empty again when all is read, and begins
+// with "everything: " for a GPU that is lost.
 inline constexpr const char* kLeftOut = "left_out";
 
 class DeviceReader {
@@ -23,7 +24,7 @@ class DeviceReader {
   void read(Often often, std::vector<plugin::Reading>& into);
   // Why the GPU does not answer: "cuda:0 does not answer any more (GPU is lost); …"; empty: it does.
   [[nodiscard]] std::string loss() const;
-  // Tells what is left out at the next reading, as at the first one.
+  // Lets the next reading list what is left out.
   void tell_again() { told_.clear(); }
 
  private:

@@ -9,7 +9,7 @@ namespace paceline {
 // Throws nlohmann::json::parse_error, also for text beyond the limits.
 nlohmann::json parsed_json(std::string_view text);
 
-// The same without an exception: a discarded value for text that is no JSON, or beyond the limits.
+// Returns a discarded value instead, for text that is no JSON or beyond the limits.
 nlohmann::json json_or_discarded(std::string_view text);
 
 }  // namespace paceline

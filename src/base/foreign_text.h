@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits of files and answers that others wrote, in one table; SECURITY.md shows it.
+// Limits of files and answers that others wrote, in one table, which SECURITY.md repeats.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -62,7 +62,7 @@ const ForeignLimit& limit_of(Foreign what);
 // The whole file, if it is not larger than its kind may be. Throws as read_limited() does.
 std::string read_foreign(const std::filesystem::path& file, Foreign what);
 
-// The same for a file of ours, such as one of a run folder: no pipe and no device.
+// Reads a file of a run folder so, where a pipe or a device has no place.
 std::string read_stored(const std::filesystem::path& file, Foreign what);
 
 // Why the file is too large for its kind, in words that follow its name; empty: it is not.

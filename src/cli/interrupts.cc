@@ -26,7 +26,7 @@ std::int64_t monotonic_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Whether it is a request of its own after an earlier one.
+// Notes a request. True: an earlier one came a second ago or more.
 bool asked_again() {
   const auto now = monotonic_ns();
   std::int64_t first = 0;

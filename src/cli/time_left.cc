@@ -10,7 +10,7 @@
 namespace paceline::cli {
 namespace {
 
-// Of the pass alone. A stop rule may end it before its limit.
+// The time that the pass itself still takes. A stop rule may end it before its limit.
 std::optional<TimeLeft> left_of_pass(const run::PassInfo& pass, const pass::ProgressRecord& now) {
   if (now.phase != "measure") return std::nullopt;
   if (pass.samples_planned > 0 && now.n > 0) {

@@ -91,7 +91,7 @@ ExitCode validate_command(const Context& context) {
   const auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
   if (expected) std::ranges::move(host::rows_of(differences, expect), std::back_inserter(rows));
   if (InterruptGuard::flag()) {
-    print(stderr, "paceline: interrupted: the checks were not finished, and nothing is said or saved\n");
+    print(stderr, "paceline: interrupted: the checks were not finished, and nothing is reported or saved\n");
     return ExitCode::kInterrupted;
   }
   print_rows(rows, console);

@@ -35,8 +35,9 @@ void check_name(const LaunchPlace& place, double timeout_s, const std::atomic<bo
                   place.written, place.address, problem, from_slurm ? "set MASTER_ADDR to" : "give"));
 }
 
-// With ranks on several hosts. A process that shares the host of rank 0 has that host's name; where a
-// launcher does not tell how many share one, a second name of 127.0.0.1 may be meant.
+// Refuses a name of rank 0 that leads to this host, where ranks are on several hosts. A process on the host
+// of rank 0 has that host's name. Some launchers do not report how many ranks share a host: 127.0.0.1 may
+// then be right.
 void check_other(const LaunchPlace& place) {
   if (place.world == place.local_world) return;
   const auto loopback = misleading_loopback(place.address);

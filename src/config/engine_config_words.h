@@ -24,7 +24,7 @@ std::optional<std::vector<EngineConfigEntry>> translated_entry(std::string_view 
 // "calib_cache" for "calib_cache_path"; another key as it is.
 std::string_view without_place_ending(std::string_view key);
 
-// What is said of a key instead of taking it.
+// The message for a key that is not taken.
 struct EngineConfigAnswer {
   std::string key, message;
 };

@@ -307,7 +307,7 @@ class FlagParser {
     return texts;
   }
 
-  // What a later word makes of an earlier one. Where several values may be meant, the user hears of it.
+  // Replaces an earlier value by a later one, with a remark where the user may have meant both.
   void replace(RawSetting& earlier, RawSetting later, bool several) {
     const auto same_text = [](const RawValue& a, const RawValue& b) { return a.text == b.text; };
     if (several && !std::ranges::equal(earlier.values, later.values, same_text))

@@ -62,7 +62,7 @@ std::vector<std::string> other_names(const Option& option, unsigned command) {
   return others;
 }
 
-// The same in words, with switches for one of its values.
+// A sentence with these names, and with switches for one of its values.
 std::string other_flags(const Option& option, unsigned command) {
   if ((command & kTrain) == 0) return {};
   auto others = other_names(option, command);

@@ -28,8 +28,7 @@ bool has_key_remarks(std::string_view section, unsigned kinds);
 // The row of a flag for a command ('_' equals '-'); nullptr when there is none.
 const KeyRemark* find_flag_remark(std::string_view flag, unsigned command);
 
-// Of a flag that was typed, kept among the implied settings: it has no option, and wins over the row's key in
-// a plan.
+// An implied setting for a typed flag that has no option. It wins over the row's key in a plan.
 RawSetting typed_remark(const KeyRemark& row, std::string_view flag);
 bool stands_for_remark(const RawSetting& implied);
 

@@ -63,7 +63,7 @@ InputShape parse_one(std::string_view item) {
   return input;
 }
 
-// What commas separate. A part without a colon is the beginning of a name that has a comma.
+// Splits at commas. A part without a colon begins a name that has a comma.
 std::vector<std::string> items_of(std::string_view text) {
   std::vector<std::string> items;
   bool open = false;

@@ -16,8 +16,8 @@ struct FleetAnswer {
   std::vector<CheckedRow> checks{};  // those that are no PASS
 };
 
-// What a login shell prints before the answer is left out. Nothing: the text has no answer. Throws
-// std::exception for one of another shape.
+// Skips what a login shell prints before the answer. Nothing: the text has no answer. Throws std::exception
+// for an answer of another shape.
 std::optional<FleetAnswer> fleet_answer(std::string_view text, const std::string& host);
 
 }  // namespace paceline::host

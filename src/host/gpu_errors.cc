@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMostLog = 8U << 20U;  // bytes; a kernel's log has less
 
-// Of hardware and driver, by NVIDIA's list of Xid errors. Others are mostly mistakes of programs.
+// Errors of hardware and driver in NVIDIA's list of Xid errors. Others are mostly mistakes of programs.
 struct Meaning {
   long long number;  // NOLINT(google-runtime-int)
   const char* words;

@@ -95,7 +95,7 @@ GpuHealth without_values(const std::string& reason) {
   return gpu;
 }
 
-// What one GPU says on a row; `missing` instead where it does not tell.
+// The part of one GPU in a row; `missing` has the reason where it reports nothing.
 struct Word {
   CheckStatus status = CheckStatus::kPass;
   std::string text, fix{}, missing{};
@@ -141,7 +141,7 @@ Word temperature_word(const GpuHealth& gpu, std::size_t) {
   return {CheckStatus::kWarn, std::move(text), "cool it: look at fans, air flow and neighbours"};
 }
 
-// What a full power budget does is no fault.
+// A power cap is no fault.
 Word slowdown_word(const GpuHealth& gpu, std::size_t index) {
   if (!gpu.slowdowns) return {.text = {}, .missing = gpu.slowdowns.reason()};
   const auto& words = *gpu.slowdowns;

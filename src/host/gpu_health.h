@@ -12,7 +12,7 @@
 
 namespace paceline::host {
 
-// Of the registration with the NVSwitches, as the fabric manager arranges it.
+// State of the registration with the NVSwitches, which the fabric manager arranges.
 enum class Fabric { kNone, kNotStarted, kInProgress, kReady, kFailed };
 
 // Every value is missing with the reason where the driver refuses it.
@@ -28,7 +28,7 @@ struct GpuHealth {
 // In the order of NvidiaDriver::gpus; without values for one that is lost.
 std::vector<GpuHealth> read_gpu_health(const std::string& library = kNvmlLibrary);
 
-// Rows of `validate`. Where no GPU tells what a row is about, it is a SKIP with the reason.
+// Rows of `validate`. A row is a SKIP with the reason where no GPU reports its figure.
 CheckResult check_gpu_temperature(const SystemFiles& files, const std::string& library);
 CheckResult check_gpu_slowdown(const SystemFiles& files, const std::string& library);
 CheckResult check_gpu_memory(const SystemFiles& files, const std::string& library);

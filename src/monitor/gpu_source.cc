@@ -21,7 +21,7 @@ namespace paceline::monitor {
 namespace {
 
 constexpr const char* kSampler = "nvml";
-// What the sampler says of what it does not read: of a GPU that is lost, everything.
+// The sampler's metric for what it does not read, and how it begins for a GPU that is lost.
 constexpr std::string_view kLeftOut = "left_out", kEverything = "everything: ";
 
 // How a sampler's units are written in names of metrics, which have base units.

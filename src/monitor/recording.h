@@ -30,7 +30,7 @@ struct Recording {
 };
 // Throws Error(kData) for another kind of file, with the line that is wrong.
 Recording read_recording(const std::filesystem::path& file);
-// The same of its text; `file` is for messages.
+// Reads the text of such a file; `file` is for messages.
 Recording recording_in(const std::string& text, const std::filesystem::path& file);
 
 // Recordings that runs made of their machine (--monitor), in the order in which they were made: a run that

@@ -67,7 +67,7 @@ bool is_nccl(const Kernel& kernel) {
          kernel.name.find("ncclKernel") != std::string::npos;
 }
 
-// What one device of one process did.
+// The work of one device of one process.
 struct Work {
   std::vector<const Kernel*> kernels{};
   std::vector<const Copy*> copies{};
@@ -125,7 +125,7 @@ Calls calls_of(const NsysFile& file, std::int64_t process) {
   return calls;
 }
 
-// What the host was doing in these spans.
+// Host calls by their time within these spans, longest first; "" is time outside of calls.
 std::vector<std::pair<std::string, double>> host_in(const Calls& calls, const Spans& spans) {
   std::vector<std::pair<std::string, double>> found;
   if (calls.by_name.empty() || spans.empty()) return found;
@@ -221,7 +221,7 @@ std::vector<KernelFigures> kernels_of(const NsysFile& file) {
   return all;
 }
 
-// What the host asked a device for, by the time at which it did.
+// Work of a device and the time at which the host asked for it.
 struct Asked {
   std::int64_t at = 0, process = 0;
   Span span;

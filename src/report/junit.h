@@ -19,7 +19,7 @@ struct JunitOptions {
 // is not green. An error for an unfinished run.
 std::string junit_xml(const result::RunResult& run, const JunitOptions& options = {});
 
-// Of a command that ended without a run: one test, with an error.
+// One test with an error, for a command that ended without a run.
 std::string junit_of_no_run(const std::string& message);
 
 }  // namespace paceline::report

@@ -13,7 +13,7 @@
 namespace paceline::result {
 
 // Whether a spreadsheet would take the text for a formula, which can read other cells and start programs.
-// What stands behind apostrophes counts, so that unguarded_cell gives every text back.
+// Leading apostrophes are skipped, so that unguarded_cell gives every text back.
 inline bool is_formula(std::string_view text) {
   const auto begin = text.find_first_not_of('\'');
   if (begin == std::string_view::npos) return false;

@@ -24,7 +24,7 @@ double seconds_left(double seconds, std::size_t done, std::size_t of) {
   return done == 0 || of < done ? 0 : seconds / static_cast<double>(done) * static_cast<double>(of - done);
 }
 
-// Of a loop that asks for the next inference when one is done; a schedule has its own.
+// Limits of a loop that asks for the next inference when one is done; a schedule has others.
 void add_limits(PassInfo& info, const pass::PassSpec& spec) {
   if (traits_of(spec.load.scenario).open_loop) return;
   const auto& loop = spec.loop;

@@ -33,7 +33,7 @@ void require_room(const std::filesystem::path& file, const std::string& bytes) {
 }
 
 // A JPEG has an end mark after its scan; the decoder fills what is missing with grey. Parts before the scan
-// have a length, and may contain a small picture with an end of its own.
+// have a length: a thumbnail in them has an end mark too.
 bool is_cut_jpeg(const std::string& bytes) {
   constexpr unsigned kMark = 0xFF, kBegin = 0xD8, kScan = 0xDA, kEnd = 0xD9;
   const auto at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(bytes[i])); };

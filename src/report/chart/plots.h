@@ -16,7 +16,7 @@ using Cases = std::vector<ReportCase>;
 // case_plots.cc
 Plots latency_plots(std::span<const ReportRun> runs);
 Plots throughput_plots(std::span<const ReportRun> runs);
-// The same in one plot, where there are several models.
+// One plot of all models, where there are several.
 Plots latency_plots_of_all_models(std::span<const ReportRun> runs);
 Plots throughput_plots_of_all_models(std::span<const ReportRun> runs);
 Plots pareto_plots(std::span<const ReportRun> runs);

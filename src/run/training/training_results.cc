@@ -84,7 +84,7 @@ std::string keep_interrupted_table(const std::filesystem::path& records) {
   return "passes/" + kept.filename().string();
 }
 
-// What the only repetition showed before its end; no interval belongs to it.
+// Figures of an interrupted repetition; they have no interval.
 std::string figures_of_steps(std::vector<double> timed_ns) {
   if (timed_ns.empty()) return {};
   std::ranges::sort(timed_ns);

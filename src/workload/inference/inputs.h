@@ -25,7 +25,7 @@ std::int64_t samples_given(const pass::InputRequest& request);
 Tensor load_images(const std::filesystem::path& folder, const TensorSpec& spec,
                    const pass::ImageFormat& format);
 std::int64_t count_images(const std::filesystem::path& folder);
-// What else is in the folder, in words; empty: nothing.
+// Other files of the folder, in words; empty: there are none.
 std::string images_left_out(const std::filesystem::path& folder);
 
 }  // namespace paceline::workload

@@ -160,7 +160,7 @@ std::string blindness(const GroupUnits& group, const Yardstick& yard, const pass
       yard.layer_name, group.layer / group.unit, group.change, tolerance.ulps);
 }
 
-// The same of a whole output. Columns that the rounded layer does not reach count only if it reaches none,
+// The reason for a whole output. Columns that the rounded layer does not reach count only if it reaches none,
 // and so do probabilities that it changes by less than their function rounds away.
 std::string blindness(const std::vector<GroupUnits>& groups, const Yardstick& yard,
                       const pass::Tolerance& tolerance) {

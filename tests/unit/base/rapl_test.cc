@@ -56,7 +56,7 @@ TEST_F(Rapl, ACounterThatBeginsAgainGoesOn) {
   EXPECT_EQ(all[0].joules(), 2.05);
 }
 
-TEST_F(Rapl, ACounterThatBeginsAnewIsNoWrap) {
+TEST_F(Rapl, ACounterThatRestartsIsNoWrap) {
   zone("intel-rapl:0", "package-0", "8000000000", "262143328850");
   auto all = counters(folder_.path());
   EXPECT_EQ(all[0].joules(), 8000);

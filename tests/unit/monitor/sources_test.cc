@@ -81,16 +81,16 @@ TEST_F(System, EnergyCountersThatWrapGoOn) {
   EXPECT_DOUBLE_EQ(*rate(before, read(2), "paceline_rapl_joules_total", {{"name", "package-0"}}), 2);
 }
 
-TEST_F(System, AnEnergyCounterThatBeganAnewHasNoRateOnce) {
+TEST_F(System, AnEnergyCounterThatRestartedHasNoRateOnce) {
   write("sys/class/powercap/intel-rapl:0/name", "package-0\n");
   write("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "65532610987\n");
   write("sys/class/powercap/intel-rapl:0/energy_uj", "30000000000\n");
   const auto before = read(1);
   write("sys/class/powercap/intel-rapl:0/energy_uj", "3000000\n");
-  const auto anew = read(2);
-  EXPECT_EQ(rate(before, anew, "paceline_rapl_joules_total", {{"name", "package-0"}}), std::nullopt);
+  const auto restarted = read(2);
+  EXPECT_EQ(rate(before, restarted, "paceline_rapl_joules_total", {{"name", "package-0"}}), std::nullopt);
   write("sys/class/powercap/intel-rapl:0/energy_uj", "53000000\n");
-  EXPECT_DOUBLE_EQ(*rate(anew, read(3), "paceline_rapl_joules_total", {{"name", "package-0"}}), 50);
+  EXPECT_DOUBLE_EQ(*rate(restarted, read(3), "paceline_rapl_joules_total", {{"name", "package-0"}}), 50);
 }
 
 TEST_F(System, WhatCannotBeReadIsSaidAndHasNoNumber) {
