@@ -27,6 +27,10 @@ struct RoleRow {
   std::span<const Entry> Plugin::*entries;
   const char* Entry::*key;
 };
+// Clang before 17 deduces no arguments of an aggregate.
+template <typename Entry>
+RoleRow(const char*, std::span<const Entry> Plugin::*, const char* Entry::*) -> RoleRow<Entry>;
+
 // In the order of Role.
 inline constexpr std::tuple kRoles{
     RoleRow{"engine", &Plugin::engines, &EngineEntry::name},
