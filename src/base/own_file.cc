@@ -24,17 +24,32 @@ std::string why_foreign(const fs::path& path, std::string_view what) {
   return any_user_writes(info) ? fmt::format("every user can write {}", what) : "";
 }
 
+// Whoever may rename a folder on the way can put another in its place.
+std::string why_replaceable(const fs::path& folder) {
+  for (auto above = folder; above.has_relative_path(); above = above.parent_path()) {
+    struct stat info {};
+    if (::stat(above.c_str(), &info) == 0 && any_user_writes(info))
+      return fmt::format("every user can write the folder '{}' above it", shown_path(above.string()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string why_foreign(const fs::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};  // a pipe of this user's shell
+  if (::stat(file.c_str(), &info) != 0) return {};
+  if (S_ISFIFO(info.st_mode)) return why_foreign(file, "the pipe");
+  if (!S_ISREG(info.st_mode)) return {};
   std::error_code unknown;
   const auto target = fs::canonical(file, unknown);
   if (unknown) return {};
   if (auto why = why_foreign(target, "the file"); !why.empty()) return why;
   const auto folder = target.parent_path();
-  return why_foreign(folder, fmt::format("its folder '{}'", shown_path(folder.string())));
+  if (auto why = why_foreign(folder, fmt::format("its folder '{}'", shown_path(folder.string())));
+      !why.empty())
+    return why;
+  return why_replaceable(folder.parent_path());
 }
 
 }  // namespace paceline

@@ -31,7 +31,7 @@ void check_trust(const config::FlagSet& flags, const config::Settings& options,
                  const std::optional<config::PlanText>& plan) {
   const auto path = plan_path(flags, options);
   if (!plan || !path || options.flag("trust")) return;
-  const std::string why = why_foreign(*path);
+  const std::string why = why_foreign(*path == "-" ? "/dev/stdin" : *path);
   if (why.empty()) return;
   std::vector<config::Diagnostic> mistakes;
   for (const auto& code : code_to_ask_about(flags, *plan))

@@ -7,8 +7,9 @@
 
 #include "base/error.h"
 #include "base/lower_case.h"
-#include "base/text.h"
+#include "base/model_content.h"
 #include "config/option_table.h"
+#include "config/vocabulary.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
@@ -33,6 +34,12 @@ bool is_program_file(std::string_view value) {
   return std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
+// Without an ending of models, a file is what its content says.
+bool is_program(std::string_view value) {
+  if (find_model(value) || find_engine(value)) return false;
+  return is_program_file(value) || is_program_file(model_suffix(std::string(value)));
+}
+
 struct CodeRule {
   std::string_view option;
   bool (*is_code)(std::string_view value);
@@ -41,24 +48,18 @@ constexpr std::array kRules{
     CodeRule{"plugin", always},
     CodeRule{"load_libraries", always},
     CodeRule{"cross_check_python", is_path},
-    CodeRule{"models", is_program_file},
+    CodeRule{"models", is_program},
     CodeRule{"engines", is_program_file},
-    CodeRule{"accuracy.reference", is_program_file},
+    CodeRule{"accuracy.reference", is_program},
 };
 
-bool is_switch_or_number(const std::string& value) {
-  constexpr std::array<std::string_view, 7> kWords{"", "on", "off", "true", "false", "yes", "no"};
-  return parse_double(value) || std::ranges::find(kWords, lower_case(value)) != kWords.end();
-}
-
 // Variables of libraries that compute, none of which loads a file without a folder in its name. All others,
-// such as PATH and PYTHONPATH, can lead to code.
+// such as PATH and PYTHONPATH, can lead to code: even a number may be the name of a folder.
 bool can_load_code(std::string_view name, const std::string& value) {
   constexpr std::array<std::string_view, 13> kPlain{"OMP_",  "GOMP_",     "KMP_",   "MKL_", "NCCL_",
                                                     "CUDA_", "TORCH_",    "GLOO_",  "UCX_", "ONEDNN_",
                                                     "DNNL_", "OPENBLAS_", "MALLOC_"};
-  if (name.starts_with("LD_") || name.ends_with("_PLUGIN")) return true;
-  if (is_switch_or_number(value)) return false;
+  if (name.ends_with("_PLUGIN")) return true;
   const bool plain =
       std::ranges::any_of(kPlain, [&](std::string_view begin) { return name.starts_with(begin); });
   return !plain || is_path(value);

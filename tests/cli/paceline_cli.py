@@ -69,10 +69,10 @@ class CliTest(unittest.TestCase):
         path.write_text(text, encoding="utf-8")
         return path
 
-    def start(self, *arguments, env=None, cwd=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options):
+    def start(self, *arguments, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options):
         """A process group of its own, so that nothing outlives the test and leftovers can be counted."""
         process = subprocess.Popen([BINARY, *map(str, arguments)], env={**self.env, **(env or {})}, cwd=cwd or self.folder,
-                                   stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True, **options)
+                                   stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, **options)
         self.addCleanup(end_group, process)
         return process
 

@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import zipfile
 
 from paceline_cli import SPIN, CliTest, main
 
@@ -36,6 +37,32 @@ class Trust(CliTest):
         plan = self.plan_in("theirs", "env: {LD_AUDIT: ./audit.so, OMP_NUM_THREADS: 2}")
         os.chown(plan, 4711, 4711)
         self.refused(plan, said=["belongs to another user (number 4711)", "env.LD_AUDIT './audit.so'"], lines=2)
+
+    def test_a_program_is_known_by_its_content(self):
+        for name in ("script", "model.bin", "v1.0"):
+            with zipfile.ZipFile(self.folder / name, "w") as file:
+                file.writestr("m/code/__torch__.py", "")
+                file.writestr("m/constants.pkl", "")
+        plan = self.write("open.yaml", "kind: inference\nmodels: [script, model.bin]\naccuracy: {reference: v1.0}\nshapes: x:1x4\n")
+        plan.chmod(0o666)
+        self.refused(plan, "--dry-run", said=["models 'script' runs code", "models 'model.bin'", "accuracy.reference 'v1.0'"], lines=3)
+
+    def test_a_pipe_is_judged_as_a_file_is(self):
+        plan = self.plan_in("open")
+        plan.chmod(0o666)
+        with open(plan, encoding="utf-8") as given:
+            self.assert_error(self.finish(self.start("run", "-", "--dry-run", stdin=given)), 2, "nothing was loaded")
+        pipe = self.folder / "pipe.yaml"
+        os.mkfifo(pipe)
+        pipe.chmod(0o666)
+        process = self.start("run", pipe, "--dry-run")
+        pipe.write_bytes(plan.read_bytes())
+        self.assert_error(self.finish(process), 2, "every user can write the pipe", "nothing was loaded")
+
+    def test_a_number_may_be_the_name_of_a_folder(self):
+        plan = self.write("open.yaml", "kind: inference\nmodels: [tiny_cnn]\nenv: {PYTHONPATH: 1, GCONV_PATH: 2, OMP_NUM_THREADS: 1}\n")
+        plan.chmod(0o666)
+        self.refused(plan, "--dry-run", said=["env.PYTHONPATH '1'", "env.GCONV_PATH '2'"], lines=2)
 
     def test_a_plan_without_code_may_come_from_anywhere(self):
         plan = self.write("open.yaml", "kind: collective\noperations: [all_reduce]\nbackend: gloo\ngpu_counts: [1]\nenv: {OMP_NUM_THREADS: 1}\n")

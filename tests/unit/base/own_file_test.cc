@@ -50,6 +50,24 @@ TEST_F(OwnFile, ALinkIsJudgedByItsTarget) {
   EXPECT_THAT(why_foreign(scratch.path() / "link"), HasSubstr("its folder"));
 }
 
+TEST_F(OwnFile, AFolderAboveMayBeReplaced) {
+  const auto inner = folder / "in";
+  fs::create_directory(inner);
+  ::chmod(inner.c_str(), 0755);
+  replace_file(inner / "plan.yaml", "x");
+  EXPECT_EQ(why_foreign(inner / "plan.yaml"), "");
+  ::chmod(folder.c_str(), 0777);
+  EXPECT_THAT(why_foreign(inner / "plan.yaml"), HasSubstr("above it"));
+}
+
+TEST_F(OwnFile, APipeThatEveryUserCanWriteIsForeign) {
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(why_foreign(pipe), "");
+  ::chmod(pipe.c_str(), 0622);
+  EXPECT_EQ(why_foreign(pipe), "every user can write the pipe");
+}
+
 TEST_F(OwnFile, AnotherOwnerIsNamed) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   ASSERT_EQ(::chown(file.c_str(), 4711, 0), 0);
