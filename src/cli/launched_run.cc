@@ -257,13 +257,7 @@ void refuse_ranks_of_one_process(const cluster::LaunchPlace& place) {
 
 void refuse_launch_of_inference(const config::FlagSet& flags) {
   if ((flags.command & config::kRunsRanks) != 0) return;
-  std::optional<cluster::LaunchPlace> place;
-  try {
-    place = cluster::find_place(own_environment());
-  } catch (const Error&) {  // variables that fit no launch have started none
-    return;
-  }
-  if (place) refuse_ranks_of_one_process(*place);
+  if (const auto place = cluster::claimed_place(own_environment())) refuse_ranks_of_one_process(*place);
 }
 
 void refuse_rank_options(const config::FlagSet& flags) {

@@ -147,6 +147,13 @@ std::string launcher_name(const Variables& variables, const Claim& claim) {
   return variables.has("KUBERNETES_SERVICE_HOST") ? "kubernetes" : "environment";
 }
 
+LaunchPlace place_of(const Variables& variables, const Claim& claim) {
+  LaunchPlace place;
+  place.launcher = launcher_name(variables, claim);
+  place.rank = claim.rank, place.world = claim.world;
+  return place;
+}
+
 // Parses "2(x3),1", the number of tasks on each node of a Slurm step.
 std::optional<int> slurm_local_world(const Variables& variables) {
   const auto groups = split(variables.text("SLURM_STEP_TASKS_PER_NODE"), ',');
@@ -338,14 +345,25 @@ LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& end
   return place;
 }
 
+std::optional<LaunchPlace> claimed_place(const Environment& environment) {
+  const Variables variables(environment);
+  if (const auto place = operator_place(variables)) return place;
+  auto whole = environment;
+  for (const auto& row : kLaunchers)
+    if (!variables.has(variables.first_set(row.world))) whole.erase(std::string(row.rank));
+  const auto claim = first_claim(Variables(whole));
+  if (!claim) return std::nullopt;
+  auto place = place_of(variables, *claim);
+  place.local_world = variables.number(claim->row.local_world).value_or(place.world);
+  return place;
+}
+
 std::optional<LaunchPlace> find_place(const Environment& environment) {
   const Variables variables(environment);
   if (const auto place = operator_place(variables)) return place;
   const auto claim = first_claim(variables);
   if (!claim) return std::nullopt;
-  LaunchPlace place;
-  place.launcher = launcher_name(variables, *claim);
-  place.rank = claim->rank, place.world = claim->world;
+  auto place = place_of(variables, *claim);
   find_neighbours(variables, *claim, place);
   place.identity = identity_of(variables, place.launcher);
   fill_address(variables, place);

@@ -33,6 +33,10 @@ struct LaunchPlace {
 // without its partner, a value that is not a number, a rank outside its world, two launchers that disagree.
 std::optional<LaunchPlace> find_place(const Environment& environment);
 
+// Rank and world alone, also where nothing says how the ranks meet: for work that has none. `local_world` is
+// the whole world where no variable says it; a rank without a world is none. Throws as find_place does.
+std::optional<LaunchPlace> claimed_place(const Environment& environment);
+
 // For one command per host: `node` of `nodes`, each with `ranks` ranks of its own, and the store at
 // `endpoint` (HOST:PORT, with brackets around an IPv6 address). Throws Error(kUsage).
 LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& endpoint);

@@ -278,6 +278,10 @@ class Environment(LaunchedWorlds, TrainingTest):
         plan = self.spin_plan(name="inference.yaml")
         for words in (("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4"), ("run", plan), ("run", plan, "--dry-run")):
             self.assert_error(self.run_cli(*words, env=place), 2, "RANK and WORLD_SIZE name 3 ranks, and inference is started once", "--gpus 3", "--instances 3")
+        unmet = {"RANK": "1", "WORLD_SIZE": "3"}  # a loop of a shell, which says no address
+        self.assert_error(self.run_cli("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", env=unmet), 2, "name 3 ranks", "--gpus 3")
+        apart = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "RANK": "0", "WORLD_SIZE": "3"}
+        self.assert_error(self.run_cli("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", env=apart), 2, "two launchers do not agree")
         self.assert_nothing_ran()
         for alone in ({**place, "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}, {"RANK": "1"}):
             self.assert_code(self.run_cli("infer", *self.PLUGIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--dry-run", env=alone), 0)

@@ -172,6 +172,17 @@ TEST(LaunchPlace, VariablesByHandCountInTheShellOfAStep) {
   EXPECT_EQ(place->world, 2);
 }
 
+TEST(LaunchPlace, RankAndWorldAreAClaimWithoutAnAddress) {
+  const auto place = claimed_place({{"RANK", "1"}, {"WORLD_SIZE", "3"}});
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->rank, 1);
+  EXPECT_EQ(place->world, 3);
+  EXPECT_EQ(place->local_world, 3);
+  EXPECT_FALSE(claimed_place({{"WORLD_SIZE", "3"}}));
+  EXPECT_FALSE(claimed_place({{"RANK", "1"}}));
+  EXPECT_THROW(claimed_place({{"RANK", "3"}, {"WORLD_SIZE", "3"}}), Error);
+}
+
 TEST(LaunchPlace, HalfAPlaceIsNone) {
   expect_words(error_of({{"RANK", "1"}}), {"RANK=1", "WORLD_SIZE is not"});
   expect_words(error_of({{"OMPI_COMM_WORLD_RANK", "1"}}), {"OMPI_COMM_WORLD_SIZE is not"});
