@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/scratch_folder.h"
@@ -14,6 +15,7 @@
 #include "cli/interrupts.h"
 #include "process/tool_process.h"
 #include "report/chart_files.h"
+#include "result/run_directory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -129,6 +131,10 @@ fs::path file_in(const fs::path& output, const report::Format& format) {
 void deliver_file(const Delivery& d, const std::string& document) {
   if (d.output == kStandardOutput) return d.console.result(document);
   const fs::path file = d.output.empty() ? d.folder / d.format.file : file_in(d.output, d.format);
+  if (result::is_stored_file(file))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--output would overwrite '{}', a part of a stored run; name another file",
+                            shown_path(file.string())));
   std::error_code unmade;  // writing says what is in the way
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), unmade);
   file == d.output ? write_file_atomic(file, document) : replace_file(file, document);

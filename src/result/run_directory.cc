@@ -7,6 +7,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <random>
 
@@ -239,6 +240,23 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
       sentences.push_back(difference + "; what is shown here follows run_summary.json");
   }
   return sentences;
+}
+
+bool is_stored_file(const fs::path& file) {
+  constexpr std::array<std::string_view, 7> kNames{
+      kSummaryFile, "plan.yaml", "summary.csv", "environment.json", "log.txt", "result.json", "samples.csv"};
+  std::error_code unknown;
+  const auto path = fs::canonical(file, unknown);
+  if (unknown) return false;
+  const auto holds_run = [](const fs::path& folder) {
+    std::error_code absent;
+    return fs::exists(folder / kSummaryFile, absent);
+  };
+  const bool own_name = std::ranges::find(kNames, path.filename().string()) != kNames.end();
+  if ((own_name || path.extension() == ".jsonl") && holds_run(path.parent_path())) return true;
+  for (auto above = path.parent_path(); above.has_relative_path(); above = above.parent_path())
+    if (above.filename() == "cases" && holds_run(above.parent_path())) return true;
+  return false;
 }
 
 }  // namespace paceline::result

@@ -261,6 +261,17 @@ class Words(cli.CliTest):
         self.assert_code(self.run_cli("report", "generate", "-s", "run", "-f", "html"), 0)
         self.assertTrue((self.folder / "run" / "report.html").exists())
 
+    def test_a_report_does_not_replace_what_a_run_stored(self):
+        shutil.copytree(DATA / "run", self.folder / "run")
+        case = next(file for file in (self.folder / "run" / "cases").rglob("*") if file.is_file())
+        (self.folder / "link.html").symlink_to(case)
+        for file in (self.folder / "run" / "run_summary.json", case, self.folder / "link.html"):
+            before = file.read_bytes()
+            self.assert_error(self.run_cli("report", "-s", "run", "-o", file), 2, "would overwrite", "a part of a stored run")
+            self.assertEqual(file.read_bytes(), before)
+        for _ in range(2):
+            self.assert_code(self.run_cli("report", "-s", "run", "-o", "run/mine.html"), 0)
+
     def test_several_formats_into_a_folder(self):
         shutil.copytree(DATA / "run", self.folder / "run")
         (self.folder / "out").mkdir()
