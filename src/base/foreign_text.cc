@@ -16,7 +16,7 @@ constexpr std::uint64_t kKiB = 1ULL << 10, kMiB = 1ULL << 20, kGiB = 1ULL << 30,
 constexpr std::string_view kLinear = "in proportion to its size";
 constexpr std::size_t kNestedPlan = 32, kNestedModel = 100, kNestedTrace = 256;
 
-constexpr std::array<ForeignLimit, 21> kLimits{{
+constexpr std::array<ForeignLimit, 22> kLimits{{
     {Foreign::kPlan, "plan", 4 * kMiB, kNestedPlan, "in proportion to its cases, at most 100,000"},
     {Foreign::kEngineConfig, "engine configuration (`--config`)", 4 * kMiB, kMostNested, kLinear},
     {Foreign::kResult, "result of a run or a case", 4 * kGiB, kMostNested, kLinear},
@@ -31,7 +31,9 @@ constexpr std::array<ForeignLimit, 21> kLimits{{
     {Foreign::kTensors, "header of safetensors", 100 * kMB, kMostNested, kLinear},
     {Foreign::kMachine, "saved machine (`--expect-machine`)", 16 * kMiB, kMostNested, "2,000 facts"},
     {Foreign::kAnswer, "answer of a host, also while it prints", 16 * kMiB, kMostNested,
-     "120 s, longer with `--load`; 2,000 facts"},
+     "120 s, longer with `--load`; 2,000 facts, 2,000 checks"},
+    {Foreign::kArrays, "member of `.npz`", 1024 * kGiB, 0,
+     "a size that its directory and its header agree on"},
     {Foreign::kRecording, "recording of `monitor`", 1 * kGiB, kMostNested, "10,000 points of a figure"},
     {Foreign::kLive, "`live.json` of a run under way", 256 * kKiB, kMostNested, "200 bytes of each text"},
     {Foreign::kNsightDatabase, "Nsight Systems (`.sqlite`)", 64 * kGiB, 0,

@@ -23,6 +23,7 @@ enum class Foreign {
   kTensors,
   kMachine,
   kAnswer,
+  kArrays,
   kRecording,
   kLive,
   kNsightDatabase,

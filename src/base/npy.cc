@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/text.h"
 
@@ -179,7 +180,9 @@ class NpyFile {
   Header header_;
 };
 
-constexpr zip_uint64_t kMostMemberBytes = 1ULL << 40;
+zip_uint64_t most_member_bytes() {
+  return limit_of(Foreign::kArrays).bytes;
+}
 
 using Archive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
 
@@ -201,17 +204,34 @@ std::string read_beginning(zip_t* archive, zip_uint64_t index) {
   return content;
 }
 
-std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& name) {
+// Deflate makes nothing smaller than a 1032nd; NumPy stores or deflates.
+constexpr zip_uint64_t kDeflateLimit = 1032, kDeflateFrame = 1024;
+
+bool can_unpack_to(const zip_stat_t& stat) {
+  if (stat.comp_method == ZIP_CM_STORE) return stat.size == stat.comp_size;
+  return stat.comp_method == ZIP_CM_DEFLATE && stat.comp_size <= most_member_bytes() &&
+         stat.size <= stat.comp_size * kDeflateLimit + kDeflateFrame;
+}
+
+// Memory is taken only after the header, and what the directory says, agree about the size.
+Tensor read_member(zip_t* archive, zip_uint64_t index, const std::string& name) {
   zip_stat_t stat;
-  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size > kMostMemberBytes)
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size > most_member_bytes() ||
+      !can_unpack_to(stat))
     bad(name, "its directory is damaged");
+  Header header = parse_header(read_beginning(archive, index), name);
+  check_size(header, stat.size - std::min<std::size_t>(stat.size, header.data_begin), name);
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
-  std::string content(stat.size, '\0');
+  const auto read = [&](void* target, std::size_t size) {
+    return file && zip_fread(file.get(), target, size) == static_cast<zip_int64_t>(size);
+  };
+  std::string head(header.data_begin, '\0');
   char after = 0;  // reading to the end makes libzip check the checksum
-  if (!file || zip_fread(file.get(), content.data(), stat.size) != static_cast<zip_int64_t>(stat.size) ||
+  Tensor tensor(std::move(header.spec));
+  if (!read(head.data(), head.size()) || !read(tensor.data(), tensor.size_bytes()) ||
       zip_fread(file.get(), &after, 1) != 0)
     bad(name, "a member cannot be unpacked");
-  return content;
+  return tensor;
 }
 
 }  // namespace
@@ -288,7 +308,7 @@ std::uint64_t npy_or_npz_bytes(const fs::path& path) {
       static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
   for (zip_uint64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
-    if (zip_stat_index(archive.get(), i, 0, &stat) == 0) bytes += std::min(stat.size, kMostMemberBytes);
+    if (zip_stat_index(archive.get(), i, 0, &stat) == 0) bytes += std::min(stat.size, most_member_bytes());
   }
   return bytes;
 }
@@ -326,7 +346,7 @@ std::vector<Tensor> read_npy_or_npz(const fs::path& path) {
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     const std::string member = zip_get_name(archive.get(), index, 0);
-    tensors.push_back(parse_npy(read_member(archive.get(), index, path.string()), (path / member).string()));
+    tensors.push_back(read_member(archive.get(), index, (path / member).string()));
   }
   return tensors;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/display_text.h"
@@ -62,6 +64,13 @@ std::string no_answer(const std::string& end, const std::filesystem::path& log) 
   return fmt::format("gave no answer ({}): {}", end.empty() ? "no JSON" : end, last_line(log));
 }
 
+// One answer at a time is in memory: JSON takes up to 25 times its size.
+std::optional<host::FleetAnswer> answer_in(const std::filesystem::path& file, const std::string& host) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard alone(one_at_a_time);
+  return host::fleet_answer(read_foreign(file, Foreign::kAnswer), host);
+}
+
 HostAnswer ask(const std::string& host, const HostQuestion& question, const std::filesystem::path& folder,
                const std::atomic<bool>& interrupt) {
   HostAnswer answer{host, {}, {}, {}};
@@ -82,7 +91,7 @@ HostAnswer ask(const std::string& host, const HostQuestion& question, const std:
                                   format_bytes(static_cast<double>(tool.most_bytes)));
       return answer;
     }
-    auto found = host::fleet_answer(read_foreign(tool.output, Foreign::kAnswer), host);
+    auto found = answer_in(tool.output, host);
     if (!found)
       answer.reason = no_answer(end, tool.log);
     else if (!found->machine)

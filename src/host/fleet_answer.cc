@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "host/fleet_answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/foreign_text.h"
 
 namespace paceline::host {
 namespace {
@@ -36,7 +39,11 @@ std::optional<FleetAnswer> fleet_answer(std::string_view text, const std::string
   if (!json.is_object()) return std::nullopt;
   FleetAnswer answer;
   if (!json.contains("machine")) return answer;
-  for (const auto& one : json.at("checks"))
+  const auto& checks = json.at("checks");
+  if (!checks.is_array()) throw Error(ErrorCode::kData, "its checks are no list");
+  if (checks.size() > kMostFacts)
+    throw Error(ErrorCode::kData, fmt::format("it has more than {} checks", kMostFacts));
+  for (const auto& one : checks)
     if (auto row = row_from(one);
         row.result.status == CheckStatus::kFail || row.result.status == CheckStatus::kWarn)
       answer.checks.push_back(std::move(row));

@@ -155,7 +155,7 @@ Machine machine_from_json(const nlohmann::json& json, const std::string& origin)
   if (!json.is_object() || json.value("format", nlohmann::json()) != nlohmann::json(kMachineFormat))
     no_machine(origin, fmt::format("it has no \"format\": \"{}\"", kMachineFormat));
   const nlohmann::json version = json.value("format_version", nlohmann::json());
-  if (!version.is_number_integer()) no_machine(origin, "it has no format_version");
+  if (!version.is_number_integer() || version < 1) no_machine(origin, "it has no format_version");
   if (is_newer(version))
     throw Error(ErrorCode::kData,
                 fmt::format("{} was written by a newer Paceline (format_version {}, this one reads {}); "

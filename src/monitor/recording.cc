@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
+#include <string_view>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
-#include "base/text.h"
 
 namespace paceline::monitor {
 namespace {
@@ -40,7 +41,7 @@ std::string text_of(const Json& json) {
               fmt::format("{}: not a recording of paceline monitor: {}", shown_path(file.string()), why));
 }
 
-Snapshot snapshot_in(const std::filesystem::path& file, const std::string& line, std::size_t number) {
+Snapshot snapshot_in(const std::filesystem::path& file, std::string_view line, std::size_t number) {
   const auto json = json_or_discarded(line);
   if (json.is_discarded()) not_a_recording(file, fmt::format("line {} is no JSON", number));
   try {
@@ -71,21 +72,26 @@ Recording read_recording(const std::filesystem::path& file) {
 }
 
 Recording recording_in(const std::string& text, const std::filesystem::path& file) {
-  auto lines = split(text, '\n');
   Recording recording;
-  if (!lines.empty() && lines.back().empty())
-    lines.pop_back();
-  else
-    recording.cut = true;
-  const auto head = lines.empty() ? Json() : json_or_discarded(lines[0]);
+  recording.cut = !text.ends_with('\n');
+  std::string_view rest = text;
+  const auto next = [&]() -> std::optional<std::string_view> {  // a whole line
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return line;
+  };
+  const auto first = next();
+  const auto head = json_or_discarded(first.value_or(rest));
   if (!head.is_object() || !head.contains(kMark)) not_a_recording(file, "its first line does not say so");
   if (head.at(kMark) != kVersion)
     not_a_recording(file, fmt::format("version {}; this paceline reads {}", head.at(kMark).dump(), kVersion));
   const auto host = head.value("host", Json());
   if (!host.is_string()) not_a_recording(file, "its first line names no host");
   recording.host = host.get<std::string>();
-  const auto whole = lines.size() - (recording.cut ? 1 : 0);
-  for (std::size_t i = 1; i < whole; ++i) recording.snapshots.push_back(snapshot_in(file, lines[i], i + 1));
+  for (std::size_t number = 2; const auto line = next(); ++number)
+    recording.snapshots.push_back(snapshot_in(file, *line, number));
   return recording;
 }
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import unittest
+import zipfile
 from pathlib import Path
 
 import paceline_cli as cli
@@ -73,6 +74,19 @@ class Limits(cli.CliTest):
             file.write(b'<?xml version="1.0"?><net name="x">')
             file.truncate(50 << 30)
         self.bounded("infer", "--engine", "openvino", "--model", "big.xml", words=("has 53.7 GB, and at most 268 MB are read",))
+
+    def test_an_array_that_says_it_is_large(self):
+        with zipfile.ZipFile(self.folder / "x.npz", "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("input.npy", b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (251658240, 4), }".ljust(117) + b"\n")
+        raw = bytearray((self.folder / "x.npz").read_bytes())
+        at = raw.rindex(b"PK\x01\x02")
+        raw[at + 24:at + 28] = (0xF0000000 + 128).to_bytes(4, "little")  # as the header says, and too much for its few bytes
+        (self.folder / "x.npz").write_bytes(raw)
+        self.bounded("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--load-inputs", "x.npz", codes=(2, 5), words=("directory is damaged",))
+
+    def test_a_recording_of_empty_lines(self):
+        self.write("r.jsonl", '{"paceline_monitor": 1, "host": "a"}\n' + "\n" * 60_000_000)
+        self.bounded("monitor", "--replay", "r.jsonl", words=("line 2 is no JSON",))
 
     def test_a_figure_that_is_no_figure_costs_no_memory(self):
         run = self.copy_of_run()

@@ -51,6 +51,25 @@ TEST(Fleet, AnAnswerOfMoreFactsThanAMachineHasIsRefused) {
   EXPECT_FALSE(fleet_answer("motd\n{\n\"machine\": " + std::string(10'000'000, '['), "node0"));
 }
 
+TEST(Fleet, ChecksAreAListOfLimitedLength) {
+  const auto machine = to_json(one_of_fleet());
+  const auto why = [&](const nlohmann::json& checks) {
+    try {
+      (void)fleet_answer(nlohmann::json{{"checks", checks}, {"machine", machine}}.dump(1), "node0");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const nlohmann::json one{{"name", "n"}, {"status", "FAIL"}, {"text", "t"}, {"fix", "f"}};
+  EXPECT_EQ(why(nlohmann::json::array({one})), "");
+  EXPECT_EQ(why(nullptr), "its checks are no list");
+  EXPECT_EQ(why(nlohmann::json(kMostFacts + 1, one)), "it has more than 2000 checks");
+  auto old = machine;
+  old["format_version"] = -1;
+  EXPECT_THROW((void)machine_from_json(old, "m.json"), Error);
+}
+
 TEST(Fleet, AVersionThatIsNewerIsNamedHoweverLargeItIs) {
   for (const std::uint64_t version : {std::uint64_t{2}, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
     auto saved = to_json(one_of_fleet());
