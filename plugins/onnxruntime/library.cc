@@ -39,6 +39,7 @@ std::string library_path() {
 
 const OrtApiBase* open_library() {
   const auto path = library_path();
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 0);  // nothing uploads beside a measurement, unless the user set it
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw Error(ErrorCode::kUnavailable, fmt::format("cannot load ONNX Runtime: {}; {}", ::dlerror(), kFix));

@@ -44,6 +44,11 @@ class Kept(Keeping):
         self.assertEqual(verdict, again)
         self.assertTrue(verdict["passed"])
 
+    def test_an_engine_keeps_nothing_of_its_own(self):
+        """ONNX Runtime 1.31 has an identifier and events to upload."""
+        self.run_once()
+        self.assertEqual([p.name for p in (self.folder / "cache").iterdir()], ["paceline"])
+
     def test_fresh_makes_them_again(self):
         _, verdict = self.run_once()
         log, again = self.run_once("--precision", "fp32", "--fresh")

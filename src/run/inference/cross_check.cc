@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -33,6 +35,13 @@ constexpr double kStartS = 1.5;  // of a process, beside loading the model
 constexpr double kProbeTimeoutS = 120;
 constexpr std::size_t kTailBytes = 1500;
 constexpr double kCoarse = 0.002;  // a last digit that is worth more than this share is said
+
+// ONNX Runtime uploads nothing beside a measurement, unless somebody set its variable.
+std::map<std::string, std::string> quiet(std::map<std::string, std::string> env) {
+  constexpr const char* kVariable = "ORT_DISABLE_TELEMETRY";
+  if (!std::getenv(kVariable)) env.try_emplace(kVariable, "1");
+  return env;
+}
 
 // As many as the shortest of the case's own processes timed.
 std::int64_t iterations_of(const CaseRun& run) {
@@ -205,7 +214,7 @@ void Exchange::start_tool(const std::vector<std::string>& arguments, const fs::p
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   check_.command = join(argv, " ");
   const auto problem =
-      process::run_tool({argv, run_.definition.env, log, run_.base.pin_cpus, timeout_s}, interrupt_);
+      process::run_tool({argv, quiet(run_.definition.env), log, run_.base.pin_cpus, timeout_s}, interrupt_);
   append_file(run_.log(), fmt::format("# cross-check: {}\n{}", check_.command, file_tail(log, kTailBytes)));
   if (interrupt_) throw Error(ErrorCode::kTimeout, "the run was interrupted");
   if (problem.empty()) return;
