@@ -68,9 +68,10 @@ double parse_bound(const Gate& gate, std::string_view text) {
 void parse_left(Gate& gate, std::string_view left) {
   const auto at = left.find('@');
   gate.metric = trim(left.substr(0, at));
+  auto selector = at == std::string_view::npos ? std::string_view() : trim(left.substr(at + 1));
+  if (selector.size() > 1 && selector.front() == '/') selector.remove_prefix(1);  // an absolute path
   if (at != std::string_view::npos)
-    for (const std::string& word : split(trim(left.substr(at + 1)), '/'))
-      gate.selector.emplace_back(trim(word));
+    for (const std::string& word : split(selector, '/')) gate.selector.emplace_back(trim(word));
   const bool empty_word =
       std::any_of(gate.selector.begin(), gate.selector.end(), [](const auto& w) { return w.empty(); });
   if (gate.metric.empty() || empty_word) refuse(gate.expression, fmt::format("write {}", kForm));
@@ -78,6 +79,12 @@ void parse_left(Gate& gate, std::string_view left) {
 
 bool is_number(std::string_view word) {
   return parse_int(word).has_value();
+}
+
+// A selector is split at slashes, so that the path of a model is one as well.
+void add_path(std::set<std::string>& words, const std::string& path) {
+  for (const std::string& folder : split(path, '/'))
+    if (!folder.empty() && !is_number(folder)) words.insert(folder);
 }
 
 std::set<std::string> words_of(const CaseResult& one) {
@@ -97,7 +104,12 @@ std::set<std::string> words_of(const CaseResult& one) {
     for (const char separator : {' ', '/'})
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
-  for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : b.params) {
+    words.insert(fmt::format("{}={}", key, value));
+    words.insert(fmt::format("{}={}", key, value.substr(0, value.find('/'))));
+    add_path(words, value);
+  }
+  if (one.config_effective.is_object()) add_path(words, one.config_effective.value("model", std::string()));
   if (inference && !b.params.contains("timing")) words.insert("timing=sync");
   return words;
 }

@@ -110,6 +110,23 @@ TEST(Gates, TheTimingIsAWordOfEveryInference) {
   EXPECT_EQ(decide_gates({"throughput_per_s@timing=pipelined > 0"}, run).front().case_id, "blocks");
 }
 
+TEST(Gates, ThePathOfAModelSelectsIt) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto& one = run.cases[i];
+    one.case_id = "net-" + std::to_string(i);
+    one.label = one.benchmark.model = "net.onnx";
+    const auto file = i == 0 ? "/data/old/net.onnx" : "/data/7/net.onnx";
+    one.benchmark.params["model"] = one.config_effective["model"] = file;
+  }
+  run.cases[1].benchmark.params.clear();  // its name alone tells it from others
+  for (const auto* word : {"old/net.onnx", "/data/old/net.onnx", "model=/data/old/net.onnx", "old"})
+    EXPECT_EQ(decide_gates({std::string("p50_ms@") + word + " > 0"}, run).size(), 1U) << word;
+  EXPECT_EQ(decide_gates({"p50_ms@data/net.onnx > 0"}, run).size(), 2U);
+  EXPECT_THROW(decide_gates({"p50_ms@new/net.onnx > 0"}, run), Error);
+}
+
 TEST(Gates, ABareNumberIsTheBatchAndNoPartOfAnotherWord) {
   EXPECT_EQ(decide("p50_ms@8 <= 600").size(), 3U);
   EXPECT_NE(error_of("p50_ms@16 <= 600").find("no case matches '16'"), std::string::npos);
