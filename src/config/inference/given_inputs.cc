@@ -56,8 +56,8 @@ std::string unfit_file(const std::string& text, const std::vector<InputShape>& i
                        dtype_name(input->dtype.value_or(array.dtype)), sizes_text(input->shape));
   }
   return {};
-} catch (const Error&) {
-  return {};
+} catch (const Error& error) {
+  return error.what();
 }
 
 }  // namespace
