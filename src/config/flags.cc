@@ -16,6 +16,7 @@
 #include "config/older_flags.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
+#include "config/vocabulary.h"
 
 namespace paceline::config {
 namespace {
@@ -80,6 +81,27 @@ bool is_truth_list(std::string_view text) {
   if (text.size() > 2 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
   const auto words = split(text, ',');
   return std::all_of(words.begin(), words.end(), [](const auto& word) { return is_truth(trim(word)); });
+}
+
+// Splits at commas; "\\," is a comma of an item, as names of inputs and files may have one.
+std::vector<std::string> list_items(std::string_view text) {
+  std::vector<std::string> items;
+  bool open = false;
+  for (const auto& part : split(text, ',')) {
+    if (open)
+      items.back().back() = ',', items.back() += part;
+    else
+      items.push_back(part);
+    open = part.ends_with('\\');
+  }
+  return items;
+}
+
+// Guesses the key of a bare word behind --baseline; empty for other options.
+std::string example_of(const Option& option, const std::string& value) {
+  if (option.name != "baseline" || value.empty()) return {};
+  const auto* key = find_engine(value) ? "engine" : find_precision(value) ? "precision" : "model";
+  return fmt::format("; did you mean {}={}?", key, value);
 }
 
 class FlagParser {
@@ -284,10 +306,10 @@ class FlagParser {
   void store_pairs(const Option& option, const std::string& flag, const std::string& typed,
                    const std::string& value) {
     const bool several = option.form == OptionForm::kMap;
-    for (const auto& pair : several ? split(value, ',') : std::vector{value}) {
+    for (const auto& pair : several ? list_items(value) : std::vector{value}) {
       const std::size_t equals = pair.find('=');
       if (equals == 0 || equals == std::string::npos)
-        report(typed, fmt::format("'{}' is not NAME=VALUE", pair));
+        report(typed, fmt::format("'{}' is not NAME=VALUE{}", pair, example_of(option, pair)));
       else
         store(option, fmt::format("{}.{}", option.name, trim(pair.substr(0, equals))), flag, typed,
               pair.substr(equals + 1));
@@ -302,7 +324,7 @@ class FlagParser {
     if (!brackets && !commas) return {value};
     std::vector<std::string> texts;
     for (const auto& text :
-         split(brackets ? std::string_view(value).substr(1, value.size() - 2) : value, ','))
+         list_items(brackets ? std::string_view(value).substr(1, value.size() - 2) : value))
       texts.emplace_back(trim(text));
     return texts;
   }

@@ -152,7 +152,7 @@ constexpr std::array kWorkloadRows{
            .form = kList,
            .excludes = "image_dir",
            .help = "Input tensors from .npy, .npz or raw .bin files instead of generated ones; input:x.npy "
-                   "names the input."},
+                   "names the input. In a list, \\, is a comma of a name."},
     Option{.name = "feedback",
            .form = kList,
            .help = "State of a model, OUTPUT:INPUT: the output of an inference is that input of the next "

@@ -86,6 +86,9 @@ TEST(Flags, ValuesMayHoldCommasAndMinus) {
   EXPECT_EQ(texts_of(infer_flags({"--shapes", "a:1x2,b:1:int64"}), "shapes"), (Texts{"a:1x2,b:1:int64"}));
   EXPECT_EQ(texts_of(infer_flags({"--expect", "a < 1, b", "--expect=c > 2"}), "expect"),
             (Texts{"a < 1, b", "c > 2"}));
+  EXPECT_EQ(texts_of(infer_flags({"--load-inputs", "a\\,b:x.npy,c\\,\\,d:y.npy"}), "load_inputs"),
+            (Texts{"a,b:x.npy", "c,,d:y.npy"}));
+  EXPECT_EQ(texts_of(infer_flags({"--load-inputs", "end\\"}), "load_inputs"), (Texts{"end\\"}));
   EXPECT_EQ(texts_of(infer_flags({"--iters", "-5"}), "iterations"), (Texts{"-5"}));
   EXPECT_EQ(texts_of(infer_flags({"--env", "GOMP_CPU_AFFINITY=0,1"}), "env.GOMP_CPU_AFFINITY"),
             (Texts{"0,1"}));
@@ -119,7 +122,7 @@ TEST(Flags, CollectAllProblems) {
                           "--engine: needs a value, e.g. --engine eager",
                           "--epochs: unknown option; it is one of paceline train",
                           "--stop.t_maxs: unknown option; did you mean '--stop.t_max_s'?",
-                          "--baseline eager: 'eager' is not NAME=VALUE",
+                          "--baseline eager: 'eager' is not NAME=VALUE; did you mean engine=eager?",
                           "--timeout-s: needs a value, e.g. --timeout-s 600"}));
   EXPECT_TRUE(flags.positionals.empty());
 }
