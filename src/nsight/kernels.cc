@@ -124,6 +124,8 @@ std::map<std::string, double> stalls_of(const KernelLaunch& launch) {
   return stalls;
 }
 
+constexpr double kLongestNs = 1e18;  // 30 years: no kernel, but a damaged file
+
 // Adds up what launches of one kernel have, each weighted by its time.
 class Sum {
  public:
@@ -223,7 +225,7 @@ std::vector<KernelFigures> figures_of(const NcuFile& file, std::size_t& without_
   double all_ns = 0;
   for (const auto& launch : file.launches) {
     const auto time_ns = metric(launch, {"gpu__time_duration.sum", "Duration"});
-    if (!time_ns || *time_ns <= 0) {
+    if (!time_ns || *time_ns <= 0 || *time_ns > kLongestNs) {
       ++without_time;
       continue;
     }

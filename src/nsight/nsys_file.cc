@@ -232,7 +232,7 @@ void read_activities(const Database& file, const CallEnds& calls, const char* ta
 
 // Ends before starts, and numbers at the ends of their range.
 bool is_possible(const Activity& one) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  constexpr std::int64_t kMost = std::int64_t{1} << 61;  // differences fit as well
   return one.start >= -kMost && one.end <= kMost && one.start <= one.end;
 }
 bool is_possible(const Copy& copy) {
