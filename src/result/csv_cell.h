@@ -13,9 +13,9 @@
 namespace paceline::result {
 
 // Whether a spreadsheet would take the text for a formula, which can read other cells and start programs.
-// Leading apostrophes are skipped, so that unguarded_cell gives every text back.
+// Leading apostrophes are skipped, so that unguarded_cell gives every text back; some programs skip blanks.
 inline bool is_formula(std::string_view text) {
-  const auto begin = text.find_first_not_of('\'');
+  const auto begin = text.find_first_not_of("' ");
   if (begin == std::string_view::npos) return false;
   const auto rest = text.substr(begin);
   return rest.size() > 1 && std::string_view("=+-@\t\r\n").find(rest[0]) != std::string_view::npos &&

@@ -34,6 +34,9 @@ TEST(CsvCell, FormulasAreTextAndNumbersStayNumbers) {
   EXPECT_EQ(csv_cell(std::string("+SUM(A1:A9)")), "'+SUM(A1:A9)");
   EXPECT_EQ(csv_cell(std::string("-2+3|cmd")), "'-2+3|cmd");
   EXPECT_EQ(csv_cell(std::string("@x")), "'@x");
+  EXPECT_EQ(csv_cell(std::string("  =1+1")), "'  =1+1");
+  EXPECT_EQ(csv_cell(std::string(" -2.5")), " -2.5");
+  EXPECT_EQ(unguarded_cell("'  =1+1"), "  =1+1");
   EXPECT_EQ(csv_cell(std::string("\t=1")), "'\t=1");
   EXPECT_EQ(csv_cell(std::string("=A1,B1")), "\"'=A1,B1\"");
   for (const char* plain : {"-1.5", "+2e3", "-", "a=b", "resnet50", "", "'"})
