@@ -6,6 +6,7 @@ import datetime
 import io
 import json
 import math
+import re
 
 from paceline_results.regular import read_text, refuses
 
@@ -20,7 +21,14 @@ def table(run):
     file = run.folder / "summary.csv"
     if not file.is_file():
         raise ValueError(f"'{run.folder}' has no summary.csv; paceline report --source DIR --format csv --output DIR/summary.csv writes it")
-    return list(csv.DictReader(io.StringIO(read_text(file))))
+    rows = list(csv.DictReader(io.StringIO(read_text(file))))
+    names = [case["case_id"] for case in run.summary["cases"]]
+    if [row.get("case_id") for row in rows] != names:
+        raise ValueError(f"'{run.folder}': summary.csv and run_summary.json do not have the same cases")
+    for name in (run.run_id, *names):
+        if name in (".", "..") or not re.fullmatch(r"[\w.-]{1,255}", name):
+            raise ValueError(f"'{run.folder}': {name!r} is no id of a run or a case")
+    return rows
 
 
 def numbers_of(row):
@@ -30,6 +38,7 @@ def numbers_of(row):
     return {name: float(row[name]) for name in names if row.get(name)}
 
 
+@refuses("a case of the runs is damaged")
 def settings_of(case):
     """What was asked of a case: its identity and its parameters, as text."""
     benchmark = dict(case["benchmark"])

@@ -128,6 +128,17 @@ class Refusals(Exports):
         self.assertIn("has no summary.csv", self.export("tensorboard", copy, "-o", "out", path=self.doubles(TENSORBOARD), bare=True, code=2))
 
 
+    def test_a_case_whose_name_leads_elsewhere(self):
+        for word, text in ((ONE_RANK, "../../elsewhere"), ("20261122T170637Z-e5aa", "..")):
+            copy = shutil.copytree(STORED, self.folder / "copy", dirs_exist_ok=True)
+            for file in ("run_summary.json", "summary.csv"):
+                (copy / file).write_text((STORED / file).read_text(encoding="utf-8").replace(word, text), encoding="utf-8")
+            self.assertIn("is no id of a run or a case", self.export("tensorboard", copy, "-o", "logs", path=self.doubles(TENSORBOARD), bare=True, code=2))
+        (copy / "summary.csv").write_text("case_id\n")
+        self.assertIn("do not have the same cases", self.export("tensorboard", copy, "-o", "logs", path=self.doubles(TENSORBOARD), bare=True, code=2))
+        self.assertFalse((self.folder / "logs").exists() and any((self.folder / "logs").iterdir()))
+
+
 class TensorBoard(Exports):
     def test_a_training_has_its_metrics_epochs_and_steps(self):
         self.export("tensorboard", STORED, "-o", "logs", path=self.doubles(TENSORBOARD), bare=True)
