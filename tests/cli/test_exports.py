@@ -216,6 +216,14 @@ print(json.dumps(runs))
         self.assertIn("already has the run", self.export("mlflow", STORED, "--tracking-uri", uri, path=PACKAGES, code=2))
 
 
+class Documents(Exports):
+    def test_the_lines_of_the_documents_are_understood(self):
+        lines = re.findall(r"^python -m paceline_results ([^#\n]*)", (ROOT / "docs/results.md").read_text(encoding="utf-8"), re.M)
+        self.assertEqual([line.split()[0] for line in lines], ["parquet", "tensorboard", "mlflow"])
+        for line in lines:
+            self.assertIn("pip install", self.export(*line.replace("DIR", str(STORED)).split(), bare=True, code=77))
+
+
 class Parquet(Exports):
     def test_the_tool_names_duckdb(self):
         for words in (["--format", "parquet"], ["-f", "html,parquet"], ["-o", "x.parquet"]):
