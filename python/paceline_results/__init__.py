@@ -4,10 +4,26 @@
     import paceline_results as results
     cases = results.cases(results.find_runs("results"))
     print(results.scaling(cases))
+
+`python -m paceline_results --help` lists what it writes for other programs: Parquet, TensorBoard and MLflow.
 """
 
-from paceline_results.frames import cases, collectives, epochs, samples, scaling, steps
-from paceline_results.runs import Run, find_runs, read_run
-from paceline_results.step_file import read_step_file
+import importlib
 
-__all__ = ["Run", "cases", "collectives", "epochs", "find_runs", "read_run", "read_step_file", "samples", "scaling", "steps"]
+from paceline_results.runs import Run, find_runs, read_run
+
+_WITH_PANDAS = {"frames": ("cases", "collectives", "epochs", "samples", "scaling", "steps"), "step_file": ("read_step_file",)}
+_MODULE_OF = {name: module for module, names in _WITH_PANDAS.items() for name in names}
+
+__all__ = ["Run", "find_runs", "read_run", *_MODULE_OF]  # noqa: PLE0604
+
+
+def __getattr__(name):
+    """Imports what needs pandas when it is first used: exports for programs without pandas work without it."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'paceline_results' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"paceline_results.{_MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return sorted([*globals(), *_MODULE_OF])

@@ -20,6 +20,7 @@
 namespace paceline::cli {
 namespace {
 
+constexpr std::size_t kShownNote = 300;  // bytes
 constexpr std::int64_t kRedrawNs = 100'000'000;
 constexpr std::int64_t kSilenceNs = 15'000'000'000;  // longest silence where lines are not redrawn
 
@@ -88,7 +89,12 @@ void ProgressView::run_begins(const run::RunOverview& o) {
   console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
                            plural(static_cast<std::int64_t>(o.cases), "case"),
                            plural(static_cast<std::int64_t>(o.repetitions), "repetition"), o.run_dir));
-  if (o.environment) console_.say("machine  " + report::machine_line(*o.environment));
+  if (!o.environment) return;
+  console_.say("machine  " + report::machine_line(*o.environment));
+  if (const auto commit = report::commit_words(*o.environment); !commit.empty())
+    console_.say("commit   " + commit);
+  for (const auto& note : report::notes_of(*o.environment))
+    console_.say("note     " + shown_value(note, kShownNote));
 }
 
 void ProgressView::warning(const std::string& words) {

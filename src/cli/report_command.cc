@@ -9,6 +9,7 @@
 #include "analysis/what_if.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/lower_case.h"
 #include "cli/command_table.h"
 #include "cli/report_files.h"
 #include "cli/report_source.h"
@@ -165,10 +166,23 @@ ExitCode report_recording(const std::vector<std::string>& paths, const config::S
   return ExitCode::kOk;
 }
 
+// Parquet needs a large library, and programs that have it read summary.csv.
+void refuse_parquet(const config::FlagSet& flags) {
+  for (const auto& setting : flags.settings)
+    for (const auto& value : setting.values)
+      if ((setting.name == "format" && lower_case(value.text) == "parquet") ||
+          (setting.name == "output" && lower_case(value.text).ends_with(".parquet")))
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("{} {}: Paceline writes no Parquet file; DuckDB makes one from a run's CSV: "
+                                "duckdb -c \"COPY (FROM 'DIR/summary.csv') TO 'summary.parquet'\"",
+                                setting.written, shown_path(value.text)));
+}
+
 }  // namespace
 
 ExitCode report_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kReport);
+  refuse_parquet(flags);
   const auto options = config::command_settings(flags);
   const Console console =
       make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));

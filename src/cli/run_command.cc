@@ -28,6 +28,7 @@
 #include "cli/progress_view.h"
 #include "cli/resumed_run.h"
 #include "cli/run_output.h"
+#include "cli/source_commit.h"
 #include "cli/sweep_tables.h"
 #include "cli/version.h"
 #include "cluster/launch_words.h"
@@ -243,6 +244,13 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
   return setup;
 }
 
+// Adds what the user wrote about the run, and where the sources stand.
+void add_user_facts(const config::Plan& plan, nlohmann::json& environment) {
+  if (const auto notes = plan.settings.texts("note"); !notes.empty()) environment["notes"] = notes;
+  if (auto sources = source_commit(plan.source); !sources.is_null())
+    environment["sources"] = std::move(sources);
+}
+
 // `tool`: what timed passes are started under; null: nothing.
 result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directory, ProgressView& view,
                               NsightRun* tool) {
@@ -277,6 +285,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   ProgressView view(console);
   for (const auto& remark : p.plan.remarks) view.warning(remark);
   setup.previous = p.previous;
+  add_user_facts(p.plan, setup.environment);
   if (p.options.has("resume") && p.previous.run.cases.empty())
     set_damaged_summary_aside(directory.path(), view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());

@@ -43,8 +43,7 @@ constexpr std::array kRemarks{
               kNotUsable},
     KeyRemark{"run.run_id", "", kPlanLevel, "", "every run gets a new id"},
     KeyRemark{"run.capture_env", "", kPlanLevel, "true", "the environment is always recorded"},
-    KeyRemark{"run.commit_hash", "", kPlanLevel, "", "the commit of your sources is not recorded"},
-    KeyRemark{"run.notes", "", kPlanLevel, "", "notes are not kept with the results"},
+    KeyRemark{"run.commit_hash", "", kPlanLevel, "auto", "the commit is read from git"},
 };
 
 bool has_name(std::string_view names, std::string_view name) {

@@ -27,6 +27,12 @@ constexpr std::array kPlanRows{
            .form = kList,
            .help = "Gate on a metric, e.g. 'p50_ms < 60': met, missed or cannot say, decided on the "
                    "interval. Repeat the flag for several."},
+    Option{.name = "note",
+           .aliases = "notes,run.notes",
+           .type = kExpression,
+           .form = kList,
+           .help = "Line of text to keep with the results, and to show in reports. Repeat the flag for "
+                   "several."},
     Option{.name = "plugin",
            .aliases = "plugins",
            .form = kList,

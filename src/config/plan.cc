@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/key_remarks.h"
 #include "config/kind_in_plan.h"
+#include "config/notes.h"
 #include "config/plan_reader.h"
 #include "config/plan_text.h"
 #include "config/settings_builder.h"
@@ -70,6 +71,7 @@ class Assembler {
     plan.command_line = build(chosen(flags_.settings, kCommandLine), kCommandLine);
     plan.remarks = remarks_of(raw);
     raw.settings = with_flags(std::move(raw.settings), kPlanLevel);
+    settle_notes(raw.settings, problems_);
     plan.settings = build(raw.settings, kPlanLevel);
     names_.open = opens_names(plan.settings);
     set_name(plan, raw);

@@ -90,6 +90,25 @@ std::string machine_line(const Json& environment) {
   return parts.empty() ? "machine not recorded" : join(parts, " · ");
 }
 
+std::string commit_words(const Json& environment) {
+  constexpr std::size_t kShown = 12;
+  const Json::json_pointer commit("/sources/commit"), modified("/sources/modified");
+  if (!environment.contains(commit) || !environment.at(commit).is_string()) return {};
+  const Json differs = environment.value(modified, Json());
+  return environment.at(commit).get<std::string>().substr(0, kShown) + (!differs.is_boolean()
+                                                                            ? ", changes not known"
+                                                                        : differs ? ", modified"
+                                                                                  : "");
+}
+
+std::vector<std::string> notes_of(const Json& environment) {
+  std::vector<std::string> notes;
+  if (environment.contains("notes"))
+    for (const Json& note : environment.at("notes"))
+      if (note.is_string()) notes.push_back(note);
+  return notes;
+}
+
 std::string library_line(const result::RunResult& run) {
   constexpr std::string_view kPrefix = "version.";
   std::vector<std::string> parts;

@@ -38,6 +38,16 @@ std::string libraries_html(const RunResult& run) {
       escape_html(libraries));
 }
 
+// The commit of the user's sources and the notes.
+std::string user_html(const RunResult& run) {
+  std::string out;
+  if (const auto commit = commit_words(run.environment); !commit.empty())
+    out += "<div class=\"validity\">commit " + escape_html(commit) + "</div>\n";
+  for (const std::string& note : notes_of(run.environment))
+    out += "<div class=\"validity\">note: " + escape_html(note) + "</div>\n";
+  return out;
+}
+
 // Grade, time, build, and the warnings of the run.
 std::string validity_html(const RunResult& run) {
   std::string out = fmt::format(
@@ -47,6 +57,7 @@ std::string validity_html(const RunResult& run) {
       escape_html(run.started_utc),
       run.finished_utc.empty() ? "an unknown end" : escape_html(run.finished_utc), escape_html(run.outcome),
       escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));
+  out += user_html(run);
   for (const std::string& warning : run.warnings)
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
   return out;

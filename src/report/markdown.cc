@@ -32,16 +32,27 @@ std::string code_span(const std::string& text) {
   return ticks + gap + shown + gap + ticks;
 }
 
+// The commit of the user's sources and the notes, a paragraph each.
+std::string user_text(const RunResult& run) {
+  std::string out;
+  if (const auto commit = commit_words(run.environment); !commit.empty())
+    out += fmt::format("Commit {}.\n\n", escape_markdown(commit));
+  for (const auto& note : notes_of(run.environment))
+    out += fmt::format("Note: {}\n\n", escape_markdown(note));
+  return out;
+}
+
 std::string head_text(const RunResult& run, const std::string& letter) {
   const std::string libraries = library_line(run), closing = analysis::closing_sentence(run),
                     unfinished = closing.empty() ? "" : analysis::unfinished_text(run);
   return fmt::format(
-      "# {}{}\n\n{}\n\n{}{}Run {}, started {}, on {}.\n\n", letter.empty() ? "" : "Run " + letter + ": ",
+      "# {}{}\n\n{}\n\n{}{}Run {}, started {}, on {}.\n\n{}", letter.empty() ? "" : "Run " + letter + ": ",
       escape_markdown(title_of(run)),
       escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing),
       escape_markdown(unfinished), unfinished.empty() ? "" : "\n\n", code_span(run.run_id),
       escape_markdown(run.started_utc),
-      escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)));
+      escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)),
+      user_text(run));
 }
 
 std::string markdown_row(std::span<const Cell> cells) {

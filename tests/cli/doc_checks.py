@@ -33,6 +33,8 @@ MARKED = {
     "survey/bin/pip install": "installs from the network",
     "python3 -m": "installs from the network",
     "hf download": "needs the network",
+    "duckdb": "needs DuckDB; cli.exports runs it where it is",
+    "python -m paceline_results": "cli.exports runs it",
     "python3 -c": "needs PyTorch in Python",
     "sudo chmod": "needs root",
     "tar": "needs a bundle",

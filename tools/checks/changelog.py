@@ -38,7 +38,8 @@ def findings(root):
     if not re.search(rf"(?<![\w.]){re.escape(version)}(?![\w.]*\d)", text):
         yield f"CHANGELOG.md does not name version {version} of VERSION"
     # Where a user reads the number before there is a build: what to cite, and what to install.
-    for name, words in (("CITATION.cff", f"version: {version}\n"), ("README.md", f"paceline-{version}-py3"), ("docs/getting-started.md", f"paceline-{version}-py3")):
+    for name, words in (("CITATION.cff", f"version: {version}\n"), ("README.md", f"paceline-{version}-py3"), ("docs/getting-started.md", f"paceline-{version}-py3"),
+                        ("scripts/bundle/conda/recipe.yaml", f'version: "{version}"')):
         if words not in (root / name).read_text():
             yield f"{name} does not say {words.strip()!r}, the version of VERSION"
     known = sections(text)

@@ -30,6 +30,7 @@ class ChangelogTest(made_up_tree.TreeTest):
         "CITATION.cff": "version: 0.2.0\n",
         "README.md": "pip install paceline-0.2.0-py3-none-any.whl",
         "docs/getting-started.md": "pip install paceline-0.2.0-py3-none-any.whl",
+        "scripts/bundle/conda/recipe.yaml": 'context:\n  version: "0.2.0"\n',
         "src/plugin/plugin.h": "constexpr int kAbiVersion = 2;",
         "src/result/case_result.h": 'const char* kSchemaVersion = "1.3";',
         "src/result/step_file.cc": "int kStepVersion = 1;",
@@ -55,7 +56,7 @@ class ChangelogTest(made_up_tree.TreeTest):
 
     def test_a_version_without_an_entry(self):
         found = self.found("VERSION", "0.2.1\n")
-        self.assertEqual(len(found), 4, found)
+        self.assertEqual(len(found), 5, found)
         self.assertIn("CHANGELOG.md does not name version 0.2.1", found[0])
 
     def test_a_number_that_moved(self):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,6 +8,7 @@
 #include "base/text.h"
 #include "report/collectives.h"
 #include "report/environment_rows.h"
+#include "report/escape.h"
 #include "report/format_table.h"
 #include "report/nccl_tests.h"
 #include "result/metric_table.h"
@@ -152,6 +154,25 @@ TEST(Markdown, SeveralRunsHaveARunColumn) {
   const std::string text = render("markdown", 2);
   EXPECT_NE(text.find("| case | run | p50 ms |"), std::string::npos);
   EXPECT_NE(text.find("| resnet50 eager fp32 b1 | B | 54.1 ±1.1 |"), std::string::npos);
+}
+
+TEST(Documents, TheCommitAndTheNotesOfTheUserAreMarkedOff) {
+  ReportRun run{sample_run(), {}};
+  const std::string note = "<b>*warm*</b> | `x`";
+  run.result.environment["sources"] = {{"commit", std::string(40, 'a')}, {"modified", true}};
+  run.result.environment["notes"] = {note};
+  const auto in = [&](const char* form) { return find_format(form).render(std::span(&run, 1), {}); };
+  EXPECT_NE(in("markdown").find("Commit aaaaaaaaaaaa, modified."), std::string::npos);
+  EXPECT_NE(in("markdown").find("Note: " + escape_markdown(note)), std::string::npos);
+  EXPECT_EQ(in("markdown").find("<b>"), std::string::npos);
+  EXPECT_NE(in("html").find("note: &lt;b&gt;*warm*&lt;/b&gt;"), std::string::npos);
+  EXPECT_NE(in("html").find("commit aaaaaaaaaaaa, modified"), std::string::npos);
+  const auto words = [](const char* json) { return commit_words(nlohmann::json::parse(json)); };
+  EXPECT_EQ(words(R"({"sources": {"commit": "0123456789abcdef", "modified": false}})"), "0123456789ab");
+  EXPECT_EQ(words(R"({"sources": {"commit": "01", "modified": null}})"), "01, changes not known");
+  EXPECT_EQ(words(R"({"sources": {"commit": 7}})"), "") << "written by others";
+  EXPECT_EQ(words(R"({"sources": 7})"), "");
+  EXPECT_THAT(notes_of({{"notes", {1, "a"}}}), ::testing::ElementsAre("a"));
 }
 
 TEST(EnvironmentRows, FlattensAndNamesTheUnknown) {
