@@ -111,7 +111,25 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
   return all;
 }
 
-std::vector<const report::Format*> formats_of(const config::Settings& options) {
+// The format that the ending of an output names, where no other is asked for; null: none.
+const report::Format* format_of_output(const config::FlagSet& flags, const config::Settings& options) {
+  const bool asked =
+      std::ranges::find(flags.settings, "format", &config::RawSetting::name) != flags.settings.end();
+  if (asked || !options.has("output")) return nullptr;
+  const auto ending = lower_case(fs::path(options.text("output")).extension().string());
+  if (ending == ".png" || ending == ".svg")
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--output {}: pictures are a folder of every chart; write --format {} --output FOLDER",
+                    shown_path(options.text("output")), ending.substr(1)));
+  const auto found = std::ranges::find_if(report::formats(), [&](const report::Format& format) {
+    return !ending.empty() && fs::path(format.file).extension() == ending;
+  });
+  return found == report::formats().end() ? nullptr : &*found;
+}
+
+std::vector<const report::Format*> formats_of(const config::FlagSet& flags, const config::Settings& options) {
+  if (const auto* format = format_of_output(flags, options)) return {format};
   std::vector<const report::Format*> formats;
   for (const auto& name : options.texts("format")) formats.push_back(&report::find_format(name));
   return formats;
@@ -136,8 +154,9 @@ void require_answers(const std::vector<report::ReportRun>& runs,
 }
 
 // A recording of paceline monitor, which has no cases: its page is beside it and has its name.
-ExitCode report_recording(const std::vector<std::string>& paths, const config::Settings& options,
-                          const report::RenderOptions& render, const Console& console) {
+ExitCode report_recording(const std::vector<std::string>& paths, const config::FlagSet& flags,
+                          const config::Settings& options, const report::RenderOptions& render,
+                          const Console& console) {
   const fs::path file = paths.front();
   if (paths.size() > 1 || options.has("what_if"))
     throw Error(
@@ -149,7 +168,7 @@ ExitCode report_recording(const std::vector<std::string>& paths, const config::S
   if (runs[0].machine.empty())
     throw Error(ErrorCode::kData, fmt::format("{}: it has no readings", shown_path(file.string())));
   const fs::path output = options.has("output") ? options.text("output") : "";
-  const auto formats = formats_of(options);
+  const auto formats = formats_of(flags, options);
   if (output == kStandardOutput) check_standard_output(formats);
   for (const auto* format : formats) {
     const bool beside = output.empty() && format->kind != FormatKind::kText;
@@ -192,10 +211,10 @@ ExitCode report_command(const Context& context) {
   render.terminal = {console.width, console.ascii, console.colour};
   const auto paths = source_paths(flags, options);
   if (std::ranges::any_of(paths, monitor::is_recording))
-    return report_recording(paths, options, render, console);
+    return report_recording(paths, flags, options, render, console);
   std::vector<report::ReportRun> runs;
   fs::path folder;
-  const auto formats = formats_of(options);
+  const auto formats = formats_of(flags, options);
   const fs::path output = options.has("output") ? options.text("output") : "";
   if (output == kStandardOutput) check_standard_output(formats);
   const bool pictures =
