@@ -248,9 +248,9 @@ static std::string case_numbers(const RunResult& run, const std::vector<std::str
 
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("._/+-").find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || std::string_view("._/+-,:=@%").find(c) != std::string_view::npos;
   });
-  if (plain) return text;
+  if (plain && !text.empty()) return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

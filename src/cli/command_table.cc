@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/case_query.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -224,6 +225,13 @@ void check_encoding(const std::vector<std::string>& arguments) {
                   fmt::format("the argument '{}' is not valid UTF-8; rename the file", shown_value(a)));
 }
 
+// As a shell takes it again.
+std::string command_line_of(const std::vector<std::string>& typed) {
+  std::string line = "paceline";
+  for (const auto& word : typed) line += " " + analysis::shell_word(word);
+  return line;
+}
+
 ExitCode dispatch(const std::vector<std::string>& typed) {
   check_encoding(typed);
   set_format_choices();
@@ -241,8 +249,7 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
   if (!command || !command->summary.empty()) use_plugin_options(DescribedPlugins{});
   if (!command && is_option(name)) option_before_command(arguments);
   if (!command) unknown_command(name);
-  Context context{
-      name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " "), command->flags};
+  Context context{name, {arguments.begin() + 1, arguments.end()}, command_line_of(typed), command->flags};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
     use_plugin_options(config::parse_flags(context.arguments, command->flags));
     print(stdout, command_help(*command, help_width()));
