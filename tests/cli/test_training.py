@@ -121,6 +121,14 @@ class Epochs(Training):
         self.assertEqual([line["epoch"] for line in lines], [0, 1, 2])
         self.assertEqual([line["steps"] for line in lines], [5, 5, 5])  # 40 samples, 4 a rank and step
         self.assertEqual([line["samples"] for line in lines], [40, 40, 40])
+        table = read_csv(case_dir(run, case["case_id"]) / "metrics_epoch.csv")
+        self.assertEqual([(row["repetition"], row["epoch"], row["steps"], row["samples"]) for row in table], [("0", str(e), "5", "40") for e in range(3)])
+        for row, line in zip(table, lines, strict=True):
+            self.assertAlmostEqual(float(row["loss"]), line["loss"], delta=1e-6 * abs(line["loss"]))
+            self.assertAlmostEqual(float(row["step_p95_ms"]), line["step_p95_ns"] / 1e6, delta=1e-3)
+            self.assertLessEqual(float(row["step_p50_ms"]), float(row["step_p95_ms"]))
+            self.assertGreater(float(row["throughput_per_s"]), 0)
+            self.assertEqual(row["eval_accuracy"], "")
         self.assertEqual(case["stats"]["n"], STEPS)
 
 
