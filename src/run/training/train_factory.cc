@@ -108,6 +108,8 @@ pass::ScheduleSpec schedule_spec(const Case& c) {
   schedule.gamma = s.number("training.lr_gamma");
   return schedule;
 }
+  const bool counted = schedule.name == "step" ? schedule.step_every > 0 : schedule.total_steps > 0;
+  if (schedule.name != "constant" && !counted) schedule.epochs = count("training.epochs");
 
 pass::CheckpointSpec checkpoint_spec(const Settings& s) {
   pass::CheckpointSpec c;

@@ -85,8 +85,10 @@ TEST(TrainingPlans, SequencesAreAnAxisOfLanguageModels) {
 
 TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {optimizer: sdg}\n"), HasSubstr("did you mean 'sgd'?"));
-  EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"), HasSubstr("needs training.lr_total_steps"));
-  EXPECT_THAT(training_mistake("training: {schedule: step}\n"), HasSubstr("needs training.lr_step_size"));
+  EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"),
+              HasSubstr("needs training.epochs or training.lr_total_steps; add training.epochs: 10"));
+  EXPECT_THAT(training_mistake("training: {schedule: step}\n"),
+              HasSubstr("needs training.epochs or training.lr_step_size"));
   EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers below 1, not 0.9"));
   EXPECT_THAT(training_mistake("training: {schedule: cosine, lr_warmup_steps: 9, lr_total_steps: 5}\n"),
               HasSubstr("training.lr_warmup_steps (9) is larger than training.lr_total_steps (5)"));
