@@ -108,6 +108,15 @@ constexpr std::array kTrainingRows{
            .range = {1, 1e6},
            .help = "Number of epochs to train. Steps after the measured ones count only in the figures of "
                    "their epoch. Unset: only the measured steps."}),
+    Option{
+        .name = "training.num_classes",
+        .aliases = "model.num_classes",
+        .flags = "--num-classes",
+        .type = kInteger,
+        .unit = "classes",
+        .range = {2, 1'000'000},
+        .help =
+            "Number of classes of an image model. Unset: 1000 for resnet50 and vit_b_16, 10 for tiny_cnn."},
     Option{.name = "training.optimizer",
            .flags = "--optimizer",
            .type = kChoice,

@@ -79,7 +79,7 @@ void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSetti
   check(settings);
   settings_ = settings;
   options_ = parse_options(settings.options);
-  task_ = task_of(model.name, settings.seed);
+  task_ = task_of(model.name, settings.seed, options_.classes);
   model_name_ = model.name;
   inputs_ = model.inputs;
   guarded(fmt::format("cannot prepare model '{}' for training", model.name), [&] {
@@ -107,7 +107,7 @@ void TorchTrainer::seed_generator(std::uint64_t seed) const {
 }
 
 void TorchTrainer::build(const plugin::ModelSpec& model) {
-  model_ = make_model_with_training_head(model, std::max(settings_.threads, 1));
+  model_ = make_model_with_training_head(model, std::max(settings_.threads, 1), options_.classes);
   static_cast<void>(batch_specs());  // throws for shapes that the task cannot use
   convert(*model_, form_);
   if (!settings_.dropout) switch_dropout_off(*model_);

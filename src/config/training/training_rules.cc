@@ -216,3 +216,6 @@ std::vector<std::string> training_reasons(const Case& item) {
 }
 
 }  // namespace paceline::config
+  if (s.has("training.num_classes") && model->item != "images")
+    reasons.push_back(
+        fmt::format("training.num_classes is for image models, and {} predicts tokens", model->name));

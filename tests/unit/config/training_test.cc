@@ -70,6 +70,7 @@ TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
   EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\ncheckpoint: {dir: saved}\n"),
               HasSubstr("a checkpoint contains one"));
   EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
+  EXPECT_THAT(reason_of("model: gpt2\ntraining: {num_classes: 3}\n"), HasSubstr("gpt2 predicts tokens"));
   EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
   EXPECT_EQ(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), "") << "gloo, with a line";
   const TemporaryFile file("paceline_training.onnx");
