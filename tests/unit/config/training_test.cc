@@ -93,6 +93,7 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers below 1, not 0.9"));
   EXPECT_THAT(training_mistake("training: {schedule: cosine, lr_warmup_steps: 9, lr_total_steps: 5}\n"),
               HasSubstr("training.lr_warmup_steps (9) is larger than training.lr_total_steps (5)"));
+  EXPECT_THAT(training_mistake("training: {num_classes: 1}\n"), HasSubstr("num_classes"));
   EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
   EXPECT_THAT(training_mistake("data: {source: cifar1000}\n"), HasSubstr("did you mean 'cifar100'?"));
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
@@ -106,6 +107,26 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("device: cuda:1\n"), HasSubstr("none of auto, cpu, cuda"));
   EXPECT_THAT(training_mistake("benchmark: {measure_steps: 5, measure_seconds: 2}\n"),
               HasSubstr("exclude each other"));
+}
+
+TEST(TrainingPlans, SchedulesTakeTheirLengthFromEpochs) {
+  for (const std::string schedule : {"cosine", "step", "CosineAnnealingLR", "StepLR"})
+    EXPECT_TRUE(
+        mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {epochs: 3, schedule: " + schedule + "}\n")
+            .empty())
+        << schedule;
+  EXPECT_TRUE(
+      mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {epochs: 3, scheduler: CosineAnnealingLR}\n")
+          .empty());
+}
+
+TEST(TrainingPlans, AModelFileIsAnsweredWithAWayToTrainItsWeights) {
+  const TemporaryFile file("paceline_training.pt");
+  const auto mistakes = mistakes_of("kind: training\nmodel: " + file.path() + "\n");
+  ASSERT_EQ(mistakes.size(), 1U);
+  EXPECT_THAT(mistakes.front(),
+              HasSubstr("paceline_training.pt' is a file, and training takes built-in models"));
+  EXPECT_THAT(mistakes.front(), HasSubstr("--model resnet50 --weights w.safetensors"));
 }
 
 TEST(TrainingPlans, BetasAreBelowOneAndMayBeEqual) {
