@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/random.h"
+#include "base/saved_weights.h"
 #include "torch/errors.h"
 #include "torch/models/layers.h"
 #include "torch/models/table.h"
@@ -17,6 +18,7 @@
 #include "torch/training/fingerprint.h"
 #include "torch/training/kineto_profiler.h"
 #include "torch/training/peer_errors.h"
+#include "torch/training/weights_file.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -329,6 +331,8 @@ RankState TorchTrainer::rank_state() const {
 }
 
 void TorchTrainer::save(const std::string& file, bool shared) {
+  if (file.ends_with(kWeightsEnding))
+    return save_weights(file, named_tensors(*model_), steps_ * settings_.accumulation_steps);
   if (!shared) return save_state(file, nullptr, rank_state());
   const auto state = shared_state();
   save_state(file, &state, rank_state());
@@ -364,6 +368,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"threads", std::to_string(running_threads())},
                    {"optimizer", optimizer_->implementation()},
                    {"step_times", under_way_ ? "marks on the device's own clock" : "the host's clock"},
+                   {std::string(kWeightsSetting), "safetensors"},
                    {"dropout", on_off(settings_.dropout)},
                    {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},
                    {"ddp", ddp_ ? fmt::format("on, {} ranks", group_->world()) : "off"}};
