@@ -61,6 +61,12 @@ StoredTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte>
 
 }  // namespace
 
+std::string_view stored_type_name(DType dtype) {
+  for (const auto& row : kStoredTypes)
+    if (row.dtype == dtype) return row.name;
+  throw Error(ErrorCode::kUnsupported, fmt::format("safetensors has no type {}", dtype_name(dtype)));
+}
+
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), mapping_(path) {
   read_header();
 }

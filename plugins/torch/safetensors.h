@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/mapped_file.h"
 #include "base/tensor.h"
@@ -16,6 +17,9 @@ struct StoredTensor {
   Shape shape;
   std::span<const std::byte> bytes;  // row-major, little-endian; inside the file's mapping
 };
+
+// The format's word for a type, such as F32. Error(kUnsupported) for types that it does not have.
+std::string_view stored_type_name(DType dtype);
 
 // A safetensors file, mapped read-only: eight bytes of header length, a JSON header, the data. The
 // constructor checks everything that is used later; Error(kData) names the file and what is wrong with it.

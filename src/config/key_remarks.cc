@@ -24,8 +24,6 @@ constexpr std::array kRemarks{
               "workers are threads that live as long as the run"},
     KeyRemark{"data.drop_last", "--drop-last", kTraining, "true",
               "samples that fill no step of all ranks are always left out of an epoch"},
-    KeyRemark{"model.num_classes", "--num-classes", kTraining, "",
-              "a built-in model keeps its own number of classes (tiny_cnn 10; resnet50 and vit_b_16 1000)"},
     KeyRemark{"model.pretrained", "", kTraining, "false",
               "write weights: FILE.safetensors, or --weights FILE.safetensors", kNotUsable},
     KeyRemark{"training.compile,training.compile.enabled", "--compile", kTraining, "false",

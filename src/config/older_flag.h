@@ -25,6 +25,7 @@ struct OlderFlag {
 // A value of an option in another tool, and its name here.
 struct OlderValue {
   std::string_view option, value, here;
+  bool taken = false;  // accepted as typed; else the message says what to type
 };
 
 }  // namespace paceline::config

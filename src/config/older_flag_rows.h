@@ -16,6 +16,7 @@ std::span<const OlderFlag> flags_of_inference_tools();
 std::span<const OlderValue> values_of_inference_tools();
 std::span<const OlderFlag> flags_of_trtexec();
 std::span<const OlderFlag> flags_of_training_tools();
+std::span<const OlderValue> values_of_training_tools();
 std::span<const OlderFlag> flags_of_nccl_tests();
 std::span<const OlderValue> values_of_nccl_tests();
 
@@ -24,7 +25,8 @@ struct ToolRows {
   std::span<const OlderValue> (*values)() = [] { return std::span<const OlderValue>(); };
 };
 inline constexpr std::array kOlderTools{ToolRows{flags_of_inference_tools, values_of_inference_tools},
-                                        ToolRows{flags_of_trtexec}, ToolRows{flags_of_training_tools},
+                                        ToolRows{flags_of_trtexec},
+                                        ToolRows{flags_of_training_tools, values_of_training_tools},
                                         ToolRows{flags_of_nccl_tests, values_of_nccl_tests}};
 
 }  // namespace paceline::config

@@ -129,6 +129,14 @@ bool agrees_with_older_flag(std::string_view flag, std::string_view value, unsig
   });
 }
 
+std::string_view taken_value(std::string_view option, std::string_view value) {
+  for (const auto& tool : kOlderTools)
+    for (const auto& row : tool.values())
+      if (row.taken && option.find(row.option) != std::string_view::npos && row.value == value)
+        return row.here;
+  return {};
+}
+
 std::string_view older_value(std::string_view option, std::string_view value) {
   for (const auto& tool : kOlderTools)
     for (const auto& row : tool.values())

@@ -27,6 +27,9 @@ std::string older_flag_message(std::string_view flag, std::string_view value, un
 // What to type instead of another tool's command; empty for an unknown one.
 std::string older_command_message(std::string_view name);
 
+// Our name for a value that is accepted as another tool spells it; else empty.
+std::string_view taken_value(std::string_view option, std::string_view value);
+
 // Our name for another tool's value of an option: "onnxruntime" for ort of `engines`; else empty.
 std::string_view older_value(std::string_view option, std::string_view value);
 

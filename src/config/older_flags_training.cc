@@ -38,7 +38,11 @@ constexpr std::array kTrainingFlags{
     OlderFlag{kDdpScripts, "--multiprocessing-distributed", "--ranks N", kTrain},
     OlderFlag{kDdpScripts, "--num-gpus", "--ranks N", kTrain},
     OlderFlag{kDdpScripts, "--pretrained", "--weights FILE.safetensors", kTrain},
-    OlderFlag{kDdpScripts, "--lr-scheduler", "--training.schedule cosine --training.lr_total_steps N",
+    OlderFlag{kDdpScripts, "--lr-scheduler", "--scheduler cosine", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "--lr-step-size", "`--training.lr_step_size N`, in steps instead of epochs",
+              kTrain},
+    OlderFlag{kDdpScripts, "--lr-gamma", "--training.lr_gamma X", kTrain},
+    OlderFlag{kDdpScripts, "--lr-warmup-epochs", "`--training.lr_warmup_steps N`, in steps instead of epochs",
               kTrain},
     OlderFlag{kDdpScripts, "--gradient-accumulation-steps", "--accumulation-steps N", kTrain},
     OlderFlag{kDdpScripts, "--clip-grad-norm", "--training.clip_norm X", kTrain},
@@ -54,10 +58,22 @@ constexpr std::array kTrainingFlags{
     OlderFlag{kBench, "--config", "`paceline run --dry-run PLAN.yaml`, which checks the plan", kValidate},
 };
 
+constexpr std::array kTrainingValues{
+    OlderValue{"training.schedule", "cosineannealinglr", "cosine", true},
+    OlderValue{"training.schedule", "cosine_annealing", "cosine", true},
+    OlderValue{"training.schedule", "cosineannealing", "cosine", true},
+    OlderValue{"training.schedule", "steplr", "step", true},
+    OlderValue{"training.schedule", "constantlr", "constant", true},
+    OlderValue{"training.schedule", "none", "constant", true},
+};
+
 }  // namespace
 
 std::span<const OlderFlag> flags_of_training_tools() {
   return kTrainingFlags;
+}
+std::span<const OlderValue> values_of_training_tools() {
+  return kTrainingValues;
 }
 
 }  // namespace paceline::config

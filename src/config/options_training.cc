@@ -108,6 +108,15 @@ constexpr std::array kTrainingRows{
            .range = {1, 1e6},
            .help = "Number of epochs to train. Steps after the measured ones count only in the figures of "
                    "their epoch. Unset: only the measured steps."}),
+    Option{
+        .name = "training.num_classes",
+        .aliases = "model.num_classes",
+        .flags = "--num-classes",
+        .type = kInteger,
+        .unit = "classes",
+        .range = {2, 1'000'000},
+        .help =
+            "Number of classes of an image model. Unset: 1000 for resnet50 and vit_b_16, 10 for tiny_cnn."},
     Option{.name = "training.optimizer",
            .flags = "--optimizer",
            .type = kChoice,
@@ -167,13 +176,16 @@ constexpr std::array kTrainingRows{
            .range = {1, 100'000},
            .help = "Batches whose gradients are summed per step. Ranks exchange gradients only after the "
                    "last one (no_sync)."},
-    Option{
-        .name = "training.schedule",
-        .type = kChoice,
-        .fallback = "constant",
-        .choices = kSchedules,
-        .needs = {{{"training.lr_total_steps", "1000", "cosine"}, {"training.lr_step_size", "100", "step"}}},
-        .help = "Schedule of the learning rate after its warm-up."},
+    Option{.name = "training.schedule",
+           .aliases = "training.scheduler",
+           .flags = "--scheduler,--lr-scheduler",
+           .type = kChoice,
+           .fallback = "constant",
+           .choices = kSchedules,
+           .needs = {{{"training.epochs,training.lr_total_steps", "10", "cosine"},
+                      {"training.epochs,training.lr_step_size", "90", "step"}}},
+           .help = "Schedule of the learning rate after its warm-up, which changes in every step. "
+                   "training.epochs gives its length unless a number of steps does."},
     Option{.name = "training.lr_warmup_steps",
            .type = kInteger,
            .fallback = "0",
@@ -186,7 +198,7 @@ constexpr std::array kTrainingRows{
            .unit = "steps",
            .range = {1, 1e9},
            .idle = {Idle::kNoCosine},
-           .help = "Step at which the cosine schedule ends; required for cosine."},
+           .help = "Step at which the cosine schedule ends. Unset: the last one of training.epochs."},
     Option{.name = "training.lr_final",
            .type = kNumber,
            .fallback = "0",
@@ -198,7 +210,8 @@ constexpr std::array kTrainingRows{
            .unit = "steps",
            .range = {1, 1e9},
            .idle = {Idle::kNoStepSchedule},
-           .help = "Schedule step: steps between reductions of the learning rate."},
+           .help = "Schedule step: steps between reductions of the learning rate. Unset: a third of those of "
+                   "training.epochs."},
     Option{.name = "training.lr_gamma",
            .type = kNumber,
            .fallback = "0.1",

@@ -42,12 +42,16 @@ bool implied_by_gpus(const WorkloadDraft& d, std::string_view needed) {
 
 void check_needs(WorkloadDraft& d, const Option& option) {
   if (!option.scenario.empty() && !d.is("scenario", option.scenario)) return;
-  for (const auto& [needed, example, value] : option.needs)
-    if (!needed.empty() && !d.written(needed) && !implied_by_gpus(d, needed) &&
-        (value.empty() ? d.differs(option.name) : d.is(option.name, value)))
-      d.report(option.name,
-               fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, needed),
-               {needed, example});
+  for (const auto& [needed, example, value] : option.needs) {
+    if (needed.empty() || !(value.empty() ? d.differs(option.name) : d.is(option.name, value))) continue;
+    const auto names = split(needed, ',');
+    if (std::ranges::any_of(names, [&](const auto& name) { return d.written(name); })) continue;
+    if (implied_by_gpus(d, needed)) continue;
+    d.report(
+        option.name,
+        fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, join(names, " or ")),
+        {names.front(), example});
+  }
 }
 
 // Ranks take the devices of their host in order.

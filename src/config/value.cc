@@ -199,6 +199,8 @@ Converted convert_choice(const Option& option, const RawValue& raw) {
                             older.empty() ? "" : "; here it is ", older));
   }
   if (name) return {std::move(*name), {}};
+  if (const auto taken = taken_value(option.name, lower_case(std::string(raw.text))); !taken.empty())
+    return {std::string(taken), {}};
   return fail(option, raw,
               fmt::format("is none of {}{}", choices_text(option), meant(option, raw.text, names)));
 }

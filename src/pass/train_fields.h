@@ -18,7 +18,7 @@ namespace paceline::pass {
 
 PACELINE_FIELDS(DataSpec, source, path, workers, prefetch, synthetic_samples, synthetic_fresh, augment,
                 shuffle, held_out, seed);
-PACELINE_FIELDS(ScheduleSpec, name, base, warmup_steps, total_steps, last, step_every, gamma);
+PACELINE_FIELDS(ScheduleSpec, name, base, warmup_steps, total_steps, last, step_every, gamma, epochs);
 PACELINE_FIELDS(CheckpointSpec, dir, every_steps, keep, asynchronous, resume, timeout_s);
 PACELINE_FIELDS(ProfileSpec, untimed_steps, steps, trace_file);
 PACELINE_FIELDS(TrainSpec, settings, data, schedule, checkpoint, epochs, eval_every_epochs, drift_check_every,

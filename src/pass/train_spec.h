@@ -32,6 +32,7 @@ struct ScheduleSpec {
   double last = 0;                // cosine: as a share of base
   std::int64_t step_every = 0;    // step: steps between reductions
   double gamma = 0.1;             // step: factor of a reduction
+  std::int64_t epochs = 0;        // give total_steps or step_every where those are 0
   friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
 };
 

@@ -112,7 +112,7 @@ PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, maj
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 device_peak_bytes, slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
-                step_p50_ns, eval_samples, eval_loss, eval_accuracy, eval_seconds);
+                step_mean_ns, step_p50_ns, step_p95_ns, eval_samples, eval_loss, eval_accuracy, eval_seconds);
 PACELINE_FIELDS(BucketFigures, bytes, launched_ns, finished_ns, transfer_ns);
 PACELINE_FIELDS(RestartFigures, cause, detect_ns, first_step_ns, steps_lost, world_before, world_after);
 PACELINE_FIELDS(CheckpointFigures, written, bytes, write_ns, blocked_ns, read_ns, resumed_step);

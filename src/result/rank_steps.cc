@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "result/rank_steps.h"
 
+#include <fmt/format.h>
+
+#include <array>
+
 #include "result/case_fields.h"
+#include "result/csv_cell.h"
 
 namespace paceline::result {
 
@@ -80,6 +85,50 @@ std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t r
     for (const auto& [key, value] : all.items())
       if (epoch.eval_samples || !key.starts_with("eval_")) line[key] = value;
     text += line_of(line);
+  }
+  return text;
+}
+
+namespace {
+
+Number in_ms(const Number& ns) {
+  return ns ? Number(*ns * 1e-6) : ns;
+}
+
+struct EpochColumn {
+  std::string_view name;
+  std::string (*cell)(const EpochFigures& e);
+};
+constexpr std::array kEpochColumns{
+    EpochColumn{"epoch", [](const EpochFigures& e) { return fmt::format("{}", e.epoch); }},
+    EpochColumn{"steps", [](const EpochFigures& e) { return fmt::format("{}", e.steps); }},
+    EpochColumn{"samples", [](const EpochFigures& e) { return fmt::format("{}", e.samples); }},
+    EpochColumn{"duration_s", [](const EpochFigures& e) { return csv_cell(e.seconds); }},
+    EpochColumn{"throughput_per_s", [](const EpochFigures& e) { return csv_cell(e.samples_per_s); }},
+    EpochColumn{"step_mean_ms", [](const EpochFigures& e) { return csv_cell(in_ms(e.step_mean_ns)); }},
+    EpochColumn{"step_p50_ms", [](const EpochFigures& e) { return csv_cell(in_ms(e.step_p50_ns)); }},
+    EpochColumn{"step_p95_ms", [](const EpochFigures& e) { return csv_cell(in_ms(e.step_p95_ns)); }},
+    EpochColumn{"loss", [](const EpochFigures& e) { return csv_cell(e.loss); }},
+    EpochColumn{"accuracy", [](const EpochFigures& e) { return csv_cell(e.accuracy); }},
+    EpochColumn{"learning_rate", [](const EpochFigures& e) { return csv_cell(e.learning_rate); }},
+    EpochColumn{"eval_loss", [](const EpochFigures& e) { return csv_cell(e.eval_loss); }},
+    EpochColumn{"eval_accuracy", [](const EpochFigures& e) { return csv_cell(e.eval_accuracy); }},
+};
+
+}  // namespace
+
+std::string epochs_csv_header() {
+  std::string text = "repetition";
+  for (const auto& column : kEpochColumns) text += fmt::format(",{}", column.name);
+  return text + "\n";
+}
+
+std::string epochs_csv(const std::vector<EpochFigures>& epochs, std::int64_t repetition) {
+  std::string text;
+  for (const auto& epoch : epochs) {
+    text += fmt::format("{}", repetition);
+    for (const auto& column : kEpochColumns) text += "," + column.cell(epoch);
+    text += "\n";
   }
   return text;
 }

@@ -70,4 +70,8 @@ std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bo
 // One JSON object per line and epoch, with eval_… where there are figures of held-out data.
 std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
 
+// The figures of every epoch as CSV: the line of names, and a row per epoch; empty cells where none is known.
+std::string epochs_csv_header();
+std::string epochs_csv(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
+
 }  // namespace paceline::result

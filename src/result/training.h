@@ -47,7 +47,7 @@ struct EpochFigures {
   Number learning_rate;      // of its last step
   Number seconds;
   Number samples_per_s;
-  Number step_p50_ns;
+  Number step_mean_ns, step_p50_ns, step_p95_ns;
   // After the epoch, on data that are not trained on.
   Count eval_samples = Count::missing("no held-out data were looked at after this epoch");
   Number eval_loss = Number::missing("no held-out data were looked at after this epoch");

@@ -2,12 +2,15 @@
 #include "result/training_course.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "stats/quantile.h"
 
 namespace paceline::result {
 namespace {
+
+constexpr std::uint32_t kP95Ppm = 950'000;
 
 // Mean over steps and ranks of the losses that are there.
 Number mean_loss(std::span<const StepAcross> steps) {
@@ -45,7 +48,10 @@ EpochFigures epoch_figures(std::span<const StepAcross> steps, std::int64_t sampl
   e.samples_per_s = static_cast<double>(e.samples) / *e.seconds;
   std::vector<double> times;
   for (const auto& step : steps) times.push_back(static_cast<double>(step_time(step)));
+  std::ranges::sort(times);
+  e.step_mean_ns = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
   e.step_p50_ns = stats::median(times);
+  e.step_p95_ns = stats::quantile(times, kP95Ppm);
   return e;
 }
 

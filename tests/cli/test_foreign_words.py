@@ -85,9 +85,8 @@ profiling: {enabled: false}
 
     def test_it_trains(self):
         result = self.train("--training.epochs=1", "--data.synthetic_samples", "64")
-        for words in ("suite.yaml:3:38: model.num_classes '10' has no effect", "note     first try"):
-            self.assertIn(words, result.err + result.out)
-        self.assertEqual(result.err.count("has no effect"), 1, result.err)
+        self.assertIn("note     first try", result.out)
+        self.assertNotIn("has no effect", result.err)
         case = self.summary(self.only_run("out"))["cases"][0]
         self.assertEqual((case["benchmark"]["precision"], case["stats"]["n"]), ("fp32", 6))
         plan = (self.only_run("out") / "plan.yaml").read_text()

@@ -121,7 +121,43 @@ class Epochs(Training):
         self.assertEqual([line["epoch"] for line in lines], [0, 1, 2])
         self.assertEqual([line["steps"] for line in lines], [5, 5, 5])  # 40 samples, 4 a rank and step
         self.assertEqual([line["samples"] for line in lines], [40, 40, 40])
+        table = read_csv(case_dir(run, case["case_id"]) / "metrics_epoch.csv")
+        self.assertEqual([(row["repetition"], row["epoch"], row["steps"], row["samples"]) for row in table], [("0", str(e), "5", "40") for e in range(3)])
+        for row, line in zip(table, lines, strict=True):
+            self.assertAlmostEqual(float(row["loss"]), line["loss"], delta=1e-6 * abs(line["loss"]))
+            self.assertAlmostEqual(float(row["step_p95_ms"]), line["step_p95_ns"] / 1e6, delta=1e-3)
+            self.assertLessEqual(float(row["step_p50_ms"]), float(row["step_p95_ms"]))
+            self.assertGreater(float(row["throughput_per_s"]), 0)
+            self.assertEqual(row["eval_accuracy"], "")
         self.assertEqual(case["stats"]["n"], STEPS)
+
+
+class Schedules(Training):
+    """A schedule without a number of steps is as long as the epochs."""
+
+    def rates(self, *arguments, ranks="1", below="results", code=0):
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--ranks", ranks, "--lr", "0.4", "--idle-wait-s", "0",
+                              "--allow-noisy", "--warmup-steps", WARMUP, "--steps", STEPS, "--data.synthetic_samples", "80", "--output-dir", below, *PLUGIN, *arguments)
+        self.assert_code(result, code)
+        return result if code else [row["learning_rate"] for row in rows_of(self.only_run(below), 0)]
+
+    def expect_cosine(self, rates, steps, last=0.0):
+        self.assertEqual(len(rates), steps)
+        for step, rate in enumerate(rates):  # torch.optim.lr_scheduler.CosineAnnealingLR(T_max=steps, eta_min=last)
+            self.assertAlmostEqual(rate, last + (0.4 - last) * (1 + math.cos(math.pi * step / steps)) / 2, places=12)
+
+    def test_cosine_ends_with_the_last_epoch(self):
+        self.expect_cosine(self.rates("--scheduler", "cosine", "--epochs", "2"), 40)
+        self.expect_cosine(self.rates("--lr-scheduler", "CosineAnnealingLR", "--epochs", "2", "--training.lr_final", "0.25", ranks="2", below="two"), 20, last=0.1)
+        self.expect_cosine(self.rates("--scheduler", "cosine", "--epochs", "3", "--accumulation-steps", "2", below="sums"), 30)
+
+    def test_steps_come_after_each_third(self):
+        rates = self.rates("--scheduler", "StepLR", "--epochs", "3")
+        self.assertEqual([round(rate, 6) for rate in rates], [0.4] * 20 + [0.04] * 20 + [0.004] * 20)
+
+    def test_a_schedule_needs_a_length(self):
+        self.assert_error(self.rates("--scheduler", "cosine", code=2), 2, "needs training.epochs or training.lr_total_steps", "--training.epochs 10")
+        self.assert_error(self.rates("--scheduler", "cosin", "--epochs", "2", code=2), 2, "did you mean 'cosine'?")
 
 
 class CheckpointTest(Training):

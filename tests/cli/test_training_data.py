@@ -3,10 +3,12 @@
 missing or damaged."""
 
 import gzip
+import itertools
 import json
 import os
 import pickle
 import struct
+import subprocess
 import unittest
 import zipfile
 import zlib
@@ -24,6 +26,40 @@ def png(width, height, colour):
     rows = (b"\0" + bytes(colour) * width) * height
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def shapes_of(file):
+    """Names and shapes of a safetensors file, whose tensors fill it without a gap."""
+    content = file.read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + length])
+    header.pop("__metadata__")
+    ends = sorted(entry["data_offsets"] for entry in header.values())
+    assert ends[0][0] == 0 and all(a[1] == b[0] for a, b in itertools.pairwise(ends)) and ends[-1][1] == len(content) - 8 - length
+    return {name: entry["shape"] for name, entry in header.items()}
+
+
+def resnet50_shapes(classes):
+    """Of torchvision.models.resnet50(num_classes=classes).state_dict()."""
+    shapes = {"conv1.weight": [64, 3, 7, 7], "fc.weight": [classes, 2048], "fc.bias": [classes]}
+
+    def norm(name, width):
+        shapes.update({f"{name}.{part}": [width] for part in ("weight", "bias", "running_mean", "running_var")})
+        shapes[f"{name}.num_batches_tracked"] = []
+
+    norm("bn1", 64)
+    before = 64
+    for stage, (width, blocks) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3)), 1):
+        for block in range(blocks):
+            name = f"layer{stage}.{block}"
+            for place, (out, inner, side) in enumerate(((width, before, 1), (width, width, 3), (4 * width, width, 1)), 1):
+                shapes[f"{name}.conv{place}.weight"] = [out, inner, side, side]
+                norm(f"{name}.bn{place}", out)
+            if block == 0:
+                shapes[f"{name}.downsample.0.weight"] = [4 * width, before, 1, 1]
+                norm(f"{name}.downsample.1", 4 * width)
+            before = 4 * width
+    return shapes
 
 
 class TrainingData(cli.CliTest):
@@ -121,6 +157,54 @@ class LearntPictures(PictureFolders):
         self.assertIn("epoch 14: held-out loss", result.out + result.err)
         self.assertEqual(self.case()["stats"]["n"], 4)
 
+    def test_any_number_of_classes(self):
+        """The file of weights has the names and shapes of torchvision's state dict."""
+        for number in range(12):
+            file = self.folder / f"pictures/class2/{number}.png"
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(png(40, 50, (30, 200, 30)))
+        for model, wanted in (("tiny_cnn", {"fc.weight": [3, 2048], "fc.bias": [3]}), ("resnet50", resnet50_shapes(3))):
+            with self.subTest(model=model):
+                saved = self.folder / model
+                self.train("image_folder", self.folder / "pictures", "--num-classes", "3", "--checkpoint.dir", saved, "--output-dir", f"of_{model}", model=model)
+                shapes = shapes_of(saved / "last.safetensors")
+                self.assertEqual({name: shapes.get(name) for name in wanted}, wanted)
+                if model == "resnet50":
+                    self.assertEqual(set(shapes), set(wanted))
+
+    def test_weights_load_in_python_and_here(self):
+        whole = self.folder / "whole"
+        whole.mkdir()
+        (self.folder / "pictures").rename(whole / "train")
+        for place, colour in enumerate(((200, 30, 30), (30, 30, 200))):
+            file = whole / f"val/class{place}/0.png"
+            file.parent.mkdir(parents=True)
+            for number in range(4):
+                file.with_name(f"{number}.png").write_bytes(png(44, 50, colour))
+        saved = self.folder / "saved"
+        self.train("image_folder", whole, "--epochs", "6", "--lr", "0.003", "--num-classes", "2", "--checkpoint.dir", saved)
+        epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]
+        best = json.loads((saved / "checkpoint_best.json").read_text())
+        self.assertEqual(best["eval_accuracy"], max(e["eval_accuracy"] for e in epochs))
+        self.assertEqual(best["epoch"], next(e["epoch"] for e in epochs if e["eval_accuracy"] == best["eval_accuracy"]))
+        self.assertTrue(any(note.startswith("weights: last.safetensors in ") for note in self.case()["training"][0]["notes"]))
+        self.assertEqual(sorted(path.name for path in saved.glob("*.safetensors")), ["checkpoint_best.safetensors", "last.safetensors"])
+        for name in ("last", "checkpoint_best"):
+            file = saved / f"{name}.safetensors"
+            self.assertEqual(shapes_of(file)["fc.weight"], [2, 2048])
+            self.train("image_folder", whole, "--num-classes", "2", "--weights", file, "--output-dir", f"from_{name}")
+            first = next(iter((self.only_run(f"from_{name}") / "metrics_epoch.jsonl").read_text().splitlines()))
+            self.assertLess(json.loads(first)["loss"], epochs[0]["loss"])
+        self.load_in_python(saved / "last.safetensors")
+
+    def load_in_python(self, file):
+        """By safetensors' own reader, where a Python here has it."""
+        script = "import sys; from safetensors import safe_open; print(sorted(safe_open(sys.argv[1], 'np').keys())[0])"
+        done = subprocess.run(["python3", "-c", script, file], capture_output=True, text=True, check=False, env=self.env)
+        if "ModuleNotFoundError" in done.stderr:
+            self.skipTest("no Python with safetensors")
+        self.assertEqual(done.stdout.strip(), "bn1.bias", done.stderr)
+
     def test_evaluation_does_not_change_training(self):
         whole = self.folder / "whole"
         whole.mkdir()
@@ -153,7 +237,7 @@ class Pictures(PictureFolders):
             file.parent.mkdir()
             file.write_bytes(png(40, 50, (9, 9, 9)))
         self.train("image_folder", self.folder / "pictures", code=2)
-        for word in ("pictures", "12", "10"):
+        for word in ("pictures", "12", "10", "--num-classes 12"):
             self.assertIn(word, self.reason())
 
     def test_more_samples_a_step_than_there_are(self):
@@ -227,7 +311,7 @@ class Refusals(TrainingData):
 
     def test_a_model_of_fewer_classes_than_cifar(self):
         self.train("cifar100", None, code=2)
-        for word in ("100 classes", "and the model 10", "resnet50"):
+        for word in ("100 classes", "and the model 10", "--num-classes 100"):
             self.assertIn(word, self.reason())
 
     def test_labels_beyond_the_model(self):

@@ -29,6 +29,16 @@ class Refused(cli.CliTest):
                 ("--batch=60000", "60000 samples", "50000"), ("--epochs=", "empty", "a whole number")):
             self.refuse(flag, *words)
 
+    def test_classes(self):
+        for flag, *words in (("--num-classes=1", "'1'", "from 2 to 1000000"), ("--num-classes=three", "'three'", "whole number")):
+            self.refuse(flag, *words)
+
+    def test_model_files_of_users(self):
+        self.write("mine.pt", "x")
+        result = self.run_cli("train", "--model", "mine.pt")
+        self.assert_error(result, 2, "'mine.pt' is a file", "safetensors.torch.save_file(model.state_dict(), 'w.safetensors')", "--weights w.safetensors", "paceline infer --model mine.pt")
+        self.assert_nothing_ran()
+
     def test_faults_that_cannot_come(self):
         self.refuse("--inject=bad", "inject 'bad'", "kill:rank=1,step=50")
         self.refuse("--inject=kill:rank=7,step=3", "there is no rank 7", "the only one is rank 0")

@@ -42,13 +42,13 @@ constexpr Stage kStages[] = {{64, 3, 1}, {128, 4, 2}, {256, 6, 2}, {512, 3, 2}};
 
 class ResNet50 : public Model {
  public:
-  ResNet50() {
+  explicit ResNet50(std::int64_t classes) {
     conv1_ = add_layer<Conv2d>(*this, "conv1", ConvShape{3, 64, 7, 2, 3});
     bn1_ = add_layer<BatchNorm2d>(*this, "bn1", 64);
     std::int64_t in = 64;
     for (std::size_t i = 0; i < std::size(kStages); ++i)
       in = add_stage("layer" + std::to_string(i + 1), kStages[i], in);
-    fc_ = add_layer<Linear>(*this, "fc", in, 1000);
+    fc_ = add_layer<Linear>(*this, "fc", in, classes);
   }
   at::Tensor run(std::span<const at::Tensor> inputs) override {
     auto x = bn1_->forward(conv1_->forward(inputs[0])).relu_();
@@ -77,8 +77,8 @@ class ResNet50 : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> build_resnet50() {
-  return std::make_shared<ResNet50>();
+std::shared_ptr<Model> build_resnet50(std::int64_t classes) {
+  return std::make_shared<ResNet50>(classes);
 }
 
 }  // namespace paceline::torch_plugin

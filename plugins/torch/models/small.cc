@@ -8,12 +8,12 @@ namespace {
 
 class TinyCnn : public Model {
  public:
-  TinyCnn() {
+  explicit TinyCnn(std::int64_t classes) {
     conv1_ = add_layer<Conv2d>(*this, "conv1", ConvShape{3, 16, 3, 1, 1});
     bn1_ = add_layer<BatchNorm2d>(*this, "bn1", 16);
     conv2_ = add_layer<Conv2d>(*this, "conv2", ConvShape{16, 32, 3, 1, 1});
     bn2_ = add_layer<BatchNorm2d>(*this, "bn2", 32);
-    fc_ = add_layer<Linear>(*this, "fc", 32 * 8 * 8, 10);
+    fc_ = add_layer<Linear>(*this, "fc", 32 * 8 * 8, classes);
   }
   at::Tensor run(std::span<const at::Tensor> inputs) override {
     auto x = at::max_pool2d(bn1_->forward(conv1_->forward(inputs[0])).relu_(), 2);
@@ -47,8 +47,8 @@ class PeakConv : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> build_tiny_cnn() {
-  return std::make_shared<TinyCnn>();
+std::shared_ptr<Model> build_tiny_cnn(std::int64_t classes) {
+  return std::make_shared<TinyCnn>(classes);
 }
 std::shared_ptr<Model> build_peak_gemm() {
   return std::make_shared<PeakGemm>();

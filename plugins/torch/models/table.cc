@@ -69,6 +69,7 @@ constexpr WeightRule kGpt2Weights[] = {
 constexpr WeightRule kPeak[] = {
     {"b", Law::kFanIn, 0, 1}, {"bias", Law::kAround, 0, 0.1}, {"weight", Law::kFanIn, 0, 1}};
 
+constexpr std::int64_t kImageNetClasses = 1000, kTinyClasses = 10;
 constexpr const char* kBertLargeName = "bert-large";
 constexpr TransformerShape kBertLarge{.layers = 24,
                                       .width = 1024,
@@ -94,7 +95,7 @@ constexpr TransformerShape kVitB16{.layers = 12,
                                    .image = 224,
                                    .patch = 16,
                                    .channels = 3,
-                                   .labels = 1000};
+                                   .labels = kImageNetClasses};
 
 constexpr std::string_view kBatchNormCounters[] = {"num_batches_tracked"};
 constexpr std::string_view kBertExtras[] = {"embeddings.position_ids", "cls."};
@@ -105,7 +106,7 @@ constexpr std::string_view kGpt2Extras[] = {".attn.bias", ".attn.masked_bias", "
 const std::vector<ModelRow>& table() {
   static const std::vector<ModelRow> rows = {
       {"resnet50",
-       build_resnet50,
+       [] { return build_resnet50(kImageNetClasses); },
        {{"input", DType::kFloat32, {3, 224, 224}}},
        kConvolutional,
        {"", kBatchNormCounters}},
@@ -125,7 +126,7 @@ const std::vector<ModelRow>& table() {
        kGpt2Weights,
        {"transformer.", kGpt2Extras}},
       {"tiny_cnn",
-       build_tiny_cnn,
+       [] { return build_tiny_cnn(kTinyClasses); },
        {{"input", DType::kFloat32, {3, 32, 32}}},
        kConvolutional,
        {"", kBatchNormCounters}},
@@ -192,6 +193,20 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs) {
 
 namespace {
 
+std::shared_ptr<Model> build_vit_b_16(std::int64_t classes) {
+  auto shape = kVitB16;
+  shape.labels = classes;
+  return build_vit(shape, TransformerHead::kClasses);
+}
+
+// Models of which the number of classes can be chosen.
+struct Classifier {
+  std::string_view model;
+  std::shared_ptr<Model> (*build)(std::int64_t classes);
+};
+constexpr Classifier kClassifiers[] = {
+    {"resnet50", build_resnet50}, {"vit_b_16", build_vit_b_16}, {"tiny_cnn", build_tiny_cnn}};
+
 std::shared_ptr<Model> make(const ModelRow& row, const plugin::ModelSpec& spec, int threads) {
   check_inputs(row, spec.inputs);
   auto model = row.build();
@@ -209,8 +224,12 @@ std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
   return make(find_model(spec.name), spec, threads);
 }
 
-std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads) {
+std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads,
+                                                     std::int64_t classes) {
   auto row = find_model(spec.name);
+  for (const auto& classifier : kClassifiers)
+    if (classes > 0 && row.name == classifier.model)
+      row.build = [&classifier, classes] { return classifier.build(classes); };
   if (row.name == kBertLargeName) {
     row.build = [] { return build_bert(kBertLarge, TransformerHead::kTokenScores); };
     row.checkpoint.ignored = kMaskedLmExtras;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds models: built-in ones, and folders.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,7 +22,9 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
 // Makes the model that `spec` names, checks its inputs, and reads or draws its weights.
 std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
-// The same with the head for training, where that is another one (BERT: masked tokens).
-std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads);
+// The same with the head for training, where that is another one (BERT: masked tokens). `classes` is the
+// number of classes of an image model; 0: its own.
+std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads,
+                                                     std::int64_t classes = 0);
 
 }  // namespace paceline::torch_plugin

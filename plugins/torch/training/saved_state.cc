@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "torch/training/saved_state.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 #include <torch/serialize.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "torch/errors.h"
+#include "torch/training/file_sink.h"
 #include "torch/training/fingerprint.h"
 
 namespace paceline::torch_plugin {
@@ -64,41 +61,7 @@ void write_shared(OutputArchive& archive, const SharedState& shared) {
   write_list(archive, "optimizer_state", shared.optimizer_state);
 }
 
-// Writes a file piece by piece. After an error it remembers the reason and accepts the rest silently, because
-// the archive's writer ends the process when a write fails.
-class Sink {
- public:
-  // Replaces what has the name, also a link that somebody put there. A device stays, and is written to.
-  explicit Sink(const std::string& file) {
-    struct stat info {};
-    const bool device = ::lstat(file.c_str(), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
-    if (!device) ::unlink(file.c_str());
-    descriptor_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0644);
-    if (descriptor_ < 0) error_ = errno;
-  }
-  ~Sink() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  void write(const void* data, std::size_t size) {
-    std::size_t done = 0;
-    while (error_ == 0 && done < size) {
-      const auto now = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
-      if (now >= 0)
-        done += static_cast<std::size_t>(now);
-      else if (errno != EINTR)
-        error_ = errno;
-    }
-  }
-  [[nodiscard]] int error() const { return error_; }
-
- private:
-  int descriptor_ = -1;
-  int error_ = 0;
-};
-
-void write_archive(OutputArchive& archive, Sink& sink) {
+void write_archive(OutputArchive& archive, FileSink& sink) {
   archive.save_to([&](const void* data, std::size_t size) {
     sink.write(data, size);
     return size;
@@ -189,12 +152,15 @@ void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>
 
 }  // namespace
 
-void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
-  const auto bad = shared ? what_is_not_finite(shared->weights, shared->optimizer_state) : std::string();
-  if (!bad.empty())
+void check_finite(const NamedTensors& weights, const std::vector<at::Tensor>& optimizer) {
+  if (const auto bad = what_is_not_finite(weights, optimizer); !bad.empty())
     throw Error(ErrorCode::kInternal, fmt::format("{} contains numbers that are not finite: training has "
                                                   "diverged; lower the learning rate, or clip gradients",
                                                   bad));
+}
+
+void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
+  if (shared) check_finite(shared->weights, shared->optimizer_state);
   OutputArchive archive;
   archive.write("format", c10::IValue(kFormat));
   if (shared) write_shared(archive, *shared);
@@ -202,16 +168,14 @@ void save_state(const std::string& file, const SharedState* shared, const RankSt
   write_list(archive, "random", {rank.random});
   archive.write("random_device", c10::IValue(rank.device));
   write_list(archive, "rank_buffer", rank.buffers);
-  Sink sink(file);
+  FileSink sink(file);
   try {
     if (sink.error() == 0) write_archive(archive, sink);
   } catch (const std::exception& e) {
     if (sink.error() == 0)
       throw Error(ErrorCode::kIo, fmt::format("cannot write checkpoint '{}': {}", file, reason_of(e)));
   }
-  if (sink.error() != 0)
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot write checkpoint '{}': {}", file, std::strerror(sink.error())));
+  sink.check("checkpoint");
 }
 
 void load_shared_state(const std::string& file, SharedState& into) {

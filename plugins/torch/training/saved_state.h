@@ -27,6 +27,9 @@ struct RankState {
   std::vector<at::Tensor> buffers;  // where DDP does not keep them equal
 };
 
+// Throws Error(kInternal), which names the first weight or state of the optimizer that is not finite.
+void check_finite(const NamedTensors& weights, const std::vector<at::Tensor>& optimizer);
+
 // Writes one archive of torch::serialize. Error(kIo) with the system's words; Error(kInternal) without
 // writing when a weight or a state of the optimizer is not finite.
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank);

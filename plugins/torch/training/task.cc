@@ -133,7 +133,12 @@ constexpr TaskRow kTasks[] = {
     {"gpt2", Kind::kCausalLanguage, 50257},
 };
 
-std::unique_ptr<Task> make_task(const TaskRow& row, std::uint64_t seed) {
+std::unique_ptr<Task> make_task(TaskRow row, std::uint64_t seed, std::int64_t classes) {
+  if (classes > 0 && row.kind != Kind::kClassification)
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("model '{}' predicts tokens; another number of classes is for image models", row.model));
+  if (classes > 0) row.classes = classes;
   if (row.kind == Kind::kCausalLanguage) return std::make_unique<CausalLanguage>(row.classes);
   if (row.kind == Kind::kMaskedLanguage) return std::make_unique<MaskedLanguage>(row.classes, seed);
   return std::make_unique<Classification>(row.classes);
@@ -141,10 +146,10 @@ std::unique_ptr<Task> make_task(const TaskRow& row, std::uint64_t seed) {
 
 }  // namespace
 
-std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed) {
+std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed, std::int64_t classes) {
   std::string names;
   for (const auto& row : kTasks) {
-    if (row.model == model) return make_task(row, seed);
+    if (row.model == model) return make_task(row, seed, classes);
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.model);
   }
   throw Error(ErrorCode::kUnsupported,

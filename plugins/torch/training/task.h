@@ -37,7 +37,8 @@ class Task {
   [[nodiscard]] virtual at::Tensor answers(const at::Tensor& output) const { return output; }
 };
 
-// Error(kUnsupported) for models that are not trained (single operators).
-std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed);
+// `classes` replaces the model's own number; 0: as it is. Error(kUnsupported) for models that are not trained
+// (single operators), and for another number of tokens.
+std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed, std::int64_t classes = 0);
 
 }  // namespace paceline::torch_plugin

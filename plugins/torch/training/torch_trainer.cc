@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/random.h"
+#include "base/saved_weights.h"
 #include "torch/errors.h"
 #include "torch/models/layers.h"
 #include "torch/models/table.h"
@@ -17,6 +18,7 @@
 #include "torch/training/fingerprint.h"
 #include "torch/training/kineto_profiler.h"
 #include "torch/training/peer_errors.h"
+#include "torch/training/weights_file.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -79,7 +81,7 @@ void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSetti
   check(settings);
   settings_ = settings;
   options_ = parse_options(settings.options);
-  task_ = task_of(model.name, settings.seed);
+  task_ = task_of(model.name, settings.seed, options_.classes);
   model_name_ = model.name;
   inputs_ = model.inputs;
   guarded(fmt::format("cannot prepare model '{}' for training", model.name), [&] {
@@ -107,7 +109,7 @@ void TorchTrainer::seed_generator(std::uint64_t seed) const {
 }
 
 void TorchTrainer::build(const plugin::ModelSpec& model) {
-  model_ = make_model_with_training_head(model, std::max(settings_.threads, 1));
+  model_ = make_model_with_training_head(model, std::max(settings_.threads, 1), options_.classes);
   static_cast<void>(batch_specs());  // throws for shapes that the task cannot use
   convert(*model_, form_);
   if (!settings_.dropout) switch_dropout_off(*model_);
@@ -329,6 +331,8 @@ RankState TorchTrainer::rank_state() const {
 }
 
 void TorchTrainer::save(const std::string& file, bool shared) {
+  if (file.ends_with(kWeightsEnding))
+    return save_weights(file, named_tensors(*model_), steps_ * settings_.accumulation_steps);
   if (!shared) return save_state(file, nullptr, rank_state());
   const auto state = shared_state();
   save_state(file, &state, rank_state());
@@ -364,6 +368,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"threads", std::to_string(running_threads())},
                    {"optimizer", optimizer_->implementation()},
                    {"step_times", under_way_ ? "marks on the device's own clock" : "the host's clock"},
+                   {std::string(kWeightsSetting), "safetensors"},
                    {"dropout", on_off(settings_.dropout)},
                    {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},
                    {"ddp", ddp_ ? fmt::format("on, {} ranks", group_->world()) : "off"}};

@@ -40,6 +40,8 @@ constexpr OptionRow kOptions[] = {
      [](auto& o, auto& n, Value v) {
        o.scaler.growth_interval = static_cast<std::int64_t>(parse_positive(n, v));
      }},
+    {"classes",
+     [](auto& o, auto& n, Value v) { o.classes = static_cast<std::int64_t>(parse_positive(n, v)); }},
     {"freeze_batch_norm", [](auto& o, auto& n, Value v) { o.freeze_batch_norm = parse_switch(n, v); }},
     {"emulate_16bit", [](auto& o, auto& n, Value v) { o.emulate_16bit = parse_switch(n, v); }},
     {"cudnn_benchmark", [](auto& o, auto& n, Value v) { o.cudnn_benchmark = parse_switch(n, v); }},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -16,6 +17,7 @@ struct TrainerOptions {
   bool cudnn_benchmark = false;  // cuDNN tries its algorithms; no effect on a CPU, like the next
   bool sync_cuda = false;        // waits for the device between the parts of a step
   double link_delay_s = 0;       // a fault on purpose: how much longer the exchange of a bucket takes
+  std::int64_t classes = 0;      // of an image model; 0: its own number
   std::string device;            // without a group: cuda:N; empty: the first
 };
 

@@ -167,6 +167,20 @@ void check_fault(WorkloadDraft& d) try {
   d.report("inject", e.what());
 }
 
+// Models of users are measured, and only built-in ones are trained.
+void check_model_files(WorkloadDraft& d) {
+  if (!d.settings.has("models")) return;
+  for (const auto& model : d.settings.texts("models"))
+    if (ends_as(model, ".pt,.pth,.pt2,.ts"))
+      return d.report(
+          "models",
+          fmt::format("model '{0}' is a file, and training takes built-in models. If it is a ResNet-50 or "
+                      "ViT-B/16 of torchvision, write safetensors.torch.save_file(model.state_dict(), "
+                      "'w.safetensors') in Python, then use --model resnet50 --weights w.safetensors. "
+                      "Inference of the file: paceline infer --model {0}",
+                      shown(model)));
+}
+
 }  // namespace
 
 void check_training(WorkloadDraft& d) {
@@ -174,7 +188,9 @@ void check_training(WorkloadDraft& d) {
   if (d.written("data.path") && !d.written("data.source"))
     d.report("data.path", "data.path names data, and data.source is synthetic unless it is written",
              {"data.source", "image_folder"});
-  for (const auto check : {check_optimizer, check_data, check_epoch, check_scaling, check_fault}) check(d);
+  for (const auto check :
+       {check_model_files, check_optimizer, check_data, check_epoch, check_scaling, check_fault})
+    check(d);
 }
 
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks) {
@@ -205,6 +221,9 @@ std::vector<std::string> training_reasons(const Case& item) {
   if (s.has("sequence_length") && s.integer("sequence_length") > model->max_sequence_length)
     reasons.push_back(fmt::format("{} takes at most {} tokens, and sequence_length is {}", model->name,
                                   model->max_sequence_length, s.integer("sequence_length")));
+  if (s.has("training.num_classes") && model->item != "images")
+    reasons.push_back(
+        fmt::format("training.num_classes is for image models, and {} predicts tokens", model->name));
   const DataSource& source = source_of(s);
   if (!source.item.empty() && source.item != model->item)
     reasons.push_back(fmt::format("data.source '{}' has {}, and {} takes {}", source.name, source.item,

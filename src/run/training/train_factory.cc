@@ -74,6 +74,8 @@ plugin::TrainSettings train_settings(const Case& c, const TrainPlace& place) {
   t.accumulation_steps = static_cast<int>(s.integer("training.accumulation_steps"));
   t.optimizer = optimizer_settings(c);
   t.ddp = ddp_settings(c);
+  if (s.has("training.num_classes"))
+    t.options["classes"] = fmt::format("{}", s.integer("training.num_classes"));
   if (is_cpu(rank_device(c, place.device))) return t;
   for (const char* name : {"training.cudnn_benchmark", "benchmark.sync_cuda"})
     t.options[std::string(name).substr(std::string_view(name).find('.') + 1)] =
@@ -106,6 +108,8 @@ pass::ScheduleSpec schedule_spec(const Case& c) {
   schedule.last = s.number("training.lr_final");
   schedule.step_every = count("training.lr_step_size");
   schedule.gamma = s.number("training.lr_gamma");
+  const bool counted = schedule.name == "step" ? schedule.step_every > 0 : schedule.total_steps > 0;
+  if (schedule.name != "constant" && !counted) schedule.epochs = count("training.epochs");
   return schedule;
 }
 

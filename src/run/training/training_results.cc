@@ -60,10 +60,14 @@ void write_rank_files(const CaseRun& run) {
     for (const auto& table : std::get<pass::TrainingReport>(report).rank_steps)
       ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
   for (const auto& [rank, text] : ranks) replace_file(run.dir / fmt::format("rank{}.jsonl", rank), text);
-  std::string epochs;
-  for (const auto& r : run.result.repetitions)
-    if (r.training) epochs += result::epochs_jsonl(r.training->epochs, r.index);
+  std::string epochs, table = result::epochs_csv_header();
+  for (const auto& r : run.result.repetitions) {
+    if (!r.training) continue;
+    epochs += result::epochs_jsonl(r.training->epochs, r.index);
+    table += result::epochs_csv(r.training->epochs, r.index);
+  }
   replace_file(run.dir / "metrics_epoch.jsonl", epochs);
+  replace_file(run.dir / "metrics_epoch.csv", table);
 }
 
 void summarize_training_case(CaseRun& run) {

@@ -106,6 +106,8 @@ std::int64_t CheckpointKeeper::open() {
   else
     refuse_another_run();
   writer_.emplace(spec_, owner_, rank_, spec_.timeout_s);
+  if (leads() && writes_weights(parts_.trainer.info()))
+    weights_.emplace(spec_.dir, owner_.plan_hash, spec_.resume);
   all_.wait("reading a checkpoint");  // rank 0 tidies up before any rank writes
   return step;
 }
@@ -186,10 +188,23 @@ void CheckpointKeeper::write(std::int64_t step) {
   }
 }
 
+void CheckpointKeeper::keep_best(const result::HeldOutFigures* seen, std::int64_t step) {
+  if (!writer_) return;
+  parts_.sink.phase("checkpoint");
+  if (weights_ && seen) weights_->offer(parts_.trainer, *seen, step);
+  parts_.sink.phase("checkpoint_wait");
+  all_.wait(fmt::format("writing the weights of step {}", step));
+  parts_.sink.phase("measure");
+}
+
 void CheckpointKeeper::close(std::int64_t step) {
   if (!writer_) return;
   save(step);
   if (const auto cost = writer_->finish()) written_.push_back(*cost);
+  if (weights_) {
+    parts_.sink.phase("checkpoint");
+    weights_->write_last(parts_.trainer);
+  }
   all_.wait("writing the last checkpoint");
 }
 

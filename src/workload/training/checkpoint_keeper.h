@@ -16,6 +16,7 @@
 #include "workload/pass_records.h"
 #include "workload/training/checkpoint_writer.h"
 #include "workload/training/data/loader.h"
+#include "workload/training/kept_weights.h"
 
 namespace paceline::workload {
 
@@ -58,13 +59,18 @@ class CheckpointKeeper {
   // without writing one, and what CheckpointWriter::save and PatientBarrier::wait throw.
   void save_when_due(std::int64_t step);
   void save(std::int64_t step);
-  // Writes the last checkpoint and waits until it is complete.
+  // Keeps the weights of the best evaluation in a file that other programs load. `seen` is that of rank 0,
+  // null on the others. A collective.
+  void keep_best(const result::HeldOutFigures* seen, std::int64_t step);
+  // Writes the last checkpoint and weights, and waits until it is complete.
   void close(std::int64_t step);
 
   [[nodiscard]] bool enabled() const { return !spec_.dir.empty(); }
   [[nodiscard]] const std::string& folder() const { return spec_.dir; }
   // What a reader of the figures must know, in words; may be empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
+  // Files of weights, in words; empty where none were written, and on other ranks than 0.
+  [[nodiscard]] std::string weights_words() const { return weights_ ? weights_->words() : std::string(); }
   // Times of this rank, bytes of all ranks. A collective.
   [[nodiscard]] result::CheckpointFigures figures() const;
 
@@ -84,6 +90,7 @@ class CheckpointKeeper {
   cluster::PatientBarrier all_;
   std::optional<CheckpointLock> lock_;  // held by rank 0
   std::optional<CheckpointWriter> writer_;
+  std::optional<KeptWeights> weights_;  // of rank 0, where the trainer writes such files
   std::vector<CheckpointCost> written_;
   std::int64_t saved_step_ = -1;
   std::string remark_;

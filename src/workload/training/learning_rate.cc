@@ -30,4 +30,12 @@ double learning_rate(const pass::ScheduleSpec& s, std::int64_t step) {
   return s.base;
 }
 
+pass::ScheduleSpec in_steps(pass::ScheduleSpec schedule, std::int64_t steps_per_epoch) {
+  if (schedule.epochs <= 0) return schedule;
+  const auto all = schedule.epochs * steps_per_epoch;
+  if (schedule.total_steps == 0) schedule.total_steps = all;
+  if (schedule.step_every == 0) schedule.step_every = (all + 2) / 3;
+  return schedule;
+}
+
 }  // namespace paceline::workload

@@ -122,7 +122,10 @@ void TrainingPass::keep_rows() {
 void TrainingPass::evaluate_when_due() {
   const auto epoch = rank_.last_epoch();
   if (end_->flag() || !epoch || rank_.loader().epoch() == *epoch) return;
-  if (evaluation_->due_after(*epoch)) evaluation_->run(*epoch);
+  if (!evaluation_->due_after(*epoch)) return;
+  evaluation_->run(*epoch);
+  const auto& seen = evaluation_->figures();
+  checkpoints_->keep_best(seen.empty() ? nullptr : &seen.back(), rank_.next_step());
 }
 
 void TrainingPass::between_steps() {
@@ -328,7 +331,8 @@ void TrainingPass::report() {
   if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
   if (!rank_.loader().contents().empty())
     r.training->notes.push_back(fmt::format("data: {}", rank_.loader().contents()));
-  if (!checkpoints_->remark().empty()) r.training->notes.push_back(checkpoints_->remark());
+  for (const auto& words : {checkpoints_->remark(), checkpoints_->weights_words()})
+    if (!words.empty()) r.training->notes.push_back(words);
   sink_.emit(pass::repetition_record(r));
 }
 

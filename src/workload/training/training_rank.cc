@@ -69,7 +69,18 @@ void TrainingRank::load_data() {
   setup.micro_batches = train_.settings.accumulation_steps;
   setup.rank = static_cast<int>(spec_.rank), setup.world = static_cast<int>(spec_.world_size);
   loader_ = std::make_unique<Loader>(setup);
+  schedule_ = in_steps(train_.schedule, loader_->steps_per_epoch());
   if (spec_.rank == 0 && !loader_->remark().empty()) sink().emit(pass::notice_record(loader_->remark()));
+}
+
+// Epochs of another number of ranks had another number of steps; a schedule in epochs follows the data.
+void TrainingRank::go_on_from(std::int64_t step) {
+  step_ = step;
+  before_schedule_ = schedule_.epochs > 0 ? step - loader_->step() : 0;
+}
+
+double TrainingRank::rate_of(std::int64_t step) const {
+  return learning_rate(schedule_, step - before_schedule_);
 }
 
 void TrainingRank::tell_settings() {
@@ -92,8 +103,7 @@ void TrainingRank::one_step(result::StepPhase phase) {
   row.epoch = loader_->epoch();
   last_epoch_ = row.epoch;
   row.phase = phase;
-  row.learning_rate = fault_.poisons(step_) ? std::numeric_limits<double>::quiet_NaN()
-                                            : learning_rate(train_.schedule, step_);
+  row.learning_rate = fault_.poisons(step_) ? std::numeric_limits<double>::quiet_NaN() : rate_of(step_);
   step_clock_->begin();
   row.start_ns = step_clock_->start_ns();
   trainer_->open_step();
@@ -131,7 +141,7 @@ void TrainingRank::check_loss(const StepRow& row) {
             std::isnan(outcome_.loss) ? "not a number" : "infinite",
             any_taken_
                 ? fmt::format("training has diverged; lower the learning rate ({:g}), or clip gradients",
-                              learning_rate(train_.schedule, row.step))
+                              rate_of(row.step))
                 : "the data or the weights hold such numbers already"));
   any_taken_ = true;
 }

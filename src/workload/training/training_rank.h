@@ -30,7 +30,8 @@ class TrainingRank {
   // Loads the trainer and its data; reports effective versions and settings.
   void load();
   void tell_settings();
-  void go_on_from(std::int64_t step) { step_ = step; }
+  // To be called after the loader was moved to the same place.
+  void go_on_from(std::int64_t step);
   // Times steps with `clock` from the next step on; a plain clock runs until then.
   void time_with(std::unique_ptr<StepClock> clock) { step_clock_ = std::move(clock); }
 
@@ -67,6 +68,7 @@ class TrainingRank {
 
  private:
   void load_data();
+  [[nodiscard]] double rate_of(std::int64_t step) const;
   void check_loss(const result::StepRow& row);
 
   const pass::PassSpec& spec_;
@@ -77,7 +79,9 @@ class TrainingRank {
   std::unique_ptr<Loader> loader_;
 
   std::unique_ptr<StepClock> step_clock_ = std::make_unique<StepClock>();
-  std::int64_t step_ = 0;  // the next one
+  pass::ScheduleSpec schedule_;       // in steps
+  std::int64_t before_schedule_ = 0;  // steps of another number of ranks, beyond those of its epochs
+  std::int64_t step_ = 0;             // the next one
   bool any_taken_ = false;
   std::optional<std::int64_t> last_epoch_;
   std::deque<result::StepRow> under_way_;     // rows of steps without an outcome, the oldest first

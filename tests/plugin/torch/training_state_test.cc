@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <torch/serialize.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <mutex>
 
+#include "torch/safetensors.h"
 #include "torch/training/fingerprint.h"
 #include "training_driver.h"
 
@@ -58,6 +60,41 @@ TEST(State, TheScalerGoesOnToTheBit) {
   what.settings.precision = "amp";
   what.settings.options = {{"emulate_16bit", "true"}, {"init_scale", "256"}, {"growth_interval", "2"}};
   expect_resumes(what);
+}
+
+// torch's state_dict of the same model; what PyTorch itself makes of the file is in tests/cli.
+TEST(State, WeightsForOtherProgramsHaveTheNamesOfAStateDict) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("w.safetensors");
+  const auto trainer = make_trainer({});
+  losses(*trainer, 0, 3);
+  trainer->save(path, true);
+  const torch_plugin::SafetensorsFile file(path);
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : file.tensors()) names.push_back(name);
+  const std::vector<std::string> wanted{"bn1.bias",
+                                        "bn1.num_batches_tracked",
+                                        "bn1.running_mean",
+                                        "bn1.running_var",
+                                        "bn1.weight",
+                                        "bn2.bias",
+                                        "bn2.num_batches_tracked",
+                                        "bn2.running_mean",
+                                        "bn2.running_var",
+                                        "bn2.weight",
+                                        "conv1.weight",
+                                        "conv2.weight",
+                                        "fc.bias",
+                                        "fc.weight"};
+  EXPECT_EQ(names, wanted);
+  EXPECT_EQ(file.tensors().at("fc.weight").shape, (Shape{10, 2048}));
+  const auto& counter = file.tensors().at("bn2.num_batches_tracked");
+  EXPECT_EQ(counter.dtype, DType::kInt64);
+  EXPECT_EQ(counter.shape, Shape{});
+  std::int64_t batches = 0;
+  std::memcpy(&batches, counter.bytes.data(), sizeof batches);
+  EXPECT_EQ(batches, 3);
+  EXPECT_EQ(std::filesystem::file_size(path) % 8, 0U);
 }
 
 // With buffers that differ from rank to rank, too.

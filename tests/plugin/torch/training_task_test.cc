@@ -81,6 +81,12 @@ TEST(Tasks, TellApartWhatTheModelsDo) {
   }
 }
 
+TEST(Tasks, ImageModelsTakeAnyNumberOfClasses) {
+  EXPECT_EQ(torch_plugin::task_of("resnet50", 1, 3)->classes(), 3);
+  EXPECT_EQ(torch_plugin::task_of("vit_b_16", 1)->classes(), 1000);
+  EXPECT_THROW(torch_plugin::task_of("gpt2", 1, 3), Error);
+}
+
 TEST(NextTokens, AreTheInputsOneFurther) {
   const auto ids = at::arange(8, at::kLong).view({2, 4});
   const auto task = torch_plugin::task_of("gpt2", 1);

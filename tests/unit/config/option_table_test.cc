@@ -93,10 +93,11 @@ TEST(OptionTable, KindsHaveNamesAndBits) {
 
 TEST(OptionTable, FactsOfARowNameOptionsOfItsKinds) {
   for_each_option([](const Option& option) {
-    std::vector<std::string_view> named{option.at_most, option.excludes};
-    for (const auto& need : option.needs) named.push_back(need.option);
+    std::vector<std::string> named{std::string(option.at_most), std::string(option.excludes)};
+    for (const auto& need : option.needs)
+      for (auto& name : split(need.option, ',')) named.push_back(std::move(name));
     if (!option.scenario.empty()) named.emplace_back("scenario");
-    for (const auto name : named)
+    for (const auto& name : named)
       EXPECT_TRUE(name.empty() || find_option(name, option.kinds & kAnyKind)) << option.name << " " << name;
     EXPECT_TRUE(option.idle.front() == Idle::kNever || (option.kinds & (kInference | kTraining)))
         << option.name;

@@ -70,6 +70,7 @@ TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
   EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\ncheckpoint: {dir: saved}\n"),
               HasSubstr("a checkpoint contains one"));
   EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
+  EXPECT_THAT(reason_of("model: gpt2\ntraining: {num_classes: 3}\n"), HasSubstr("gpt2 predicts tokens"));
   EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
   EXPECT_EQ(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), "") << "gloo, with a line";
   const TemporaryFile file("paceline_training.onnx");
@@ -85,11 +86,14 @@ TEST(TrainingPlans, SequencesAreAnAxisOfLanguageModels) {
 
 TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {optimizer: sdg}\n"), HasSubstr("did you mean 'sgd'?"));
-  EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"), HasSubstr("needs training.lr_total_steps"));
-  EXPECT_THAT(training_mistake("training: {schedule: step}\n"), HasSubstr("needs training.lr_step_size"));
+  EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"),
+              HasSubstr("needs training.epochs or training.lr_total_steps; add training.epochs: 10"));
+  EXPECT_THAT(training_mistake("training: {schedule: step}\n"),
+              HasSubstr("needs training.epochs or training.lr_step_size"));
   EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers below 1, not 0.9"));
   EXPECT_THAT(training_mistake("training: {schedule: cosine, lr_warmup_steps: 9, lr_total_steps: 5}\n"),
               HasSubstr("training.lr_warmup_steps (9) is larger than training.lr_total_steps (5)"));
+  EXPECT_THAT(training_mistake("training: {num_classes: 1}\n"), HasSubstr("num_classes"));
   EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
   EXPECT_THAT(training_mistake("data: {source: cifar1000}\n"), HasSubstr("did you mean 'cifar100'?"));
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
@@ -103,6 +107,26 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("device: cuda:1\n"), HasSubstr("none of auto, cpu, cuda"));
   EXPECT_THAT(training_mistake("benchmark: {measure_steps: 5, measure_seconds: 2}\n"),
               HasSubstr("exclude each other"));
+}
+
+TEST(TrainingPlans, SchedulesTakeTheirLengthFromEpochs) {
+  for (const std::string schedule : {"cosine", "step", "CosineAnnealingLR", "StepLR"})
+    EXPECT_TRUE(
+        mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {epochs: 3, schedule: " + schedule + "}\n")
+            .empty())
+        << schedule;
+  EXPECT_TRUE(
+      mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {epochs: 3, scheduler: CosineAnnealingLR}\n")
+          .empty());
+}
+
+TEST(TrainingPlans, AModelFileIsAnsweredWithAWayToTrainItsWeights) {
+  const TemporaryFile file("paceline_training.pt");
+  const auto mistakes = mistakes_of("kind: training\nmodel: " + file.path() + "\n");
+  ASSERT_EQ(mistakes.size(), 1U);
+  EXPECT_THAT(mistakes.front(),
+              HasSubstr("paceline_training.pt' is a file, and training takes built-in models"));
+  EXPECT_THAT(mistakes.front(), HasSubstr("--model resnet50 --weights w.safetensors"));
 }
 
 TEST(TrainingPlans, BetasAreBelowOneAndMayBeEqual) {

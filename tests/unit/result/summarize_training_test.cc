@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "result/aligned_steps.h"
 #include "result/metric_table.h"
 #include "result/result_json.h"
@@ -299,6 +302,23 @@ TEST(EpochLines, HoldFiguresOfHeldOutDataWhereThereAreAny) {
   EXPECT_EQ(second.at("eval_samples"), 40);
   EXPECT_TRUE(second.at("eval_accuracy").is_null());
   EXPECT_EQ(second.at("eval_accuracy_reason"), "no labels to judge by");
+}
+
+TEST(EpochTable, HasARowPerEpochAndEmptyCells) {
+  const auto t = summarized({table(0), table(1)});
+  const auto names = split(epochs_csv_header(), ','),
+             cells = split(split(epochs_csv(t.epochs, 2), '\n').at(1), ',');
+  ASSERT_EQ(names.size(), cells.size());
+  std::map<std::string, std::string> row;
+  for (std::size_t i = 0; i < names.size(); ++i) row[std::string(trim(names[i]))] = cells[i];
+  EXPECT_EQ(row.at("repetition"), "2");
+  EXPECT_EQ(row.at("epoch"), "1");
+  EXPECT_EQ(row.at("steps"), "10");
+  EXPECT_EQ(row.at("samples"), "1280");
+  EXPECT_NEAR(std::stod(row.at("step_mean_ms")), *t.epochs[1].step_mean_ns * 1e-6, 1e-3);
+  EXPECT_LE(std::stod(row.at("step_p50_ms")), std::stod(row.at("step_p95_ms")));
+  EXPECT_NEAR(std::stod(row.at("throughput_per_s")), 1280 / 1.9, 1);
+  EXPECT_EQ(row.at("eval_accuracy"), "");
 }
 
 // In result.json and among the metrics: of the last epoch that was followed by a look at held-out data.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <numbers>
 
 #include "support/thread_group.h"
 #include "workload/training/agreed_decider.h"
@@ -35,6 +36,34 @@ TEST(LearningRate, StepsDownByItsFactor) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 29), 1);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 30), 0.1);
   EXPECT_NEAR(learning_rate(schedule, 65), 0.01, 1e-15);
+}
+
+// torch.optim.lr_scheduler.CosineAnnealingLR(T_max=epochs x steps, eta_min=last x base), in its closed form.
+double cosine_annealing(double base, double eta_min, double step, double t_max) {
+  return eta_min + (base - eta_min) * (1 + std::cos(std::numbers::pi * step / t_max)) / 2;
+}
+
+TEST(LearningRate, CosineOfEpochsIsPyTorchs) {
+  const auto schedule = in_steps({.name = "cosine", .base = 0.4, .last = 0.05, .epochs = 3}, 40);
+  EXPECT_EQ(schedule.total_steps, 120);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), 0.4);
+  for (const int step : {0, 1, 59, 60, 61, 119})
+    EXPECT_NEAR(learning_rate(schedule, step), cosine_annealing(0.4, 0.02, step, 120), 1e-15) << step;
+  EXPECT_NEAR(learning_rate(schedule, 120), 0.02, 1e-15);
+}
+
+TEST(LearningRate, StepsOfEpochsComeAfterEachThird) {
+  const auto schedule = in_steps({.name = "step", .base = 1, .gamma = 0.1, .epochs = 90}, 7);
+  EXPECT_EQ(schedule.step_every, 30 * 7);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 30 * 7 - 1), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 30 * 7), 0.1);
+  EXPECT_NEAR(learning_rate(schedule, 90 * 7 - 1), 0.01, 1e-15);
+}
+
+TEST(LearningRate, NumbersOfStepsStayWhereThereAreAny) {
+  const pass::ScheduleSpec asked{.name = "cosine", .total_steps = 50, .epochs = 3};
+  EXPECT_EQ(in_steps(asked, 40).total_steps, 50);
+  EXPECT_EQ(in_steps({.name = "cosine", .total_steps = 50}, 40).total_steps, 50);
 }
 
 TEST(FaultMaker, TouchesItsOwnRankAndStepOnly) {

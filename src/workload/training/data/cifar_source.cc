@@ -58,11 +58,9 @@ class CifarSource : public Source {
 
 std::unique_ptr<Source> make_cifar(const SourceSetup& setup, const CifarSet& set) {
   if (setup.classes > 0 && setup.classes < set.classes)
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format(
-            "data.source {} has {} classes, and the model {}; train a model with more, such as resnet50",
-            setup.data.source, set.classes, setup.classes));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("data.source {0} has {1} classes, and the model {2}; write --num-classes {1}",
+                            setup.data.source, set.classes, setup.classes));
   const std::filesystem::path given = setup.data.path;
   const auto path = given.empty()         ? cached_cifar(cache_dir() / "data", set)
                     : awaits_cifar(given) ? cached_cifar(given, set)

@@ -137,8 +137,9 @@ class ImageFolderSource : public Source {
               "data.path '{}' contains no folders; image_folder takes one folder of pictures per class",
               setup.data.path));
     if (setup.classes > 0 && have > setup.classes)
-      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' contains {} class folders, and the model "
-                                                  "has {} classes; name another folder or --model",
+      throw Error(ErrorCode::kConfig, fmt::format("data.path '{0}' contains {1} class folders, and the model "
+                                                  "has {2} classes; write --num-classes {1}, or name another "
+                                                  "folder",
                                                   setup.data.path, have, setup.classes));
   }
 
