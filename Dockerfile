@@ -17,6 +17,8 @@ RUN python3 -m venv /opt/torch && . scripts/versions.sh && /opt/torch/bin/python
 ENV VIRTUAL_ENV=/opt/torch CUDA_HOME=/usr/local/cuda
 RUN make --no-print-directory install PREFIX=/usr/local
 RUN paceline --version
+# Scripts have their relative names in this folder too: ./scripts/build.sh.
+RUN mkdir -p /work && ln -s /opt/paceline/scripts /work/scripts
 WORKDIR /work
 ENTRYPOINT ["/opt/paceline/scripts/container.sh"]
 CMD ["--help"]
@@ -28,6 +30,8 @@ WORKDIR /opt/paceline
 COPY . .
 RUN make --no-print-directory install PREFIX=/usr/local
 RUN paceline --version
+# Scripts have their relative names in this folder too: ./scripts/build.sh.
+RUN mkdir -p /work && ln -s /opt/paceline/scripts /work/scripts
 WORKDIR /work
 ENTRYPOINT ["/opt/paceline/scripts/container.sh"]
 CMD ["--help"]

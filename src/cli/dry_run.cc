@@ -3,19 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "base/display_text.h"
 #include "base/units.h"
+#include "cli/duration.h"
 #include "run/kinds.h"
 
 namespace paceline::cli {
 
 std::vector<Outlook> outlook_of(const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
-                                int hosts) {
+                                int hosts, const run::StoredSpeeds& speeds) {
   std::vector<Outlook> all;
   for (const auto& c : cases) {
-    auto& outlook = all.emplace_back(Outlook{&c, {}});
+    auto& outlook = all.emplace_back(Outlook{&c, {}, speeds.of(c)});
     if (c.not_available.empty()) outlook.known = run::kind_rules(c.kind).outlook(c, engines, hosts);
   }
   return all;
@@ -23,13 +25,18 @@ std::vector<Outlook> outlook_of(const std::vector<config::Case>& cases, const ru
 
 namespace {
 
-// Both ends where they differ by more than the accuracy of the estimate.
-std::string time_words(double seconds, double unsteady) {
-  constexpr double kSame = 1.5;
-  if (unsteady <= kSame * seconds) return format_time_left(seconds);
-  return fmt::format("{}, up to {} where times are unsteady", format_time_left(seconds),
-                     format_time_left(unsteady));
-}
+// Seconds of a case or of all of them.
+struct Duration {
+  double low = 0, high = 0;  // where times are steady
+  double most = 0;           // where they are not
+
+  Duration& operator+=(const Duration& more) {
+    low += more.low, high += more.high, most += more.most;
+    return *this;
+  }
+  // In the middle of the range, by its factor.
+  [[nodiscard]] double middle() const { return std::sqrt(low * high); }
+};
 
 // Why nothing of the case would be measured; empty: it would.
 std::string no_measurement(const Outlook& outlook) {
@@ -38,29 +45,55 @@ std::string no_measurement(const Outlook& outlook) {
   return outlook.known.refused.empty() ? "" : "refused: " + outlook.known.refused;
 }
 
-double seconds_of(const Outlook& outlook, run::Times times) {
-  return no_measurement(outlook).empty() ? run::estimated_seconds(*outlook.one, times) : 0;
+Duration duration_of(const Outlook& outlook) {
+  using run::End, run::Times;
+  if (!no_measurement(outlook).empty()) return {};
+  const auto seconds = [&](Times times, End end) {
+    return run::estimated_seconds(*outlook.one, {times, end, outlook.stored});
+  };
+  return {seconds(Times::kSteady, End::kLow), seconds(Times::kSteady, End::kHigh),
+          seconds(Times::kUnsteady, End::kHigh)};
+}
+
+// "1–3 min, up to 10 min where times are unsteady".
+std::string duration_words(const Duration& duration) {
+  constexpr double kSame = 1.5;
+  const auto words = rough_range(duration.low, duration.high);
+  if (duration.most <= kSame * duration.high) return words;
+  return fmt::format("{}, up to {} where times are unsteady", words, rough_time(duration.most));
+}
+
+std::string_view source_of(const Outlook& outlook) {
+  if (outlook.stored) return "stored run";
+  return run::is_guessed(*outlook.one) ? "size of the file" : "kind of CPU and size of the model";
+}
+
+// `stored`, `others`: numbers of cases.
+std::string basis_of(std::int64_t stored, std::int64_t others) {
+  const std::string sizes = "the kind of CPU and the size of the models", runs = "stored runs of this host";
+  if (stored == 0) return sizes;
+  return others == 0 ? runs : fmt::format("{} for {}, else {}", runs, plural(stored, "case"), sizes);
 }
 
 }  // namespace
 
 nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Outlook>& cases) {
   auto list = nlohmann::json::array();
-  double total = 0, most = 0;
+  Duration total;
+  const auto add = [](nlohmann::json& to, const Duration& duration) {
+    to["estimated_s"] = duration.middle(), to["estimated_low_s"] = duration.low;
+    to["estimated_high_s"] = duration.high, to["estimated_most_s"] = duration.most;
+  };
   for (const auto& outlook : cases) {
-    const double seconds = seconds_of(outlook, run::Times::kSteady),
-                 unsteady = seconds_of(outlook, run::Times::kUnsteady);
-    total += seconds;
-    most += unsteady;
-    nlohmann::json one{{"number", list.size() + 1},
-                       {"case_id", outlook.one->id},
-                       {"estimated_s", seconds},
-                       {"estimated_most_s", unsteady}};
+    const auto duration = duration_of(outlook);
+    total += duration;
+    nlohmann::json one{{"number", list.size() + 1}, {"case_id", outlook.one->id}};
+    add(one, duration);
     if (!outlook.one->where.empty()) one["device"] = outlook.one->where;
     if (!outlook.one->not_available.empty()) one["skipped_because"] = outlook.one->not_available;
     const auto& [fails, refused, memory, memory_figures, remarks] = outlook.known;
     if (!fails.empty()) one["fails_because"] = fails;
-    if (const auto assumed = run::assumed_sample_s(*outlook.one)) one["assumed_sample_s"] = *assumed;
+    if (no_measurement(outlook).empty()) one["estimated_from"] = source_of(outlook);
     if (!memory_figures.is_null())
       one["memory"] = memory_figures;
     else if (!memory.empty())
@@ -68,34 +101,29 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Out
     if (!refused.empty()) one["refused_because"] = refused;
     list.push_back(std::move(one));
   }
-  return {
-      {"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}, {"estimated_most_s", most}};
+  nlohmann::json planned{{"experiment_name", experiment}, {"cases", list}};
+  add(planned, total);
+  return planned;
 }
 
 std::string dry_run_text(const std::vector<Outlook>& cases) {
   std::string text;
-  double total = 0, most = 0;
+  Duration total;
   std::size_t number = 0;
-  std::optional<double> assumed;
+  std::int64_t stored = 0, guessed = 0;
   for (const auto& outlook : cases) {
-    const double seconds = seconds_of(outlook, run::Times::kSteady),
-                 unsteady = seconds_of(outlook, run::Times::kUnsteady);
-    total += seconds;
-    most += unsteady;
-    if (const auto one = run::assumed_sample_s(*outlook.one)) assumed = one;
+    const auto duration = duration_of(outlook);
     const auto why_not = no_measurement(outlook);
+    total += duration;
     text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(outlook.one->id),
-                        why_not.empty() ? "about " + time_words(seconds, unsteady) : on_one_line(why_not));
+                        why_not.empty() ? duration_words(duration) : on_one_line(why_not));
     if (!why_not.empty()) continue;
+    ++(outlook.stored ? stored : guessed);
     if (!outlook.known.memory.empty()) text += fmt::format("{:>6}memory: {}\n", "", outlook.known.memory);
     for (const auto& words : outlook.known.remarks) text += fmt::format("{:>6}{}\n", "", words);
   }
-  text += fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
-                      plural(std::ssize(cases), "case"), time_words(total, most));
-  if (assumed)
-    text += fmt::format("the speed of a model file is not known before it runs; assumed: {} s per sample\n",
-                        *assumed);
-  return text;
+  return text + fmt::format("{}, roughly {} (from {})\n", plural(std::ssize(cases), "case"),
+                            duration_words(total), basis_of(stored, guessed));
 }
 
 }  // namespace paceline::cli

@@ -119,11 +119,6 @@ Text virtualization(const SystemFiles& files, const CpuInfo& cpu) {
   return name.empty() ? "hypervisor of unknown kind" : name;
 }
 
-Text host_digest(const SystemFiles& files) {
-  const Text name = line_of(files, "proc/sys/kernel/hostname");
-  return name ? Text(sha256_hex(*name).substr(0, 16)) : name;
-}
-
 // "time:[4026531834]"
 Maybe<std::int64_t> namespace_inode(const SystemFiles& files, const std::string& kind) {
   const std::string link = files.link_target("proc/self/ns/" + kind).value_or("");
@@ -185,6 +180,11 @@ NvidiaDriver nvidia_driver(const EnvironmentSource& source) {
 }
 
 }  // namespace
+
+result::Maybe<std::string> host_digest(const SystemFiles& files) {
+  const Text name = line_of(files, "proc/sys/kernel/hostname");
+  return name ? Text(sha256_hex(*name).substr(0, 16)) : name;
+}
 
 Json to_json(const CpuInfo& cpu) {
   Json out;

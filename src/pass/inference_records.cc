@@ -4,6 +4,12 @@
 #include "pass/records.h"
 #include "result/case_fields.h"
 
+namespace paceline::result {
+
+PACELINE_FIELDS(PictureTimes, decode_ns, resize_ns, normalise_ns);
+
+}  // namespace paceline::result
+
 namespace paceline::pass {
 
 PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, notes);
@@ -65,12 +71,17 @@ void take_layers(PassReport& report, const Json& json) {
   read(json, "inferences", layers.inferences);
 }
 
+// Kept records of older versions are without pictures.
+void take_inputs(PassReport& report, const Json& json) {
+  auto& inputs = report.fill<InputsReport>();
+  read(json, "samples_given", inputs.samples_given);
+  if (json.contains("pictures")) read(json, "pictures", inputs.pictures);
+}
+
 constexpr std::array kInferenceTypes{
     RecordType{"describe", take_description},
     RecordType{"file_inputs", take_file_inputs},
-    RecordType{
-        "inputs",
-        [](PassReport& r, const Json& j) { read(j, "samples_given", r.fill<InputsReport>().samples_given); }},
+    RecordType{"inputs", take_inputs},
     RecordType{"prepared", [](PassReport& r, const Json& j) { read(j, "prepared", r.fill<PreparedFile>()); }},
     RecordType{"check", take_check},
     RecordType{"layers", take_layers},
@@ -112,8 +123,10 @@ Json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
   }
   return {{"type", "file_inputs"}, {"inputs", list}};
 }
-Json inputs_record(std::int64_t samples_given) {
-  return {{"type", "inputs"}, {"samples_given", samples_given}};
+Json inputs_record(const InputsReport& inputs) {
+  return {{"type", "inputs"},
+          {"samples_given", inputs.samples_given},
+          {"pictures", Writer::write(inputs.pictures)}};
 }
 Json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));

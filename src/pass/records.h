@@ -86,7 +86,7 @@ nlohmann::json done_record();
 
 nlohmann::json describe_record(const PluginReport& plugin);
 nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
-nlohmann::json inputs_record(std::int64_t samples_given);
+nlohmann::json inputs_record(const InputsReport& inputs);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json check_record(const result::Correctness& correctness, const CheckReport& check);
 nlohmann::json peaks_record(const PeaksReport& report);

@@ -18,6 +18,7 @@
 #include "result/collective_times.h"
 #include "result/layers.h"
 #include "result/operator_profile.h"
+#include "result/picture_parts.h"
 #include "result/rank_steps.h"
 #include "result/sampled.h"
 #include "result/samples.h"
@@ -43,6 +44,7 @@ struct FileInputs {
 
 struct InputsReport {
   std::int64_t samples_given = 0;  // what the user's files hold; 0: generated, or not counted
+  result::PictureTimes pictures{};
 };
 
 // A model file that a pass wrote.

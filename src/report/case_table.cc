@@ -75,6 +75,7 @@ struct Columns {
   bool mixed_places;  // cases ran on CPU and GPU, so each memory says which it is
   bool host_memory;   // beside that of a GPU
   bool built;         // a file was built for an engine, which may take minutes
+  bool gpu_busy;      // a sampler read how busy GPUs were
 };
 
 std::string rate_text(const CaseResult& one, bool with_unit) {
@@ -95,6 +96,13 @@ std::string memory_text(const CaseResult& one, const Columns& columns) {
   return columns.form == Form::kTerminal || reserved.empty()
              ? text
              : fmt::format("{} ({} reserved)", text, reserved);
+}
+
+// Smallest utilisation of the GPUs of a case that ran on one; empty: no sampler read it.
+std::string busy_text(const CaseResult& one) {
+  if (!result::on_device(one.benchmark)) return {};
+  const auto busy = result::find_metric("gpu_utilization")->get(one).value;
+  return busy ? format_percent(*busy, 0) : "";
 }
 
 // ", 64 of 600" where more inputs were given than compared.
@@ -134,6 +142,7 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   if (columns.built) add("prepare_ms", or_none(one.model_file.prepare_ns, format_duration_ns));
   add("memory_mb", memory_text(one, columns));
   if (columns.host_memory) add("host_memory_mb", bytes_text(one.memory.rss_peak_above_load_bytes));
+  if (columns.gpu_busy) add("gpu_utilization", busy_text(one));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
   add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
   cells.push_back(grade_cell(one, columns.form));
@@ -193,12 +202,15 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   if (built) heads.emplace_back("built in");
   heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (on_gpu > 0) heads.emplace_back("host memory");
+  const bool gpu_busy = std::ranges::any_of(cases, [](const auto& e) { return !busy_text(*e.one).empty(); });
+  if (gpu_busy) heads.emplace_back("GPU busy");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)
-    table.rows.push_back(case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0, built}));
+    table.rows.push_back(
+        case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0, built, gpu_busy}));
   share_labels(table);
   return table;
 }

@@ -28,9 +28,11 @@ std::string with_extreme(const Number& mean, std::string_view unit, std::string_
   return extreme ? fmt::format("{} ({} {:.0f})", text, word, *extreme) : text;
 }
 
-// "cuda:0: 1755 MHz (lowest 1620), 512 W (highest 698), power cap in 50 % of the samples, 0.21 J per image"
+// "cuda:0: busy 93 %, 1755 MHz (lowest 1620), 512 W (highest 698), power cap in 50 % of the samples, 0.21 J
+// per image"
 std::string device_text(const CaseResult& one, const DeviceState& state) {
   std::vector<std::string> parts{
+      state.utilization_mean ? fmt::format("busy {}", format_percent(*state.utilization_mean, 0)) : "",
       with_extreme(state.sm_clock_mean_mhz, "MHz", "lowest", state.sm_clock_min_mhz),
       with_extreme(state.power_mean_w, "W", "highest", state.power_max_w)};
   for (const auto& slowed : state.slowdowns)
@@ -73,12 +75,13 @@ std::string whole(const Number& number) {
 
 // A row per device of a case that has readings.
 Table device_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"case", "device", "clock MHz", "lowest", "power W", "highest", "idle W", "J per item",
-                        "power cap", "slowed down", "highest °C"},
+  Table table{.heads = {"case", "device", "busy", "clock MHz", "lowest", "power W", "highest", "idle W",
+                        "J per item", "power cap", "slowed down", "highest °C"},
               .numbers_from = 2};
   for (const auto& entry : cases)
     for (const auto& state : result::device_states(*entry.one))
-      table.add(linked(name_of(entry), case_anchor(entry)), state.device, whole(state.sm_clock_mean_mhz),
+      table.add(linked(name_of(entry), case_anchor(entry)), state.device,
+                percent_or_none(state.utilization_mean), whole(state.sm_clock_mean_mhz),
                 whole(state.sm_clock_min_mhz), whole(state.power_mean_w), whole(state.power_max_w),
                 whole(state.idle_power_w), energy_cell(state),
                 percent_or_none(result::power_cap_share(state)),

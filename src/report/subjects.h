@@ -33,12 +33,13 @@ struct Subject {
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers,
-    kDeviceParts, kSampled, kDevices, kCpuPower, kDeviceCourse, kDevicePeaks, kSharedWork, kWatchedMachine;
+    kDeviceParts, kPictureParts, kSampled, kDevices, kCpuPower, kDeviceCourse, kDevicePeaks, kSharedWork,
+    kWatchedMachine;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kDevices,   &kCpuPower,    &kDeviceCourse,  &kSharedWork,
-                                      &kTraining,  &kBottlenecks, &kWhatIf,        &kCollectives,
-                                      &kOperators, &kCrossCheck,  &kLayers,        &kDeviceParts,
-                                      &kSampled,   &kDevicePeaks, &kWatchedMachine};
+inline constexpr std::array kSubjects{&kDevices,      &kCpuPower,    &kDeviceCourse, &kSharedWork,
+                                      &kTraining,     &kBottlenecks, &kWhatIf,       &kCollectives,
+                                      &kOperators,    &kCrossCheck,  &kLayers,       &kDeviceParts,
+                                      &kPictureParts, &kSampled,     &kDevicePeaks,  &kWatchedMachine};
 
 }  // namespace paceline::report

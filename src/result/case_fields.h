@@ -60,6 +60,7 @@ PACELINE_FIELDS(Flops, model_flops_per_item, convention, achieved_flops_per_s, p
                 peak_source, peak_spread, share_of_measured_peak, peak_datasheet_flops_per_s,
                 share_of_datasheet_peak, flops_per_byte);
 PACELINE_FIELDS(DevicePart, name, n, min_ns, mean_ns, p50_ns, p99_ns);
+PACELINE_FIELDS(PicturePart, name, n, mean_ns, p50_ns);
 PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns, harness_cost_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
 PACELINE_FIELDS(Noise::Mode, median_ns, share);
@@ -171,9 +172,9 @@ PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
                 headline, stats, throughput, load, training, scaling, collective, device_p50_ns, device_parts,
-                back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead,
-                noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check, layer_profile,
-                operator_profile, repetitions, samples, effective_settings, config_effective);
+                picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory,
+                flops, overhead, noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check,
+                layer_profile, operator_profile, repetitions, samples, effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

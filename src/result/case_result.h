@@ -272,6 +272,14 @@ struct DevicePart {
   Number min_ns, mean_ns, p50_ns, p99_ns;
 };
 
+// How long one part of making a picture of image_dir an input took: once per picture, in no latency.
+struct PicturePart {
+  std::string name;    // decode | resize | normalise
+  std::int64_t n = 0;  // pictures
+  Number mean_ns;
+  Estimate p50_ns;
+};
+
 struct Overhead {
   Number timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns;
   Number harness_cost_ns;    // median of an empty body through the same loop
@@ -384,6 +392,7 @@ struct CaseResult {
   std::optional<CollectiveResult> collective;  // where kind is collective: over all repetitions
   Estimate device_p50_ns;                      // like the headline, on the device's own clock
   std::vector<DevicePart> device_parts;        // where the engine has a clock of its own
+  std::vector<PicturePart> picture_parts;      // where inputs are from image_dir
   Estimate back_to_back_ns;                    // pipelined: like the headline, which is missing there
   Number first_iteration_ns;                   // median over repetitions
   Number load_ns;                              // median over repetitions

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "result/device_figures.h"
 #include "result/peak_memory.h"
+#include "result/picture_parts.h"
 #include "result/shared_work.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
@@ -47,6 +48,13 @@ MetricValue device_part(const CaseResult& c) {
   for (const auto& part : c.device_parts)
     if (part.name == Name) return plain(part.*Field, kToMs);
   return {{}, {}, {}, c.device_parts.empty() ? "the engine has no device clock" : "nothing is copied"};
+}
+
+template <const std::string_view& Name>
+MetricValue picture_part(const CaseResult& c) {
+  for (const auto& part : c.picture_parts)
+    if (part.name == Name) return estimate(part.p50_ns, kToMs);
+  return {{}, {}, {}, "no picture was read (image_dir)"};
 }
 
 // The time of an inference in a block is none.
@@ -250,7 +258,7 @@ Number of_cpu(const CpuPower& one) {
   return one.*Field;
 }
 
-constexpr std::string_view kPartsOfATime = "enqueue-and-copies";
+constexpr std::string_view kPartsOfATime = "enqueue-and-copies", kPictures = "pictures";
 
 constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
 
@@ -375,6 +383,14 @@ constexpr std::array kMetrics{
     Metric{"prepare_ms", "prepare", "ms", kLow,
            "Time to write the model file that the engine reads, once before anything is timed.", "model-file",
            [](const CaseResult& c) { return plain(c.model_file.prepare_ns, kToMs); }},
+    Metric{"decode_ms", "decode", "ms", kLow,
+           "Median time to read and decode a picture of image_dir, on one thread; in no latency.", kPictures,
+           picture_part<kDecode>},
+    Metric{"resize_ms", "resize", "ms", kLow, "Median time to resize that picture; in no latency.", kPictures,
+           picture_part<kResize>},
+    Metric{"normalise_ms", "normalise", "ms", kLow,
+           "Median time to cut its middle out and scale its pixels; in no latency.", kPictures,
+           picture_part<kNormalise>},
     Metric{"model_mb", "file", "MB", kLow, "Size of the model file that the engine reads.", "model-file",
            [](const CaseResult& c) { return plain(c.model_file.size_bytes, kToMb); }},
     Metric{"memory_mb", "memory", "MB", kLow,

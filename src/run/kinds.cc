@@ -71,8 +71,8 @@ void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cas
   }
 }
 
-double estimated_seconds(const config::Case& c, Times times) {
-  return c.not_available.empty() ? kind_rules(c.kind).seconds(c, times) : 0;
+double estimated_seconds(const config::Case& c, const Pace& pace) {
+  return c.not_available.empty() ? kind_rules(c.kind).seconds(c, pace) : 0;
 }
 
 }  // namespace paceline::run

@@ -30,6 +30,6 @@ void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cas
                   const EngineDirectory& engines, int hosts, RunObserver& observer);
 
 // Rough time of all passes of a case in seconds; 0 for one that cannot run.
-double estimated_seconds(const config::Case& c, Times times = Times::kSteady);
+double estimated_seconds(const config::Case& c, const Pace& pace = {});
 
 }  // namespace paceline::run

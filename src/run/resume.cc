@@ -97,6 +97,7 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
     if (before.cross_check.ratio.value) c.result.cross_check = before.cross_check;
     if (before.layer_profile.sum_ns) c.result.layer_profile = before.layer_profile;
     if (before.operator_profile) c.result.operator_profile = before.operator_profile;
+    c.result.picture_parts = before.picture_parts;
   }
 }
 

@@ -60,7 +60,7 @@ class Watched(cli.CliTest):
         self.assertEqual(energy, [5000, 5010])
         self.assertEqual(sampled["readings"], len([r for r in rows if r["metric"] == "power"]))
         self.assertLess(sampled["cpu_share"], 0.05)
-        self.assertRegex(out, r"cuda:0: \d+ MHz\s+\(lowest 1410\),\s+7\d\d W")
+        self.assertRegex(out, r"cuda:0: busy \d+ %,\s+\d+ MHz\s+\(lowest 1410\),\s+7\d\d W")
         self.assertNotIn("beside the timed samples", out)  # the line has its gist
         page = (self.only_run() / "report.html").read_text()
         self.assertRegex(page, r"nvml: read \d+ times in 1 window")

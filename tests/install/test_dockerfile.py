@@ -69,6 +69,15 @@ class Dockerfile(unittest.TestCase):
         for name in ("./scripts/build.sh", "scripts/bench_single_gpu.sh"):
             self.assertIn("usage: scripts/", self.called(name, "--help"))
 
+    def test_the_working_folder_has_the_scripts_for_a_shell_too(self):
+        for stage in self.stages.values():
+            self.assertEqual(stage.all("WORKDIR"), ["/opt/paceline", "/work"])
+            self.assertIn("mkdir -p /work && ln -s /opt/paceline/scripts /work/scripts", stage.all("RUN"))
+        with tempfile.TemporaryDirectory() as folder:  # the link as the stages make it: a script finds its own folder behind it
+            Path(folder, "scripts").symlink_to(lab.ROOT / "scripts")
+            shown = subprocess.run(["bash", "-c", "./scripts/build.sh --help"], capture_output=True, text=True, check=True, cwd=folder).stdout
+        self.assertIn("usage: scripts/build.sh", shown)
+
     def test_the_entry_point_is_what_is_installed(self):
         for stage in self.stages.values():
             self.assertEqual((stage.last_list("ENTRYPOINT"), stage.last_list("CMD")), (["/opt/paceline/scripts/container.sh"], ["--help"]))

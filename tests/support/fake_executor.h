@@ -103,7 +103,7 @@ inline Played plays_inputs(const pass::PassSpec& spec) {
     Tensor tensor(one);
     write_npy(to.prefix + "-" + std::to_string(i) + ".npy", tensor.view());
   }
-  return {{pass::inputs_record(0)}, {}};
+  return {{pass::inputs_record({})}, {}};
 }
 
 class FakeExecutor : public process::PassExecutor {

@@ -2,38 +2,63 @@
 #include "run/case/case_time.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
+#include <string_view>
 
 #include "config/vocabulary.h"
+#include "host/cpu.h"
 #include "host/cpu_choice.h"
-#include "host/fma_probe.h"
+#include "run/case/model_parts.h"
 
 namespace paceline::run {
 namespace {
 
-constexpr double kAssumedFlopsPerS = 100e9;
-constexpr double kAssumedSampleS = 0.1;  // of a model whose size only its file tells
-// Share of the plain loop's speed that models reach; small ones spend their time between operators.
-constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
+struct Range {
+  double low, high;
+  [[nodiscard]] double at(End end) const { return end == End::kLow ? low : high; }
+};
 
-// A few hundredths of a second show how fast this machine is: the best of them, since others slow some down.
-double ceiling_flops_per_s(int threads) {
-  static std::map<int, double> known;
-  const auto [it, fresh] = known.try_emplace(threads, kAssumedFlopsPerS / kReached);
-  if (!fresh) return it->second;
-  double most = 0;
-  for (const auto& rate : host::measure_fma_rates(threads, 5, 0.005))
-    for (const double flops : rate.flops_per_s) most = std::max(most, flops);
-  if (most > 0) it->second = most;
-  return it->second;
+// Factors of a time by multiply-adds, and of a stored one.
+constexpr Range kOfModel{0.5, 2}, kOfStored{0.8, 1.25};
+// Multiply-adds per weight of a file: a matrix that meets one vector, convolutions over a picture.
+constexpr Range kWorkPerWeight{1, 200};
+constexpr Range kLeastBatchS{20e-6, 1e-3}, kWorkerStartS{0.5, 2.5}, kBesideS{0.5, 6};
+constexpr double kBytesOfWeight = 4;
+
+// Share of the nominal speed that models reach; small ones spend their time between operators.
+constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
+constexpr double kClockHz = 2.5e9;
+
+struct VectorUnit {
+  std::string_view isa;
+  double flops_per_cycle;  // of a core in fp32
+};
+constexpr std::array<VectorUnit, 3> kVectorUnits{{{"avx512f", 64}, {"avx2", 32}, {"", 16}}};
+
+// Nominal, so that a busy moment of the machine does not change it.
+double core_flops_per_s() {
+  static const auto kCpu = host::read_cpu();
+  const auto* unit = std::ranges::find_if(
+      kVectorUnits, [](const auto& row) { return row.isa.empty() || kCpu.has_isa(row.isa); });
+  return unit->flops_per_cycle * kClockHz;
 }
 
 double flops_per_s(const config::Case& c, double macs) {
   const auto asked = c.settings.has("threads") ? c.settings.integer("threads") : 0;
   const auto allowed = static_cast<std::int64_t>(host::allowed_cpus().size());
-  const auto threads = static_cast<int>(asked > 0 ? std::min(asked, allowed) : allowed);
-  return ceiling_flops_per_s(threads) * (macs < kSmallMacs ? kReachedBySmall : kReached);
+  const auto threads = asked > 0 ? std::min(asked, allowed) : allowed;
+  return core_flops_per_s() * static_cast<double>(threads) * (macs < kSmallMacs ? kReachedBySmall : kReached);
+}
+
+// Multiply-adds of a sample.
+double macs_of(const config::Case& c, End end) {
+  const auto& name = c.settings.text("model");
+  const auto* model = config::find_model(name);
+  if (!model) return kWorkPerWeight.at(end) * static_cast<double>(size_of_parts(name)) / kBytesOfWeight;
+  const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
+                                                                : model->default_sequence_length;
+  return static_cast<double>(model->forward_macs(length));
 }
 
 // Samples until the interval of a median is as narrow as asked: its half-width is about 2.5 standard
@@ -47,19 +72,27 @@ double samples_wanted(const config::Settings& s) {
 
 }  // namespace
 
-double iteration_seconds(const config::Case& c) {
-  const auto* model = config::find_model(c.settings.text("model"));
-  if (!model) return kAssumedSampleS * static_cast<double>(c.settings.integer("batch"));
-  const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
-                                                                : model->default_sequence_length;
-  const auto macs = static_cast<double>(model->forward_macs(length));
-  return 2.0 * macs * static_cast<double>(c.settings.integer("batch")) / flops_per_s(c, macs);
+double seconds_beside(End end) {
+  return kBesideS.at(end);
 }
 
-std::optional<double> assumed_sample_s(const config::Case& c) {
-  const bool assumed =
-      c.not_available.empty() && c.settings.has("model") && !config::find_model(c.settings.text("model"));
-  return assumed ? std::optional(kAssumedSampleS) : std::nullopt;
+double worker_start_s(const Pace& pace) {
+  return pace.stored ? pace.stored->start_s * kOfStored.at(pace.end) : kWorkerStartS.at(pace.end);
+}
+
+std::optional<double> stored_iteration_s(const Pace& pace) {
+  if (!pace.stored) return std::nullopt;
+  return pace.stored->iteration_s * kOfStored.at(pace.end);
+}
+
+double forward_seconds(const config::Case& c, End end) {
+  const double macs = macs_of(c, end);
+  const double batch = static_cast<double>(c.settings.integer("batch"));
+  return std::max(kLeastBatchS.at(end), 2.0 * macs * batch / flops_per_s(c, macs) * kOfModel.at(end));
+}
+
+bool is_guessed(const config::Case& c) {
+  return c.not_available.empty() && c.settings.has("model") && !config::find_model(c.settings.text("model"));
 }
 
 double seconds_by_the_rule(const config::Settings& s, double iteration, Times times) {

@@ -51,7 +51,7 @@ class KindRules {
   [[nodiscard]] virtual result::Flops flops(const config::Case&) const { return {}; }
 
   // Roughly how long the case takes.
-  [[nodiscard]] virtual double seconds(const config::Case& c, Times times) const = 0;
+  [[nodiscard]] virtual double seconds(const config::Case& c, const Pace& pace) const = 0;
   // `hosts`: of the launch.
   [[nodiscard]] virtual Outlook outlook(const config::Case& c, const EngineDirectory& engines,
                                         int hosts) const = 0;

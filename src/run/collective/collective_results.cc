@@ -158,7 +158,7 @@ class CollectiveRules : public KindRules {
   [[nodiscard]] std::string item(const config::Case& c) const override {
     return largest_bytes(c) > 0 ? "GB" : "barriers";
   }
-  [[nodiscard]] double seconds(const config::Case& c, Times) const override { return sweep_seconds(c); }
+  [[nodiscard]] double seconds(const config::Case& c, const Pace&) const override { return sweep_seconds(c); }
   [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory& engines,
                                 int hosts) const override {
     const auto sweep = judge_sweep_here(c, rank_home(c, engines).ranks.device, hosts);

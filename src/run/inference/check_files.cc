@@ -90,8 +90,8 @@ std::vector<std::int64_t> read_labels(const std::string& file) {
   return labels;
 }
 
-void prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
-                         pass::PassSpec& pass) {
+result::PictureTimes prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                                         pass::PassSpec& pass) {
   const std::string expected = reference_choice(c).file;
   const bool counted = !expected.empty() || !pass.accuracy.generated;
   const auto made = artefacts.inputs(c, pass, counted, run);
@@ -106,6 +106,7 @@ void prepare_check_files(const config::Case& c, Artefacts& artefacts, const Prep
   if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
   add_labels(made.given, pass);
   add_expected_outputs(expected, made.given, artefacts, run, pass);
+  return made.pictures;
 }
 
 }  // namespace paceline::run

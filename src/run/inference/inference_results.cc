@@ -77,8 +77,8 @@ class InferenceRules : public KindRules {
     return static_cast<double>(c.settings.integer("batch"));
   }
   [[nodiscard]] double timeout_s(const config::Case& c) const override { return timeout_of(c); }
-  [[nodiscard]] double seconds(const config::Case& c, Times times) const override {
-    return inference_seconds(c, times);
+  [[nodiscard]] double seconds(const config::Case& c, const Pace& pace) const override {
+    return inference_seconds(c, pace);
   }
   [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory&, int) const override {
     static const MemoryHere kHere = memory_here();  // of all cases of a --dry-run

@@ -70,19 +70,21 @@ double cross_check_seconds(const config::Settings& s, double pass) {
   return 2 * static_cast<double>(s.integer("cross_check_rounds")) * pass;
 }
 
-double profile_seconds(const config::Settings& s, double iteration) {
+double profile_seconds(const config::Settings& s, double start, double iteration) {
   if (!s.has("layer_profile") || !s.flag("layer_profile")) return 0;
-  return kWorkerStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
+  return start + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
 }
 
 }  // namespace
 
-double inference_seconds(const config::Case& c, Times times) {
-  const double iteration = iteration_seconds(c);
+double inference_seconds(const config::Case& c, const Pace& pace) {
+  const double start = worker_start_s(pace);
+  const double iteration = stored_iteration_s(pace).value_or(forward_seconds(c, pace.end));
   const double pass =
-      kWorkerStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, times);
-  return kWorkerStartS + check_seconds(c.settings, iteration) + c.settings.number("repetitions") * pass +
-         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
+      start + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, pace.times);
+  return seconds_beside(pace.end) + start + check_seconds(c.settings, iteration) +
+         c.settings.number("repetitions") * pass + cross_check_seconds(c.settings, pass) +
+         profile_seconds(c.settings, start, iteration);
 }
 
 }  // namespace paceline::run

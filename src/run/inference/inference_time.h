@@ -5,6 +5,6 @@
 namespace paceline::run {
 
 // Rough time of all passes of an inference case: check, repetitions, cross-check, times of layers.
-double inference_seconds(const config::Case& c, Times times);
+double inference_seconds(const config::Case& c, const Pace& pace);
 
 }  // namespace paceline::run

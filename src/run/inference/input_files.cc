@@ -19,7 +19,9 @@ InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
   pass.kind = pass::PassKind::kInputs;
   pass.task = to;
   InputFiles made;
-  made.given = report_of(pass, run).get<pass::InputsReport>().samples_given;
+  const auto report = report_of(pass, run).get<pass::InputsReport>();
+  made.given = report.samples_given;
+  made.pictures = report.pictures;
   made.files = pass::input_file_names(to.prefix, to.request.specs.size());
   return made;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "process/worker.h"
+#include "result/picture_parts.h"
 #include "result/reasons.h"
 
 // Inputs and expected outputs as files, made in a worker: no tensor is ever in the coordinator's memory.
@@ -30,6 +31,7 @@ class PassFailure : public Error {
 struct InputFiles {
   std::vector<std::string> files;  // one .npy per input; they may contain fewer samples than requested
   std::int64_t given = 0;          // samples in the user's files; 0: generated, or not counted
+  result::PictureTimes pictures{};
 };
 // PREFIX-0.npy and so on. Throws PassFailure.
 InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run);

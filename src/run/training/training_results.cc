@@ -143,8 +143,8 @@ class TrainingRules : public KindRules {
   [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
     return training_home(c, engines);
   }
-  [[nodiscard]] double seconds(const config::Case& c, Times times) const override {
-    return training_seconds(c, times);
+  [[nodiscard]] double seconds(const config::Case& c, const Pace& pace) const override {
+    return training_seconds(c, pace);
   }
   [[nodiscard]] Outlook outlook(const config::Case& c, const EngineDirectory& engines,
                                 int hosts) const override {

@@ -5,6 +5,6 @@
 namespace paceline::run {
 
 // Rough time of all repetitions of a training case, and of its profile.
-double training_seconds(const config::Case& c, Times times);
+double training_seconds(const config::Case& c, const Pace& pace);
 
 }  // namespace paceline::run

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "host/memory_budget.h"
 #include "workload/inference/inputs.h"
@@ -96,8 +98,7 @@ struct Resized {
   int width = 0, height = 0;
 };
 
-Resized resized(const fs::path& file, const Target& target) {
-  const RgbImage image = decode_rgb(file);
+Resized resized(const RgbImage& image, const fs::path& file, const Target& target) {
   const double scale = static_cast<double>(std::min(target.height, target.width)) * (256.0 / 224.0) /
                        std::min(image.width, image.height);
   Resized out;
@@ -110,8 +111,7 @@ Resized resized(const fs::path& file, const Target& target) {
   return out;
 }
 
-void load_one(const fs::path& file, const Target& target, Tensor& tensor, std::int64_t at) {
-  const Resized image = resized(file, target);
+void normalise(const Resized& image, const Target& target, Tensor& tensor, std::int64_t at) {
   const std::int64_t left = (image.width - target.width) / 2, top = (image.height - target.height) / 2;
   const unsigned char* pixels = image.pixels.data() + (top * image.width + left) * 3;
   const std::int64_t stride = std::int64_t{image.width} * 3;
@@ -126,6 +126,29 @@ void load_one(const fs::path& file, const Target& target, Tensor& tensor, std::i
                  });
 }
 
+// Gives the time since it was made or asked last.
+class Lap {
+ public:
+  double ns() {
+    const auto before = std::exchange(at_, SteadyClock{}.now_ns());
+    return static_cast<double>(at_ - before);
+  }
+
+ private:
+  std::int64_t at_ = SteadyClock{}.now_ns();
+};
+
+void load_one(const fs::path& file, const Target& target, Tensor& tensor, std::int64_t at,
+              result::PictureTimes& times) {
+  Lap lap;
+  const RgbImage picture = decode_rgb(file);
+  times.decode_ns.push_back(lap.ns());
+  const Resized image = resized(picture, file, target);
+  times.resize_ns.push_back(lap.ns());
+  normalise(image, target, tensor, at);
+  times.normalise_ns.push_back(lap.ns());
+}
+
 }  // namespace
 
 std::string images_left_out(const fs::path& folder) {
@@ -137,7 +160,8 @@ std::int64_t count_images(const fs::path& folder) {
   return static_cast<std::int64_t>(image_files(folder).size());
 }
 
-Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::ImageFormat& format) {
+Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::ImageFormat& format,
+                   result::PictureTimes* times) {
   const Target target = target_of(spec, format);
   auto files = image_files(folder);
   if (static_cast<std::int64_t>(files.size()) > spec.shape[0])
@@ -149,8 +173,11 @@ Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::I
                        static_cast<double>(dtype_size_bytes(spec.dtype));
   host::require_memory(bytes * 2 * static_cast<double>(loaded.shape[0]), "the images");
   Tensor tensor(loaded);
+  result::PictureTimes measured;
   for (std::size_t i = 0; i < files.size(); ++i)
-    load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width);
+    load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width,
+             measured);
+  if (times) *times = std::move(measured);
   return tensor;
 }
 

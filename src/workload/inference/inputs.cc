@@ -324,8 +324,8 @@ std::vector<Tensor> load_files(const pass::InputRequest& request) {
   return inputs;
 }
 
-Tensor images_in_batches(const pass::InputRequest& request, TensorSpec spec) {
-  const Tensor images = load_images(request.image_dir, spec, request.image_format);
+Tensor images_in_batches(const pass::InputRequest& request, TensorSpec spec, result::PictureTimes* times) {
+  const Tensor images = load_images(request.image_dir, spec, request.image_format, times);
   return fit_samples(images, spec, samples_made(spec.shape.at(0), rows_of(images), request.batch));
 }
 
@@ -348,13 +348,13 @@ std::int64_t samples_given(const pass::InputRequest& request) {
   return request.load_inputs.empty() ? 0 : samples_of(request, given_inputs(request));
 }
 
-std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
+std::vector<Tensor> make_inputs(const pass::InputRequest& request, result::PictureTimes* times) {
   if (!request.load_inputs.empty()) return load_files(request);
   if (request.image_dir.empty()) host::require_memory(bytes_of(request.specs), "the inputs");
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     if (!request.image_dir.empty() && request.specs.size() == 1)
-      inputs.push_back(images_in_batches(request, request.specs[i]));
+      inputs.push_back(images_in_batches(request, request.specs[i], times));
     else if (!request.image_dir.empty())
       throw Error(ErrorCode::kConfig,
                   fmt::format("the images of '{}' need a model with one image input, this one has '{}'",

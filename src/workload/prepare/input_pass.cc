@@ -13,9 +13,10 @@ namespace paceline::workload {
 void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = std::get<pass::InputsTo>(spec.task);
   sink.emit(pass::phase_record("inputs"));
-  auto inputs = make_inputs(to.request);
+  result::PictureTimes pictures;
+  auto inputs = make_inputs(to.request, &pictures);
   if (to.count_given) {
-    sink.emit(pass::inputs_record(samples_given(to.request)));
+    sink.emit(pass::inputs_record({samples_given(to.request), pictures}));
     const auto& folder = to.request.image_dir;
     if (const auto rest = folder.empty() ? "" : images_left_out(folder); !rest.empty())
       sink.emit(pass::notice_record(fmt::format("left out of '{}': {}", folder.string(), rest)));

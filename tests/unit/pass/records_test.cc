@@ -186,7 +186,7 @@ TEST(Records, OfTwoKindsOfPassesAreNoReport) {
   apply_record(report, at_record("256 bytes"));
   EXPECT_EQ(report.at, "256 bytes");
   apply_record(report, collective_record({}));
-  EXPECT_THROW(apply_record(report, inputs_record(3)), Error);
+  EXPECT_THROW(apply_record(report, inputs_record({3})), Error);
   EXPECT_EQ(report.get<InputsReport>().samples_given, 0);
 }
 

@@ -2,6 +2,8 @@
 // The line of a case about its GPU, and the memory of both places.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/case_cells.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
@@ -42,6 +44,9 @@ TEST(DeviceLine, SaysWhatTheDeviceDid) {
             "the device decides: 99.7 % of the wall time; cuda:0: 1755 MHz (lowest 1620), 512 W (highest "
             "698), power cap "
             "in 50 % of the samples, thermal slowdown in 1.2 % of the samples, 0.21 J per image");
+  one.devices[0].utilization_mean = 0.934;
+  EXPECT_NE(line_of(one).find("; cuda:0: busy 93 %, 1755 MHz"), std::string::npos) << line_of(one);
+  one.devices[0].utilization_mean = result::Number::missing("not read");
   one.devices[0].energy_window_s = 3.14;
   one.devices[0].slowdowns.clear();
   one.devices[0].temperature_max_c = 71.0, one.devices[0].other_processes = 2;
@@ -50,6 +55,23 @@ TEST(DeviceLine, SaysWhatTheDeviceDid) {
             "the host decides: device time is 61.0 % of the wall time; cuda:0: 1755 MHz (lowest 1620), 512 W "
             "(highest "
             "698), 0.21 J per image (over 3.1 s only), at most 71 °C, 2 processes of others");
+}
+
+TEST(CaseTable, HasHowBusyGpusWereWhereASamplerReadIt) {
+  ReportRun run{testing::sample_run(), {}};
+  run.result.cases = {on_gpu(0.99), on_gpu(0.99)};
+  const auto heads = [&] { return case_table(std::span(&run, 1), Form::kMarkdown).heads; };
+  EXPECT_EQ(std::ranges::count(heads(), "GPU busy"), 0);
+  run.result.cases[0].devices = {capped()};
+  run.result.cases[0].devices[0].utilization_mean = 0.934;
+  ASSERT_EQ(std::ranges::count(heads(), "GPU busy"), 1);
+  const auto table = case_table(std::span(&run, 1), Form::kMarkdown);
+  const auto column =
+      static_cast<std::size_t>(std::ranges::find(table.heads, "GPU busy") - table.heads.begin());
+  EXPECT_EQ(table.rows.at(0).cells.at(column).text, "93 %");
+  EXPECT_EQ(table.rows.at(1).cells.at(column).text, kNone);
+  run.result.cases[0].benchmark.params.erase("device");  // nothing ran on its GPU
+  EXPECT_EQ(std::ranges::count(heads(), "GPU busy"), 0);
 }
 
 TEST(DeviceLine, EnergyStandsWithAndWithoutIdle) {
@@ -104,7 +126,7 @@ TEST(DeviceLine, ThePageHasATableOfDevices) {
   ASSERT_EQ(sections.size(), 1U);
   std::vector<std::string> texts;
   for (const auto& cell : sections[0].table.rows.at(0).cells) texts.push_back(cell.text);
-  EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", "1755", "1620", "512",
+  EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", kNone, "1755", "1620", "512",
                                              "698", "75", "0.213", "50.0 %", "1.2 %", kNone}));
 }
 

@@ -293,6 +293,19 @@ TEST_F(InputFiles, PicturesMayHaveTheirChannelsLastAndBytes) {
     EXPECT_THROW(load_images(folder_, spec, {}), Error);
 }
 
+TEST_F(InputFiles, EachPictureIsTimedOnceInEachPart) {
+  write_red_picture(folder_ / "a.png");
+  write_red_picture(folder_ / "b.png");
+  result::PictureTimes times;
+  const auto made =
+      make_inputs({{{"input", DType::kFloat32, {4, 3, 64, 64}}}, {}, 1, {}, folder_, 4}, &times);
+  EXPECT_EQ(made.at(0).spec().shape[0], 4);  // filled up with repeated ones
+  for (const auto& part : {times.decode_ns, times.resize_ns, times.normalise_ns}) {
+    ASSERT_EQ(part.size(), 2U);
+    EXPECT_GT(part[0] + part[1], 0);
+  }
+}
+
 TEST_F(InputFiles, ChannelsMayBeReversedAfterMeanAndScale) {
   write_red_picture(folder_ / "red.png");
   const auto t =
