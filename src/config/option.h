@@ -87,7 +87,7 @@ enum class Idle {
 };
 
 // Another option that must be set, with an example of it, where this one has `value`, or any but its default.
-// Of several options, comma-separated, one suffices; the example is of the first.
+// One of several options, comma-separated, suffices; the example is of the first.
 struct Need {
   std::string_view option{}, example{}, value{};
 };

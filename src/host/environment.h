@@ -31,7 +31,7 @@ struct EnvironmentSource {
 nlohmann::json capture_environment(const std::string& command_line,
                                    const EnvironmentSource& source = EnvironmentSource());
 
-// What stands for the name of this host in stored results.
+// Name of this host in stored results.
 result::Maybe<std::string> host_digest(const SystemFiles& files = SystemFiles{});
 
 // Those on the allow-list: settings of libraries that threads, devices and ranks depend on.

@@ -17,7 +17,7 @@ class StoredSpeeds {
   // `results`: a folder of runs, of which the newest are read; `host`: as host::host_digest. What cannot be
   // read is left out.
   StoredSpeeds(const std::filesystem::path& results, const std::string& host);
-  // Of the newest run that has it.
+  // From the newest run that has it.
   [[nodiscard]] std::optional<StoredSpeed> of(const config::Case& c) const;
 
  private:

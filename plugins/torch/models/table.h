@@ -22,7 +22,7 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
 // Makes the model that `spec` names, checks its inputs, and reads or draws its weights.
 std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
-// The same with the head for training, where that is another one (BERT: masked tokens). `classes` is the
+// Makes it with the head for training, where that is another one (BERT: masked tokens). `classes` is the
 // number of classes of an image model; 0: its own.
 std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads,
                                                      std::int64_t classes = 0);

@@ -17,16 +17,16 @@ struct StoredSpeed {
   double start_s = 0;      // from the start of a worker to its loaded model
 };
 
-// What an estimate goes by.
+// Facts that an estimate uses.
 struct Pace {
   Times times = Times::kSteady;
   End end = End::kHigh;
   std::optional<StoredSpeed> stored{};
 };
 
-// What a case takes beside its workers' loops: a look for a quiet machine, the peak, inputs, the report.
+// Time of a case beside its workers' loops: a look for a quiet machine, the peak, inputs, the report.
 double seconds_beside(End end);
-// Of a worker with its library and model.
+// Start of a worker with its library and model.
 double worker_start_s(const Pace& pace);
 // Seconds of an iteration or step where a stored run has them.
 std::optional<double> stored_iteration_s(const Pace& pace);

@@ -126,8 +126,8 @@ TEST(DeviceLine, ThePageHasATableOfDevices) {
   ASSERT_EQ(sections.size(), 1U);
   std::vector<std::string> texts;
   for (const auto& cell : sections[0].table.rows.at(0).cells) texts.push_back(cell.text);
-  EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", kNone, "1755", "1620", "512",
-                                             "698", "75", "0.213", "50.0 %", "1.2 %", kNone}));
+  EXPECT_EQ(texts, (std::vector<std::string>{run.result.cases[0].label, "cuda:0", kNone, "1755", "1620",
+                                             "512", "698", "75", "0.213", "50.0 %", "1.2 %", kNone}));
 }
 
 TEST(DeviceLine, CasesOnTheCpuHaveNone) {
