@@ -25,6 +25,7 @@ struct Product {
 };
 constexpr int kHeaders = NV_TENSORRT_MAJOR;
 constexpr std::array kProducts{
+    Product{"TensorRT", "libnvinfer.so.8", "libnvonnxparser.so.8", 8},
     Product{"TensorRT", "libnvinfer.so.10", "libnvonnxparser.so.10", 10},
     Product{"TensorRT", "libnvinfer.so.11", "libnvonnxparser.so.11", 11},
     Product{"TensorRT-RTX", "libtensorrt_rtx.so.1", "libtensorrt_onnxparser_rtx.so.1", 11},

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "support/engine_checks.h"
 #include "tensorrt/tensors.h"
+#include "tensorrt/versions.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -18,14 +19,6 @@ namespace {
 using ParserCode = nvonnxparser::ErrorCode;
 
 constexpr int kMostErrors = 3;  // a model of another framework may cause hundreds of the same kind
-
-// From version 11 on every network is strongly typed.
-#if NV_TENSORRT_MAJOR < 11
-constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped =
-    1U << static_cast<unsigned>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
-#else
-constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped = 0;
-#endif
 
 constexpr const char* kNoOperator = "Plugin not found";  // an unknown operator is taken for a plug-in
 constexpr plugin_support::Advice kAdvice[] = {
@@ -40,17 +33,16 @@ std::string text_of(const char* text) {
 
 // An error that names a node means that the library cannot handle the node, whatever the error's code.
 bool is_unsupported(const nvonnxparser::IParserError& error) {
-  return !text_of(error.nodeOperator()).empty() || (error.code() >= ParserCode::kUNSUPPORTED_GRAPH &&
-                                                    error.code() <= ParserCode::kUNSUPPORTED_NODE_SHAPE);
+  return !place_of(error).type.empty() ||
+         (error.code() >= ParserCode::kUNSUPPORTED_GRAPH && error.code() <= kLastUnsupported);
 }
 
 // "operator NonZero (node 'nz_3'): <the library's words>".
 std::string describe(const nvonnxparser::IParserError& error) {
-  const auto type = text_of(error.nodeOperator());
+  const auto [type, node] = place_of(error);
   auto words = plain_words(text_of(error.desc()));
   if (words.find(kNoOperator) != std::string::npos) words = "unknown";
-  return type.empty() ? words
-                      : fmt::format("operator {} (node '{}'): {}", type, text_of(error.nodeName()), words);
+  return type.empty() ? words : fmt::format("operator {} (node '{}'): {}", type, node, words);
 }
 
 [[noreturn]] void report(const nvonnxparser::IParser& parser, const MessageLog& log, const Library& library,
@@ -75,7 +67,7 @@ std::string describe(const nvonnxparser::IParserError& error) {
 Network read_network(const Library& library, nvinfer1::IBuilder& builder, MessageLog& log,
                      const std::string& onnx_file) {
   Network network;
-  network.definition.reset(builder.createNetworkV2(kStronglyTyped));
+  network.definition.reset(builder.createNetworkV2(kNetworkFlags));
   if (network.definition) network.parser = library.make_parser(*network.definition, log);
   if (!network.parser)
     throw Error(ErrorCode::kUnavailable,

@@ -14,6 +14,7 @@
 #include "tensorrt/library.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/network.h"
+#include "tensorrt/versions.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -82,6 +83,7 @@ plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugi
   const auto network = read_network(library(), *builder, log, onnx_file);
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   apply(options, *builder, *config);
+  keep_precisions(*network.definition, *config);
   add_profiles(settings.profiles, *builder, *config);
   const TimingCache cache(*config, options.timing_cache, log);
   log.reset();  // parsers also complain about what they can do without

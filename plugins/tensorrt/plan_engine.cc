@@ -15,6 +15,7 @@
 #include "tensorrt/library.h"
 #include "tensorrt/plan_file.h"
 #include "tensorrt/tensors.h"
+#include "tensorrt/versions.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -119,7 +120,7 @@ plugin::EngineInfo PlanEngine::info() const {
       {"device_name", gpu_->name()},
       {"compute_capability", gpu_->capability()},
       {"profile", fmt::format("{} of {}", profile_ + 1, profiles_.size())},
-      {"activation_memory_bytes", std::to_string(engine_->getDeviceMemorySizeV2())},
+      {"activation_memory_bytes", std::to_string(activation_bytes(*engine_))},
       {"io", io_in_words(launch_.io)},
       {"cuda_graph", launch_.graph ? "on" : "off"},
       {"overlap", launch_.overlap ? "on" : "off"},

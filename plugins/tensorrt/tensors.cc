@@ -14,11 +14,17 @@ struct TypePair {
   DType plain;
   nvinfer1::DataType tensorrt;
 };
+// Numbers of the types that headers of TensorRT 8.6 do not name.
+constexpr auto kBF16 = static_cast<nvinfer1::DataType>(7), kINT64 = static_cast<nvinfer1::DataType>(8);
 constexpr TypePair kTypePairs[] = {
-    {DType::kFloat32, nvinfer1::DataType::kFLOAT}, {DType::kFloat16, nvinfer1::DataType::kHALF},
-    {DType::kBFloat16, nvinfer1::DataType::kBF16}, {DType::kInt8, nvinfer1::DataType::kINT8},
-    {DType::kUInt8, nvinfer1::DataType::kUINT8},   {DType::kInt32, nvinfer1::DataType::kINT32},
-    {DType::kInt64, nvinfer1::DataType::kINT64},   {DType::kBool, nvinfer1::DataType::kBOOL},
+    {DType::kFloat32, nvinfer1::DataType::kFLOAT},
+    {DType::kFloat16, nvinfer1::DataType::kHALF},
+    {DType::kBFloat16, kBF16},
+    {DType::kInt8, nvinfer1::DataType::kINT8},
+    {DType::kUInt8, nvinfer1::DataType::kUINT8},
+    {DType::kInt32, nvinfer1::DataType::kINT32},
+    {DType::kInt64, kINT64},
+    {DType::kBool, nvinfer1::DataType::kBOOL},
 };
 
 }  // namespace

@@ -21,28 +21,44 @@ enum class DataType : std::int32_t {
   kBOOL,
   kUINT8,
   kFP8,
+#if NV_TENSORRT_MAJOR >= 10
   kBF16,
   kINT64,
   kINT4
+#endif
 };
 enum class DeviceType : std::int32_t { kGPU, kDLA };
 enum class TensorLocation : std::int32_t { kDEVICE, kHOST };
 enum class TensorIOMode : std::int32_t { kNONE, kINPUT, kOUTPUT };
 enum class OptProfileSelector : std::int32_t { kMIN, kOPT, kMAX };
-enum class BuilderFlag : std::int32_t { kGPU_FALLBACK = 3, kTF32 = 6 };
+enum class BuilderFlag : std::int32_t {
+#if NV_TENSORRT_MAJOR < 10
+  kFP16 = 0,
+  kINT8 = 1,
+  kOBEY_PRECISION_CONSTRAINTS = 10,
+#endif
+  kGPU_FALLBACK = 3,
+  kTF32 = 6
+};
 enum class MemoryPoolType : std::int32_t { kWORKSPACE };
 enum class ProfilingVerbosity : std::int32_t { kLAYER_NAMES_ONLY, kNONE, kDETAILED };
 enum class LayerInformationFormat : std::int32_t { kONELINE, kJSON };
 
 using NetworkDefinitionCreationFlags = std::uint32_t;
-#if NV_TENSORRT_MAJOR < 11
+#if NV_TENSORRT_MAJOR < 10
+enum class NetworkDefinitionCreationFlag : std::int32_t { kEXPLICIT_BATCH = 0 };
+#elif NV_TENSORRT_MAJOR < 11
 enum class NetworkDefinitionCreationFlag : std::int32_t { kSTRONGLY_TYPED = 1 };
 #endif
 
 struct Dims {
   static constexpr std::int32_t MAX_DIMS{8};
   std::int32_t nbDims;
+#if NV_TENSORRT_MAJOR < 10
+  std::int32_t d[MAX_DIMS];
+#else
   std::int64_t d[MAX_DIMS];
+#endif
 };
 
 class ILogger {
@@ -75,6 +91,9 @@ class ILayer {
  public:
   virtual ~ILayer() noexcept = default;
   virtual ITensor* getOutput(std::int32_t index) const noexcept = 0;
+#if NV_TENSORRT_MAJOR < 10
+  virtual void setPrecision(DataType type) noexcept = 0;
+#endif
 };
 
 class INetworkDefinition {
@@ -160,7 +179,11 @@ class ICudaEngine {
   virtual std::int32_t getNbOptimizationProfiles() const noexcept = 0;
   virtual Dims getProfileShape(char const* name, std::int32_t profile,
                                OptProfileSelector select) const noexcept = 0;
+#if NV_TENSORRT_MAJOR < 10
+  virtual std::size_t getDeviceMemorySize() const noexcept = 0;
+#else
   virtual std::int64_t getDeviceMemorySizeV2() const noexcept = 0;
+#endif
   virtual IExecutionContext* createExecutionContext() noexcept = 0;
   virtual IEngineInspector* createEngineInspector() const noexcept = 0;
 };

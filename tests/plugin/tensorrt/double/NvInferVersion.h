@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// Which TensorRT the double stands for: 10 or 11.
+// Which TensorRT the double stands for: 8 (only its headers), 10 or 11.
 #ifndef NV_TENSORRT_MAJOR
 #define NV_TENSORRT_MAJOR 11
 #endif

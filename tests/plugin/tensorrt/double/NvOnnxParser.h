@@ -17,19 +17,23 @@ enum class ErrorCode : int {
   kINVALID_NODE,
   kUNSUPPORTED_GRAPH,
   kUNSUPPORTED_NODE,
+#if NV_TENSORRT_MAJOR >= 10
   kUNSUPPORTED_NODE_ATTR,
   kUNSUPPORTED_NODE_INPUT,
   kUNSUPPORTED_NODE_DATATYPE,
   kUNSUPPORTED_NODE_DYNAMIC,
   kUNSUPPORTED_NODE_SHAPE
+#endif
 };
 
 class IParserError {
  public:
   virtual ErrorCode code() const = 0;
   virtual char const* desc() const = 0;
+#if NV_TENSORRT_MAJOR >= 10
   virtual char const* nodeName() const = 0;
   virtual char const* nodeOperator() const = 0;
+#endif
 
  protected:
   virtual ~IParserError() = default;
