@@ -41,7 +41,7 @@ constexpr std::array kTrainingFlags{
     OlderFlag{kDdpScripts, "--lr-scheduler", "--scheduler cosine", kTrain, kTaken},
     OlderFlag{kDdpScripts, "--lr-step-size", "`--training.lr_step_size N`, in steps instead of epochs",
               kTrain},
-    OlderFlag{kDdpScripts, "--lr-gamma", "--training.lr_gamma X", kTrain},
+    OlderFlag{kDdpScripts, "--lr-gamma", "--training.lr_gamma 0.1", kTrain},
     OlderFlag{kDdpScripts, "--lr-warmup-epochs", "`--training.lr_warmup_steps N`, in steps instead of epochs",
               kTrain},
     OlderFlag{kDdpScripts, "--gradient-accumulation-steps", "--accumulation-steps N", kTrain},

@@ -255,7 +255,9 @@ class BadData(Files):
 
     # what is told before a run begins
     TOLD_BY_HEADERS = {"wide.npy": ("[8, 5]", "the model needs float32 [N, 4]"), "double.npy": ("float64", "needs float32"),
-                       "rows.npy": ("[0, 4]", "needs float32"), "gone.npy": ("does not exist",)}
+                       "rows.npy": ("[0, 4]", "needs float32"), "gone.npy": ("does not exist",),
+                       "junk.npz": ("not a readable .npz archive",), "empty.npz": ("not a readable .npz archive",),
+                       "cut.npz": ("not a readable .npz archive",), "member.npz": ("cut off",), "cut.npy": ("its shape needs 128",)}
 
     def setUp(self):
         super().setUp()

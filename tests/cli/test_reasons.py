@@ -46,8 +46,8 @@ class Reasons(cli.CliTest):
         self.check("config", self.infer("--image-dir", "pictures"), "start a new run")
 
     def test_data(self):
-        self.write("in.npy", "no array")
-        self.check("data", self.infer("--load-inputs", "in.npy"), "Fix what the reason names")
+        self.write("in.bin", "no array of this size")
+        self.check("data", self.infer("--load-inputs", "in.bin"), "Fix what the reason names")
 
     def test_io(self):
         self.check("io", self.infer("--dump-outputs", "/dev/full/outputs"), "Fix what the system refuses")

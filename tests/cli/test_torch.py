@@ -202,7 +202,7 @@ class Torch(cli.CliTest):
         npy(self.folder / "x.npy", (8, 3, 5))
         self.assert_error(self.tiny("--load-inputs", "x.npy"), 2, "x.npy", "[8, 3, 5]")
         (self.folder / "x.npy").write_bytes(b"no array")
-        self.refused(self.tiny("--load-inputs", "x.npy"), "x.npy")
+        self.assert_error(self.tiny("--load-inputs", "x.npy"), 2, "x.npy", "magic bytes")
 
     def test_image_folder_without_images(self):
         (self.folder / "images").mkdir()
