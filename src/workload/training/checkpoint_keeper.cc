@@ -106,8 +106,7 @@ std::int64_t CheckpointKeeper::open() {
   else
     refuse_another_run();
   writer_.emplace(spec_, owner_, rank_, spec_.timeout_s);
-  if (leads() && writes_weights(parts_.trainer.info()))
-    weights_.emplace(spec_.dir, owner_.plan_hash, spec_.resume);
+  if (leads() && writes_weights(parts_.trainer.info())) weights_.emplace(spec_.dir, owner_.plan_hash, step);
   all_.wait("reading a checkpoint");  // rank 0 tidies up before any rank writes
   return step;
 }

@@ -53,9 +53,16 @@ void sync_file(const fs::path& path) {
 
 }  // namespace
 
-KeptWeights::KeptWeights(fs::path dir, std::string plan_hash, bool resume)
+KeptWeights::KeptWeights(fs::path dir, std::string plan_hash, std::int64_t begin)
     : dir_(std::move(dir)), plan_hash_(std::move(plan_hash)) {
-  if (resume) best_ = read_best(dir_ / fmt::format("{}.json", kBest), plan_hash_);
+  const auto about = dir_ / fmt::format("{}.json", kBest),
+             weights = dir_ / fmt::format("{}{}", kBest, kWeightsEnding);
+  std::error_code ignored;
+  if (begin > 0 && fs::exists(weights, ignored)) best_ = read_best(about, plan_hash_);
+  if (best_ && best_->step > begin) best_.reset();
+  if (best_) return;
+  for (const auto& file : {about, weights})  // of another training: nobody may take them for this one's
+    if (fs::exists(file, ignored)) fs::rename(file, fs::path(file) += ".old", ignored);
 }
 
 // Beside the file under another name first, which has the ending by which the trainer knows what to write.

@@ -23,8 +23,9 @@ struct BestEvaluation {
 // the like, and what Trainer::save throws.
 class KeptWeights {
  public:
-  // With `resume`, an evaluation of the same training before this process counts, too.
-  KeptWeights(std::filesystem::path dir, std::string plan_hash, bool resume);
+  // The best up to step `begin`, where a training goes on, counts too. Files of another training get the
+  // ending .old.
+  KeptWeights(std::filesystem::path dir, std::string plan_hash, std::int64_t begin);
 
   // Writes checkpoint_best.safetensors if the accuracy is above all earlier ones.
   void offer(plugin::Trainer& trainer, const result::HeldOutFigures& seen, std::int64_t step);

@@ -40,7 +40,7 @@ class Weights : public ::testing::Test {
 };
 
 TEST_F(Weights, TheBestIsKeptAndEqualOnesAreNot) {
-  KeptWeights kept(dir(), "hash", false);
+  KeptWeights kept(dir(), "hash", 0);
   TextTrainer trainer("first");
   kept.offer(trainer, seen(0, 0.5), 10);
   trainer.state = "equal";
@@ -58,7 +58,7 @@ TEST_F(Weights, TheBestIsKeptAndEqualOnesAreNot) {
 }
 
 TEST_F(Weights, WithoutAnAccuracyNothingIsBest) {
-  KeptWeights kept(dir(), "hash", false);
+  KeptWeights kept(dir(), "hash", 0);
   TextTrainer trainer("first");
   auto blind = seen(0, 0);
   blind.accuracy = result::Number::missing("no labels to judge by");
@@ -71,24 +71,42 @@ TEST_F(Weights, WithoutAnAccuracyNothingIsBest) {
 
 TEST_F(Weights, ResumedTrainingRemembersItsBest) {
   TextTrainer trainer("before");
-  KeptWeights(dir(), "hash", false).offer(trainer, seen(4, 0.9), 50);
+  KeptWeights(dir(), "hash", 0).offer(trainer, seen(4, 0.9), 50);
   trainer.state = "after";
-  KeptWeights(dir(), "hash", true).offer(trainer, seen(5, 0.8), 60);
+  KeptWeights(dir(), "hash", 50).offer(trainer, seen(5, 0.8), 60);
   EXPECT_EQ(best(), "shared before");
-  KeptWeights(dir(), "another", true).offer(trainer, seen(0, 0.8), 5);
+  KeptWeights(dir(), "another", 50).offer(trainer, seen(0, 0.8), 5);
   EXPECT_EQ(best(), "shared after");
+}
+
+// Neither may be taken for the best of the training that begins.
+TEST_F(Weights, FilesOfAnotherTrainingAreSetAside) {
+  TextTrainer trainer("before");
+  for (const std::int64_t begin : {0, 40}) {  // anew, and from a checkpoint before the best
+    KeptWeights(dir(), "hash", 0).offer(trainer, seen(4, 0.9), 50);
+    KeptWeights kept(dir(), "hash", begin);
+    EXPECT_FALSE(fs::exists(dir() / "checkpoint_best.safetensors"));
+    EXPECT_EQ(read_file(dir() / "checkpoint_best.safetensors.old"), "shared before");
+    kept.write_last(trainer);
+    EXPECT_EQ(kept.words().find("checkpoint_best"), std::string::npos);
+  }
+  KeptWeights(dir(), "hash", 0).offer(trainer, seen(4, 0.9), 50);
+  fs::remove(dir() / "checkpoint_best.safetensors");
+  KeptWeights lost(dir(), "hash", 50);
+  lost.write_last(trainer);
+  EXPECT_EQ(lost.words().find("checkpoint_best"), std::string::npos);
 }
 
 TEST_F(Weights, ADamagedNoteIsAsNone) {
   replace_file(dir() / "checkpoint_best.json", "{\"epoch\": [[");
   TextTrainer trainer("any");
-  KeptWeights(dir(), "hash", true).offer(trainer, seen(0, 0.1), 5);
+  KeptWeights(dir(), "hash", 5).offer(trainer, seen(0, 0.1), 5);
   EXPECT_EQ(best(), "shared any");
 }
 
 TEST_F(Weights, AFailedWriteLeavesTheOlderFile) {
   TextTrainer trainer("older");
-  KeptWeights kept(dir(), "hash", false);
+  KeptWeights kept(dir(), "hash", 0);
   kept.offer(trainer, seen(0, 0.5), 5);
   FullDisk full("newer");
   test::expect_error(ErrorCode::kIo, {"No space left on device"},
