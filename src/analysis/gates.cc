@@ -81,10 +81,23 @@ bool is_number(std::string_view word) {
   return parse_int(word).has_value();
 }
 
-// A selector is split at slashes, so that the path of a model is one as well.
-void add_path(std::set<std::string>& words, const std::string& path) {
-  for (const std::string& folder : split(path, '/'))
-    if (!folder.empty() && !is_number(folder)) words.insert(folder);
+// The file of a model as it was given; empty: a name alone.
+std::string model_path(const CaseResult& one) {
+  const auto& config = one.config_effective;
+  if (config.is_object() && config.contains("model") && config.at("model").is_string())
+    return config.at("model");
+  const auto given = one.benchmark.params.find("model");
+  return given == one.benchmark.params.end() ? "" : given->second;
+}
+
+// Whether the selector, which is split at slashes, is the path of the case's model, or its last parts.
+bool names_model(const std::vector<std::string>& selector, const std::string& path) {
+  auto parts = split(path, '/');
+  auto wanted = selector;
+  if (!wanted.empty() && wanted.front().starts_with("model=")) wanted.front().erase(0, 6);
+  std::erase(parts, ""), std::erase(wanted, "");
+  return wanted.size() > 1 && wanted.size() <= parts.size() &&
+         std::equal(wanted.rbegin(), wanted.rend(), parts.rbegin());
 }
 
 std::set<std::string> words_of(const CaseResult& one) {
@@ -104,12 +117,7 @@ std::set<std::string> words_of(const CaseResult& one) {
     for (const char separator : {' ', '/'})
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
-  for (const auto& [key, value] : b.params) {
-    words.insert(fmt::format("{}={}", key, value));
-    words.insert(fmt::format("{}={}", key, value.substr(0, value.find('/'))));
-    add_path(words, value);
-  }
-  if (one.config_effective.is_object()) add_path(words, one.config_effective.value("model", std::string()));
+  for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
   if (inference && !b.params.contains("timing")) words.insert("timing=sync");
   return words;
 }
@@ -199,6 +207,7 @@ Gate parse_gate(std::string_view expression) {
 }
 
 bool selects(const Gate& gate, const CaseResult& one) {
+  if (names_model(gate.selector, model_path(one))) return true;
   const std::set<std::string> words = words_of(one);
   return std::all_of(gate.selector.begin(), gate.selector.end(),
                      [&](const std::string& word) { return words.count(word) > 0; });

@@ -121,10 +121,12 @@ TEST(Gates, ThePathOfAModelSelectsIt) {
     one.benchmark.params["model"] = one.config_effective["model"] = file;
   }
   run.cases[1].benchmark.params.clear();  // its name alone tells it from others
-  for (const auto* word : {"old/net.onnx", "/data/old/net.onnx", "model=/data/old/net.onnx", "old"})
+  for (const auto* word :
+       {"old/net.onnx", "/data/old/net.onnx", "model=/data/old/net.onnx", "7/net.onnx", "/data/7/net.onnx"})
     EXPECT_EQ(decide_gates({std::string("p50_ms@") + word + " > 0"}, run).size(), 1U) << word;
-  EXPECT_EQ(decide_gates({"p50_ms@data/net.onnx > 0"}, run).size(), 2U);
-  EXPECT_THROW(decide_gates({"p50_ms@new/net.onnx > 0"}, run), Error);
+  // A folder's name is no word: it may be that of an engine or a precision.
+  for (const auto* word : {"new/net.onnx", "old", "data/net.onnx"})
+    EXPECT_THROW(decide_gates({std::string("p50_ms@") + word + " > 0"}, run), Error) << word;
 }
 
 TEST(Gates, ABareNumberIsTheBatchAndNoPartOfAnotherWord) {
