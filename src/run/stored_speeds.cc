@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "run/stored_speeds.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/units.h"
+#include "config/option_table.h"
 #include "result/run_directory.h"
+#include "run/case/case_identity.h"
 #include "run/kinds.h"
 #include "stats/median.h"
 
@@ -17,7 +24,8 @@ namespace {
 using Params = std::map<std::string, std::string>;
 
 constexpr std::size_t kMostRuns = 30;
-constexpr int kDepth = 1;  // of run folders below the folder of an experiment
+constexpr std::uintmax_t kLargestSummary = 20'000'000;  // bytes; an estimate is not worth more
+constexpr int kDepth = 1;                               // of run folders below the folder of an experiment
 
 // Names of runs sort by time.
 std::vector<fs::path> newest_runs(const fs::path& results) {
@@ -27,8 +35,9 @@ std::vector<fs::path> newest_runs(const fs::path& results) {
        end;
        !error && it != end; it.increment(error)) {
     std::error_code unknown;
-    if (fs::exists(it->path() / "run_summary.json", unknown)) {
-      runs.push_back(it->path());
+    const auto summary = it->path() / result::kSummaryFile;
+    if (fs::exists(summary, unknown)) {
+      if (fs::file_size(summary, unknown) <= kLargestSummary && !unknown) runs.push_back(it->path());
       it.disable_recursion_pending();
     } else if (it.depth() >= kDepth) {
       it.disable_recursion_pending();
@@ -46,9 +55,54 @@ std::string key_of(const std::string& case_id, const Params& params) {
 
 // Empty where an environment does not name its host.
 std::string host_of(const nlohmann::json& environment) {
-  if (!environment.is_object()) return {};
-  const auto digest = environment.value(nlohmann::json::json_pointer("/os/host_sha256_16"), nlohmann::json());
-  return digest.is_string() ? digest.get<std::string>() : "";
+  const nlohmann::json::json_pointer place("/os/host_sha256_16");
+  if (!environment.is_object() || !environment.contains("os") || !environment.at("os").is_object() ||
+      !environment.contains(place) || !environment.at(place).is_string())
+    return {};
+  return environment.at(place);
+}
+
+// Options about how long and how well is measured, none of which changes an iteration.
+constexpr std::array<std::string_view, 24> kAside{
+    "repetitions", "iterations",  "stop.",      "warmup",          "accuracy.",   "expect",
+    "note",        "output_dir",  "experiment", "idle_wait_s",     "allow_noisy", "strict",
+    "baseline",    "cross_check", "profil",     "layer_profile",   "confidence",  "measure_peak",
+    "timeout_s",   "checkpoint.", "benchmark.", "training.epochs", "eval.",       "device"};
+
+bool is_aside(const std::string& name) {
+  return std::ranges::any_of(kAside, [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+// Options have their default where an earlier version did not know them; those without one were not set.
+bool is_default_of_old(const std::string& name) {
+  const auto* option = config::find_option(name, config::kAnyKind | config::kPlanLevel);
+  return option && !option->fallback.empty();
+}
+
+bool does_the_same(const nlohmann::json& stored, const nlohmann::json& asked) {
+  if (!stored.is_object()) return false;
+  for (const auto& [name, value] : asked.items())
+    if (!is_aside(name) && (stored.contains(name) ? stored.at(name) != value : !is_default_of_old(name)))
+      return false;
+  return std::ranges::all_of(
+      stored.items(), [&](const auto& item) { return is_aside(item.key()) || asked.contains(item.key()); });
+}
+
+// A model that is no file, or a file that stood there as it is when the run began.
+bool is_unchanged(const nlohmann::json& config, const std::string& since_utc) {
+  const auto model = config.find("model");
+  struct stat info {};
+  if (model == config.end() || !model->is_string() ||
+      ::stat(model->get_ref<const std::string&>().c_str(), &info) != 0)
+    return true;
+  return std::max(info.st_mtime, info.st_ctime) <= 0 ||
+         format_utc(std::max(info.st_mtime, info.st_ctime)) <= since_utc;
+}
+
+constexpr double kLongestNs = 1e15;  // eleven days
+
+bool is_time(double ns) {
+  return ns > 0 && ns < kLongestNs;
 }
 
 std::optional<StoredSpeed> speed_of(const result::CaseResult& one) {
@@ -58,7 +112,8 @@ std::optional<StoredSpeed> speed_of(const result::CaseResult& one) {
   for (const auto& repetition : one.repetitions)
     if (repetition.process_start_ns)
       starts.push_back(*repetition.process_start_ns + (repetition.load_ns ? *repetition.load_ns : 0));
-  if (!p50 || starts.empty() || one.collective) return {};
+  if (!p50 || starts.empty() || one.collective || !is_time(*p50) || !is_time(stats::median(starts)))
+    return {};
   return StoredSpeed{*p50 * 1e-9, stats::median(starts) * 1e-9};
 }
 
@@ -71,7 +126,8 @@ StoredSpeeds::StoredSpeeds(const fs::path& results, const std::string& host) {
       if (host_of(run.environment) != host) continue;
       for (const auto& one : run.cases)
         if (const auto speed = speed_of(one))
-          speeds_.try_emplace(key_of(one.case_id, one.benchmark.params), *speed);
+          measured_.emplace(key_of(one.case_id, one.benchmark.params),
+                            Measured{*speed, one.config_effective, run.started_utc});
     } catch (const Error&) {
       continue;
     }
@@ -80,8 +136,13 @@ StoredSpeeds::StoredSpeeds(const fs::path& results, const std::string& host) {
 std::optional<StoredSpeed> StoredSpeeds::of(const config::Case& c) const {
   Params params;
   kind_rules(c.kind).identify(c, params);
-  const auto found = speeds_.find(key_of(c.id, params));
-  return found == speeds_.end() ? std::nullopt : std::optional(found->second);
+  const auto [first, end] = measured_.equal_range(key_of(c.id, params));
+  if (first == end) return std::nullopt;
+  const auto asked = new_case_result(c, "").config_effective;
+  const auto found = std::find_if(first, end, [&](const auto& entry) {
+    return does_the_same(entry.second.config, asked) && is_unchanged(asked, entry.second.started_utc);
+  });
+  return found == end ? std::nullopt : std::optional(found->second.speed);
 }
 
 }  // namespace paceline::run

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -10,8 +11,8 @@
 
 namespace paceline::run {
 
-// Speeds of the same cases in runs that this host has measured before: model, engine, precision, batch and
-// device are those of the case's id.
+// Speeds of the same cases in runs that this host has measured before: every option that changes an iteration
+// has the same value, and a model's file was not written since.
 class StoredSpeeds {
  public:
   // `results`: a folder of runs, of which the newest are read; `host`: as host::host_digest. What cannot be
@@ -21,7 +22,12 @@ class StoredSpeeds {
   [[nodiscard]] std::optional<StoredSpeed> of(const config::Case& c) const;
 
  private:
-  std::map<std::string, StoredSpeed> speeds_;
+  struct Measured {
+    StoredSpeed speed;
+    nlohmann::json config;  // as CaseResult::config_effective
+    std::string started_utc;
+  };
+  std::multimap<std::string, Measured> measured_;  // of one key the newest first
 };
 
 }  // namespace paceline::run

@@ -122,6 +122,20 @@ TEST(StoredSpeeds, AreOfTheSameCaseOnThisHost) {
   EXPECT_FALSE(StoredSpeeds(results, "5bce98f73f3ed0c8").of(inference_lines("")));
 }
 
+TEST(StoredSpeeds, AnotherOptionIsAnotherCase) {
+  const auto results = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5";
+  const StoredSpeeds speeds(results, "5bce98f73f3ed0c8");
+  const auto plan = read_file(results / "train/plan.yaml");
+  const auto with = [&](std::string_view line, const std::string& other) {
+    auto text = plan;
+    text.replace(text.find(line), line.size(), other);
+    return config::expand(config::load_plan_text(text, "plan.yaml")).at(0);
+  };
+  EXPECT_TRUE(speeds.of(with("repetitions: 1", "repetitions: 3")));
+  EXPECT_FALSE(speeds.of(with("seed: 42", "seed: 42\n      num_classes: 100000")));
+  EXPECT_FALSE(speeds.of(with("deterministic: false", "deterministic: true")));
+}
+
 TEST(StoredSpeeds, ARunThatCannotBeReadIsLeftOut) {
   const auto scratch = ScratchFolder::below_temp("paceline-speeds");
   std::filesystem::create_directories(scratch.path() / "experiment" / "run");
