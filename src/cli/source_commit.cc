@@ -2,6 +2,7 @@
 #include "cli/source_commit.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -27,6 +28,19 @@ struct Answer {
   std::string text;
 };
 
+// Variables that would have git speak of another repository than the folder's.
+constexpr std::array<const char*, 9> kOfGit{"GIT_DIR",        "GIT_WORK_TREE",    "GIT_INDEX_FILE",
+                                            "GIT_COMMON_DIR", "GIT_NAMESPACE",    "GIT_OBJECT_DIRECTORY",
+                                            "GIT_PREFIX",     "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"};
+
+// The beginning of a command that starts without them.
+std::vector<std::string> without_variables() {
+  std::vector<std::string> argv{process::find_program("env").string()};
+  if (argv.front().empty()) return {};
+  for (const auto* name : kOfGit) argv.insert(argv.end(), {"-u", name});
+  return argv;
+}
+
 // One folder. Its configuration may name programs, so git neither starts one nor writes or fetches anything.
 class Git {
  public:
@@ -36,8 +50,12 @@ class Git {
         scratch_(ScratchFolder::below_temp("paceline-git")) {}
 
   [[nodiscard]] Answer ask(const std::vector<std::string>& words) const {
-    process::ToolProcess tool{{program_.string(), "-C", folder_.string(), "-c", "core.fsmonitor=false", "-c",
-                               "core.hooksPath=/dev/null"},
+    std::vector<std::string> argv = without_variables();
+    for (const auto& word :
+         {program_.string(), std::string("-C"), folder_.string(), std::string("-c"),
+          std::string("core.fsmonitor=false"), std::string("-c"), std::string("core.hooksPath=/dev/null")})
+      argv.push_back(word);
+    process::ToolProcess tool{std::move(argv),
                               {{"LC_ALL", "C"},
                                {"GIT_OPTIONAL_LOCKS", "0"},
                                {"GIT_ALLOW_PROTOCOL", "none"},
@@ -79,7 +97,7 @@ bool has_own_filters(const Git& git) {
 void add_modified(const Git& git, Json& sources) {
   Answer status{"the repository has filters of its own", ""};
   if (!has_own_filters(git))
-    status = git.ask({"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"});
+    status = git.ask({"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"});
   sources["modified"] = status.problem.empty() ? Json(!trim(status.text).empty()) : Json();
   if (!status.problem.empty()) sources["modified_reason"] = status.problem;
 }

@@ -82,6 +82,12 @@ class Commit(cli.CliTest):
         text = self.run_cli("report", "--source", self.only_run("out"), "--format", "markdown").out
         self.assertIn(f"Commit {self.commit[:12]}, modified.", text)
 
+    def test_variables_of_git_name_no_other_repository(self):
+        other = self.folder / "other"
+        subprocess.run(["git", "init", "-q", str(other)], env=self.env, check=True)
+        kept, _ = self.kept(env={"GIT_DIR": str(other / ".git"), "GIT_INDEX_FILE": "/nonexistent"})
+        self.assertEqual(kept, {"commit": self.commit, "modified": False})
+
     def test_of_the_plans_folder(self):
         self.spin_plan("repetitions: 1", name="sources/plan.yaml")
         elsewhere = self.folder / "elsewhere"
