@@ -243,8 +243,11 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
 }
 
 bool is_stored_file(const fs::path& file) {
-  constexpr std::array<std::string_view, 7> kNames{
-      kSummaryFile, "plan.yaml", "summary.csv", "environment.json", "log.txt", "result.json", "samples.csv"};
+  constexpr std::array<std::string_view, 17> kNames{
+      kSummaryFile,  "plan.yaml",       "summary.csv", "environment.json",  "log.txt",
+      "result.json", "samples.csv",     ".lock",       "metrics_epoch.csv", "collectives.csv",
+      "rounds.csv",  "sampled.csv",     "layers.csv",  "operators.csv",     "idle.json",
+      "live.json",   "trace_rank0.json"};
   std::error_code unknown;
   const auto path = fs::canonical(file, unknown);
   if (unknown) return false;
@@ -255,7 +258,8 @@ bool is_stored_file(const fs::path& file) {
   const bool own_name = std::ranges::find(kNames, path.filename().string()) != kNames.end();
   if ((own_name || path.extension() == ".jsonl") && holds_run(path.parent_path())) return true;
   for (auto above = path.parent_path(); above.has_relative_path(); above = above.parent_path())
-    if (above.filename() == "cases" && holds_run(above.parent_path())) return true;
+    if ((above.filename() == "cases" || above.filename() == "passes") && holds_run(above.parent_path()))
+      return true;
   return false;
 }
 

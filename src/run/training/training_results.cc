@@ -67,7 +67,7 @@ void write_rank_files(const CaseRun& run) {
     table += result::epochs_csv(r.training->epochs, r.index);
   }
   replace_file(run.dir / "metrics_epoch.jsonl", epochs);
-  replace_file(run.dir / "metrics_epoch.csv", table);
+  if (!epochs.empty()) replace_file(run.dir / "metrics_epoch.csv", table);
 }
 
 void summarize_training_case(CaseRun& run) {
