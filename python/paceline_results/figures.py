@@ -69,7 +69,7 @@ def began_s(run):
 def epochs(run, case_id):
     """(repetition, epoch, its figures) of a training case."""
     rows = _json_lines(run.case_folder(case_id) / "metrics_epoch.jsonl")
-    return [(row["repetition"], row["epoch"], _figures(row, ABOUT_EPOCH)) for row in rows]
+    return [(int(row["repetition"]), int(row["epoch"]), _figures(row, ABOUT_EPOCH)) for row in rows]
 
 
 @refuses("the steps of the case cannot be read")
@@ -81,7 +81,7 @@ def steps(run, case_id):
         from paceline_results.frames import steps as in_files
         frame = in_files(run, case_id)
         rows = frame[frame["rank"] == 0].to_dict("records")
-    return [(row["repetition"], row["step"], _figures(row, ABOUT_STEP)) for row in rows]
+    return [(int(row["repetition"]), int(row["step"]), _figures(row, ABOUT_STEP)) for row in rows]
 
 
 def _figures(row, about):

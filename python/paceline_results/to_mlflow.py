@@ -43,7 +43,7 @@ def _log_run(client, run, home):
 
 def _log_case(client, run, home, parent, case, row):
     from mlflow.entities import Metric, Param
-    tags = {"mlflow.parentRunId": parent, "paceline.case_id": case["case_id"], "paceline.outcome": case["outcome"], "paceline.grade": str(case["grade"])}
+    tags = {"mlflow.parentRunId": parent, "paceline.case_id": case["case_id"], "paceline.outcome": str(case.get("outcome")), "paceline.grade": str(case.get("grade"))}
     one = client.create_run(home, tags=tags, run_name=case["case_id"]).info.run_id
     began_ms = round(figures.began_s(run) * 1000)
     params = [Param(name, value[:MOST_OF_PARAMETER]) for name, value in figures.settings_of(case).items()]
@@ -55,4 +55,4 @@ def _log_case(client, run, home, parent, case, row):
         client.log_batch(one, params=params[begin:begin + MOST_PARAMETERS])
     for begin in range(0, len(metrics), MOST_METRICS):
         client.log_batch(one, metrics=metrics[begin:begin + MOST_METRICS])
-    client.set_terminated(one, status="FINISHED" if case["outcome"] == "ok" else "FAILED")
+    client.set_terminated(one, status="FINISHED" if case.get("outcome") == "ok" else "FAILED")

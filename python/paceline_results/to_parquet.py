@@ -2,6 +2,7 @@
 """Writes a table of runs as a Parquet file, by pandas with pyarrow or fastparquet."""
 
 import io
+import pathlib
 
 from paceline_results.regular import read_text, refuses
 
@@ -10,6 +11,9 @@ TABLES = ("summary", "collectives", "samples", "epochs")
 
 def write(runs, table, file):
     """The table of all runs in one file; returns the number of rows. Raises ValueError where no run has the table."""
+    place = pathlib.Path(file)
+    if place.suffix != ".parquet":
+        raise ValueError(f"'{file}' is no name of a Parquet file; end it with .parquet")
     frame = _frame(runs, table)
     if frame.empty:
         raise ValueError(f"no run has a row of the table '{table}'; there are {', '.join(TABLES)}")

@@ -14,10 +14,13 @@ def write(runs, folder):
     for run in runs:
         if (Path(folder) / run.run_id).exists():
             raise ValueError(f"'{Path(folder) / run.run_id}' is already there; remove it, or name another folder with -o")
+    if len({run.run_id for run in runs}) < len(runs):
+        raise ValueError("two of the runs have the same run_id; name the folder of one")
+    everything = [(run, list(_cases(run))) for run in runs]  # nothing is written before all of it is read
     written = 0
-    for run in runs:
+    for run, cases in everything:
         began = figures.began_s(run)
-        for case_id, scalars in _cases(run):
+        for case_id, scalars in cases:
             writer = EventFileWriter(str(Path(folder) / run.run_id / case_id))
             for tag, step, value in scalars:
                 summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
