@@ -111,21 +111,29 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
   return all;
 }
 
-// The format that the ending of an output names, where no other is asked for; null: none.
+// The format that the ending of an output names, where no other is asked for; null: none is asked for. An
+// ending that no format has may be that of a file of another kind, so it is refused.
 const report::Format* format_of_output(const config::FlagSet& flags, const config::Settings& options) {
   const bool asked =
       std::ranges::find(flags.settings, "format", &config::RawSetting::name) != flags.settings.end();
   if (asked || !options.has("output")) return nullptr;
-  const auto ending = lower_case(fs::path(options.text("output")).extension().string());
+  const fs::path output = options.text("output");
+  auto ending = lower_case(output.extension().string());
+  if (ending.empty() || fs::is_directory(output)) return nullptr;
+  if (ending == ".markdown" || ending == ".htm") ending = ending == ".htm" ? ".html" : ".md";
   if (ending == ".png" || ending == ".svg")
     throw Error(
         ErrorCode::kUsage,
         fmt::format("--output {}: pictures are a folder of every chart; write --format {} --output FOLDER",
-                    shown_path(options.text("output")), ending.substr(1)));
+                    shown_path(output.string()), ending.substr(1)));
   const auto found = std::ranges::find_if(report::formats(), [&](const report::Format& format) {
-    return !ending.empty() && fs::path(format.file).extension() == ending;
+    return fs::path(format.file).extension() == ending;
   });
-  return found == report::formats().end() ? nullptr : &*found;
+  if (found != report::formats().end()) return &*found;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--output {}: no format has the ending {} (.html, .md, .csv, .json, .txt "
+                          "and .pdf do); add --format NAME",
+                          shown_path(output.string()), ending));
 }
 
 std::vector<const report::Format*> formats_of(const config::FlagSet& flags, const config::Settings& options) {

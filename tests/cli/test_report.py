@@ -263,11 +263,14 @@ class Words(cli.CliTest):
 
     def test_the_ending_of_an_output_names_its_format(self):
         shutil.copytree(DATA / "run", self.folder / "run")
-        for name, begin in (("x.csv", "run_id,"), ("x.md", "#"), ("x.json", "{"), ("x.HTML", "<"), ("x.dat", "<")):
+        for name, begin in (("x.csv", "run_id,"), ("x.md", "#"), ("x.json", "{"), ("x.HTML", "<"), ("x.markdown", "#")):
             self.assert_code(self.run_cli("report", "-s", "run", "-o", name), 0)
             self.assertTrue((self.folder / name).read_text(encoding="utf-8").lower().startswith(begin), name)
         self.assert_code(self.run_cli("report", "-s", "run", "-f", "json", "-o", "y.csv"), 0)
         self.assertTrue((self.folder / "y.csv").read_text().startswith("{"))
+        plan = self.write("plan.yaml", "kind: inference\n")
+        self.assert_error(self.run_cli("report", "-s", "run", "-o", plan), 2, "no format has the ending .yaml", "--format NAME")
+        self.assertEqual(plan.read_text(), "kind: inference\n")
         self.assert_error(self.run_cli("report", "-s", "run", "-o", "x.png"), 2, "--output x.png", "--format png --output FOLDER")
 
     def test_a_report_does_not_replace_what_a_run_stored(self):
