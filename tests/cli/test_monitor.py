@@ -144,7 +144,7 @@ class Lines(cli.CliTest):
         self.assertRegex(page, "No timed pass was seen.|Shade: a timed pass")  # of another test
         self.assert_error(self.run_cli("report", "m.jsonl", "--format", "csv"), 2, "--format csv", "no cases", "markdown")
         self.assert_error(self.run_cli("report", "m.jsonl", "m.jsonl"), 2, "is reported alone")
-        self.assert_error(self.run_cli("report", "m.jsonl", "-o", "m.jsonl"), 2, "m.jsonl is the recording itself", "--output")
+        self.assert_error(self.run_cli("report", "m.jsonl", "-f", "html", "-o", "m.jsonl"), 2, "m.jsonl is the recording itself", "--output")
         lines = (self.folder / "m.jsonl").read_text(encoding="utf-8").splitlines()
         head = json.dumps({"host": "a" * 200, "paceline_monitor": json.loads(lines[0])["paceline_monitor"]})
         self.write("long.jsonl", "\n".join([head, *lines[1:3], '{"cut']))
