@@ -10,6 +10,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/lower_case.h"
+#include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/report_files.h"
 #include "cli/report_source.h"
@@ -130,10 +131,14 @@ const report::Format* format_of_output(const config::FlagSet& flags, const confi
     return fs::path(format.file).extension() == ending;
   });
   if (found != report::formats().end()) return &*found;
+  std::vector<std::string> endings;
+  for (const auto& format : report::formats())
+    if (const auto known = fs::path(format.file).extension().string();
+        !known.empty() && std::ranges::find(endings, known) == endings.end())
+      endings.push_back(known);
   throw Error(ErrorCode::kUsage,
-              fmt::format("--output {}: no format has the ending {} (.html, .md, .csv, .json, .txt "
-                          "and .pdf do); add --format NAME",
-                          shown_path(output.string()), ending));
+              fmt::format("--output {}: no format has the ending {}; write one of {}, or add --format NAME",
+                          shown_path(output.string()), ending, join(endings, ", ")));
 }
 
 std::vector<const report::Format*> formats_of(const config::FlagSet& flags, const config::Settings& options) {

@@ -128,13 +128,22 @@ fs::path file_in(const fs::path& output, const report::Format& format) {
   return output / format.file;
 }
 
+// Whether only reports have such a name. Stored figures are CSV, JSON and text as well.
+bool is_report(const fs::path& file) {
+  constexpr std::array kEndings{".html", ".md", ".pdf"};
+  return std::ranges::find(kEndings, file.extension()) != kEndings.end() ||
+         std::ranges::find(report::formats(), file.filename(), &report::Format::file) !=
+             report::formats().end();
+}
+
 void deliver_file(const Delivery& d, const std::string& document) {
   if (d.output == kStandardOutput) return d.console.result(document);
   const fs::path file = d.output.empty() ? d.folder / d.format.file : file_in(d.output, d.format);
-  if (result::is_stored_file(file))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--output would overwrite '{}', a part of a stored run; name another file",
-                            shown_path(file.string())));
+  if (result::is_in_run(file) && !is_report(fs::canonical(file)))
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--output would overwrite '{}', which may be a part of the stored run; name another file",
+                    shown_path(file.string())));
   std::error_code unmade;  // writing says what is in the way
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), unmade);
   file == d.output ? write_file_atomic(file, document) : replace_file(file, document);

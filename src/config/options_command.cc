@@ -110,8 +110,8 @@ constexpr std::array kCommandRows{
            .flags = "-o,--out",
            .commands = kReport | kSchema,
            .written = true,
-           .help = "File or folder to write; - is standard output. Unset: report writes beside the results, "
-                   "schema to standard output."},
+           .help = "File or folder to write; - is standard output. The ending of a file selects its format. "
+                   "Unset: report writes beside the results, schema to standard output."},
     Option{.name = "output",
            .flags = "-o,--out,--saveEngine",
            .commands = kExport | kBuild,

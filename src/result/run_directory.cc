@@ -7,7 +7,6 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <random>
 
@@ -242,24 +241,14 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
   return sentences;
 }
 
-bool is_stored_file(const fs::path& file) {
-  constexpr std::array<std::string_view, 17> kNames{
-      kSummaryFile,  "plan.yaml",       "summary.csv", "environment.json",  "log.txt",
-      "result.json", "samples.csv",     ".lock",       "metrics_epoch.csv", "collectives.csv",
-      "rounds.csv",  "sampled.csv",     "layers.csv",  "operators.csv",     "idle.json",
-      "live.json",   "trace_rank0.json"};
+bool is_in_run(const fs::path& file) {
+  constexpr int kDeepest = 3;  // cases/<case_id>/passes
   std::error_code unknown;
-  const auto path = fs::canonical(file, unknown);
-  if (unknown) return false;
-  const auto holds_run = [](const fs::path& folder) {
+  auto above = fs::canonical(file, unknown).parent_path();
+  for (int depth = 0; !unknown && depth <= kDeepest; ++depth, above = above.parent_path()) {
     std::error_code absent;
-    return fs::exists(folder / kSummaryFile, absent);
-  };
-  const bool own_name = std::ranges::find(kNames, path.filename().string()) != kNames.end();
-  if ((own_name || path.extension() == ".jsonl") && holds_run(path.parent_path())) return true;
-  for (auto above = path.parent_path(); above.has_relative_path(); above = above.parent_path())
-    if ((above.filename() == "cases" || above.filename() == "passes") && holds_run(above.parent_path()))
-      return true;
+    if (fs::exists(above / kSummaryFile, absent)) return true;
+  }
   return false;
 }
 

@@ -71,7 +71,7 @@ CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c);
 // changed after the run. Empty for a run that did not end, whose files may be one step apart.
 std::vector<std::string> changed_results(const StoredRun& stored);
 
-// Whether a file, after links, is one that a run wrote to be read again: not a report beside it.
-bool is_stored_file(const std::filesystem::path& file);
+// Whether a file exists, after links, in the folder of a stored run or in those of its cases and passes.
+bool is_in_run(const std::filesystem::path& file);
 
 }  // namespace paceline::result

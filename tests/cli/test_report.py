@@ -279,10 +279,14 @@ class Words(cli.CliTest):
         (self.folder / "link.html").symlink_to(case)
         for file in (self.folder / "run" / "run_summary.json", case, self.folder / "link.html"):
             before = file.read_bytes()
-            self.assert_error(self.run_cli("report", "-s", "run", "-o", file), 2, "would overwrite", "a part of a stored run")
+            self.assert_error(self.run_cli("report", "-s", "run", "-f", "html", "-o", file), 2, "would overwrite", "part of the stored run")
             self.assertEqual(file.read_bytes(), before)
-        for _ in range(2):
-            self.assert_code(self.run_cli("report", "-s", "run", "-o", "run/mine.html"), 0)
+        kept = self.write("run/figures_of_a_later_version.csv", "1\n")
+        self.assert_error(self.run_cli("report", "-s", "run", "-o", kept), 2, "would overwrite")
+        self.assertEqual(kept.read_text(), "1\n")
+        for name in ("mine.html", "report.csv"):
+            for _ in range(2):
+                self.assert_code(self.run_cli("report", "-s", "run", "-o", f"run/{name}"), 0)
 
     def test_several_formats_into_a_folder(self):
         shutil.copytree(DATA / "run", self.folder / "run")
