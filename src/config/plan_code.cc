@@ -53,13 +53,15 @@ constexpr std::array kRules{
     CodeRule{"accuracy.reference", is_program},
 };
 
-// Variables of libraries that compute, none of which loads a file without a folder in its name. All others,
+// Variables of libraries that compute are figures, unless their name or value is one of files. All others,
 // such as PATH and PYTHONPATH, can lead to code: even a number may be the name of a folder.
 bool can_load_code(std::string_view name, const std::string& value) {
   constexpr std::array<std::string_view, 13> kPlain{"OMP_",  "GOMP_",     "KMP_",   "MKL_", "NCCL_",
                                                     "CUDA_", "TORCH_",    "GLOO_",  "UCX_", "ONEDNN_",
                                                     "DNNL_", "OPENBLAS_", "MALLOC_"};
-  if (name.ends_with("_PLUGIN")) return true;
+  constexpr std::array<std::string_view, 7> kOfFiles{"_PLUGIN", "_FILE",    "_DIR",      "_PATH",
+                                                     "_HOME",   "_LIBRARY", "_LIBRARIES"};
+  if (std::ranges::any_of(kOfFiles, [&](std::string_view end) { return name.ends_with(end); })) return true;
   const bool plain =
       std::ranges::any_of(kPlain, [&](std::string_view begin) { return name.starts_with(begin); });
   return !plain || is_path(value);

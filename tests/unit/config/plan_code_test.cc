@@ -42,6 +42,8 @@ TEST(PlanCode, VariablesThatCanLoadCodeCountAndFiguresDoNot) {
   EXPECT_THAT(found("env: {OMP_NUM_THREADS: 4, KMP_BLOCKTIME: infinite, NCCL_ALGO: Ring}"), ElementsAre());
   EXPECT_THAT(found("env: {PATH: bin, GCONV_PATH: 1, PYTHONPATH: on}"),
               ElementsAre("env.PATH=bin", "env.GCONV_PATH=1", "env.PYTHONPATH=on"));
+  EXPECT_THAT(found("env: {NCCL_CONF_FILE: evil, UCX_MODULE_DIR: ., OMP_TOOL_LIBRARIES: t.so}"),
+              ElementsAre("env.NCCL_CONF_FILE=evil", "env.UCX_MODULE_DIR=.", "env.OMP_TOOL_LIBRARIES=t.so"));
   EXPECT_THAT(found("env: {LD_PRELOAD: [x.so, y.so]}"),
               ElementsAre("env.LD_PRELOAD=x.so", "env.LD_PRELOAD=y.so"));
   EXPECT_THAT(found("env: {NCCL_NET_PLUGIN: mine, OMP_TOOL_LIBRARIES: /t.so}"),
