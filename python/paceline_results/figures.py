@@ -57,12 +57,10 @@ def facts_of(run):
     return {name: str(value) for name, value in facts.items() if value not in ("", None)}
 
 
+@refuses("the run does not have a time at which it started")
 def began_s(run):
-    """The start of the run in seconds since 1970; 0 where the file has no time."""
-    try:
-        return datetime.datetime.fromisoformat(run.summary["started_utc"].replace("Z", "+00:00")).timestamp()
-    except (KeyError, AttributeError, ValueError):
-        return 0.0
+    """The start of the run in seconds since 1970."""
+    return datetime.datetime.fromisoformat(run.summary["started_utc"].replace("Z", "+00:00")).timestamp()
 
 
 @refuses("the epochs of the case cannot be read")

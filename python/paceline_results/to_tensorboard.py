@@ -16,10 +16,9 @@ def write(runs, folder):
             raise ValueError(f"'{Path(folder) / run.run_id}' is already there; remove it, or name another folder with -o")
     if len({run.run_id for run in runs}) < len(runs):
         raise ValueError("two of the runs have the same run_id; name the folder of one")
-    everything = [(run, list(_cases(run))) for run in runs]  # nothing is written before all of it is read
+    everything = [(run, figures.began_s(run), list(_cases(run))) for run in runs]  # nothing is written before all of it is read
     written = 0
-    for run, cases in everything:
-        began = figures.began_s(run)
+    for run, began, cases in everything:
         for case_id, scalars in cases:
             writer = EventFileWriter(str(Path(folder) / run.run_id / case_id))
             for tag, step, value in scalars:
@@ -31,7 +30,7 @@ def write(runs, folder):
 
 
 def _cases(run):
-    """(case, its scalars) of a run. A later repetition has tags of its own."""
+    """(case, its scalars) of a run. Later repetitions have separate tags."""
     for row in figures.table(run):
         case_id = row["case_id"]
         scalars = [(f"case/{name}", 0, value) for name, value in figures.numbers_of(row).items()]
