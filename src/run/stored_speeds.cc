@@ -24,12 +24,12 @@ namespace {
 using Params = std::map<std::string, std::string>;
 
 constexpr std::size_t kMostRuns = 30;
-constexpr std::uintmax_t kLargestSummary = 20'000'000;  // bytes; an estimate is not worth more
-constexpr int kDepth = 1;                               // of run folders below the folder of an experiment
+constexpr std::uintmax_t kMostBytes = 50'000'000;  // of all summaries that are read
+constexpr int kDepth = 1;                          // of run folders below the folder of an experiment
 
 // Names of runs sort by time.
 std::vector<fs::path> newest_runs(const fs::path& results) {
-  std::vector<fs::path> runs;
+  std::vector<std::pair<fs::path, std::uintmax_t>> runs;  // folder, bytes of its summary
   std::error_code error;
   for (fs::recursive_directory_iterator it(results, fs::directory_options::skip_permission_denied, error),
        end;
@@ -37,15 +37,19 @@ std::vector<fs::path> newest_runs(const fs::path& results) {
     std::error_code unknown;
     const auto summary = it->path() / result::kSummaryFile;
     if (fs::exists(summary, unknown)) {
-      if (fs::file_size(summary, unknown) <= kLargestSummary && !unknown) runs.push_back(it->path());
+      if (const auto bytes = fs::file_size(summary, unknown); !unknown) runs.emplace_back(it->path(), bytes);
       it.disable_recursion_pending();
     } else if (it.depth() >= kDepth) {
       it.disable_recursion_pending();
     }
   }
-  std::ranges::sort(runs, std::greater(), [](const fs::path& run) { return run.filename(); });
-  if (runs.size() > kMostRuns) runs.resize(kMostRuns);
-  return runs;
+  std::ranges::sort(runs, std::greater(), [](const auto& run) { return run.first.filename(); });
+  std::vector<fs::path> newest;
+  std::uintmax_t sum = 0;
+  for (auto& [folder, bytes] : runs)
+    if (newest.size() < kMostRuns && bytes <= kMostBytes - sum)
+      sum += bytes, newest.push_back(std::move(folder));
+  return newest;
 }
 
 std::string key_of(const std::string& case_id, const Params& params) {
@@ -63,11 +67,31 @@ std::string host_of(const nlohmann::json& environment) {
 }
 
 // Options about how long and how well is measured, none of which changes an iteration.
-constexpr std::array<std::string_view, 24> kAside{
-    "repetitions", "iterations",  "stop.",      "warmup",          "accuracy.",   "expect",
-    "note",        "output_dir",  "experiment", "idle_wait_s",     "allow_noisy", "strict",
-    "baseline",    "cross_check", "profil",     "layer_profile",   "confidence",  "measure_peak",
-    "timeout_s",   "checkpoint.", "benchmark.", "training.epochs", "eval.",       "device"};
+constexpr std::array<std::string_view, 25> kAside{"repetitions",
+                                                  "iterations",
+                                                  "stop.",
+                                                  "warmup",
+                                                  "accuracy.",
+                                                  "expect",
+                                                  "note",
+                                                  "output_dir",
+                                                  "experiment",
+                                                  "idle_wait_s",
+                                                  "allow_noisy",
+                                                  "strict",
+                                                  "baseline",
+                                                  "cross_check",
+                                                  "profil",
+                                                  "layer_profile",
+                                                  "confidence",
+                                                  "measure_peak",
+                                                  "timeout_s",
+                                                  "checkpoint.",
+                                                  "benchmark.measure",
+                                                  "benchmark.warmup",
+                                                  "training.epochs",
+                                                  "eval.",
+                                                  "device"};
 
 bool is_aside(const std::string& name) {
   return std::ranges::any_of(kAside, [&](std::string_view begin) { return name.starts_with(begin); });
@@ -95,8 +119,7 @@ bool is_unchanged(const nlohmann::json& config, const std::string& since_utc) {
   if (model == config.end() || !model->is_string() ||
       ::stat(model->get_ref<const std::string&>().c_str(), &info) != 0)
     return true;
-  return std::max(info.st_mtime, info.st_ctime) <= 0 ||
-         format_utc(std::max(info.st_mtime, info.st_ctime)) <= since_utc;
+  return format_utc(std::max(info.st_mtime, info.st_ctime)) <= since_utc;
 }
 
 constexpr double kLongestNs = 1e15;  // eleven days

@@ -32,7 +32,7 @@ double worker_start_s(const Pace& pace);
 std::optional<double> stored_iteration_s(const Pace& pace);
 // A forward pass of one batch, from the size of the model.
 double forward_seconds(const config::Case& c, End end);
-// True where only the size of a file tells how long a sample takes.
+// Whether the estimate is from the size of a model file alone.
 bool is_guessed(const config::Case& c);
 
 // Timed iterations under the stop rule.

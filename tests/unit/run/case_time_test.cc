@@ -2,6 +2,7 @@
 // How the estimate of --dry-run follows the plan, and stored runs.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -72,7 +73,7 @@ double second_of_day(const std::string& utc) {
 
 // Runs of few steps and of small messages, which take as long as their processes need to start.
 TEST(Estimate, StoredRunsTookAboutThat) {
-  constexpr double kTolerated = 2;  // times are stored in whole seconds
+  constexpr double kTolerated = 2, kOfMiddle = 4;  // times are stored in whole seconds
   for (const auto* name : {"comm", "train", "profile"}) {
     const auto folder = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5" / name;
     const auto run = result::read_run(folder).run;
@@ -86,11 +87,26 @@ TEST(Estimate, StoredRunsTookAboutThat) {
     const double took = second_of_day(run.finished_utc) - second_of_day(run.started_utc);
     EXPECT_LE(least, took + kTolerated) << name;
     EXPECT_GE(most, took) << name;
+    EXPECT_NEAR(std::sqrt(least * most), took, kOfMiddle) << name;  // the figure of a program
   }
 }
 
 double low(const config::Case& c) {
   return estimated_seconds(c, {Times::kSteady, End::kLow});
+}
+
+TEST(Estimate, AModelFileTakesTimeByItsSize) {
+  const auto scratch = ScratchFolder::below_temp("paceline-estimate");
+  const auto file = scratch.path() / "m.xml";
+  write_file_atomic(file, "<net/>");
+  const auto c = case_of("kind: inference\nmodels: [" + file.string() +
+                         "]\nshapes: \"x:{batch}x3\"\niterations: 100\nwarmup_iterations: 0\n");
+  EXPECT_TRUE(is_guessed(c));
+  EXPECT_FALSE(is_guessed(inference_lines("")));
+  const double small = forward_seconds(c, End::kHigh);
+  write_file_atomic(file, std::string(4'000'000, ' '));
+  EXPECT_GT(forward_seconds(c, End::kHigh), small);
+  EXPECT_GT(forward_seconds(c, End::kHigh), 10 * forward_seconds(c, End::kLow));  // nobody knows its work
 }
 
 TEST(Estimate, AStoredSpeedNarrowsTheRange) {
