@@ -246,11 +246,23 @@ static std::string case_numbers(const RunResult& run, const std::vector<std::str
   return join(parts, ",");
 }
 
+// $'…' of bash and zsh, in which control characters are spelled out.
+static std::string ansi_word(const std::string& text) {
+  std::string quoted = "$'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += static_cast<unsigned char>(c) < ' ' ? fmt::format("\\x{:02x}", c) : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return is_letter_or_digit(c) || std::string_view("._/+-,:=@%").find(c) != std::string_view::npos;
   });
   if (plain && !text.empty()) return text;
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    return ansi_word(text);
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

@@ -83,7 +83,7 @@ bool is_truth_list(std::string_view text) {
   return std::all_of(words.begin(), words.end(), [](const auto& word) { return is_truth(trim(word)); });
 }
 
-// Splits at commas; "\\," is a comma of an item, as names of inputs and files may have one.
+// Splits at commas; a backslash and a comma is a comma of an item, as names of inputs and files may have one.
 std::vector<std::string> list_items(std::string_view text) {
   std::vector<std::string> items;
   bool open = false;
@@ -99,7 +99,7 @@ std::vector<std::string> list_items(std::string_view text) {
 
 // Guesses the key of a bare word behind --baseline; empty for other options.
 std::string example_of(const Option& option, const std::string& value) {
-  if (option.name != "baseline" || value.empty()) return {};
+  if (option.name != "baseline" || value.empty() || value.find('=') != value.npos) return {};
   const auto* key = find_engine(value) ? "engine" : find_precision(value) ? "precision" : "model";
   return fmt::format("; did you mean {}={}?", key, value);
 }

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
 
 #include "analysis/case_query.h"
 #include "analysis/closing_sentence.h"
@@ -416,6 +419,18 @@ TEST(Verdict, OneSentenceWithTheBestAndTheCounts) {
   std::erase_if(faulty.cases, [](const auto& one) { return one.benchmark.model != "vit_b_16"; });
   EXPECT_NE(verdict_sentence(faulty).find("vit_b_16 does"), std::string::npos) << "there is no other case";
   EXPECT_EQ(verdict_sentence({}), "No case gave a valid number; 0 of 0 cases measured.");
+}
+
+TEST(ShellWord, AShellReadsBackWhatWasTyped) {
+  for (const auto& [word, written] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"1,8", "1,8"},
+                                                                  {"model=a.onnx", "model=a.onnx"},
+                                                                  {"", "''"},
+                                                                  {"two words", "'two words'"},
+                                                                  {"it's", "'it'\\''s'"},
+                                                                  {"$HOME", "'$HOME'"},
+                                                                  {"a\nb'c\\", "$'a\\x0ab\\'c\\\\'"}})
+    EXPECT_EQ(shell_word(word), written);
 }
 
 }  // namespace
