@@ -95,7 +95,7 @@ bool has_own_filters(const Git& git) {
 
 // Fills in "modified": whether a file that git follows differs from the commit.
 void add_modified(const Git& git, Json& sources) {
-  Answer status{"the repository has filters of its own", ""};
+  Answer status{"its configuration has filters, which are not run", ""};
   if (!has_own_filters(git))
     status = git.ask({"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"});
   sources["modified"] = status.problem.empty() ? Json(!trim(status.text).empty()) : Json();

@@ -108,7 +108,7 @@ class Commit(cli.CliTest):
         self.write("sources/.gitattributes", "*.py filter=evil\n")
         os.utime(self.sources / "model.py", (1, 1))
         kept, said = self.kept()
-        self.assertEqual(kept, {"commit": self.commit, "modified": None, "modified_reason": "the repository has filters of its own"})
+        self.assertEqual(kept, {"commit": self.commit, "modified": None, "modified_reason": "its configuration has filters, which are not run"})
         self.assertIn("changes not known", said)
         self.assertFalse((self.folder / "ran").exists())
 

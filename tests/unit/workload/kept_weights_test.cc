@@ -82,7 +82,7 @@ TEST_F(Weights, ResumedTrainingRemembersItsBest) {
 // Neither may be taken for the best of the training that begins.
 TEST_F(Weights, FilesOfAnotherTrainingAreSetAside) {
   TextTrainer trainer("before");
-  for (const std::int64_t begin : {0, 40}) {  // anew, and from a checkpoint before the best
+  for (const std::int64_t begin : {0, 40}) {  // from the start, and from a checkpoint before the best
     KeptWeights(dir(), "hash", 0).offer(trainer, seen(4, 0.9), 50);
     KeptWeights kept(dir(), "hash", begin);
     EXPECT_FALSE(fs::exists(dir() / "checkpoint_best.safetensors"));
