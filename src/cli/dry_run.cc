@@ -122,6 +122,8 @@ std::string dry_run_text(const std::vector<Outlook>& cases) {
     if (!outlook.known.memory.empty()) text += fmt::format("{:>6}memory: {}\n", "", outlook.known.memory);
     for (const auto& words : outlook.known.remarks) text += fmt::format("{:>6}{}\n", "", words);
   }
+  if (stored + guessed == 0)
+    return text + fmt::format("{}, none of which is measured\n", plural(std::ssize(cases), "case"));
   return text + fmt::format("{}, {} (from {})\n", plural(std::ssize(cases), "case"), duration_words(total),
                             basis_of(stored, guessed));
 }

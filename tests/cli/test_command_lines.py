@@ -131,6 +131,11 @@ class NotIgnored(cli.CliTest):
             self.assertEqual([case["estimated_from"] for case in planned["cases"]], ["size of the file"] * 2)
         self.assertRegex(self.run_cli(*words, "--dry-run").out, r"b1 +\d+–\d+ s\n.*\n2 cases, .* \(from the kind of CPU and the size of the models\)")
 
+    def test_dry_run_of_what_is_skipped_has_no_time(self):
+        result = self.run_cli("train", "--model", "gpt2", "--num-classes", "5", "--dry-run")
+        self.assertIn("1 case, none of which is measured\n", result.out)
+        self.assertNotIn("about", result.out)
+
     def test_dry_run_goes_by_stored_runs_of_the_same_case(self):
         words = ("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "50", "--warmup", "1")
         self.write("x.spin", "")
