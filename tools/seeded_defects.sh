@@ -69,7 +69,7 @@ defect wrong_interval_rank src/stats/order_statistics.cc \
   's/below_u \+ 1 : 0/below_u : 0/' unit_stats unit_stats
 defect bus_of_every_rank src/base/collective.h \
   's/static_cast<double>\(ranks - 1\)/static_cast<double>(ranks)/' unit_result 'unit_result Collectives.*'
-defect fastest_rank_counts src/result/summarize_collective.cc \
+defect fastest_rank_counts src/result/figures/summarize_collective.cc \
   's/longest = std::max\(longest/longest = std::min(longest/' unit_result 'unit_result Collectives.*'
 defect unweighted_fit src/stats/link_fit.cc \
   's/= 1 \/ \(p\.seconds \* p\.seconds\)/= 1/' unit_stats 'unit_stats LinkFit.*'
@@ -79,11 +79,11 @@ defect missing_interval_is_zero src/report/case_cells.cc \
   '/if \(!estimate\.ci_low/d; s/\*estimate\.(ci_low|ci_high)/(estimate.\1 ? *estimate.\1 : 0)/g' unit_report unit_report
 defect missing_number_is_zero src/result/run_directory.cc \
   '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result unit_result
-defect host_counts_on_a_device src/result/noise_rules.cc \
+defect host_counts_on_a_device src/result/judged/noise_rules.cc \
   's/\|\| !facts\.device_decides;/|| true;/' unit_result 'unit_result DeviceDecides.*'
-defect energy_of_half_a_window src/result/device_state.cc \
+defect energy_of_half_a_window src/result/stored/device_state.cc \
   's/kWholeWindow = 0\.95/kWholeWindow = 0/' unit_result 'unit_result DeviceState.*'
-defect slower_size_counts src/result/device_peaks.cc \
+defect slower_size_counts src/result/stored/device_peaks.cc \
   's/\*found->per_s >= \*peak\.per_s/*found->per_s < *peak.per_s/' unit_result 'unit_result DevicePeaks.*'
 defect roof_of_the_other_side src/report/roofline.cc \
   's/\*best->per_s <= by_memory/*best->per_s > by_memory/' unit_report 'unit_report Plots.*'
@@ -98,7 +98,7 @@ defect interrupt_is_a_failure src/run/timed_passes.cc \
   's/if \(!interrupt_\) end_case/end_case/' unit_run "$coordinated"
 defect changed_records_taken_over src/process/kept_records.cc \
   '/sha256_hex\(parts\.records\)\)/{N;d}' unit_run "$coordinated"
-defect restart_of_what_ends_alike src/result/reasons.cc \
+defect restart_of_what_ends_alike src/result/judged/reasons.cc \
   '/Reason\{"data"/,/kUsage/s/kEnds/kRestarts/' unit_run "$coordinated"
 defect last_result_not_written src/run/case/result_keeper.cc \
   '/^result::RunResult ResultKeeper::finish/,/^}/s/^  write_changed\(\);//' unit_run "$coordinated"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {

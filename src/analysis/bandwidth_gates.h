@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // Gates on the bandwidth of collectives.
 namespace paceline::analysis {

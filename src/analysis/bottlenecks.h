@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // What limits the time of a training step: findings about one case, each with its cost.
 namespace paceline::analysis {

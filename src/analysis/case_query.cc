@@ -11,9 +11,9 @@
 #include "base/lower_case.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/noise_rules.h"
-#include "result/peak_memory.h"
-#include "result/reference.h"
+#include "result/figures/peak_memory.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/reference.h"
 
 namespace paceline::analysis {
 namespace {

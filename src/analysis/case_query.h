@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "result/pair_ratio.h"
-#include "result/run_result.h"
-#include "result/summarize.h"
+#include "result/figures/pair_ratio.h"
+#include "result/figures/summarize.h"
+#include "result/stored/run_result.h"
 
 // Queries about the cases of a run, shared by findings, gates and reports.
 namespace paceline::analysis {

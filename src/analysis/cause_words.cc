@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "result/rank_evidence.h"
+#include "result/stored/rank_evidence.h"
 
 namespace paceline::analysis {
 namespace {

@@ -13,8 +13,8 @@
 #include "analysis/ratio_verdict.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/noise_rules.h"
-#include "result/reference.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/reference.h"
 
 namespace paceline::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 namespace paceline::analysis {
 

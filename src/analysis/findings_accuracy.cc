@@ -7,7 +7,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 
 namespace paceline::analysis {
 namespace {

@@ -13,7 +13,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/numbered_build.h"
 #include "base/units.h"
-#include "result/pairing.h"
+#include "result/figures/pairing.h"
 #include "stats/variance_components.h"
 
 // Findings about builds of one model: how much they vary beyond what processes do (methodology: builds).

@@ -11,7 +11,7 @@
 #include "analysis/memory_saving.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
-#include "result/peak_memory.h"
+#include "result/figures/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {

@@ -12,7 +12,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
 
 namespace paceline::analysis {
 namespace {

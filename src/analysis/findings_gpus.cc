@@ -10,10 +10,10 @@
 #include "analysis/findings.h"
 #include "base/device.h"
 #include "base/units.h"
-#include "result/device_figures.h"
-#include "result/noise_rules.h"
-#include "result/shared_work.h"
-#include "result/training_scaling.h"
+#include "result/figures/device_figures.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/shared_work.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::analysis {
 namespace {

@@ -9,8 +9,8 @@
 #include "analysis/findings.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
-#include "result/summarize_load.h"
-#include "result/verdicts.h"
+#include "result/figures/summarize_load.h"
+#include "result/stored/verdicts.h"
 
 // Findings about sweeps over concurrency and objectives of servers (methodology: load scenarios).
 namespace paceline::analysis {

@@ -11,7 +11,7 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
 
 namespace paceline::analysis {
 namespace {

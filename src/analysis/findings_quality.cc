@@ -10,10 +10,10 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/executed_precision.h"
-#include "result/peak_memory.h"
-#include "result/reasons.h"
-#include "result/summarize.h"
+#include "result/figures/peak_memory.h"
+#include "result/figures/summarize.h"
+#include "result/judged/reasons.h"
+#include "result/stored/executed_precision.h"
 
 namespace paceline::analysis {
 namespace {

@@ -10,9 +10,9 @@
 #include "analysis/findings.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
-#include "result/pairing.h"
-#include "result/peak_memory.h"
-#include "result/reference.h"
+#include "result/figures/pairing.h"
+#include "result/figures/peak_memory.h"
+#include "result/judged/reference.h"
 
 namespace paceline::analysis {
 namespace {

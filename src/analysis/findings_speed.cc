@@ -11,8 +11,8 @@
 #include "analysis/memory_saving.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
-#include "result/executed_precision.h"
-#include "result/verdicts.h"
+#include "result/stored/executed_precision.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {

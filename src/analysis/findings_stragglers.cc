@@ -8,8 +8,8 @@
 #include "analysis/cause_words.h"
 #include "analysis/trained_cases.h"
 #include "base/units.h"
-#include "result/late_rank.h"
-#include "result/training.h"
+#include "result/figures/late_rank.h"
+#include "result/stored/training.h"
 
 // Findings about ranks that the others wait for (methodology: multi-rank aggregation).
 namespace paceline::analysis {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/units.h"
-#include "result/training_scaling.h"
-#include "result/verdicts.h"
+#include "result/judged/training_scaling.h"
+#include "result/stored/verdicts.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
 // (methodology: multi-rank aggregation, scaling efficiency).

@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/noise_rules.h"
-#include "result/summarize_load.h"
-#include "result/verdicts.h"
+#include "result/figures/summarize_load.h"
+#include "result/judged/noise_rules.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {

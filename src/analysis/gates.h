@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // Checks the expectations of a plan: METRIC[@SELECTOR] OP VALUE, e.g. "p50_ms@resnet50/eager/b1 <= 60".
 namespace paceline::analysis {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "result/peak_memory.h"
+#include "result/figures/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 namespace paceline::analysis {
 

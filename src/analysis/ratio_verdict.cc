@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "result/noise_rules.h"
+#include "result/judged/noise_rules.h"
 
 namespace paceline::analysis {
 

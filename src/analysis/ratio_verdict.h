@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "result/pair_ratio.h"
-#include "result/run_result.h"
+#include "result/figures/pair_ratio.h"
+#include "result/stored/run_result.h"
 #include "stats/interval.h"
 
 // Judges the ratio of one figure of two cases with the margin of verdicts (methodology: findings).

@@ -10,7 +10,7 @@
 #include "analysis/case_query.h"
 #include "analysis/cause_words.h"
 #include "base/fault.h"
-#include "result/training_limits.h"
+#include "result/figures/training_limits.h"
 
 namespace paceline::analysis {
 namespace {

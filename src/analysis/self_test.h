@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // Judges whether the findings about a training name the fault that was injected into it.
 namespace paceline::analysis {

@@ -10,7 +10,7 @@
 
 #include "analysis/case_query.h"
 #include "base/units.h"
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // Predicts the step time of data-parallel training at more ranks from measurements at few (methodology:
 // prediction). Times are in ns.

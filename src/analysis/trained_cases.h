@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/findings.h"
-#include "result/training_limits.h"
+#include "result/figures/training_limits.h"
 
 // What findings about training share: the cases that they are about.
 namespace paceline::analysis {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 namespace paceline::analysis {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // Predicts the step time of data-parallel training under a change, from measurements (ranks: what if).
 // Times are in ns.

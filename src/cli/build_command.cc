@@ -32,7 +32,7 @@
 #include "host/cpu_choice.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 #include "run/inference/engine_build.h"
 #include "run/inference/file_inputs.h"
 #include "run/inference/model_files.h"

@@ -9,8 +9,8 @@
 
 #include "analysis/case_query.h"
 #include "analysis/gates.h"
-#include "result/reasons.h"
-#include "result/verdicts.h"
+#include "result/judged/reasons.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 // The one place that turns what happened into an exit code.
 namespace paceline::cli {

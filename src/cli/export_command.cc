@@ -19,7 +19,7 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/vocabulary.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 #include "run/inference/model_files.h"
 
 namespace paceline::cli {

@@ -19,7 +19,7 @@
 #include "host/system_files.h"
 #include "report/section.h"
 #include "report/text_layout.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::cli {
 namespace {

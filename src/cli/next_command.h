@@ -6,7 +6,7 @@
 #include "cli/context.h"
 #include "config/flags.h"
 #include "config/plan.h"
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::cli {

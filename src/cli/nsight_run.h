@@ -13,7 +13,7 @@
 #include "config/settings.h"
 #include "nsight/tool_command.h"
 #include "process/worker.h"
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::cli {

@@ -11,7 +11,7 @@
 #include "config/device.h"
 #include "host/accelerators.h"
 #include "plugin/registry.h"
-#include "result/cpu_power.h"
+#include "result/stored/cpu_power.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::cli {

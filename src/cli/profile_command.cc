@@ -12,7 +12,7 @@
 #include "config/option_table.h"
 #include "config/plan.h"
 #include "report/traces.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::cli {
 

@@ -15,8 +15,8 @@
 #include "base/foreign_text.h"
 #include "base/units.h"
 #include "monitor/course.h"
-#include "result/noise_rules.h"
-#include "result/regraded_ratios.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/regraded_ratios.h"
 #include "result/stored_steps.h"
 
 namespace paceline::cli {

@@ -24,7 +24,7 @@
 #include "report/bottlenecks.h"
 #include "report/format_table.h"
 #include "report/junit.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 #include "run/collective/nccl_tests_variables.h"
 
 namespace paceline::cli {

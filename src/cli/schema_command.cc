@@ -22,7 +22,7 @@
 #include "config/option_table.h"
 #include "config/schema.h"
 #include "result/metric_table.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

@@ -27,7 +27,7 @@
 #include "host/gpu_links.h"
 #include "host/host_checks.h"
 #include "report/text_layout.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::cli {
 namespace {

@@ -29,7 +29,7 @@ Coordinates coordinates_of(const Case& item) {
 }
 
 // The baseline that the plan names; else the first engine and the first precision, and for training the first
-// DDP options. Scaling over ranks has its own base (result/training_scaling.h).
+// DDP options. Scaling over ranks has its own base (result/judged/training_scaling.h).
 Coordinates baseline_of(const Workload& workload) {
   Coordinates at;
   for (const auto& [name, values] : workload.settings.all())

@@ -7,7 +7,7 @@
 
 #include "host/cpu_times.h"
 #include "host/system_files.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // Counts what disturbed this process between two moments (methodology: noise diagnostics).
 namespace paceline::host {

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "host/affinity.h"
 #include "host/cgroup.h"
-#include "result/device_slowdown.h"
+#include "result/stored/device_slowdown.h"
 
 namespace paceline::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "host/noise.h"
 #include "host/nvml.h"
-#include "result/rank_evidence.h"
+#include "result/stored/rank_evidence.h"
 
 // Counts what disturbs one rank between two moments: on its threads, and on the CPUs that it may use.
 namespace paceline::host {

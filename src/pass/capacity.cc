@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/units.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "result/load.h"
+#include "result/stored/load.h"
 
 // Searches the highest rate of arrivals that holds a latency objective (methodology: load scenarios).
 namespace paceline::pass {

@@ -6,7 +6,7 @@
 #include "base/bounded_json.h"
 #include "pass/record_type.h"
 #include "pass/report.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::pass {
 namespace {

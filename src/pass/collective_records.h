@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "result/collective.h"
-#include "result/collective_times.h"
+#include "result/stored/collective.h"
+#include "result/stored/collective_times.h"
 
 // Records of a sweep of collectives.
 namespace paceline::pass {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "pass/pass.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 namespace paceline::pass {
 

@@ -2,7 +2,7 @@
 // Records of passes that prepare inference, check it, or profile its layers.
 #include "pass/record_type.h"
 #include "pass/records.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::result {
 

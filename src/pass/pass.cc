@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "pass/train_fields.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::result {
 template <>

@@ -13,7 +13,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "pass/record_type.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::pass {
 

@@ -2,7 +2,7 @@
 // Records of ranks that train, and of one that is profiled.
 #include "pass/record_type.h"
 #include "pass/records.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::result {
 PACELINE_FIELDS(StepFileMark, bytes, crc32);

@@ -40,7 +40,7 @@ struct WorkerRequest {
   Front front{};           // of the worker; of a pass by ranks, of rank 0 alone
 };
 
-// ok, or why not: a code of result/reasons.h, and words that a person understands.
+// ok, or why not: a code of result/judged/reasons.h, and words that a person understands.
 struct WorkerOutcome {
   pass::PassReport report;
   bool ok = false;

@@ -6,7 +6,7 @@
 
 #include "analysis/bottlenecks.h"
 #include "analysis/self_test.h"
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 namespace paceline::report {
 

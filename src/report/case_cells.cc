@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/section.h"
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
+#include "result/judged/reference.h"
 #include "result/metric_table.h"
-#include "result/reference.h"
 
 namespace paceline::report {
 namespace {

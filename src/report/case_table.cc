@@ -11,11 +11,11 @@
 #include "report/case_cells.h"
 #include "report/html_parts.h"
 #include "report/text_layout.h"
+#include "result/figures/peak_memory.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/reference.h"
 #include "result/metric_table.h"
-#include "result/noise_rules.h"
-#include "result/peak_memory.h"
-#include "result/reference.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/subjects.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "report/chart/plots.h"
 #include "report/subjects.h"
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 
 namespace paceline::report {
 namespace {

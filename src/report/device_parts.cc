@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/subjects.h"
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
 
 namespace paceline::report {
 namespace {

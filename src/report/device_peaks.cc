@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shows what devices do at best: measured, and of GPUs by their datasheets.
-#include "result/device_peaks.h"
+#include "result/stored/device_peaks.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include "report/format_table.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
 
 namespace paceline::report {
 namespace {

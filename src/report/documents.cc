@@ -8,10 +8,10 @@
 #include "report/case_cells.h"
 #include "report/format_table.h"
 #include "result/csv_cell.h"
+#include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
-#include "result/noise_rules.h"
-#include "result/result_json.h"
 #include "result/run_directory.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::report {
 namespace {

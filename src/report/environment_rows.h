@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 
 namespace paceline::report {
 

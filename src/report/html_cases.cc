@@ -15,8 +15,8 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
-#include "result/device_figures.h"
-#include "result/verdicts.h"
+#include "result/figures/device_figures.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {

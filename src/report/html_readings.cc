@@ -10,7 +10,7 @@
 #include "report/chart/plots.h"
 #include "report/html_parts.h"
 #include "report/roofline.h"
-#include "result/peak_memory.h"
+#include "result/figures/peak_memory.h"
 
 namespace paceline::report {
 namespace {

@@ -11,8 +11,8 @@
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
+#include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
-#include "result/noise_rules.h"
 
 namespace paceline::report {
 namespace {

@@ -10,7 +10,7 @@
 #include "analysis/gates.h"
 #include "base/text.h"
 #include "report/escape.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {

@@ -17,7 +17,7 @@
 #include "report/escape.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "result/verdicts.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {

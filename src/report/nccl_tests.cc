@@ -8,7 +8,7 @@
 #include "analysis/case_query.h"
 #include "base/display_text.h"
 #include "base/text.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::report {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shows how long pictures took to become inputs: decoding, resizing, normalising.
-#include "result/picture_parts.h"
+#include "result/figures/picture_parts.h"
 
 #include <fmt/format.h>
 

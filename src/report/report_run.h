@@ -8,8 +8,8 @@
 #include "analysis/what_if.h"
 #include "report/machine_course.h"
 #include "report/step_view.h"
-#include "result/run_result.h"
-#include "result/samples.h"
+#include "result/stored/run_result.h"
+#include "result/stored/samples.h"
 
 namespace paceline::report {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/roofline.h"
 
-#include "result/device_peaks.h"
+#include "result/stored/device_peaks.h"
 
 namespace paceline::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 namespace paceline::report {
 

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/subjects.h"
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 
 namespace paceline::report {
 namespace {

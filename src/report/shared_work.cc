@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shows how throughput scales over GPUs or processes that share one queue, and what each of them did.
-#include "result/shared_work.h"
+#include "result/judged/shared_work.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "report/chart/plots.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::report {
 namespace {

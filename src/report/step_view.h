@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "result/step_account.h"
+#include "result/figures/step_account.h"
 
 // What pictures of a training case show of its steps and ranks, reduced to a size that does not grow with
 // them.

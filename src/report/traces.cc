@@ -10,7 +10,7 @@
 #include "report/bottlenecks.h"
 #include "report/case_cells.h"
 #include "result/archive.h"
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::analysis::traces {
 PACELINE_FIELDS(RankRow, rank, file, host, step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns,

@@ -13,7 +13,7 @@
 #include "report/case_cells.h"
 #include "report/chart/plots.h"
 #include "report/subjects.h"
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::report {
 namespace {

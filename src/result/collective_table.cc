@@ -7,7 +7,7 @@
 
 #include "base/collective.h"
 #include "result/csv_cell.h"
-#include "result/noise_rules.h"
+#include "result/judged/noise_rules.h"
 
 namespace paceline::result {
 namespace {

@@ -9,12 +9,12 @@
 #include <set>
 
 #include "base/text.h"
-#include "result/device_figures.h"
-#include "result/peak_memory.h"
-#include "result/picture_parts.h"
-#include "result/shared_work.h"
-#include "result/summarize.h"
-#include "result/training_scaling.h"
+#include "result/figures/device_figures.h"
+#include "result/figures/peak_memory.h"
+#include "result/figures/picture_parts.h"
+#include "result/figures/summarize.h"
+#include "result/judged/shared_work.h"
+#include "result/judged/training_scaling.h"
 #include "stats/interval.h"
 
 namespace paceline::result {

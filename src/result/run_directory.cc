@@ -16,15 +16,15 @@
 #include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
-#include "result/case_fields.h"
 #include "result/collective_table.h"
 #include "result/csv_cell.h"
+#include "result/figures/summarize.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/reference.h"
+#include "result/judged/training_scaling.h"
 #include "result/metric_table.h"
-#include "result/noise_rules.h"
-#include "result/reference.h"
-#include "result/result_json.h"
-#include "result/summarize.h"
-#include "result/training_scaling.h"
+#include "result/stored/case_fields.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::result {
 namespace fs = std::filesystem;

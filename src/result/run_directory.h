@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/handle.h"
-#include "result/run_result.h"
-#include "result/samples.h"
+#include "result/stored/run_result.h"
+#include "result/stored/samples.h"
 
 // The layout of a run on disk: docs/results.md. Every file is replaced atomically.
 namespace paceline::result {

@@ -7,8 +7,8 @@
 
 #include "base/foreign_text.h"
 #include "base/reading.h"
-#include "result/result_json.h"
-#include "result/step_file.h"
+#include "result/stored/result_json.h"
+#include "result/stored/step_file.h"
 
 namespace paceline::result {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "result/rank_steps.h"
 #include "result/run_directory.h"
+#include "result/stored/rank_steps.h"
 
 namespace paceline::result {
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/scratch_folder.h"
-#include "result/noise_rules.h"
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
+#include "result/judged/noise_rules.h"
 #include "run/case/idle_power.h"
 #include "run/case/model_identity.h"
 #include "run/case/result_keeper.h"

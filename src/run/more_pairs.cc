@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "result/noise_rules.h"
-#include "result/pair_ratio.h"
+#include "result/figures/pair_ratio.h"
+#include "result/judged/noise_rules.h"
 
 namespace paceline::run {
 namespace {

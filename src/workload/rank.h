@@ -11,7 +11,7 @@
 #include "cluster/meeting.h"
 #include "pass/pass.h"
 #include "plugin/registry.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/timed_repetition.h"
 
 namespace paceline::workload {

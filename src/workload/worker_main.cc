@@ -17,7 +17,7 @@
 #include "base/reading.h"
 #include "cluster/peer_failure.h"
 #include "host/memory_budget.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "workload/inference/instances.h"
 #include "workload/run_pass.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace {
 

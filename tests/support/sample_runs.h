@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "result/run_result.h"
-#include "result/samples.h"
+#include "result/stored/run_result.h"
+#include "result/stored/samples.h"
 
 // Deterministic runs for tests of findings and reports: invented figures, no measurement.
 namespace paceline::testing {

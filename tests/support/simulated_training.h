@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "result/rank_steps.h"
-#include "result/step_account.h"
+#include "result/figures/step_account.h"
+#include "result/stored/rank_steps.h"
 
 // A simulator of data-parallel training with known truth: ranks, buckets, a link, jitter, and whatever makes
 // a rank late. All-reduces run one after the other, each from when the last rank has launched it.

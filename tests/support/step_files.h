@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "result/step_file.h"
+#include "result/stored/step_file.h"
 
 namespace paceline::testing {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "result/aligned_steps.h"
-#include "result/run_result.h"
-#include "result/summarize.h"
-#include "result/summarize_training.h"
-#include "result/training_scaling.h"
+#include "result/figures/aligned_steps.h"
+#include "result/figures/summarize.h"
+#include "result/figures/summarize_training.h"
+#include "result/judged/training_scaling.h"
+#include "result/stored/run_result.h"
 
 // A deterministic run of a scaling plan for tests of findings and reports: invented steps, real statistics.
 namespace paceline::testing {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "result/rank_steps.h"
+#include "result/stored/rank_steps.h"
 
 // Tables of ranks from the own time of each in each step: an all-reduce of 5 ms ends on all ranks together in
 // the steps that exchange gradients, and 1 ms passes between steps.

@@ -12,8 +12,8 @@ import sys
 # Heading of CHANGELOG.md, the beginning of a table row there, and the source that has the number.
 NUMBERS = (
     ("Plug-in ABI", "| {} |", "src/plugin/plugin.h", r"kAbiVersion = (\d+);"),
-    ("Stored results", "| {} |", "src/result/case_result.h", r'kSchemaVersion = "([\d.]+)";'),
-    ("Other stored files", "| step file (`*.steps.bin`) | {} |", "src/result/step_file.cc", r"kStepVersion = (\d+);"),
+    ("Stored results", "| {} |", "src/result/stored/case_result.h", r'kSchemaVersion = "([\d.]+)";'),
+    ("Other stored files", "| step file (`*.steps.bin`) | {} |", "src/result/stored/step_file.cc", r"kStepVersion = (\d+);"),
     ("Other stored files", "| checkpoint (`meta.json`) | {} |", "src/workload/training/checkpoints.h", r'kCheckpointSchema = "([\d.]+)";'),
     ("Other stored files", "| saved state of training (`rank<k>.ckpt`) | {} |", "plugins/torch/training/saved_state.cc", r"kFormat = (\d+);"),
     ("Other stored files", "| calibration (`--calib-cache`) | {} |", "src/onnx/calibration.cc", r"kVersion = (\d+);"),

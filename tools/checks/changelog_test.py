@@ -32,8 +32,8 @@ class ChangelogTest(made_up_tree.TreeTest):
         "docs/getting-started.md": "pip install paceline-0.2.0-py3-none-any.whl",
         "scripts/bundle/conda/recipe.yaml": 'context:\n  version: "0.2.0"\n',
         "src/plugin/plugin.h": "constexpr int kAbiVersion = 2;",
-        "src/result/case_result.h": 'const char* kSchemaVersion = "1.3";',
-        "src/result/step_file.cc": "int kStepVersion = 1;",
+        "src/result/stored/case_result.h": 'const char* kSchemaVersion = "1.3";',
+        "src/result/stored/step_file.cc": "int kStepVersion = 1;",
         "src/workload/training/checkpoints.h": 'kCheckpointSchema = "1.0";',
         "plugins/torch/training/saved_state.cc": "kFormat = 1;",
         "src/onnx/calibration.cc": "kVersion = 1;",
@@ -49,7 +49,7 @@ class ChangelogTest(made_up_tree.TreeTest):
         self.expect("no row '| 3 |' below 'Plug-in ABI'", "src/plugin/plugin.h", "kAbiVersion = 3;")
 
     def test_a_format_that_nobody_is_told_of(self):
-        self.expect("no row '| 1.4 |' below 'Stored results'", "src/result/case_result.h", 'kSchemaVersion = "1.4";')
+        self.expect("no row '| 1.4 |' below 'Stored results'", "src/result/stored/case_result.h", 'kSchemaVersion = "1.4";')
 
     def test_a_row_below_another_heading(self):
         self.expect("no row '| 2 |' below 'Plug-in ABI'", "CHANGELOG.md", LOG.replace("| 2 | today |\n", "") + "| 2 | today |\n")

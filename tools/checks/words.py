@@ -17,9 +17,9 @@ HEADERS = {
     "src/base/scenario.h": "ask traits_of(Scenario)",
     "src/base/workload_kind.h": "compare WorkloadKind, or ask its traits",
     "src/base/device.h": "ask parse_device, is_cpu or is_cuda",
-    "src/result/verdicts.h": "use the constants of result/verdicts.h",
-    "src/result/rank_evidence.h": "use the constants of late_cause",
-    "src/result/training.h": "use the constants of loss_part",
+    "src/result/stored/verdicts.h": "use the constants of result/stored/verdicts.h",
+    "src/result/stored/rank_evidence.h": "use the constants of late_cause",
+    "src/result/stored/training.h": "use the constants of loss_part",
 }
 READERS = {
     "src/plugin/registry.cc",  # manifests of plug-ins

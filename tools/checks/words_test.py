@@ -14,7 +14,7 @@ class WordsTest(made_up_tree.TreeTest):
         "src/base/scenario.h": '{.scenario = Scenario::kServer, .name = "server"},  // "schedule"\n',
         "src/base/workload_kind.h": '{WorkloadKind::kTraining, "training", "train"}\n',
         "src/base/device.h": '#include "base/tensor.h"\nreturn kind == kCpu ? "cpu" : "cuda";\n',
-        "src/result/verdicts.h": 'inline constexpr std::string_view kMet = "met";\n',
+        "src/result/stored/verdicts.h": 'inline constexpr std::string_view kMet = "met";\n',
         "src/plugin/registry.cc": 'if (word == "cuda") return;\n',  # reads manifests
         CASES: 'if (axis == "schedule" || command == "train" || axis == "base") return "server";  // not == "met"\n',
     }

@@ -16,9 +16,9 @@
 #include "analysis/trained_cases.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "result/late_rank.h"
-#include "result/step_account.h"
-#include "result/summarize_training.h"
+#include "result/figures/late_rank.h"
+#include "result/figures/step_account.h"
+#include "result/figures/summarize_training.h"
 #include "stats/quantile.h"
 
 namespace paceline::analysis::traces {

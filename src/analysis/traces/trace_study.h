@@ -10,7 +10,7 @@
 #include "analysis/bottlenecks.h"
 #include "analysis/traces/rank_trace.h"
 #include "analysis/traces/trace_rows.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // What the traces of a training job say, one trace per rank (ranks: traces of other programs).
 namespace paceline::analysis::traces {

@@ -5,8 +5,8 @@
 
 #include "analysis/traces/exchanges.h"
 #include "analysis/traces/rank_trace.h"
-#include "result/rank_steps.h"
-#include "result/step_account.h"
+#include "result/figures/step_account.h"
+#include "result/stored/rank_steps.h"
 
 namespace paceline::analysis::traces {
 

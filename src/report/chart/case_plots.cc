@@ -12,7 +12,7 @@
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
 #include "report/html_parts.h"
-#include "result/peak_memory.h"
+#include "result/figures/peak_memory.h"
 
 namespace paceline::report {
 namespace {

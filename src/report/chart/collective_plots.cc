@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "report/chart/plot_parts.h"
 #include "report/chart/ticks.h"
-#include "result/summarize_collective.h"
+#include "result/figures/summarize_collective.h"
 
 namespace paceline::report {
 namespace {

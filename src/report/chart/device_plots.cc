@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "report/chart/plot_parts.h"
 #include "report/decimate.h"
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 
 namespace paceline::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/chart/plots.h"
-#include "result/estimate.h"
+#include "result/stored/estimate.h"
 
 // What several charts have alike: bars of cases, names of series, words of intervals.
 namespace paceline::report {

@@ -14,8 +14,8 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
-#include "result/shared_work.h"
-#include "result/training_scaling.h"
+#include "result/judged/shared_work.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::report {
 namespace {

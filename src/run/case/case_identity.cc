@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
 #include "run/case/case_settings.h"
 #include "run/case/kind_rules.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/plan.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // What a case is before anything ran. Pure.
 namespace paceline::run {

@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "base/file.h"
-#include "result/device_figures.h"
-#include "result/noise_rules.h"
-#include "result/reasons.h"
-#include "result/reference.h"
-#include "result/summarize.h"
-#include "result/summarize_load.h"
+#include "result/figures/device_figures.h"
+#include "result/figures/summarize.h"
+#include "result/figures/summarize_load.h"
+#include "result/judged/noise_rules.h"
+#include "result/judged/reasons.h"
+#include "result/judged/reference.h"
 #include "run/case/case_identity.h"
 #include "run/case/kind_rules.h"
 

@@ -11,8 +11,8 @@
 #include "config/plan.h"
 #include "pass/report.h"
 #include "process/worker.h"
-#include "result/case_result.h"
-#include "result/samples.h"
+#include "result/stored/case_result.h"
+#include "result/stored/samples.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::run {

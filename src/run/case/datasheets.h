@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "result/device_peaks.h"
+#include "result/stored/device_peaks.h"
 
 namespace paceline::run {
 

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "host/gpu_locality.h"
-#include "result/case_fields.h"
-#include "result/peak_memory.h"
-#include "result/summarize.h"
+#include "result/figures/peak_memory.h"
+#include "result/figures/summarize.h"
+#include "result/stored/case_fields.h"
 #include "run/case/case_settings.h"
 #include "run/case/peak_cache.h"
 

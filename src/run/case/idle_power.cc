@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
-#include "result/case_fields.h"
-#include "result/result_json.h"
+#include "result/stored/case_fields.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::run {
 namespace {

@@ -12,8 +12,8 @@
 #include "config/plan.h"
 #include "config/vocabulary.h"
 #include "pass/records.h"
-#include "result/case_result.h"
-#include "result/samples.h"
+#include "result/stored/case_result.h"
+#include "result/stored/samples.h"
 #include "run/case/case_time.h"
 #include "run/case/plugin_choice.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pass/records.h"
-#include "result/run_result.h"
+#include "result/stored/run_result.h"
 #include "run/case/phase_times.h"
 
 namespace paceline::run {

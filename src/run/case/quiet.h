@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "config/plan.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "run/case/observer.h"
 
 namespace paceline::run {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::run {
 namespace {

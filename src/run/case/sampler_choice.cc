@@ -4,8 +4,8 @@
 #include <map>
 
 #include "config/declared_options.h"
-#include "result/cpu_power.h"
-#include "result/device_state.h"
+#include "result/stored/cpu_power.h"
+#include "result/stored/device_state.h"
 
 namespace paceline::run {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/units.h"
 #include "config/vocabulary.h"
-#include "result/peak_memory.h"
-#include "result/summarize.h"
+#include "result/figures/peak_memory.h"
+#include "result/figures/summarize.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak_probes.h"
 

@@ -13,7 +13,7 @@
 #include "config/vocabulary.h"
 #include "onnx/model_file.h"
 #include "pass/sensitivity.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "run/inference/built_files.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/model_files.h"

@@ -20,7 +20,7 @@
 #include "onnx/model_file.h"
 #include "process/tool_process.h"
 #include "process/worker.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "run/inference/python_programs.h"
 
 namespace paceline::run {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "run/case/model_parts.h"
 
 namespace paceline::run {

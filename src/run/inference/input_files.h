@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "process/worker.h"
-#include "result/picture_parts.h"
-#include "result/reasons.h"
+#include "result/figures/picture_parts.h"
+#include "result/judged/reasons.h"
 
 // Inputs and expected outputs as files, made in a worker: no tensor is ever in the coordinator's memory.
 namespace paceline::run {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "run/case/short_hash.h"
 
 namespace paceline::run {

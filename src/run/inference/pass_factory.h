@@ -2,7 +2,7 @@
 #pragma once
 #include "config/plan.h"
 #include "pass/pass.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // From the settings of a case to what a worker needs. Pure but for the shapes it looks up.
 namespace paceline::run {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "result/device_peaks.h"
 #include "result/maybe.h"
+#include "result/stored/device_peaks.h"
 
 namespace paceline::run {
 

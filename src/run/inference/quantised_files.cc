@@ -23,7 +23,7 @@
 #include "onnx/placement.h"
 #include "pass/input_layout.h"
 #include "process/worker.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 #include "run/case/short_hash.h"
 #include "run/inference/input_files.h"
 #include "run/inference/input_requests.h"

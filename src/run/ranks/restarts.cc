@@ -9,7 +9,7 @@
 #include "base/fault.h"
 #include "pass/records.h"
 #include "process/kept_records.h"
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 
 namespace paceline::run {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "config/plan.h"
 #include "pass/pass.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // From the settings of a training case to what its ranks need. Pure.
 namespace paceline::run {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 #include "run/case/case_identity.h"
 #include "run/case/gpu_peaks.h"
 #include "run/ranks/launch.h"

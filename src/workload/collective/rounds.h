@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plugin/communicator.h"
-#include "result/collective_times.h"
+#include "result/stored/collective_times.h"
 #include "stats/rounds.h"
 #include "workload/rank.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <span>
 
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/inference/compared_rows.h"
 
 // Computes how far outputs are from a reference: figures, no judgement (accuracy_gate.h). Formulas and

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "stats/proportion.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/output_errors.h"

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "pass/accuracy_spec.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/inference/compared_outputs.h"
 #include "workload/inference/compared_rows.h"
 

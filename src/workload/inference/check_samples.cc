@@ -21,7 +21,7 @@
 #include "base/npy.h"
 #include "base/tensor.h"
 #include "pass/input_layout.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/compared_rows.h"

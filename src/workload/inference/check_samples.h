@@ -8,7 +8,7 @@
 
 #include "pass/pass.h"
 #include "plugin/engine.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/inference/compared_outputs.h"
 #include "workload/inference/pass_parts.h"
 

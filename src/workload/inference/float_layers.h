@@ -5,7 +5,7 @@
 
 #include "onnx/proto.h"
 #include "plugin/engine.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 // Convolutions and matrix products that did not run in the precision asked for, and why.
 namespace paceline::workload {

@@ -18,7 +18,7 @@
 #include "base/half.h"
 #include "base/units.h"
 #include "pass/input_layout.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "stats/quantile.h"
 #include "workload/inference/unseen_inputs.h"
 

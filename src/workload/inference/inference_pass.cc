@@ -20,7 +20,7 @@
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
 #include "pass/derived_spec.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
 #include "workload/inference/feedback.h"

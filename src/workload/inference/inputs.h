@@ -7,7 +7,7 @@
 
 #include "base/tensor.h"
 #include "pass/input_request.h"
-#include "result/picture_parts.h"
+#include "result/figures/picture_parts.h"
 
 // Makes the inputs of a case as tensors, once; every engine gets the same files.
 namespace paceline::workload {

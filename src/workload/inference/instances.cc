@@ -16,7 +16,7 @@
 #include "measure/shared_queue.h"
 #include "pass/derived_spec.h"
 #include "process/running_worker.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"

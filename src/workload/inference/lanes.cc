@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pass/input_layout.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "workload/inference/fresh_answers.h"
 
 namespace paceline::workload {

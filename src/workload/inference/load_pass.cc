@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "measure/closed_loop.h"
 #include "pass/capacity.h"
-#include "result/summarize_load.h"
+#include "result/figures/summarize_load.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
 #include "workload/timed_repetition.h"

@@ -11,7 +11,7 @@
 
 #include "measure/closed_loop.h"
 #include "measure/open_loop.h"
-#include "result/load.h"
+#include "result/stored/load.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/timed_repetition.h"
 

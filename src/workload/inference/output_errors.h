@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/inference/compared_rows.h"
 #include "workload/inference/output_kind.h"
 

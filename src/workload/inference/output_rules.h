@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "pass/accuracy_spec.h"
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 #include "workload/inference/compared_rows.h"
 
 // Decides which figure counts for an output of a kind, and whether it is within its limit. Rules:

@@ -7,8 +7,8 @@
 
 #include "measure/open_loop.h"
 #include "pass/pass.h"
-#include "result/load.h"
-#include "result/samples.h"
+#include "result/stored/load.h"
+#include "result/stored/samples.h"
 
 // Prepares and closes a server run around its open loop: its length, and its requests as samples.
 namespace paceline::workload {

@@ -12,7 +12,7 @@
 #include "cluster/patient_barrier.h"
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
-#include "result/training.h"
+#include "result/stored/training.h"
 #include "workload/pass_records.h"
 #include "workload/training/checkpoint_writer.h"
 #include "workload/training/data/loader.h"

@@ -4,7 +4,7 @@
 
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
-#include "result/rank_steps.h"
+#include "result/stored/rank_steps.h"
 #include "workload/pass_records.h"
 
 namespace paceline::workload {

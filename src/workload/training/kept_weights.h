@@ -7,7 +7,7 @@
 #include <string>
 
 #include "plugin/trainer.h"
-#include "result/rank_steps.h"
+#include "result/stored/rank_steps.h"
 
 namespace paceline::workload {
 

@@ -9,7 +9,7 @@
 
 #include "base/bounded_json.h"
 #include "base/text.h"
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "stats/quantile.h"
 #include "workload/training/live_words.h"
 

@@ -10,8 +10,8 @@
 
 #include "pass/records.h"
 #include "plugin/rank_group.h"
-#include "result/rank_steps.h"
-#include "result/training.h"
+#include "result/stored/rank_steps.h"
+#include "result/stored/training.h"
 #include "workload/training/rank_observer.h"
 
 namespace paceline::workload {

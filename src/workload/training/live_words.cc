@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "result/training_limits.h"
+#include "result/figures/training_limits.h"
 #include "stats/quantile.h"
 
 namespace paceline::workload {

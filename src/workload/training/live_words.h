@@ -7,8 +7,8 @@
 #include <string>
 
 #include "pass/records.h"
-#include "result/rank_steps.h"
-#include "result/training.h"
+#include "result/stored/rank_steps.h"
+#include "result/stored/training.h"
 
 namespace paceline::workload {
 

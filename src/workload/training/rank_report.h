@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "plugin/rank_group.h"
-#include "result/rank_steps.h"
-#include "result/step_file.h"
-#include "result/training.h"
+#include "result/stored/rank_steps.h"
+#include "result/stored/step_file.h"
+#include "result/stored/training.h"
 #include "workload/training/training_rank.h"
 
 // Writes what a rank tells at the end of a pass.

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "plugin/trainer.h"
-#include "result/step_parts.h"
+#include "result/stored/step_parts.h"
 
 namespace paceline::workload {
 

@@ -10,8 +10,8 @@
 
 #include "pass/pass.h"
 #include "plugin/trainer.h"
-#include "result/case_result.h"
-#include "result/rank_steps.h"
+#include "result/stored/case_result.h"
+#include "result/stored/rank_steps.h"
 #include "workload/rank.h"
 #include "workload/training/data/loader.h"
 #include "workload/training/fault.h"

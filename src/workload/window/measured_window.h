@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "result/case_result.h"
+#include "result/stored/case_result.h"
 
 namespace paceline::workload {
 

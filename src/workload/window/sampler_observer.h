@@ -12,7 +12,7 @@
 
 #include "pass/pass.h"
 #include "plugin/sampler.h"
-#include "result/sampled.h"
+#include "result/stored/sampled.h"
 #include "workload/window/measured_window.h"
 
 namespace paceline::workload {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/finding_table.h"
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 namespace paceline::analysis {

@@ -4,9 +4,9 @@
 
 #include "analysis/case_query.h"
 #include "base/file.h"
-#include "result/device_figures.h"
-#include "result/noise_rules.h"
-#include "result/result_json.h"
+#include "result/figures/device_figures.h"
+#include "result/judged/noise_rules.h"
+#include "result/stored/result_json.h"
 #include "unit/analysis/findings_of.h"
 
 namespace paceline::analysis {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "support/sample_runs.h"
 #include "support/words.h"
 #include "unit/analysis/findings_of.h"

@@ -5,7 +5,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/finding_table.h"
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
 #include "support/sample_runs.h"
 #include "unit/analysis/findings_of.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/findings.h"
-#include "result/shared_work.h"
+#include "result/judged/shared_work.h"
 #include "support/sample_runs.h"
 
 namespace paceline::analysis {

@@ -12,9 +12,9 @@
 #include "analysis/metric_value.h"
 #include "analysis/ratio_verdict.h"
 #include "analysis/verdict.h"
-#include "result/reference.h"
-#include "result/summarize.h"
-#include "result/verdicts.h"
+#include "result/figures/summarize.h"
+#include "result/judged/reference.h"
+#include "result/stored/verdicts.h"
 #include "support/sample_runs.h"
 #include "support/words.h"
 

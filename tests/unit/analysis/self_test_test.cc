@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "analysis/finding_table.h"
-#include "result/step_file.h"
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
+#include "result/stored/step_file.h"
 #include "support/simulated_training.h"
 
 namespace paceline::analysis {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 namespace paceline::analysis {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "result/result_json.h"
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
+#include "result/stored/result_json.h"
 #include "support/simulated_training.h"
 
 namespace paceline::analysis {

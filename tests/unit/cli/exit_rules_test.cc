@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "result/reasons.h"
-#include "result/verdicts.h"
+#include "result/judged/reasons.h"
+#include "result/stored/verdicts.h"
 
 namespace paceline::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "measure/arrivals.h"
 #include "measure/open_loop.h"
-#include "result/summarize_load.h"
+#include "result/figures/summarize_load.h"
 #include "support/fake_clock.h"
 
 namespace paceline::pass {

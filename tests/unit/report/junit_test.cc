@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/gates.h"
-#include "result/reference.h"
+#include "result/judged/reference.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/picture_parts.h"
+#include "result/figures/picture_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include "report/chart_files.h"
 #include "report/roofline.h"
 #include "report/subjects.h"
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
 #include "support/words.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "result/sampled.h"
+#include "result/stored/sampled.h"
 
 #include <gtest/gtest.h>
 
 #include "report/format_table.h"
 #include "report/subjects.h"
 #include "report/text_layout.h"
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {

@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "result/summarize_collective.h"
+#include "result/figures/summarize_collective.h"
 
 namespace paceline::result {
 namespace {

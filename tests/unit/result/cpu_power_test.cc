@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "result/cpu_power.h"
+#include "result/stored/cpu_power.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "result/device_state.h"
 #include "result/metric_table.h"
+#include "result/stored/device_state.h"
 
 namespace paceline::result {
 namespace {

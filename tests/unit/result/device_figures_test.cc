@@ -2,10 +2,10 @@
 // What a result says of the GPU: its memory, and what kept its clock down.
 #include <gtest/gtest.h>
 
-#include "result/device_slowdown.h"
+#include "result/figures/peak_memory.h"
+#include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
-#include "result/noise_rules.h"
-#include "result/peak_memory.h"
+#include "result/stored/device_slowdown.h"
 
 namespace paceline::result {
 namespace {

@@ -2,8 +2,8 @@
 // Grades where the device decides.
 #include <gtest/gtest.h>
 
-#include "result/device_figures.h"
-#include "result/noise_rules.h"
+#include "result/figures/device_figures.h"
+#include "result/judged/noise_rules.h"
 
 namespace paceline::result {
 namespace {

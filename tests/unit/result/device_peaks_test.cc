@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "result/device_peaks.h"
+#include "result/stored/device_peaks.h"
 
 #include <gtest/gtest.h>
 
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::result {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "result/device_state.h"
+#include "result/stored/device_state.h"
 
 #include <gtest/gtest.h>
 
-#include "result/device_figures.h"
+#include "result/figures/device_figures.h"
 #include "result/metric_table.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::result {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "result/late_causes.h"
+#include "result/figures/late_causes.h"
 
 #include <gmock/gmock.h>
 
 #include <functional>
 
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 namespace paceline::result {

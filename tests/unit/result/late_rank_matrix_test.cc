@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 // 2,000 simulated runs: who is late, in which part and why was put in, against what was named.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "result/late_rank.h"
+#include "result/figures/late_rank.h"
 #include "support/late_patterns.h"
 #include "support/uneven_ranks.h"
 

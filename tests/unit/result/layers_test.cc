@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/layers.h"
+#include "result/stored/layers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/noise_rules.h"
+#include "result/judged/noise_rules.h"
 
 #include <gtest/gtest.h>
 

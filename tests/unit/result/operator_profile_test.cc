@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "result/operator_profile.h"
+#include "result/stored/operator_profile.h"
 
 #include <gtest/gtest.h>
 
-#include "result/case_fields.h"
+#include "result/stored/case_fields.h"
 
 namespace paceline::result {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 
 namespace paceline::result {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/pair_ratio.h"
+#include "result/figures/pair_ratio.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "base/random.h"
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
 
 namespace paceline::result {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "result/pairing.h"
+#include "result/figures/pairing.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "result/summarize.h"
-#include "result/training_scaling.h"
+#include "result/figures/summarize.h"
+#include "result/judged/training_scaling.h"
 
 namespace paceline::result {
 namespace {

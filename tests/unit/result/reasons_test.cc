@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/reasons.h"
+#include "result/judged/reasons.h"
 
 #include <gtest/gtest.h>
 

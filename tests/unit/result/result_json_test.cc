@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/sampled.h"
+#include "result/stored/sampled.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::result {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "result/shared_work.h"
+#include "result/judged/shared_work.h"
 
 #include <gtest/gtest.h>
 
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 #include "support/sample_runs.h"
 
 namespace paceline::result {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "result/step_account.h"
+#include "result/figures/step_account.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/error.h"
-#include "result/late_rank.h"
-#include "result/summarize_training.h"
+#include "result/figures/late_rank.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 namespace paceline::result {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/step_file.h"
+#include "result/stored/step_file.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

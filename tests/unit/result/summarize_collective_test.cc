@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/summarize_collective.h"
+#include "result/figures/summarize_collective.h"
 
 #include <gtest/gtest.h>
 

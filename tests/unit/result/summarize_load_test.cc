@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "result/summarize_load.h"
+#include "result/figures/summarize_load.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/random.h"
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
 #include "support/times.h"
 
 namespace paceline::result {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/summarize_rounds.h"
+#include "result/figures/summarize_rounds.h"
 
 #include <gtest/gtest.h>
 

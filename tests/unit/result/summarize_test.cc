@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/summarize.h"
+#include "result/figures/summarize.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "result/aligned_steps.h"
+#include "result/figures/aligned_steps.h"
 #include "result/metric_table.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 #include "support/times.h"
 
 namespace paceline::result {

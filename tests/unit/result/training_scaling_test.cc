@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "result/training_scaling.h"
+#include "result/judged/training_scaling.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "result/figures/summarize.h"
 #include "result/metric_table.h"
-#include "result/summarize.h"
 
 namespace paceline::result {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "config/value.h"
 #include "pass/pass.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 #include "run/collective/collective_factory.h"
 #include "run/inference/input_requests.h"
 #include "run/inference/pass_factory.h"

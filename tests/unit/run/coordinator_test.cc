@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 #include "unit/run/coordinated.h"
 
 namespace paceline::run {

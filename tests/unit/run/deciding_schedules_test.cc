@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "result/pair_ratio.h"
+#include "result/figures/pair_ratio.h"
 #include "run/case/case_run.h"
 #include "run/schedule.h"
 #include "unit/run/coordinated.h"

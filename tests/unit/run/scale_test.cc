@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/scratch_folder.h"
-#include "result/aligned_steps.h"
-#include "result/summarize_training.h"
+#include "result/figures/aligned_steps.h"
+#include "result/figures/summarize_training.h"
 #include "run/coordinator.h"
 #include "support/fake_executor.h"
 #include "support/simulated_training.h"

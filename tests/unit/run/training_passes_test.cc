@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "result/result_json.h"
+#include "result/stored/result_json.h"
 #include "unit/run/coordinated.h"
 
 namespace paceline::run {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "result/summarize_training.h"
+#include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
 
 namespace paceline::workload {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "result/figures/late_pattern.h"
+#include "result/figures/step_account.h"
+#include "result/stored/training.h"
+
+// Which rank the others wait for (methodology: multi-rank aggregation).
+namespace paceline::result {
+
+// With fewer steps no rank is named with certainty: the first exchange has none before it.
+inline constexpr std::int64_t kFewestSteps = kFewestLate + 1;
+
+// The rank that causes more waiting than chance explains: what it costs, where and in which steps it is late.
+// Where chance cannot be ruled out, a rank that clearly causes nearly all waiting is returned with `certain`
+// false. `ranks`: its numbers in the order of the tables. Empty: no single rank is to blame.
+std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
+                                   const std::vector<RankFigures>& ranks);
+
+// Number of steps to record so that counting late exchanges alone leaves no doubt about a suspected rank.
+std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks);
+
+}  // namespace paceline::result

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "result/figures/aligned_steps.h"
+#include "result/stored/training.h"
+
+namespace paceline::result {
+
+// Fills in how training went over every step, untimed ones too: epochs, first and last loss, skipped steps,
+// and the total time. `steps` must not be empty; samples_per_step is that of all ranks.
+void fill_course(Training& t, const std::vector<StepAcross>& steps, std::int64_t samples_per_step);
+
+}  // namespace paceline::result

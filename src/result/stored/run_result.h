@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// One run as plain data: its cases, findings and gates.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "result/stored/case_result.h"
+
+namespace paceline::result {
+
+// A sentence worth reporting, with its evidence. Rows of the finding table: analysis/finding_table.h.
+struct Finding {
+  std::string id;        // e.g. precision_speedup
+  std::string severity;  // insight | advice | warning | problem
+  std::string text;      // one sentence with figures and interval
+  std::string evidence;
+  std::string advice;  // what to do; may be empty
+  std::vector<std::string> case_ids;
+};
+
+// An `expect:` gate and how it was decided on the interval.
+struct GateResult {
+  std::string expression;  // as written
+  std::string case_id;
+  std::string metric;
+  std::string verdict;  // met | missed | cannot_say
+  std::string detail;
+};
+
+struct Suite {
+  std::string version, git_sha, build_type, compiler;
+};
+
+// The outcome of a run in progress; it stays when the run is killed.
+inline constexpr const char* kUnfinished = "unfinished";
+
+// run_summary.json: all cases of one run. outcome: ok | failed | interrupted | unfinished.
+struct RunResult {
+  std::string schema_version = kSchemaVersion;
+  Suite suite;
+  std::string experiment_name;
+  std::string run_id;
+  std::string folder;  // where it is written, for commands in findings; not stored
+  std::string started_utc;
+  std::vector<std::string> resumed_utc;  // when --resume continued it
+  std::string finished_utc;              // empty while running
+  std::string command_line;
+  std::string outcome = kUnfinished;
+  int exit_code = 0;
+  std::vector<CaseResult> cases;
+  std::vector<Finding> findings;
+  std::vector<GateResult> gates;
+  std::vector<std::string> warnings;
+  nlohmann::json environment = nlohmann::json::object();  // environment.json, inlined for reports
+  nlohmann::json unknown = nlohmann::json::object();
+};
+
+}  // namespace paceline::result
