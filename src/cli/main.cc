@@ -8,7 +8,7 @@
 
 #include "cli/command_table.h"
 #include "cli/failure.h"
-#include "cli/stale_junit.h"
+#include "cli/run/stale_junit.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/live_file.h"
+#include "cli/run/live_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

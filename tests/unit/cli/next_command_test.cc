@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/next_command.h"
+#include "cli/run/next_command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `profile --tool` adds to a command line, and what it refuses.
-#include "cli/nsight_run.h"
+#include "cli/profile/nsight_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/nsight_profile.h"
+#include "cli/profile/nsight_profile.h"
 #include "config/flags.h"
 #include "config/option_places.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/progress_view.h"
+#include "cli/run/progress_view.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/time_left.h"
+#include "cli/run/time_left.h"
 
 namespace paceline::cli {
 namespace {

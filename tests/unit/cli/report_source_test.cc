@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report_source.h"
+#include "cli/report/report_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/sweep_tables.h"
+#include "cli/run/sweep_tables.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run/run_output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+
+#include "analysis/bandwidth_gates.h"
+#include "analysis/bottlenecks.h"
+#include "analysis/case_query.h"
+#include "analysis/finding_table.h"
+#include "analysis/gates.h"
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/own_environment.h"
+#include "cli/exit_rules.h"
+#include "cli/overwriting.h"
+#include "cli/report/report_source.h"
+#include "report/bottlenecks.h"
+#include "report/format_table.h"
+#include "report/junit.h"
+#include "result/stored/result_json.h"
+#include "run/collective/nccl_tests_variables.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// A document about the run, in the file that an option names.
+struct FurtherFile {
+  std::string_view option;
+  std::string (*make)(const result::RunResult&, const ExitOptions&);
+};
+constexpr std::array kFurtherFiles{
+    FurtherFile{"junit",
+                [](const result::RunResult& run, const ExitOptions& exit) {
+                  return report::junit_xml(run, {exit.allow_noisy, exit.strict});
+                }},
+    FurtherFile{"nccl_json", [](const result::RunResult& run, const ExitOptions&) {
+                  const report::ReportRun input{run, {}};
+                  return report::find_format("nccl-json").render({&input, 1}, {});
+                }}};
+
+// A gate on a case that Ctrl-C left unmeasured must not cost the report.
+void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
+  run.gates = analysis::accuracy_gates(run);
+  try {
+    for (const auto& gates : {analysis::objective_gates(run),
+                              analysis::bandwidth_gates(run, run::nccl_tests_minimum(own_environment())),
+                              analysis::decide_gates(options.gates, run)})
+      run.gates.insert(run.gates.end(), gates.begin(), gates.end());
+  } catch (const Error& e) {
+    if (!options.exit.interrupted) throw;
+    console.warn(e.what());
+  }
+}
+
+// Files that could not be written are reported once the table has been shown.
+class WriteAttempts {
+ public:
+  void attempt(const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kIo) throw;
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  [[nodiscard]] bool complete() const { return !first_; }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
+void write_report(const result::RunResult& run, const result::RunDirectory& directory) {
+  const auto input = report_run({directory.path(), run}, true);
+  replace_file(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
+}
+
+std::string gates_text(const result::RunResult& run) {
+  std::string text;
+  for (const auto& g : run.gates)
+    text += for_terminal(fmt::format("expect {}: {} ({}; {})", on_one_line(g.expression), g.verdict,
+                                     on_one_line(g.case_id), g.detail)) +
+            "\n";
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string next_text(const result::RunResult& run, const FinishOptions& options) {
+  const bool measured = std::ranges::any_of(run.cases, analysis::is_ok);
+  const auto command = options.next && measured ? options.next(run) : "";
+  return command.empty() ? ""
+                         : for_terminal(fmt::format("To compare engines and precisions:\n  {}\n", command));
+}
+
+// A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.
+void check_communication(const result::RunResult& run) {
+  for (const auto& one : run.cases)
+    if (auto reason = analysis::no_communication(one); !reason.empty())
+      throw Error(ErrorCode::kData, std::move(reason));
+}
+
+ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
+  const auto rows = analysis::judge_self_test(run, run.findings);
+  print(console.text(), for_terminal(report::self_test_text(rows)));
+  return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
+}
+
+// What keeps a file from being written, in words; empty: nothing. Devices and links are left to the writing.
+std::string obstacle_to(const std::string& name) {
+  if (name == "-") return "standard output has the table; name a file, or /dev/stderr";
+  const fs::path file = fs::absolute(name);
+  std::error_code error;
+  const auto target = fs::status(file, error);
+  if (fs::is_directory(target)) return "it is a folder; name a file";
+  if (!fs::status_known(target)) return error.message() + "; name another";
+  if (const auto found = fs::symlink_status(file, error); fs::exists(found) && !fs::is_regular_file(found))
+    return {};
+  fs::create_directories(file.parent_path(), error);
+  if (error) return fmt::format("its folder cannot be made ({}); name another", error.message());
+  return ::access(file.parent_path().c_str(), W_OK) == 0 ? "" : "its folder is not writable; name another";
+}
+
+}  // namespace
+
+ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
+                    const FinishOptions& options) {
+  std::exception_ptr gate_error;
+  run.folder = directory.path().string();
+  run.findings = analysis::find_all(run);
+  try {
+    decide_gates(run, options, console);
+  } catch (const Error&) {
+    gate_error = std::current_exception();  // the results come first, then the error
+  }
+  const ExitCode code = exit_code_of(run, options.exit);
+  run.exit_code = static_cast<int>(code);
+  WriteAttempts files;
+  files.attempt([&] { directory.write_summary(run); });
+  files.attempt([&] { write_report(run, directory); });
+  for (const auto& further : kFurtherFiles)
+    if (options.settings.has(further.option))
+      files.attempt(
+          [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
+  if (console.json) console.result(result::json_text(result::to_json(run)));
+  const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
+  const auto table = "\n" + report::terminal_table(run, terminal) +
+                     (files.complete() ? fmt::format("\nreport  {}\n",
+                                                     on_one_line((directory.path() / "report.html").string()))
+                                       : "") +
+                     gates_text(run) + report::terminal_answer(run, terminal) + next_text(run, options);
+  print(console.text(), table);
+  if (!options.bottlenecks.empty())
+    print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));
+  if (gate_error) std::rethrow_exception(gate_error);
+  files.rethrow();
+  if (options.self_test) return worse(code, tell_self_test(run, console));
+  if (!options.bottlenecks.empty()) check_communication(run);
+  return code;
+}
+
+void check_output_files(const config::FlagSet& flags) {
+  for (const auto& setting : flags.settings) {
+    if (std::ranges::find(kFurtherFiles, setting.name, &FurtherFile::option) == kFurtherFiles.end()) continue;
+    const auto& name = setting.values.front().text;
+    if (const auto why = obstacle_to(name); !why.empty())
+      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, shown_path(name), why));
+    check_overwrites_no_input(flags, setting.name, std::array<fs::path, 1>{name});
+  }
+}
+
+}  // namespace paceline::cli

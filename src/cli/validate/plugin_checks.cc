@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "cli/validate/plugin_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/interrupts.h"
+#include "config/device.h"
+#include "host/accelerators.h"
+#include "plugin/registry.h"
+#include "result/stored/cpu_power.h"
+#include "run/case/plugin_choice.h"
+
+namespace paceline::cli {
+namespace {
+
+using host::CheckResult;
+using host::CheckStatus;
+using Facts = std::vector<host::Fact>;
+
+std::string description_text(const run::PluginDescription& description) {
+  std::string text;
+  for (const auto& [library, version] : description.versions)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
+  text += (text.empty() ? "" : "; ") + plugin::summary_of(description.capabilities);
+  if (description.first_op_ns)
+    text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
+  return text;
+}
+
+constexpr double kTimeoutS = 120;
+constexpr const char* kCudaFix =
+    "where CUDA's libraries are missing, install torch with pip in full and build with "
+    "PACELINE_TORCH_ROOT=<its torch folder>";
+constexpr const char* kGpuFix =
+    "nvidia-smi must list the GPU; the rows above on GPUs, and dmesg, show why it cannot compute";
+
+bool all_on(const plugin::Manifest& manifest, const char* device) {
+  return std::all_of(manifest.capabilities.begin(), manifest.capabilities.end(),
+                     [&](const auto& one) { return one.device == device; });
+}
+
+bool brings(const plugin::Manifest& manifest, plugin::Role role) {
+  return !plugin::names_of(manifest.capabilities, role).empty();
+}
+
+// None of its engines runs on the CPU, or it has none. The CPUs' own meter has a check of the host.
+bool needs_a_gpu(const plugin::Manifest& manifest) {
+  const auto samplers = plugin::names_of(manifest.capabilities, plugin::Role::kSampler);
+  return std::ranges::find(samplers, result::kCpuSampler) == samplers.end() &&
+         std::ranges::none_of(plugin::names_of(manifest.capabilities, plugin::Role::kEngine),
+                              [](const auto& engine) { return config::runs_on_cpu(engine, Device{}); });
+}
+
+// What a plug-in is needed for, by what it brings.
+std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
+  std::vector<host::Purpose> purposes;
+  if (brings(manifest, plugin::Role::kTrainer)) purposes.push_back(host::Purpose::kMultiRankTraining);
+  if (brings(manifest, plugin::Role::kEngine)) purposes.push_back(host::Purpose::kInference);
+  return purposes;
+}
+
+// A library that two plug-ins bring in two versions has a second name.
+void add_libraries(const plugin::Manifest& manifest, const run::PluginDescription& found, Facts& facts) {
+  for (const auto& [library, version] : found.versions) {
+    auto name = "library " + library;
+    const auto known = std::ranges::find(facts, name, &host::Fact::name);
+    if (known != facts.end() && known->value == version) continue;
+    if (known != facts.end()) name += " of plug-in " + manifest.name;
+    facts.push_back({name, version, {}});
+  }
+}
+
+// Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device is
+// not at fault; one that shows a device on which nothing runs is. `state` becomes what machines are compared
+// by.
+CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state, Facts& facts) {
+  state = "not built";
+  const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
+  const host::SystemFiles files;
+  const auto absent = on_cuda ? host::no_visible_device_reason(files) : "";
+  if (!manifest.not_built_because.empty()) {
+    const bool idles = manifest.lacks_library && on_cuda && absent.empty();  // a GPU that could be used
+    return {idles ? CheckStatus::kWarn : CheckStatus::kSkip, plugin::absence(manifest), manifest.fix};
+  }
+  state = "not loaded";
+  if (!absent.empty()) return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  try {
+    const auto found =
+        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
+    const auto text = description_text(found);
+    state = "loaded";
+    add_libraries(manifest, found, facts);
+    if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
+      return {CheckStatus::kFail, fmt::format("loaded, but {}", found.first_op_ns.reason()), kGpuFix};
+    if (on_any && needs_a_gpu(manifest) && !host::no_nvidia_device_reason(files).empty())
+      return brings(manifest, plugin::Role::kSampler)
+                 ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
+                 : CheckResult{CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
+    return {CheckStatus::kPass, text, {}};
+  } catch (const Error& e) {
+    if (!on_cuda && !on_any) throw;
+    return on_cuda ? CheckResult{CheckStatus::kFail, e.what(), kCudaFix}
+                   : CheckResult{CheckStatus::kWarn, e.what(), {}};
+  }
+}
+
+// The same. What throws cannot be loaded.
+CheckResult check_and_note(const plugin::Manifest& manifest, Facts& facts) {
+  const auto place = facts.size();
+  facts.push_back({"plug-in " + manifest.name, "cannot be loaded", {}});
+  nlohmann::json state;
+  auto result = check_plugin(manifest, state, facts);
+  facts[place].value = state;
+  return result;
+}
+
+}  // namespace
+
+std::vector<host::Check> plugin_checks(Facts& facts) {
+  std::vector<host::Check> checks;
+  const auto manifests = plugin::read_manifests(plugin::plugin_dir());
+  for (const auto& manifest : manifests)
+    checks.push_back({"plug-in " + manifest.name, purposes_of(manifest),
+                      [manifest, &facts] { return check_and_note(manifest, facts); }});
+  if (manifests.empty())
+    checks.push_back({"plug-ins", {host::Purpose::kInference, host::Purpose::kMultiRankTraining}, [] {
+                        return CheckResult{CheckStatus::kFail,
+                                           fmt::format("none found in {}", plugin::plugin_dir().string()),
+                                           "reinstall paceline"};
+                      }});
+  return checks;
+}
+
+}  // namespace paceline::cli

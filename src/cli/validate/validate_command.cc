@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The command `validate`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+
+#include "base/display_text.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "cli/command_table.h"
+#include "cli/duration.h"
+#include "cli/interrupts.h"
+#include "cli/overwriting.h"
+#include "cli/validate/fleet.h"
+#include "cli/validate/machine_load.h"
+#include "cli/validate/plugin_checks.h"
+#include "cli/validate/round_trip.h"
+#include "cli/validate/software_checks.h"
+#include "cli/version.h"
+#include "cluster/roll_call.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "host/differences.h"
+#include "host/environment.h"
+#include "host/gpu_links.h"
+#include "host/host_checks.h"
+#include "report/text_layout.h"
+#include "result/stored/result_json.h"
+
+namespace paceline::cli {
+namespace {
+
+using host::CheckStatus;
+
+std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
+  std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status),
+                                 report::pad_right(row.name, name_width), row.result.text);
+  return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
+}
+
+void print_rows(const std::vector<host::CheckedRow>& rows, const Console& console) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.name.size());
+  for (const auto& row : rows)
+    if (!console.quiet || row.result.status == CheckStatus::kFail)
+      print(console.text(), for_terminal(row_text(row, width)) + "\n");
+  print(console.text(), host::verdict_line(rows) + "\n");
+}
+
+host::Machine this_machine(const Context& context, std::vector<host::Fact> found) {
+  host::Machine machine{suite().version,
+                        cluster::host_name(),
+                        format_utc(std::time(nullptr)),
+                        host::facts_of(host::capture_environment(context.command_line)),
+                        {}};
+  machine.facts.insert(machine.facts.begin(), host::Fact{"Paceline", suite().version, {}});
+  std::ranges::move(found, std::back_inserter(machine.facts));
+  machine.facts.push_back(host::gpu_links_fact());
+  return machine;
+}
+
+}  // namespace
+
+ExitCode validate_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kValidate);
+  const auto options = config::command_settings(flags);
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                       options.flag("no_color"));
+  const std::string save = options.has("save") ? options.text("save") : "";
+  const std::string expect = options.has("expect_machine") ? options.text("expect_machine") : "";
+  if (!save.empty()) check_overwrites_no_input(flags, "save", {{save}});
+  const double load_s = options.has("load") ? seconds_of("--load", options.text("load")) : 0;
+  if (options.has("hosts")) return validate_fleet(options, console);
+  const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
+  const InterruptGuard guard;
+  std::vector<host::Fact> plugins;
+  auto checks = host::host_checks({});
+  std::ranges::move(plugin_checks(plugins), std::back_inserter(checks));
+  std::ranges::move(software_checks(plugins), std::back_inserter(checks));
+  auto rows = host::run_checks(checks);
+  auto machine = this_machine(context, std::move(plugins));
+  if (load_s > 0) {
+    auto load = load_machine(load_s, expected ? expected->load : std::vector<host::LoadFigure>());
+    machine.load = std::move(load.figures);
+    machine.load_disturbed = load.disturbed;
+    std::ranges::move(load.rows, std::back_inserter(rows));
+    rows.push_back(round_trip());
+  }
+  const auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
+  if (expected) std::ranges::move(host::rows_of(differences, expect), std::back_inserter(rows));
+  if (InterruptGuard::flag()) {
+    print(stderr, "paceline: interrupted: the checks were not finished, and nothing is reported or saved\n");
+    return ExitCode::kInterrupted;
+  }
+  print_rows(rows, console);
+  if (!save.empty()) write_file_atomic(save, result::json_text(host::to_json(machine)));
+  if (console.json) {
+    auto json = host::checks_to_json(rows);
+    json["machine"] = host::to_json(machine);
+    if (expected) json["differences"] = host::to_json(differences);
+    console.result(result::json_text(json));
+  }
+  return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;
+}
+
+}  // namespace paceline::cli
