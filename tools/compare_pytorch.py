@@ -28,7 +28,7 @@ from process_pairs import RANKS, interleave, ratio
 from pytorch_side import COPIES, PRECISIONS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# keep: what host/heap.cc sets.
+# keep: what host/machine/heap.cc sets.
 HEAPS = {"keep": {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)},
          "default": {"PACELINE_HEAP": "default"}}
 DEVICE = re.compile(r"cpu|cuda(:(0|[1-9][0-9]*))?")

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
-#include "host/nvml.h"
+#include "host/machine/nvml.h"
 #include "monitor/source.h"
 #include "plugin/registry.h"
 

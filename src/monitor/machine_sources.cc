@@ -8,7 +8,7 @@
 
 #include "base/rapl.h"
 #include "base/text.h"
-#include "host/memory.h"
+#include "host/machine/memory.h"
 #include "monitor/source.h"
 
 namespace paceline::monitor {

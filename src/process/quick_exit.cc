@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "host/instruments.h"
+#include "host/noise/instruments.h"
 
 // They are there where this program was built with a sanitizer, for coverage or for gprof.
 // NOLINTBEGIN(bugprone-reserved-identifier)

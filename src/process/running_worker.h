@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/handle.h"
-#include "host/oom.h"
+#include "host/machine/oom.h"
 #include "pass/pass.h"
 #include "process/record_reader.h"
 #include "process/spawn.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/plan.h"
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::run {

@@ -5,7 +5,7 @@
 
 #include "base/device.h"
 #include "cluster/peer_failure.h"
-#include "host/heap.h"
+#include "host/machine/heap.h"
 
 namespace paceline::workload {
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/foreign_text.h"
 #include "base/reading.h"
-#include "host/memory_budget.h"
+#include "host/machine/memory_budget.h"
 
 namespace paceline::workload {
 namespace {

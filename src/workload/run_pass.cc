@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/file.h"
-#include "host/loaded_objects.h"
+#include "host/machine/loaded_objects.h"
 #include "plugin/registry.h"
 #include "workload/collective/collective_pass.h"
 #include "workload/inference/inference_pass.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "host/affinity.h"
-#include "host/process_clock.h"
+#include "host/machine/affinity.h"
+#include "host/machine/process_clock.h"
 #include "stats/quantile.h"
 #include "workload/window/noise_observer.h"
 #include "workload/window/profiler_range.h"

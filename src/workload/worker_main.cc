@@ -16,7 +16,7 @@
 #include "base/process_limit.h"
 #include "base/reading.h"
 #include "cluster/peer_failure.h"
-#include "host/memory_budget.h"
+#include "host/machine/memory_budget.h"
 #include "result/judged/reasons.h"
 #include "workload/inference/instances.h"
 #include "workload/run_pass.h"

@@ -18,7 +18,7 @@ from pathlib import Path
 BINARY = os.environ.get("PACELINE_BIN", "")
 SPIN = os.environ.get("PACELINE_SPIN", "")
 TIMEOUT_S = 120
-# What shows an NVIDIA GPU, as src/host/accelerators.cc sees one. Tests are on the CPU: every GPU is hidden, unless a class wants them.
+# What shows an NVIDIA GPU, as src/host/machine/accelerators.cc sees one. Tests are on the CPU: every GPU is hidden, unless a class wants them.
 GPU_SIGNS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")
 GPU = any(Path(sign).exists() for sign in GPU_SIGNS)
 

@@ -4,8 +4,8 @@
 #include <exception>
 #include <string>
 
-#include "host/fleet.h"
-#include "host/fleet_answer.h"
+#include "host/checks/fleet.h"
+#include "host/checks/fleet_answer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

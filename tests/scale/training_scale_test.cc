@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/scratch_folder.h"
-#include "host/memory.h"
+#include "host/machine/memory.h"
 #include "process/kept_records.h"
 #include "report/format_table.h"
 #include "run/case/case_identity.h"

@@ -29,7 +29,7 @@
 #include "config/shape_profiles.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
-#include "host/cpu_choice.h"
+#include "host/machine/cpu_choice.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "result/stored/case_fields.h"

@@ -16,7 +16,7 @@
 #include "config/inference/folder_weights.h"
 #include "config/shape_profiles.h"
 #include "config/vocabulary.h"
-#include "host/cpu_choice.h"
+#include "host/machine/cpu_choice.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"

@@ -13,7 +13,7 @@
 #include "base/display_text.h"
 #include "base/units.h"
 #include "cli/run/time_left.h"
-#include "host/process_clock.h"
+#include "host/machine/process_clock.h"
 #include "report/environment_rows.h"
 #include "report/text_layout.h"
 

@@ -35,7 +35,7 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
-#include "host/environment.h"
+#include "host/machine/environment.h"
 #include "result/judged/reasons.h"
 #include "result/run_directory.h"
 #include "result/stored/result_json.h"

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/version.h"
-#include "host/fleet_answer.h"
+#include "host/checks/fleet_answer.h"
 #include "process/tool_process.h"
 
 namespace paceline::cli {

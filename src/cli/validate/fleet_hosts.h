@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/checks.h"
-#include "host/machine.h"
+#include "host/checks/checks.h"
+#include "host/checks/machine.h"
 
 namespace paceline::cli {
 

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "cli/interrupts.h"
 #include "config/device.h"
-#include "host/accelerators.h"
-#include "host/affinity.h"
-#include "host/gpu_locality.h"
-#include "host/idle_gate.h"
+#include "host/machine/accelerators.h"
+#include "host/machine/affinity.h"
+#include "host/machine/gpu_locality.h"
+#include "host/noise/idle_gate.h"
 #include "run/case/plugin_choice.h"
 
 namespace paceline::cli {

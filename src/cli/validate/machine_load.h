@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "host/load_test.h"
+#include "host/checks/load_test.h"
 
 namespace paceline::cli {
 

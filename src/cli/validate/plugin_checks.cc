@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "cli/interrupts.h"
 #include "config/device.h"
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "plugin/registry.h"
 #include "result/stored/cpu_power.h"
 #include "run/case/plugin_choice.h"

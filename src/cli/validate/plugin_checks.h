@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "host/checks.h"
-#include "host/machine.h"
+#include "host/checks/checks.h"
+#include "host/checks/machine.h"
 
 namespace paceline::cli {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "host/checks.h"
+#include "host/checks/checks.h"
 
 namespace paceline::cli {
 

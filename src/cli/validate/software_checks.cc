@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cli/profile/nsight_run.h"
-#include "host/accelerators.h"
-#include "host/cuda_software.h"
+#include "host/checks/cuda_software.h"
+#include "host/machine/accelerators.h"
 #include "process/tool_process.h"
 
 namespace paceline::cli {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "config/vocabulary.h"
-#include "host/cpu.h"
-#include "host/cpu_choice.h"
+#include "host/machine/cpu.h"
+#include "host/machine/cpu_choice.h"
 #include "run/case/model_parts.h"
 
 namespace paceline::run {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/sha256.h"
-#include "host/loaded_objects.h"
+#include "host/machine/loaded_objects.h"
 
 namespace paceline::run {
 

@@ -12,7 +12,7 @@
 #include "base/nvml_library.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 #include "result/figures/peak_memory.h"
 #include "result/figures/summarize.h"
 #include "result/stored/case_fields.h"

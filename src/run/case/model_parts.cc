@@ -13,7 +13,7 @@
 #include "base/model_content.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
-#include "host/loaded_objects.h"
+#include "host/machine/loaded_objects.h"
 #include "onnx/model_file.h"
 
 namespace paceline::run {

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "plugin/option_declaration.h"
 #include "process/spawn.h"
 

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
-#include "host/cpu_choice.h"
-#include "host/cpu_times.h"
-#include "host/idle_gate.h"
+#include "host/machine/cpu_choice.h"
+#include "host/noise/cpu_times.h"
+#include "host/noise/idle_gate.h"
 
 namespace paceline::run {
 namespace {

@@ -13,8 +13,8 @@ namespace paceline::run {
 // kLook: for one short window, without waiting.
 enum class QuietCheck { kFull, kShort, kLook };
 
-// Waits until nobody else uses the machine, at most as long as the case allows (host/idle_gate.h). Returns at
-// an interrupt. False: waiting was in vain.
+// Waits until nobody else uses the machine, at most as long as the case allows (host/noise/idle_gate.h).
+// Returns at an interrupt. False: waiting was in vain.
 bool wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
                     const std::atomic<bool>& interrupt);
 

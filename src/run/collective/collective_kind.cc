@@ -2,7 +2,7 @@
 #include "run/collective/collective_kind.h"
 
 #include "base/device.h"
-#include "host/cpu_choice.h"
+#include "host/machine/cpu_choice.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/collective/collective_factory.h"

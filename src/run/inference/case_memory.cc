@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_settings.h"
 #include "run/case/model_parts.h"

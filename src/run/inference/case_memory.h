@@ -5,8 +5,8 @@
 #include <string>
 
 #include "config/plan.h"
-#include "host/memory.h"
-#include "host/nvml.h"
+#include "host/machine/memory.h"
+#include "host/machine/nvml.h"
 #include "run/case/case_run.h"
 
 namespace paceline::run {

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/text.h"
-#include "host/memory_budget.h"
+#include "host/machine/memory_budget.h"
 #include "pass/input_layout.h"
 #include "run/inference/reference_factory.h"
 

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "host/cpu_choice.h"
-#include "host/gpu_locality.h"
-#include "host/memory_budget.h"
+#include "host/machine/cpu_choice.h"
+#include "host/machine/gpu_locality.h"
+#include "host/machine/memory_budget.h"
 #include "pass/derived_spec.h"
 #include "result/judged/reference.h"
 #include "result/judged/shared_work.h"

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/own_environment.h"
 #include "config/precision_table.h"
-#include "host/cpu.h"
+#include "host/machine/cpu.h"
 #include "pass/derived_spec.h"
 #include "result/judged/reference.h"
 #include "result/stored/executed_precision.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 #include "pass/pass.h"
 
 namespace paceline::run {

@@ -18,7 +18,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
-#include "host/loaded_objects.h"
+#include "host/machine/loaded_objects.h"
 #include "pass/input_layout.h"
 #include "run/case/content_digest.h"
 #include "run/case/model_parts.h"

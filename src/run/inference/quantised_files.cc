@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "config/precision_table.h"
 #include "config/vocabulary.h"
-#include "host/cpu.h"
+#include "host/machine/cpu.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"

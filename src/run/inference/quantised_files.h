@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/settings.h"
-#include "host/cpu.h"
+#include "host/machine/cpu.h"
 #include "onnx/proto.h"
 #include "pass/pass.h"
 #include "pass/records.h"

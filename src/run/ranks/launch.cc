@@ -17,8 +17,8 @@
 #include "cluster/generation.h"
 #include "cluster/peer_failure.h"
 #include "cluster/plan_print.h"
-#include "host/affinity.h"
-#include "host/environment.h"
+#include "host/machine/affinity.h"
+#include "host/machine/environment.h"
 #include "host/system_files.h"
 
 namespace paceline::run {

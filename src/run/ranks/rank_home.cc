@@ -5,7 +5,7 @@
 
 #include "base/device.h"
 #include "cluster/launch_words.h"
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 #include "run/ranks/launch.h"
 
 namespace paceline::run {

@@ -21,8 +21,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cluster/roll_call.h"
-#include "host/cpu_choice.h"
-#include "host/gpu_locality.h"
+#include "host/machine/cpu_choice.h"
+#include "host/machine/gpu_locality.h"
 #include "process/spawn.h"
 #include "run/ranks/rank_process.h"
 

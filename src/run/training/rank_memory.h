@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/plan.h"
-#include "host/memory.h"
+#include "host/machine/memory.h"
 
 // Whether the ranks of a training case can fit into this machine's memory at all, or on its devices. Pure.
 namespace paceline::run {

@@ -2,9 +2,9 @@
 #include "run/training/train_here.h"
 
 #include "base/device.h"
-#include "host/cpu_choice.h"
-#include "host/gpu_locality.h"
-#include "host/memory.h"
+#include "host/machine/cpu_choice.h"
+#include "host/machine/gpu_locality.h"
+#include "host/machine/memory.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_factory.h"
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cluster/roll_call.h"
-#include "host/affinity.h"
+#include "host/machine/affinity.h"
 #include "host/system_files.h"
 #include "pass/collective_records.h"
 #include "pass/records.h"

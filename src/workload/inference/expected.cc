@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/npy.h"
 #include "base/text.h"
-#include "host/memory_budget.h"
+#include "host/machine/memory_budget.h"
 
 namespace paceline::workload {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "host/memory_budget.h"
+#include "host/machine/memory_budget.h"
 #include "workload/inference/inputs.h"
 #include "workload/picture_files.h"
 #include "workload/rgb_image.h"

@@ -17,7 +17,7 @@
 #include "base/npy.h"
 #include "base/reading.h"
 #include "base/units.h"
-#include "host/process_clock.h"
+#include "host/machine/process_clock.h"
 #include "measure/timed_loop.h"
 #include "pass/derived_spec.h"
 #include "result/judged/reference.h"

@@ -13,8 +13,8 @@
 #include "base/half.h"
 #include "base/npy.h"
 #include "base/random.h"
-#include "host/cpu_choice.h"
-#include "host/memory_budget.h"
+#include "host/machine/cpu_choice.h"
+#include "host/machine/memory_budget.h"
 #include "pass/input_layout.h"
 #include "workload/inference/raw_input.h"
 

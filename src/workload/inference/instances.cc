@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "host/affinity.h"
-#include "host/memory.h"
+#include "host/machine/affinity.h"
+#include "host/machine/memory.h"
 #include "host/system_files.h"
 #include "measure/shared_queue.h"
 #include "pass/derived_spec.h"

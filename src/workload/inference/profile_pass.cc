@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workload/inference/profile_pass.h"
 
-#include "host/affinity.h"
+#include "host/machine/affinity.h"
 
 namespace paceline::workload {
 namespace {

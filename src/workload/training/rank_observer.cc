@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/device.h"
-#include "host/affinity.h"
-#include "host/gpu_locality.h"
+#include "host/machine/affinity.h"
+#include "host/machine/gpu_locality.h"
 
 namespace paceline::workload {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "host/rank_counters.h"
+#include "host/noise/rank_counters.h"
 #include "workload/window/measured_window.h"
 
 namespace paceline::workload {

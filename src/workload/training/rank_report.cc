@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cluster/roll_call.h"
-#include "host/affinity.h"
-#include "host/memory.h"
+#include "host/machine/affinity.h"
+#include "host/machine/memory.h"
 #include "host/system_files.h"
 
 namespace paceline::workload {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/device.h"
 #include "base/error.h"
-#include "host/memory.h"
+#include "host/machine/memory.h"
 #include "workload/training/learning_rate.h"
 #include "workload/window/memory_observer.h"
 

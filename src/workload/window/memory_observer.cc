@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "host/memory.h"
+#include "host/machine/memory.h"
 
 namespace paceline::workload {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/noise.h"
+#include "host/noise/noise.h"
 #include "workload/window/measured_window.h"
 
 namespace paceline::workload {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plugin/cuda/cuda_plugin.h"
 
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "plugin/torch/plugin_file.h"
 
 namespace paceline::cuda_test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "plugin/cuda/cuda_plugin.h"
 
 namespace paceline::cuda_test {

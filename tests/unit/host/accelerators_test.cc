@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "host/cgroup.h"
+#include "host/machine/cgroup.h"
 
-#include "host/memory.h"
-#include "host/oom.h"
+#include "host/machine/memory.h"
+#include "host/machine/oom.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

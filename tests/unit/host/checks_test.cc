@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/checks.h"
+#include "host/checks/checks.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <stdexcept>
 
 #include "base/file.h"
-#include "host/cpu.h"
-#include "host/host_checks.h"
+#include "host/checks/host_checks.h"
+#include "host/machine/cpu.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/cpu.h"
+#include "host/machine/cpu.h"
 
 #include "unit/host/fake_tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/cuda_software.h"
+#include "host/checks/cuda_software.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/disk_speed.h"
+#include "host/checks/disk_speed.h"
 
 #include "base/clock.h"
 #include "unit/host/fake_tree.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/environment.h"
+#include "host/machine/environment.h"
 
 #include <map>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "host/fleet.h"
+#include "host/checks/fleet.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/foreign_text.h"
-#include "host/differences.h"
-#include "host/fleet_answer.h"
+#include "host/checks/differences.h"
+#include "host/checks/fleet_answer.h"
 
 namespace paceline::host {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "host/fma_probe.h"
+#include "host/checks/fma_probe.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "host/cpu.h"
+#include "host/machine/cpu.h"
 #include "unit/host/little_room.h"
 
 namespace paceline::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/gpu_condition.h"
+#include "host/machine/gpu_condition.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "host/environment.h"
-#include "host/host_checks.h"
+#include "host/checks/host_checks.h"
+#include "host/machine/environment.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

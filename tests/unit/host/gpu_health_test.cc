@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/gpu_health.h"
+#include "host/checks/gpu_health.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/gpu_links.h"
+#include "host/checks/gpu_links.h"
 
 #include <cstdlib>
 

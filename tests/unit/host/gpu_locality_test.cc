@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "host/gpu_locality.h"
+#include "host/machine/gpu_locality.h"
 
 #include <map>
 
-#include "host/cpu_choice.h"
+#include "host/machine/cpu_choice.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

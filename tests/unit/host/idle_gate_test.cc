@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/idle_gate.h"
+#include "host/noise/idle_gate.h"
 
 #include <gtest/gtest.h>
 

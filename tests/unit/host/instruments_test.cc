@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/instruments.h"
+#include "host/noise/instruments.h"
 
 #include <map>
 

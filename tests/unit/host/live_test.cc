@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "host/affinity.h"
-#include "host/cpu_choice.h"
-#include "host/environment.h"
-#include "host/heap.h"
-#include "host/noise.h"
-#include "host/process_clock.h"
+#include "host/machine/affinity.h"
+#include "host/machine/cpu_choice.h"
+#include "host/machine/environment.h"
+#include "host/machine/heap.h"
+#include "host/machine/process_clock.h"
+#include "host/noise/noise.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

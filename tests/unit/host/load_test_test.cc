@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/load_test.h"
+#include "host/checks/load_test.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether the shared objects of an earlier process are still the same files.
-#include "host/loaded_objects.h"
+#include "host/machine/loaded_objects.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/machine.h"
+#include "host/checks/machine.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "host/differences.h"
-#include "host/fact_rules.h"
-#include "host/load_figures.h"
+#include "host/checks/differences.h"
+#include "host/checks/fact_rules.h"
+#include "host/checks/load_figures.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/network_checks.h"
+#include "host/checks/network_checks.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/noise.h"
+#include "host/noise/noise.h"
 
 #include "unit/host/fake_tree.h"
 

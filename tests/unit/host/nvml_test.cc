@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "host/nvml.h"
+#include "host/machine/nvml.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "host/environment.h"
+#include "host/machine/environment.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

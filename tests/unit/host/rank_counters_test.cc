@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "host/rank_counters.h"
+#include "host/noise/rank_counters.h"
 
 #include <unistd.h>
 
 #include <string>
 
-#include "host/affinity.h"
-#include "host/cgroup.h"
+#include "host/machine/affinity.h"
+#include "host/machine/cgroup.h"
 #include "unit/host/fake_tree.h"
 
 namespace paceline::host {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "config/declared_options.h"
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "support/declared_options.h"
 #include "support/fake_executor.h"
 

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/scratch_folder.h"
 #include "config/declared_options.h"
-#include "host/accelerators.h"
+#include "host/machine/accelerators.h"
 #include "run/case/case_identity.h"
 
 namespace paceline::run {

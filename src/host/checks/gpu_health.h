@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Whether the GPUs are sound: they answer, are cool, unhindered, and have whole memory and a ready fabric.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "host/checks/checks.h"
+#include "host/machine/nvml.h"
+#include "host/system_files.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+// State of the registration with the NVSwitches, which the fabric manager arranges.
+enum class Fabric { kNone, kNotStarted, kInProgress, kReady, kFailed };
+
+// Every value is missing with the reason where the driver refuses it.
+struct GpuHealth {
+  result::Count celsius, limit_celsius;  // where it slows down
+  result::Count margin_celsius;          // to that limit, as newer GPUs tell it
+  result::Maybe<std::vector<std::string>> slowdowns;
+  result::Count retired_pages, remapped_rows;
+  result::Maybe<bool> retirement_pending, remapping_pending, remapping_failed;
+  result::Maybe<Fabric> fabric;
+};
+
+// In the order of NvidiaDriver::gpus; without values for one that is lost.
+std::vector<GpuHealth> read_gpu_health(const std::string& library = kNvmlLibrary);
+
+// Rows of `validate`. A row is a SKIP with the reason where no GPU reports its figure.
+CheckResult check_gpu_temperature(const SystemFiles& files, const std::string& library);
+CheckResult check_gpu_slowdown(const SystemFiles& files, const std::string& library);
+CheckResult check_gpu_memory(const SystemFiles& files, const std::string& library);
+CheckResult check_gpu_fabric(const SystemFiles& files, const std::string& library);
+
+// GPUs that answer, and those that do not: a FAIL, unless CUDA_VISIBLE_DEVICES hides them (`variable`).
+CheckResult check_gpus(const SystemFiles& files, const std::string& library,
+                       const nvml::Variable& variable = nvml::own_variable);
+
+// Errors (Xid) that the driver wrote to the kernel's log since the machine started.
+CheckResult check_gpu_errors(const SystemFiles& files);
+
+}  // namespace paceline::host

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "host/noise/cpu_times.h"
+#include "host/system_files.h"
+#include "result/stored/case_result.h"
+
+// Counts what disturbed this process between two moments (methodology: noise diagnostics).
+namespace paceline::host {
+
+struct ThreadCounters {
+  std::int64_t run_ns = 0;   // on a CPU
+  std::int64_t wait_ns = 0;  // ready, but waiting for one
+  std::int64_t involuntary_switches = 0;
+};
+
+// Counters at one moment. Taking them needs some hundred microseconds, more with many threads, so it never
+// happens inside a timed region.
+struct NoiseSnapshot {
+  CpuUse cpu;
+  std::map<int, ThreadCounters> threads;  // by thread id; empty when not readable
+  result::Count psi_cpu_some_us;          // of the own cgroup where it has one, else of the machine
+  result::Count throttled_periods;
+  result::Number core_mhz;  // current clock of the fastest online CPU
+};
+
+NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
+// The same with other processes: their CPU time is not foreign, and their threads are included.
+NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
+
+// Fills in running_frac (busiest thread), runq_wait_frac and nivcsw_per_s (worst thread), steal_frac,
+// psi_cpu_some, foreign_cpu_frac, cgroup_throttled from the first and the last snapshot, and freq_cv over all
+// of them. What cannot be read is missing with a reason. Figures that follow from samples (drift, modes, tau)
+// stay as they are.
+result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
+result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
+
+}  // namespace paceline::host
