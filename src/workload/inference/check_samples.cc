@@ -22,11 +22,11 @@
 #include "base/tensor.h"
 #include "pass/input_layout.h"
 #include "result/judged/reference.h"
-#include "workload/inference/accuracy.h"
-#include "workload/inference/accuracy_gate.h"
-#include "workload/inference/compared_rows.h"
-#include "workload/inference/output_errors.h"
-#include "workload/inference/output_units.h"
+#include "workload/inference/gate/accuracy.h"
+#include "workload/inference/gate/accuracy_gate.h"
+#include "workload/inference/gate/compared_rows.h"
+#include "workload/inference/gate/output_errors.h"
+#include "workload/inference/gate/output_units.h"
 
 namespace paceline::workload {
 namespace {

@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "plugin/engine.h"
 #include "result/stored/case_result.h"
-#include "workload/inference/compared_outputs.h"
+#include "workload/inference/gate/compared_outputs.h"
 #include "workload/inference/pass_parts.h"
 
 // Runs the sample inputs through an engine, and keeps or compares the outputs.

@@ -9,8 +9,8 @@
 #include "host/machine/heap.h"
 #include "host/machine/memory.h"
 #include "pass/input_layout.h"
-#include "workload/inference/accuracy_gate.h"
-#include "workload/inference/compared_outputs.h"
+#include "workload/inference/gate/accuracy_gate.h"
+#include "workload/inference/gate/compared_outputs.h"
 
 namespace paceline::workload {
 namespace {

@@ -19,9 +19,9 @@
 #include "onnx/one_layer.h"
 #include "onnx/summation_order.h"
 #include "plugin/registry.h"
-#include "workload/inference/columns.h"
-#include "workload/inference/output_errors.h"
-#include "workload/inference/output_units.h"
+#include "workload/inference/gate/columns.h"
+#include "workload/inference/gate/output_errors.h"
+#include "workload/inference/gate/output_units.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {

@@ -5,7 +5,7 @@
 
 #include "pass/pass.h"
 #include "plugin/engine.h"
-#include "workload/inference/compared_outputs.h"
+#include "workload/inference/gate/compared_outputs.h"
 
 // Measures, beside the reference, what little changes do to its outputs. Errors are judged in that unit
 // (docs/methodology.md, "Accuracy").

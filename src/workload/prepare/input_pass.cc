@@ -4,7 +4,7 @@
 
 #include "base/npy.h"
 #include "pass/input_layout.h"
-#include "workload/inference/expected.h"
+#include "workload/inference/gate/expected.h"
 #include "workload/inference/inputs.h"
 #include "workload/prepare/passes.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {

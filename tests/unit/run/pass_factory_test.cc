@@ -13,7 +13,7 @@
 #include "run/inference/input_requests.h"
 #include "run/inference/reference_factory.h"
 #include "support/declared_options.h"
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 namespace paceline::run {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "support/words.h"
-#include "workload/inference/columns.h"
+#include "workload/inference/gate/columns.h"
 
 namespace paceline::workload {
 namespace {

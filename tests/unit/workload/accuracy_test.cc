@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/accuracy.h"
+#include "workload/inference/gate/accuracy.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
-#include "workload/inference/expected.h"
+#include "workload/inference/gate/expected.h"
 
 namespace paceline::workload {
 namespace {

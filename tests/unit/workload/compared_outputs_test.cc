@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/compared_outputs.h"
+#include "workload/inference/gate/compared_outputs.h"
 
 #include <gtest/gtest.h>
 

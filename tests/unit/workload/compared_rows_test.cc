@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 #include <gtest/gtest.h>
 

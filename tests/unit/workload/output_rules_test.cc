@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_rules.h"
+#include "workload/inference/gate/output_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "support/words.h"
-#include "workload/inference/accuracy_gate.h"
-#include "workload/inference/output_kind.h"
+#include "workload/inference/gate/accuracy_gate.h"
+#include "workload/inference/gate/output_kind.h"
 
 namespace paceline::workload {
 namespace {

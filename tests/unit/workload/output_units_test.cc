@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_units.h"
+#include "workload/inference/gate/output_units.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_units.h"
+#include "workload/inference/gate/output_units.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "workload/inference/output_errors.h"
+#include "workload/inference/gate/output_errors.h"
 
 namespace paceline::workload {
 namespace {

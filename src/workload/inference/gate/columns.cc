@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/columns.h"
+#include "workload/inference/gate/columns.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "workload/inference/columns.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/columns.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Errors of an output in units of what rounding does to the reference (docs/accuracy.md, "Unit of errors").
 namespace paceline::workload {

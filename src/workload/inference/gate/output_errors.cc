@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_errors.h"
+#include "workload/inference/gate/output_errors.h"
 
 #include <algorithm>
 #include <cfloat>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/expected.h"
+#include "workload/inference/gate/expected.h"
 
 #include <fmt/format.h>
 

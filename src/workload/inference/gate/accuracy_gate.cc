@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/gate/accuracy_gate.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 
 #include "result/judged/reference.h"
 #include "stats/proportion.h"
-#include "workload/inference/accuracy.h"
-#include "workload/inference/output_errors.h"
-#include "workload/inference/output_kind.h"
-#include "workload/inference/output_rules.h"
+#include "workload/inference/gate/accuracy.h"
+#include "workload/inference/gate/output_errors.h"
+#include "workload/inference/gate/output_kind.h"
+#include "workload/inference/gate/output_rules.h"
 
 namespace paceline::workload {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_kind.h"
+#include "workload/inference/gate/output_kind.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Columns of an output, so that errors of small values are not lost beside large ones: pixels and scores lie
 // side by side in a detector's output.

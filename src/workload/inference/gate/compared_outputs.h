@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/tensor.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Collects all outputs of several batches, and reads those of the reference from files.
 namespace paceline::workload {

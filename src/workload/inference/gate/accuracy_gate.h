@@ -4,8 +4,8 @@
 
 #include "pass/accuracy_spec.h"
 #include "result/stored/case_result.h"
-#include "workload/inference/compared_outputs.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_outputs.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Turns figures of accuracy into verdicts. Rules and where they are from: docs/methodology.md, "Accuracy".
 namespace paceline::workload {

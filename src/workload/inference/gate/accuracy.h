@@ -5,7 +5,7 @@
 #include <span>
 
 #include "result/stored/case_result.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Computes how far outputs are from a reference: figures, no judgement (accuracy_gate.h). Formulas and
 // readings: docs/metrics.md, "Accuracy".

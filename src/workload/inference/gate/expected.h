@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Reads what the user says is right: outputs from files.
 namespace paceline::workload {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Tells what an output is, which decides how its differences are judged (docs/methodology.md, accuracy).
 namespace paceline::workload {

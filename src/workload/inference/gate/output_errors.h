@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "result/stored/case_result.h"
-#include "workload/inference/compared_rows.h"
-#include "workload/inference/output_kind.h"
+#include "workload/inference/gate/compared_rows.h"
+#include "workload/inference/gate/output_kind.h"
 
 // Computes errors of one output beside those of accuracy.h, each of which one bad element cannot decide.
 // Formulas: docs/metrics.md, "Accuracy".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/accuracy.h"
+#include "workload/inference/gate/accuracy.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/output_rules.h"
+#include "workload/inference/gate/output_rules.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "stats/proportion.h"
-#include "workload/inference/output_errors.h"
-#include "workload/inference/output_kind.h"
-#include "workload/inference/output_units.h"
+#include "workload/inference/gate/output_errors.h"
+#include "workload/inference/gate/output_kind.h"
+#include "workload/inference/gate/output_units.h"
 
 namespace paceline::workload {
 namespace {

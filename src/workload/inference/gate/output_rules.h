@@ -2,7 +2,7 @@
 #pragma once
 #include "pass/accuracy_spec.h"
 #include "result/stored/case_result.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/gate/compared_rows.h"
 
 // Decides which figure counts for an output of a kind, and whether it is within its limit. Rules:
 // docs/methodology.md, "Accuracy".
