@@ -13,7 +13,6 @@ namespace {
 
 using result::CaseResult;
 using result::Estimate;
-using result::Number;
 using result::OwnPart;
 using result::StepCosts;
 

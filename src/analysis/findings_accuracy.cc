@@ -86,7 +86,7 @@ std::string cure_of(const CaseResult& one) {
 bool worth_telling(const CaseResult& one) {
   const Correctness& c = one.correctness;
   if (!result::has_independent_reference(c)) return false;
-  return one.benchmark.precision != "fp32" || c.top1_agreement != result::Number(1.0);
+  return one.benchmark.precision != "fp32" || c.top1_agreement != Number(1.0);
 }
 
 }  // namespace

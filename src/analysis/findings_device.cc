@@ -141,7 +141,7 @@ const CaseResult* at_larger_batch(const RunResult& run, const CaseResult& one) {
 }
 
 // Share of the wall time in which the device computes or copies.
-result::Number busy_share(const CaseResult& one) {
+Number busy_share(const CaseResult& one) {
   const auto share = result::device_share(one);
   if (!share) return share;
   double copies_ns = 0;

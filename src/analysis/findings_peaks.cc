@@ -17,7 +17,6 @@ namespace paceline::analysis {
 namespace {
 
 using result::DevicePeaks;
-using result::Number;
 
 // What products do in one precision, and whether that was measured.
 struct ProductPeak {

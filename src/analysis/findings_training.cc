@@ -212,7 +212,7 @@ Findings find_host_bound(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : trained(run)) {
     const auto& costs = training_of(*one).costs;
-    const result::Number &host = costs.own_ns[result::OwnPart::kHost].value, &step = costs.step_ns.value;
+    const Number &host = costs.own_ns[result::OwnPart::kHost].value, &step = costs.step_ns.value;
     if (!host || !step || *host < kMuchHost * *step) continue;
     found.push_back(about_training(
         *one,

@@ -11,7 +11,7 @@
 namespace paceline::pass {
 namespace {
 
-using result::Writer;
+using archive::Writer;
 
 // What each rank has measured of one size becomes the times of all.
 result::CollectiveTimes joined(const std::vector<result::CollectiveTimes>& of_ranks) {

@@ -9,7 +9,7 @@
 #include "pass/train_fields.h"
 #include "result/stored/case_fields.h"
 
-namespace paceline::result {
+namespace paceline::archive {
 template <>
 struct EnumNames<pass::PassKind> {
   static constexpr auto kValue = names_of_rows(pass::kPassKinds, &pass::PassTraits::kind);
@@ -25,7 +25,7 @@ struct EnumNames<stats::WarmupMode> {
        {stats::WarmupMode::kFixed, "fixed"},
        {stats::WarmupMode::kNone, "none"}}};
 };
-}  // namespace paceline::result
+}  // namespace paceline::archive
 
 namespace paceline {
 PACELINE_FIELDS(TensorSpec, name, dtype, shape);
@@ -50,7 +50,7 @@ PACELINE_FIELDS(StopConfig, confidence, n_min, n_max, t_min_ns, t_max_ns, check_
 namespace paceline::measure {
 template <class A>
 void fields(A& a, LoopConfig& t) {
-  result::Count iterations(t.iterations, "not_fixed"), batch(t.batch, "chosen_by_duration");
+  Count iterations(t.iterations, "not_fixed"), batch(t.batch, "chosen_by_duration");
   a("warmup", t.warmup), a("stop", t.stop), a("iterations", iterations), a("batch", batch);
   a("pipelined", t.pipelined), a("progress_interval_ns", t.progress_interval_ns);
   t.iterations = iterations.value();
@@ -123,12 +123,12 @@ std::string PassSpec::engine() const {
 }
 
 nlohmann::json to_json(const PassSpec& spec) {
-  return result::Writer::write(spec);
+  return archive::Writer::write(spec);
 }
 
 PassSpec pass_from_json(const nlohmann::json& json) {
   PassSpec spec;
-  result::Reader::read(json, "", spec);
+  archive::Reader::read(json, "", spec);
   return spec;
 }
 

@@ -83,7 +83,7 @@ std::string rate_text(const CaseResult& one, bool with_unit) {
   return with_unit && one.throughput.per_s.value ? fmt::format("{} {}/s", text, one.throughput.item) : text;
 }
 
-std::string bytes_text(const result::Count& bytes) {
+std::string bytes_text(const Count& bytes) {
   return bytes ? format_bytes(static_cast<double>(*bytes)) : std::string();
 }
 

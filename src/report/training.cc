@@ -18,7 +18,6 @@
 namespace paceline::report {
 namespace {
 
-using result::Number;
 using result::StepPart;
 using result::Training;
 
@@ -226,7 +225,7 @@ std::string loader_text(const CaseResult& one) {
                      format_rate(*one.throughput.per_s.value));
 }
 
-std::string bytes_or_none(const result::Count& bytes) {
+std::string bytes_or_none(const Count& bytes) {
   return bytes ? format_bytes(static_cast<double>(*bytes)) : kNone;
 }
 

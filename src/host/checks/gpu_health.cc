@@ -16,8 +16,6 @@ namespace {
 
 using nvml::Device;
 using nvml::Library;
-using result::Count;
-using result::Maybe;
 using Code = int;
 
 constexpr unsigned kDieSensor = 0, kSlowdownLimit = 1;      // nvmlTemperatureSensors_t, …Thresholds_t

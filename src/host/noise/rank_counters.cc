@@ -18,8 +18,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Number;
-
 constexpr std::size_t kEnoughClocks = 3;
 constexpr double kWorthNaming = 0.05;  // of the time of the CPUs
 

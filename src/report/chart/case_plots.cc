@@ -239,7 +239,7 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
 // What a case on a device needs beside the memory in tensors: ", 738 MB reserved, 424 MB on the host".
 std::string memory_aside(const CaseResult& one) {
   if (!result::on_device(one.benchmark)) return {};
-  const auto aside = [](const result::Count& bytes, std::string_view words) {
+  const auto aside = [](const Count& bytes, std::string_view words) {
     return bytes ? fmt::format(", {} {}", format_bytes(static_cast<double>(*bytes)), words) : std::string();
   };
   return (result::is_drivers_memory(one) ? ", as the driver says" : "") +

@@ -290,7 +290,7 @@ Plot waterfall(const ReportCase& entry) {
   return plot;
 }
 
-std::string right_words(const result::Number& share) {
+std::string right_words(const Number& share) {
   return share ? fmt::format(", {} right", format_percent(*share)) : "";
 }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "result/archive.h"
+#include "base/archive.h"
 #include "result/stored/case_result.h"
 #include "result/stored/run_result.h"
 
-// The one list of every field of the result files (names as in JSON).
-namespace paceline::result {
+namespace paceline::archive {
 
 template <>
-struct EnumNames<Outcome> {
-  static constexpr auto kValue = kOutcomeNames;
+struct EnumNames<result::Outcome> {
+  static constexpr auto kValue = result::kOutcomeNames;
 };
 template <>
-struct EnumNames<Grade> {
-  static constexpr std::array<std::pair<Grade, std::string_view>, 3> kValue{
-      {{Grade::kA, "A"}, {Grade::kB, "B"}, {Grade::kC, "C"}}};
-  static constexpr Grade kNull = Grade::kNone;
+struct EnumNames<result::Grade> {
+  static constexpr std::array<std::pair<result::Grade, std::string_view>, 3> kValue{
+      {{result::Grade::kA, "A"}, {result::Grade::kB, "B"}, {result::Grade::kC, "C"}}};
+  static constexpr result::Grade kNull = result::Grade::kNone;
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
 template <>
@@ -26,6 +25,15 @@ template <>
 struct EnumNames<Scenario> {
   static constexpr auto kValue = names_of_rows(kScenarios, &ScenarioTraits::scenario);
 };
+
+}  // namespace paceline::archive
+
+// The one list of every field of the result files (names as in JSON).
+namespace paceline::result {
+
+using archive::Json;
+using archive::Reader;
+using archive::Writer;
 
 PACELINE_FIELDS(Benchmark, id, kind, scenario, timing_mode, cache_mode, model, engine, precision, layout,
                 batch_per_rank, world_size, threads, params);

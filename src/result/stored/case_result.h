@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "base/scenario.h"
 #include "base/workload_kind.h"
-#include "result/maybe.h"
 #include "result/stored/collective.h"
 #include "result/stored/cpu_power.h"
 #include "result/stored/device_peaks.h"

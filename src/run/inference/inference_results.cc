@@ -189,7 +189,7 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
   const bool alone = !run.result.load;
   profile = result::summarize_layers(
       rows, alone ? run.result.headline.p50_ns.value
-                  : result::Number::missing("latencies here hold more than one inference (scenario)"));
+                  : Number::missing("latencies here hold more than one inference (scenario)"));
   profile.source = measured.source;
   profile.statistic = "median";
   profile.inferences = measured.inferences;

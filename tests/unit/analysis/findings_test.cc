@@ -175,7 +175,7 @@ TEST(Findings, NoSizeIsSaidWhereProcessesAllowNone) {
   for (auto& one : run.cases) {
     auto& s = one.speedup;
     s.no_size = "the times of the processes differ too much";
-    s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+    s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = Number::missing(s.no_size);
   }
   EXPECT_TRUE(of_kind(run, "no_claim").empty());
   const auto faster = of_kind(run, "precision_speedup");
@@ -337,7 +337,7 @@ TEST(Findings, RecommendsABlockForItsThroughputAlone) {
     if (one.benchmark.model != "resnet50" || one.benchmark.engine != "torchscript") continue;
     one.back_to_back_ns = one.headline.p50_ns;
     auto& p50 = one.headline.p50_ns;
-    p50.value = p50.ci_low = p50.ci_high = result::Number::missing("pipelined");
+    p50.value = p50.ci_low = p50.ci_high = Number::missing("pipelined");
     for (auto* rate :
          {&one.throughput.per_s.value, &one.throughput.per_s.ci_low, &one.throughput.per_s.ci_high})
       *rate = 100.0;
@@ -385,8 +385,7 @@ TEST(Findings, TheMemoryOfOneProcessIsNoSaving) {
   RunResult run = sample_run();
   for (auto& one : run.cases)
     for (auto& repetition : one.repetitions)
-      if (repetition.index > 0)
-        repetition.memory.rss_peak_above_load_bytes = result::Count::missing("not told");
+      if (repetition.index > 0) repetition.memory.rss_peak_above_load_bytes = Count::missing("not told");
   EXPECT_TRUE(of_kind(run, "memory_saving").empty());
 }
 
@@ -494,7 +493,7 @@ TEST(Findings, NotConverged) {
 TEST(Findings, FixedIterationCountsAreNotUnconverged) {
   RunResult run = quiet_run();
   for (auto& repetition : run.cases[0].repetitions)
-    repetition.converged = result::Maybe<bool>::missing("fixed count");
+    repetition.converged = Maybe<bool>::missing("fixed count");
   EXPECT_TRUE(of_kind(run, "not_converged").empty());
 }
 
@@ -515,7 +514,7 @@ TEST(Findings, AboveTheMeasuredPeak) {
   auto& flops = run.cases[0].flops;
   EXPECT_TRUE(of_kind(run, "above_peak").empty());
   flops.peak_measured_flops_per_s = *flops.achieved_flops_per_s / 1.22;
-  flops.share_of_measured_peak = result::Number::missing("122 % of the measured peak");
+  flops.share_of_measured_peak = Number::missing("122 % of the measured peak");
   const auto found = of_kind(run, "above_peak");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].text,

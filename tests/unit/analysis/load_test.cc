@@ -160,7 +160,7 @@ RunResult with_capacity(bool bracketed) {
   if (bracketed)
     capacity.missed_per_s = 130.0;
   else
-    capacity.missed_per_s = result::Number::missing("no higher rate was tried");
+    capacity.missed_per_s = Number::missing("no higher rate was tried");
   return run;
 }
 

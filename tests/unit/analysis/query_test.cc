@@ -49,7 +49,7 @@ TEST(CaseQuery, ARateIsWhatTheCaseCanDo) {
   EXPECT_FALSE(rate_of(one).value);
   one.load.emplace().saturation_per_s = 120;
   EXPECT_EQ(rate_words(one), "120 requests/s at saturation");
-  one.headline.p50_ns.value = result::Number::missing("not measured");
+  one.headline.p50_ns.value = Number::missing("not measured");
   EXPECT_EQ(p50_words(one), "p50 unknown");
 }
 
@@ -144,7 +144,7 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
 
 void take_size(result::SpeedUp& s) {
   s.no_size = "the times of the processes differ too much";
-  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = Number::missing(s.no_size);
 }
 
 TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {

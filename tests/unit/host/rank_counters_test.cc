@@ -12,8 +12,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Number;
-
 // One rank on two CPUs of 100 ticks per second.
 RankCounters counters_at(double seconds, std::int64_t busy, std::int64_t steal, double ranks_cpu_s) {
   RankCounters c;

@@ -11,10 +11,9 @@ namespace {
 
 ReportRun run_on_a_device() {
   ReportRun run{testing::sample_run(), {}};
-  run.result.cases[0].device_parts = {
-      {"enqueue", 10, 1.1e6, 1.3e6, 1.2e6, result::Number::missing("pipelined")},
-      {"compute", 10, 3e6, 3.3e6, 3.2e6, 3.4e6},
-      {"d2h", 10, 0.1e6, 0.13e6, 0.12e6, 0.14e6}};
+  run.result.cases[0].device_parts = {{"enqueue", 10, 1.1e6, 1.3e6, 1.2e6, Number::missing("pipelined")},
+                                      {"compute", 10, 3e6, 3.3e6, 3.2e6, 3.4e6},
+                                      {"d2h", 10, 0.1e6, 0.13e6, 0.12e6, 0.14e6}};
   return run;
 }
 

@@ -337,7 +337,7 @@ TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
   EXPECT_DOUBLE_EQ(roof_over(one)->share, 1) << "26e12 of 6.5 FLOP per byte times 4e12";
   one.flops.peak_measured_flops_per_s = 104e12;
   EXPECT_DOUBLE_EQ(flops_per_gpu(one), 13e12);
-  one.flops.flops_per_byte = result::Number();
+  one.flops.flops_per_byte = Number();
   EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
 }
 
@@ -544,7 +544,7 @@ TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
 
 TEST(ChartFiles, CasesThatTimedBlocksWereMeasured) {
   auto runs = sampled();
-  for (auto& one : runs[0].result.cases) one.headline.p50_ns.value = result::Number::missing("pipelined");
+  for (auto& one : runs[0].result.cases) one.headline.p50_ns.value = Number::missing("pipelined");
   const auto files = chart_files(runs, {});
   EXPECT_TRUE(std::ranges::count(files.files, "memory", &ChartFile::name));
   EXPECT_TRUE(std::ranges::count(files.left_out, "latency_comparison: no measured case has a latency"));

@@ -214,7 +214,7 @@ void say_what_is_needed(AccuracyClaim& claim, std::int64_t needed, bool any_chan
     claim.detail += fmt::format("; {} distinct inputs {} carry the claim (--accuracy-samples {})", needed,
                                 any_changed ? "with that share" : "without a change", needed);
   } else {
-    claim.inputs_needed = result::Count::missing("no number of inputs carries it at this share");
+    claim.inputs_needed = Count::missing("no number of inputs carries it at this share");
     claim.detail += "; at that share no number of inputs carries the claim";
   }
 }
@@ -272,8 +272,8 @@ AccuracyClaim no_claim(const pass::AccuracyQuestion& question, const std::string
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.verdict = result::kCannotClaim;
-  claim.bound = result::Number::missing(why);
-  claim.inputs_needed = result::Count::missing(why);
+  claim.bound = Number::missing(why);
+  claim.inputs_needed = Count::missing(why);
   claim.detail = why;
   return claim;
 }
@@ -293,7 +293,7 @@ const OutputAgreement* unseen_output(const Correctness& c) {
   const bool seen = std::ranges::any_of(
       c.outputs, [](const auto& output) { return !output.judged_by.empty() && output.blind.empty(); });
   const auto it = std::ranges::find_if(c.outputs, [&](const auto& output) {
-    return !output.blind.empty() && !(seen && output.layer_ulps == result::Number(0.0));
+    return !output.blind.empty() && !(seen && output.layer_ulps == Number(0.0));
   });
   return it == c.outputs.end() ? nullptr : &*it;
 }

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 // Converts plain structs to JSON and back from one field list, which names each field once and both writes
 // and reads: PACELINE_FIELDS, or `template <class A> void fields(A& a, T& t)` by hand. A missing Maybe is
@@ -31,7 +31,7 @@
     BOOST_PP_SEQ_FOR_EACH(PACELINE_FIELD, unused, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)) \
   }
 
-namespace paceline::result {
+namespace paceline::archive {
 
 using Json = nlohmann::json;
 
@@ -216,4 +216,4 @@ class Reader {
   FieldPath path_;
 };
 
-}  // namespace paceline::result
+}  // namespace paceline::archive

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace paceline::result {
+namespace paceline {
 
 // A number that may not exist. In files a missing one is null with "<field>_reason" beside it, and never 0.
 template <typename T>
@@ -43,4 +43,4 @@ class Maybe {
 using Number = Maybe<double>;
 using Count = Maybe<std::int64_t>;
 
-}  // namespace paceline::result
+}  // namespace paceline

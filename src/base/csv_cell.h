@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "base/display_text.h"
+#include "base/maybe.h"
 #include "base/text.h"
-#include "result/maybe.h"
 
-namespace paceline::result {
+namespace paceline {
 
 // Whether a spreadsheet would take the text for a formula, which can read other cells and start programs.
 // Leading apostrophes are skipped, so that unguarded_cell gives every text back; some programs skip blanks.
@@ -44,4 +44,4 @@ inline std::string csv_cell(const Number& number) {
   return number ? fmt::format("{:.9g}", *number) : std::string();
 }
 
-}  // namespace paceline::result
+}  // namespace paceline
