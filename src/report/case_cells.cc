@@ -12,7 +12,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/section.h"
+#include "report/answer_parts.h"
 #include "result/figures/device_figures.h"
 #include "result/judged/reference.h"
 #include "result/metric_table.h"

@@ -3,7 +3,8 @@
 #include <span>
 #include <string>
 
-#include "report/section.h"
+#include "report/answer_parts.h"
+#include "report/report_run.h"
 
 // Words what a report says about a case, in tables and in sentences.
 namespace paceline::report {

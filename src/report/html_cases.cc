@@ -10,9 +10,9 @@
 #include "analysis/metric_value.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
 #include "result/figures/device_figures.h"
@@ -210,6 +210,10 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
 }
 
 }  // namespace
+
+std::string case_anchor(const ReportCase& entry) {
+  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
+}
 
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {
   const auto entries = side_by_side(runs);

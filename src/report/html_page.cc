@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
-#include "report/escape.h"
 #include "report/format_table.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"

@@ -8,8 +8,8 @@
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/html_parts.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
@@ -100,6 +100,12 @@ std::string of_run(const std::string& letter) {
 }
 
 }  // namespace
+
+void add_to(Groups& groups, const std::string& key, std::string text) {
+  auto group = std::ranges::find(groups, key, &Groups::value_type::first);
+  if (group == groups.end()) group = groups.insert(group, {key, {}});
+  group->second.push_back(std::move(text));
+}
 
 std::string run_html(const RunResult& run, const std::string& letter) {
   const std::string title = letter.empty()

@@ -9,7 +9,7 @@
 #include "analysis/case_query.h"
 #include "analysis/gates.h"
 #include "base/text.h"
-#include "report/escape.h"
+#include "report/answer_parts.h"
 #include "result/stored/verdicts.h"
 
 namespace paceline::report {

@@ -151,7 +151,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
       files.attempt(
           [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
-  const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
+  const answer::TerminalOptions terminal{console.width, console.ascii, console.colour};
   const auto table = "\n" + report::terminal_table(run, terminal) +
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))

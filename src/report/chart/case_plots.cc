@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/case_query.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"

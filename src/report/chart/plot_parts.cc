@@ -10,7 +10,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/text_layout.h"
+#include "report/answer_parts.h"
 
 namespace paceline::report {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "support/training_run.h"
 #include "support/words.h"
 

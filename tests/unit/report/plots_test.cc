@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "report/answer_parts.h"
 #include "report/chart/plot_parts.h"
-#include "report/chart/svg.h"
 #include "report/chart_files.h"
 #include "report/roofline.h"
 #include "report/subjects.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 // A chart as plain data: two axes, rectangles, and lines of points. Every kind of chart is made of these.
-namespace paceline::report {
+namespace paceline::answer {
 
 inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();  // nothing is drawn for it
 inline constexpr double kEndless = std::numeric_limits<double>::infinity();   // reaches the edge of the plot
@@ -74,4 +74,4 @@ struct Plot {
 };
 using Plots = std::vector<Plot>;
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

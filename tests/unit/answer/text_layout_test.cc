@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "report/text_layout.h"
+#include "answer/text_layout.h"
 
 #include <gtest/gtest.h>
 
 #include "base/display_text.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 TEST(TextLayout, WidthCountsCodePoints) {
@@ -74,4 +74,4 @@ TEST(TextLayout, AsciiAndControlCharacters) {
 }
 
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/chart/ticks.h"
+#include "answer/render/ticks.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 constexpr std::size_t kFewestTicks = 3;
@@ -111,4 +111,4 @@ std::vector<Tick> ticks_of(const Axis& axis, double low, double high, int most) 
   return ticks;
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/escape.h"
+#include "answer/render/escape.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "base/display_text.h"
 #include "base/lower_case.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 std::string valid_utf8(std::string_view text) {
@@ -71,4 +71,4 @@ std::string html_id(std::string_view prefix, std::string_view text) {
   return id;
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "report/escape.h"
+#include "answer/render/escape.h"
 
 #include <gtest/gtest.h>
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 TEST(Escape, Html) {
@@ -31,4 +31,4 @@ TEST(Escape, IdsAreDistinctAndPlain) {
 }
 
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "report/plot.h"
+#include "answer/plot.h"
 
 // Where the numbers of an axis stand, and how they read.
-namespace paceline::report {
+namespace paceline::answer {
 
 struct Tick {
   double at;
@@ -24,4 +24,4 @@ std::vector<Tick> ticks_of(const Axis& axis, double low, double high, int most);
 // "64 KiB"; up to three digits.
 std::string binary_bytes(double bytes);
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

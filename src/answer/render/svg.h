@@ -2,10 +2,10 @@
 #pragma once
 #include <string>
 
-#include "report/plot.h"
+#include "answer/plot.h"
 
 // Draws a plot as SVG text. Equal plots give equal bytes.
-namespace paceline::report {
+namespace paceline::answer {
 
 struct SvgOptions {
   double width = 760;
@@ -15,4 +15,4 @@ struct SvgOptions {
 // Empty where the plot has no finite number.
 std::string svg_of(const Plot& plot, const SvgOptions& options = {});
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

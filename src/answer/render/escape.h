@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace paceline::report {
+namespace paceline::answer {
 
 // All of them spell control characters out ("\x1b"), but for line ends and tabs; invalid UTF-8 becomes
 // U+FFFD.
@@ -16,4 +16,4 @@ std::string escape_xml(std::string_view text);  // text and quoted attributes
 // A fragment identifier from any text: letters, digits, '-' and '_' stay, all else becomes "-xx" in hex.
 std::string html_id(std::string_view prefix, std::string_view text);
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/chart/svg.h"
+#include "answer/render/svg.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <optional>
 #include <string_view>
 
-#include "report/chart/ticks.h"
-#include "report/escape.h"
-#include "report/html_parts.h"
-#include "report/text_layout.h"
+#include "answer/render/escape.h"
+#include "answer/render/page.h"
+#include "answer/render/ticks.h"
+#include "answer/text_layout.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 constexpr double kCharacter = 7.1, kRow = 26, kLine = 20, kHeight = 260;  // at a font size of 12
@@ -447,4 +447,4 @@ std::string svg_of(const Plot& plot, const SvgOptions& options) {
   return Drawing(plot, options).text(options);
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "report/plot.h"
-#include "report/report_run.h"
+#include "answer/plot.h"
 
-// What a report says as values: a subject makes its sections once, and each form (terminal, Markdown, page)
-// has one renderer for them. All texts are plain; the renderers escape them.
-namespace paceline::report {
+// Tables, charts and sections as values; each form has one renderer for them (answer/render). All texts are
+// plain; the renderers escape them.
+namespace paceline::answer {
 
 inline constexpr const char* kNone = "–";  // a cell without a figure
 inline constexpr std::size_t kNoNumbers = std::string::npos;
@@ -98,19 +97,4 @@ struct Section {
 };
 using Sections = std::vector<Section>;
 
-struct TerminalOptions {
-  std::size_t width = 100;  // columns; more than 120 are not used
-  bool ascii = false;       // for terminals without UTF-8
-  bool colour = false;
-};
-
-// The forms of a table, empty without rows. A terminal leaves out columns that do not fit.
-std::string terminal_of(const Table& table, const TerminalOptions& options, std::size_t indent = 2);
-std::string markdown_of(const Table& table);
-std::string html_of(const Table& table);
-// Empty where there is nothing to say.
-std::string html_of(const Chart& chart);
-std::string html_of(const Section& section);
-std::string html_of(const Sections& sections);
-
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace paceline::report {
+namespace paceline::answer {
 
 std::size_t display_width(std::string_view text);
 std::string pad_right(std::string_view text, std::size_t width);
@@ -37,4 +37,4 @@ std::string fold(std::string_view line, std::size_t width);
 // Replaces typography for a plain terminal: "±" by "+/-", "–" by "-"; anything else beyond ASCII by '?'.
 std::string to_ascii(std::string_view text);
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

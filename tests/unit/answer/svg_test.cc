@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/chart/svg.h"
+#include "answer/render/svg.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <limits>
 #include <sstream>
 
-#include "report/chart/ticks.h"
+#include "answer/render/ticks.h"
 #include "support/words.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 using test::count;
@@ -161,4 +161,4 @@ TEST(Svg, ALineOfBandsIsShadedBetweenItsIntervals) {
 }
 
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "report/section.h"
+#include "answer/section.h"
 
 #include <gtest/gtest.h>
 
-#include "report/subjects.h"
+#include "answer/render/html.h"
+#include "answer/render/markdown.h"
+#include "answer/render/terminal.h"
 #include "support/words.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 using test::expect_words;
@@ -72,14 +74,5 @@ TEST(Sections, StandOnThePageWithTheirTitleWhereTheySaySomething) {
                {"<p class=\"note\">one.</p>\n<p class=\"note\">two.</p>\n"});
 }
 
-TEST(Subjects, HaveHeadingsAndSomethingToSay) {
-  for (const Subject* subject : kSubjects) {
-    EXPECT_FALSE(subject->heading.empty());
-    EXPECT_TRUE(subject->of_runs || subject->of_case);
-    EXPECT_EQ(subject->of_runs != nullptr, !subject->id.empty()) << subject->heading;
-    EXPECT_TRUE(!subject->of_case || subject->of_case(alone({})).empty()) << subject->heading;
-  }
-}
-
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::answer

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Renders tables, charts and sections for the page.
+#include "answer/render/html.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "report/chart/svg.h"
-#include "report/escape.h"
-#include "report/html_parts.h"
+#include "answer/render/escape.h"
+#include "answer/render/svg.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 // Of a plot alone in its row, and of two side by side, on the widest page.
@@ -62,28 +62,6 @@ std::string all_of(const std::vector<std::string>& texts, std::string_view forma
 }
 
 }  // namespace
-
-std::string case_anchor(const ReportCase& entry) {
-  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
-}
-
-Cell linked(std::string text, std::string link) {
-  Cell cell(std::move(text));
-  cell.link = std::move(link);
-  return cell;
-}
-
-Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows) {
-  Table table{.numbers_from = kNoNumbers, .css = "rows", .row_heads = true};
-  for (const auto& [name, value] : rows) table.add(name, value);
-  return table;
-}
-
-void add_to(Groups& groups, const std::string& key, std::string text) {
-  auto group = std::ranges::find(groups, key, &Groups::value_type::first);
-  if (group == groups.end()) group = groups.insert(group, {key, {}});
-  group->second.push_back(std::move(text));
-}
 
 std::string scrolling(const std::string& html) {
   return fmt::format("<div class=\"scroll\" tabindex=\"0\">{}</div>\n", html);
@@ -140,4 +118,4 @@ std::string html_of(const Sections& sections) {
   return out;
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::answer

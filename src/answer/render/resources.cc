@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Hands out files that were embedded at build time.
-#include "report/html_parts.h"
+#include "answer/render/page.h"
 
 #define PACELINE_RESOURCE(name, function)                           \
   extern "C" const char paceline_##name[], paceline_##name##_end[]; \
-  std::string_view paceline::report::function() {                   \
+  std::string_view paceline::answer::function() {                   \
     return {paceline_##name, paceline_##name##_end};                \
   }
 

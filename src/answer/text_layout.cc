@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/text_layout.h"
+#include "answer/text_layout.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace paceline::report {
+namespace paceline::answer {
 namespace {
 
 bool starts_code_point(char c) {
@@ -220,4 +220,4 @@ std::string to_ascii(std::string_view text) {
   return plain;
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::answer
