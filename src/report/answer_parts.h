@@ -23,9 +23,9 @@ using answer::binary_bytes, answer::display_width, answer::pad_left, answer::pad
     answer::within_limits, answer::wrapped;
 using answer::code_span, answer::escape_html, answer::escape_markdown, answer::escape_xml,
     answer::formula_link, answer::html_id, answer::scrolling;
+using answer::filled, answer::page_plot_style, answer::page_style;
 using answer::kEndless, answer::kMissing, answer::kNone, answer::kNoNumbers;
 using answer::linked, answer::rows_table, answer::share_labels;
-using answer::page_plot_style, answer::page_script, answer::page_style, answer::page_template;
 using answer::series_colour, answer::series_mark, answer::svg_of, answer::SvgOptions;
 
 }  // namespace paceline::report

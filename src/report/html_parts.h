@@ -30,6 +30,9 @@ Sections main_charts(std::span<const ReportRun> runs);
 Sections more_charts(std::span<const ReportRun> runs);
 Chart samples_chart(const ReportCase& entry, const RenderOptions& options);
 
+// resources.cc: sections of the page of runs, embedded at build time (resources.S)
+std::string_view run_template();
+
 bool is_compared(const result::CaseResult& one);  // with another case, so that both have a ratio
 
 // html_cases.cc
