@@ -17,7 +17,7 @@ using Findings = std::vector<Finding>;
 inline Finding finding_about(const Cases& cases, std::string text, std::string evidence,
                              std::string advice = {}) {
   Finding finding{"", "", std::move(text), std::move(evidence), std::move(advice), {}};
-  for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+  for (const CaseResult* one : cases) finding.about.push_back(one->case_id);
   return finding;
 }
 

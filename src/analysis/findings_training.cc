@@ -331,7 +331,7 @@ Findings find_ddp_cost(const RunResult& run) {
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");
-      finding.case_ids.push_back(without->case_id);
+      finding.about.push_back(without->case_id);
       found.push_back(std::move(finding));
     }
   }

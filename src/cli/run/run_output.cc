@@ -37,10 +37,8 @@ struct FurtherFile {
   std::string (*make)(const result::RunResult&, const ExitOptions&);
 };
 constexpr std::array kFurtherFiles{
-    FurtherFile{"junit",
-                [](const result::RunResult& run, const ExitOptions& exit) {
-                  return report::junit_xml(run, {exit.allow_noisy, exit.strict});
-                }},
+    FurtherFile{"junit", [](const result::RunResult& run,
+                            const ExitOptions& exit) { return report::junit_xml(run, exit.strictness()); }},
     FurtherFile{"nccl_json", [](const result::RunResult& run, const ExitOptions&) {
                   const report::ReportRun input{run, {}};
                   return report::find_format("nccl-json").render({&input, 1}, {});

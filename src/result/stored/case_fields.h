@@ -28,6 +28,15 @@ struct EnumNames<Scenario> {
 
 }  // namespace paceline::archive
 
+namespace paceline::answer {
+// Findings of runs have no cost beside their text.
+template <class A>
+void fields(A& a, Finding& t) {
+  a("id", t.id), a("severity", t.severity), a("text", t.text), a("evidence", t.evidence);
+  a("advice", t.advice), a("case_ids", t.about);
+}
+}  // namespace paceline::answer
+
 // The one list of every field of the result files (names as in JSON).
 namespace paceline::result {
 
@@ -183,7 +192,6 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory,
                 flops, overhead, noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check,
                 layer_profile, operator_profile, repetitions, samples, effective_settings, config_effective);
-PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,

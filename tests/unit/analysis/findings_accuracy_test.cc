@@ -97,7 +97,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
       found[0].text,
       "The outputs of resnet50 eager fp32 b1, resnet50 torchscript fp32 b1 are unchecked: no engine here "
       "makes a reference for this model.");
-  EXPECT_EQ(found[0].case_ids.size(), 2U);
+  EXPECT_EQ(found[0].about.size(), 2U);
   run.cases[1].correctness.checked = true;
   run.cases[1].correctness.verdict = result::kCannotSay;
   run.cases[1].correctness.verdict_because = "output 'y': it does not depend on the inputs";

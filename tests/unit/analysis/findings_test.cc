@@ -71,8 +71,7 @@ TEST(Findings, PrecisionSpeedUpAtTheSameBatch) {
   EXPECT_NE(found[0].evidence.find("p50 250 ms against 512 ms"), std::string::npos) << found[0].evidence;
   EXPECT_NE(found[0].evidence.find("bf16 ran 100 % of the FLOPs in 53 operators"), std::string::npos);
   EXPECT_NE(found[0].evidence.find("centred cosine 0.995"), std::string::npos);
-  EXPECT_EQ(found[0].case_ids,
-            (std::vector<std::string>{"resnet50-eager-bf16-b8", "resnet50-eager-fp32-b8"}));
+  EXPECT_EQ(found[0].about, (std::vector<std::string>{"resnet50-eager-bf16-b8", "resnet50-eager-fp32-b8"}));
 }
 
 TEST(Findings, PrecisionSlowdownNamesTheMissingCpuFeature) {
