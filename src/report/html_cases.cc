@@ -69,7 +69,7 @@ constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", 
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return one.load.has_value();
   if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
-  if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == WorkloadKind::kInference;
+  if (std::ranges::count(kOfInference, row.anchor) > 0) return traits_of(one.benchmark.kind).checks_outputs;
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   if (row.anchor == "devices" || row.name == "device_used_mb") return !result::device_states(one).empty();
   if (row.anchor == "cpu-power") return !one.cpu_power.empty();

@@ -10,8 +10,7 @@ bool has_independent_reference(const Correctness& correctness) {
 
 CheckRemark check_remark(const CaseResult& one) {
   const auto& c = one.correctness;
-  if (one.outcome != Outcome::kOk || one.benchmark.kind != WorkloadKind::kInference ||
-      one.repetitions.empty())
+  if (one.outcome != Outcome::kOk || !traits_of(one.benchmark.kind).checks_outputs || one.repetitions.empty())
     return {};
   if (c.verdict == kCannotSay) return {std::string(kCannotSayWord), c.verdict_because};
   constexpr std::string_view kNone = "none: ";
