@@ -217,7 +217,7 @@ bool noise_counts(const result::RunResult& run, const CaseResult& one, bool stri
   if (!is_ok(one) || one.grade != result::Grade::kC) return false;
   return strict || std::ranges::any_of(run.gates, [&](const GateResult& gate) {
            const auto* metric = result::find_metric(gate.metric);  // none: slo, min_busbw
-           return gate.case_id == one.case_id && (metric == nullptr || !outlives_noise(*metric));
+           return gate.case_id == one.case_id && (metric == nullptr || !metric->topic.outlives_noise);
          });
 }
 
