@@ -2,6 +2,7 @@
 #pragma once
 #include "result/archive.h"
 #include "result/stored/case_result.h"
+#include "result/stored/older_results.h"
 #include "result/stored/run_result.h"
 
 // The one list of every field of the result files (names as in JSON).
@@ -108,8 +109,18 @@ PACELINE_FIELDS(LateRank, rank, certain, late_in, last_share, chance, late_ns, m
                 waiting_share, first_step, since_step, last_step, until_step, every, steps, exchanges,
                 late_exchanges, causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
-PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
-                steal_frac, foreign_frac, core_mhz, device_mhz, device_slowdown, foreign_process);
+PACELINE_FIELDS(DeviceSlowdown, reason, share);
+template <class A>
+void fields(A& a, RankEvidence& t) {
+  a("runq_wait_ns", t.runq_wait_ns), a("cpu_ns", t.cpu_ns), a("system_ns", t.system_ns);
+  a("minor_faults", t.minor_faults), a("major_faults", t.major_faults), a("throttled_ns", t.throttled_ns);
+  a("steal_frac", t.steal_frac), a("foreign_frac", t.foreign_frac), a("core_mhz", t.core_mhz);
+  a("device_mhz", t.device_mhz), a("foreign_process", t.foreign_process);
+  std::string words = slowdown_text(t.device_slowdowns);  // all that versions before 1.12 store
+  a("device_slowdown", words), a("device_slowdowns", t.device_slowdowns);
+  if constexpr (std::is_same_v<A, Reader>)
+    if (t.device_slowdowns.empty()) t.device_slowdowns = older_slowdowns(words);
+}
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 device_peak_bytes, slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
@@ -146,7 +157,6 @@ PACELINE_FIELDS(SampledWindow, sampler, repetition, rank, readings, window_s, cp
 PACELINE_FIELDS(WordCount, words, n);
 PACELINE_FIELDS(SampledMetric, rank, device, metric, unit, n, mean, min, max, words);
 PACELINE_FIELDS(Sampled, sampler, windows, readings, cpu_share, problems, metrics);
-PACELINE_FIELDS(DeviceSlowdown, reason, share);
 PACELINE_FIELDS(DeviceState, rank, device, readings, sm_clock_mean_mhz, sm_clock_min_mhz, sm_clock_cv,
                 memory_clock_mean_mhz, power_mean_w, power_max_w, temperature_max_c, utilization_mean,
                 memory_used_max_bytes, other_processes, slowdown_read, slowdowns, energy_j, energy_window_s,
