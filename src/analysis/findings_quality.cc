@@ -113,10 +113,8 @@ double share_in_float(const CaseResult& one) {
 
 // Whether the layer was excluded when the file was made.
 bool excluded(const CaseResult& one, const std::string& layer) {
-  const auto& kept = one.model_file.quantisation.float_layers;
-  return std::any_of(kept.begin(), kept.end(), [&](const std::string& text) {
-    const bool named = text.starts_with(layer + " (") || text.starts_with(layer + "/");
-    return named && text.ends_with(": excluded");
+  return std::ranges::any_of(one.model_file.quantisation.excluded, [&](const std::string& name) {
+    return name == layer || name.starts_with(layer + "/");
   });
 }
 

@@ -53,7 +53,7 @@ PACELINE_FIELDS(Throughput, item, per_s);
 PACELINE_FIELDS(SpeedUp, baseline_case_id, ratio, pairs, scope, verdict, p_sign, pairs_apart, reason,
                 no_size);
 PACELINE_FIELDS(Quantisation, precision, activations, bias, method, calibration, weight_bits, samples, layers,
-                float_layers, notes);
+                float_layers, excluded, notes);
 PACELINE_FIELDS(ModelFile, format, size_bytes, prepare_ns, quantisation);
 PACELINE_FIELDS(Memory, rss_before_load_bytes, shared_before_load_bytes, rss_peak_bytes,
                 rss_peak_above_load_bytes, tensor_peak_bytes, reserved_peak_bytes);

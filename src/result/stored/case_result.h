@@ -238,6 +238,7 @@ struct Quantisation {
   Count samples = Count::missing("not calibrated");
   Count layers = Count::missing("not quantised");  // convolutions and matrix products in this precision
   std::vector<std::string> float_layers;           // operators left in float, with why
+  std::vector<std::string> excluded;               // of them, those that quantisation.exclude names
   std::vector<std::string> notes;                  // what a reader of the accuracy figures must know
 };
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "result/stored/device_slowdown.h"
+#include "result/stored/case_result.h"
 
 namespace paceline::result {
 
@@ -15,6 +15,9 @@ inline constexpr int kFactsSince = 12;
 
 // Whether a file of this schema_version is older than 1.`minor`.
 bool is_older(std::string_view schema_version, int minor);
+
+// Fills in the facts of a case that was read from an older file; no-op for others.
+void add_older_facts(CaseResult& result);
 
 // "thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"; parts that have another
 // form are left out.
