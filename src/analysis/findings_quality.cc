@@ -58,7 +58,7 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
 bool repeats_itself(const CaseResult& one) {
   const bool diverged = traits_of(one.benchmark.kind).trains && one.reason_code == "error";
   return diverged || result::reason_of(one.reason_code).again == result::Again::kInVain ||
-         one.reason.starts_with(result::kNoReference);
+         one.lacks_reference;
 }
 
 // Advice for a failed case. Measuring again does not help while the cause persists.

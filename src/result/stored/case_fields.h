@@ -35,12 +35,13 @@ PACELINE_FIELDS(LabelledAccuracy, labels, reference_top1, top1, change, lost, ga
 PACELINE_FIELDS(AccuracyClaim, limit, basis, verdict, bound, inputs_needed, detail);
 PACELINE_FIELDS(OutputAgreement, name, kind, because, judged_by, passed, max_rel_err, max_abs_err,
                 centred_cosine, cosine, scale, quantile_err, quantile_err_worst, equal_share, detail,
-                error_ulps, limit_ulps, layer_ulps, ulp_change, blind);
+                error_ulps, limit_ulps, layer_ulps, ulp_change, blind, needs_inputs);
 PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, centred_cosine, top1_agreement,
-                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, samples_asked, samples_given,
-                samples_run, judged_by, judged_because, max_abs_err, cosine, kl_nats, answers, top1, top5,
-                next_token, reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
-                quantile_err_tolerance, verdict, verdict_because, independence, refused_by, engine_reference,
+                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, generated_inputs,
+                samples_asked, samples_given, samples_run, judged_by, judged_because, max_abs_err, cosine,
+                kl_nats, answers, top1, top5, next_token, reference_answers, max_changed_tolerance, labelled,
+                claim, outputs, worst_output, quantile_err_tolerance, verdict, verdict_because,
+                unchecked_because, needs_inputs, independence, refused_by, engine_reference, engine_strays,
                 engine_max_rel_err, subnormal_outputs, subnormal_weights);
 PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators, weights);
 PACELINE_FIELDS(FloatLayers, kind, precision, layers, of, flops_share, first, reason, advice);
@@ -180,11 +181,12 @@ PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed
                 top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
-                log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
-                headline, stats, throughput, load, training, scaling, collective, device_p50_ns, device_parts,
-                picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory,
-                flops, overhead, noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check,
-                layer_profile, operator_profile, repetitions, samples, effective_settings, config_effective);
+                lacks_reference, log_tail, complete, repetitions_planned, grade, grade_reasons, correctness,
+                precision, headline, stats, throughput, load, training, scaling, collective, device_p50_ns,
+                device_parts, picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup,
+                model_file, memory, flops, overhead, noise, sampled, devices, cpu_power, device_peaks,
+                outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

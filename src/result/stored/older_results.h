@@ -19,6 +19,9 @@ bool is_older(std::string_view schema_version, int minor);
 // Fills in the facts of a case that was read from an older file; no-op for others.
 void add_older_facts(CaseResult& result);
 
+// Fills in the facts of a check that an older version recorded.
+void add_older_facts(Correctness& correctness);
+
 // "thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"; parts that have another
 // form are left out.
 std::vector<DeviceSlowdown> older_slowdowns(const std::string& text);
