@@ -13,6 +13,10 @@ struct EnumNames<Outcome> {
   static constexpr auto kValue = kOutcomeNames;
 };
 template <>
+struct EnumNames<EndedBecause> {
+  static constexpr auto kValue = kEndings;
+};
+template <>
 struct EnumNames<Grade> {
   static constexpr std::array<std::pair<Grade, std::string_view>, 3> kValue{
       {{Grade::kA, "A"}, {Grade::kB, "B"}, {Grade::kC, "C"}}};
@@ -181,11 +185,11 @@ PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed
                 top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
-                lacks_reference, log_tail, complete, repetitions_planned, grade, grade_reasons, correctness,
-                precision, headline, stats, throughput, load, training, scaling, collective, device_p50_ns,
-                device_parts, picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup,
-                model_file, memory, flops, overhead, noise, sampled, devices, cpu_power, device_peaks,
-                outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,
+                correctness, precision, headline, stats, throughput, load, training, scaling, collective,
+                device_p50_ns, device_parts, picture_parts, back_to_back_ns, first_iteration_ns, load_ns,
+                speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
+                device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
                 effective_settings, config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);

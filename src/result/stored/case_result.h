@@ -383,6 +383,7 @@ struct CaseResult {
   std::string log_tail;          // last lines of the worker's log when failed
   bool complete = false;         // every planned repetition is there
   std::int64_t repetitions_planned = 1;
+  EndedBecause ended_because = EndedBecause::kPlanned;
   Grade grade = Grade::kA;
   std::vector<std::string> grade_reasons;
   Correctness correctness;
