@@ -67,8 +67,8 @@ PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_deci
                 eight_bits);
 PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_decide_too, max_changed, claim,
                 inputs, samples_asked, samples_given, least_samples, labels_file, labels, expected_file,
-                generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, independence,
-                refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
+                generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, unchecked_because,
+                independence, refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
                 devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,

@@ -37,7 +37,7 @@ bool all_are(std::span<const ReportRun> runs, const Is& is) {
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
-  return all_are(runs, [](const auto& b) { return b.kind == WorkloadKind::kTraining; });
+  return all_are(runs, [](const auto& b) { return traits_of(b.kind).trains; });
 }
 
 // With every model at one batch size, nothing is drawn over batches.

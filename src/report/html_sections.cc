@@ -139,7 +139,7 @@ std::string formulas_html() {
   for (const auto& metric : result::metrics()) {
     Cell name(std::string(metric.title)), formula("");
     name.code = metric.name;
-    formula.code = fmt::format("docs/metrics.md#{}", metric.anchor);
+    formula.code = fmt::format("docs/metrics.md#{}", metric.topic.anchor);
     table.rows.push_back({.cells = {name, metric.unit == "1" ? "" : std::string(metric.unit),
                                     kBetter.at(metric.better), std::string(metric.meaning), formula},
                           .id = fmt::format("formula-{}", metric.name)});

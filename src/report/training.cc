@@ -264,7 +264,7 @@ Table evidence_table(const Training& t) {
               or_none(e.minor_faults, format_count), ms(e.throttled_ns), percent_or_none(e.steal_frac),
               percent_or_none(e.foreign_frac), significant_or_none(e.core_mhz),
               significant_or_none(e.device_mhz), e.foreign_process.empty() ? kNone : e.foreign_process,
-              e.device_slowdown.empty() ? kNone : e.device_slowdown);
+              e.device_slowdowns.empty() ? kNone : result::slowdown_text(e.device_slowdowns));
   }
   return table;
 }

@@ -91,7 +91,7 @@ int first_device_of(const CaseRun& c) {
 // On how many GPUs the ranks of the case run.
 std::int64_t gpus_of_ranks(const CaseRun& c) {
   if (!c.result.devices.empty()) return std::ssize(c.result.devices);
-  return c.result.benchmark.kind == config::WorkloadKind::kTraining ? c.result.benchmark.world_size : 1;
+  return traits_of(c.result.benchmark.kind).by_ranks ? c.result.benchmark.world_size : 1;
 }
 
 // The GPUs of the case. One of another host, or one that cannot be told, counts as the first.

@@ -214,7 +214,7 @@ TEST(ClosingSentence, AnswersThatWereNotComparedAreNotCalledRight) {
   EXPECT_TRUE(
       text([](auto& c) { c.checked = false; }).ends_with("; the outputs of torchscript int8 are unchecked."));
   EXPECT_TRUE(text([](auto& c) {
-                c.reference += ": no independent check";
+                c.independence = "the reference also ran in torchscript";
               }).ends_with("; no other engine confirms the outputs of torchscript int8."));
   EXPECT_TRUE(text([](auto& c) {
                 c.verdict = result::kCannotSay;
@@ -318,7 +318,8 @@ TEST(ClosingSentence, ALowerPrecisionIsNamedWhereItDoesNotWin) {
   eight.headline.p50_ns.value = 2 * *base.headline.p50_ns.value;
   eight.correctness.checked = true;
   eight.correctness.verdict = result::kCannotSay;
-  eight.correctness.verdict_because = std::string("output 'y': ") + std::string(result::kNeedsInputs);
+  eight.correctness.verdict_because = "output 'y': words that decide nothing";
+  eight.correctness.needs_inputs = true;
   const auto sentence = closing_sentence(run);
   EXPECT_TRUE(says(sentence, " The best in int8 is openvino int8; ")) << sentence;
   EXPECT_TRUE(says(sentence,

@@ -249,7 +249,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   EXPECT_TRUE(of_kind(run, "device_slowdown").empty());
   auto& evidence = run.cases[0].training->ranks[1].evidence;
   evidence.device_mhz = 1961.25;
-  evidence.device_slowdown = "power cap in 50.0 % of the samples";
+  evidence.device_slowdowns = {{"power cap", 0.5}};
   const auto found = of_kind(run, "device_slowdown");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].text,
