@@ -40,6 +40,16 @@ bool implied_by_gpus(const WorkloadDraft& d, std::string_view needed) {
   return needed == "instances" && d.settings.has("gpus");
 }
 
+// "training.schedule: cosine needs training.epochs", or, behind what was typed, "needs --epochs".
+std::string needs_text(const WorkloadDraft& d, std::string_view name, std::string_view value,
+                       std::vector<std::string> needed) {
+  for (auto& one : needed) one = d.name_beside(name, one);
+  const auto all = join(needed, " or ");
+  const auto* typed = d.written(name);
+  if (typed && typed->on_command_line) return "needs " + all;
+  return fmt::format("{}{}{} needs {}", name, value.empty() ? "" : ": ", value, all);
+}
+
 void check_needs(WorkloadDraft& d, const Option& option) {
   if (!option.scenario.empty() && !d.is("scenario", option.scenario)) return;
   for (const auto& [needed, example, value] : option.needs) {
@@ -47,10 +57,7 @@ void check_needs(WorkloadDraft& d, const Option& option) {
     const auto names = split(needed, ',');
     if (std::ranges::any_of(names, [&](const auto& name) { return d.written(name); })) continue;
     if (implied_by_gpus(d, needed)) continue;
-    d.report(
-        option.name,
-        fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, join(names, " or ")),
-        {names.front(), example});
+    d.report(option.name, needs_text(d, option.name, value, names), {names.front(), example});
   }
 }
 
