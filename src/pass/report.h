@@ -45,6 +45,7 @@ struct FileInputs {
 struct InputsReport {
   std::int64_t samples_given = 0;  // what the user's files hold; 0: generated, or not counted
   result::PictureTimes pictures{};
+  std::string left_out{};  // files of image_dir that are no pictures, in words; empty: none
 };
 
 // A model file that a pass wrote.
