@@ -82,6 +82,7 @@ struct TrainingReport {
   std::string trained{};      // why nothing was measured, of training that was done before; empty: it was
   std::optional<result::StepFileMark> step_file{};  // of the file that holds rank_steps
   std::vector<result::RankSteps> rank_steps{};      // every rank's, in the order of ranks
+  std::vector<result::EpochFigures> epochs{};       // finished ones of an interrupted repetition
 };
 
 struct SweepReport {
