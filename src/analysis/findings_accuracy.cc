@@ -7,6 +7,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "base/units.h"
 #include "result/judged/reference.h"
 
 namespace paceline::analysis {
@@ -18,7 +19,7 @@ using result::Outcome;
 
 std::string percent(double share) {
   const double value = share * 100;
-  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
+  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{} %", format_fixed(value, 0));
 }
 
 std::string case_words(const CaseResult& one) {

@@ -96,11 +96,16 @@ class Limits(cli.CliTest):
                 return {k: spoiled(v, k) for k, v in value.items()}
             if isinstance(value, list):
                 return [spoiled(v, key) for v in value]
-            return 1e308 if isinstance(value, float) else value
-        for file in run.rglob("*.json"):
-            file.write_text(json.dumps(spoiled(json.loads(file.read_text()))))
-        for ending in ("html", "md", "csv"):
-            self.bounded("report", "--source", run, "-o", f"x.{ending}", codes=(0, 2))
+            return figure if isinstance(value, float) else value
+        whole = {file: json.loads(file.read_text()) for file in run.rglob("*.json")}
+        for figure in (1e308, 1e299, -1e250, 1e-300):
+            for file, content in whole.items():
+                file.write_text(json.dumps(spoiled(content)))
+            for ending in ("html", "md", "csv"):
+                written = self.folder / f"{figure}.{ending}"
+                self.bounded("report", "--source", run, "-o", written, codes=(0, 2))
+                self.assertNotRegex(written.read_text(), r"[0-9]{40}", written)
+            self.assertNotRegex(self.bounded("report", "--source", run, "--format", "text", codes=(0,)), r"[0-9]{40}")
 
     def test_mistakes_without_end_are_cut_off(self):
         self.write("plan.yaml", "kind: inference\nmodels: [tiny_cnn]\n" + "".join(f"kee{i}: 1\n" for i in range(100_000)))
