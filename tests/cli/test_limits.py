@@ -115,6 +115,15 @@ class Limits(cli.CliTest):
         self.bounded("build", "--engine", "tensorrt", "--model", "x.onnx", "--config", "engine.json", "-o", "x.plan", words=(further,))
         self.bounded("run", "--dry-run", *(f"--kee{i}" for i in range(20_000)), words=(further,))
 
+    def test_a_list_that_is_longer_than_any_plan(self):
+        for values in ("x," * 1_900_000, ",".join(f"m{i}.onnx" for i in range(150_000))):
+            self.write("plan.yaml", f"kind: inference\nmodels: [{values}]\n")
+            self.bounded("run", "plan.yaml", "--dry-run", seconds=20, words=("'models' lists 1", "values, and a plan has at most 100000 cases", "1 error, nothing was run"))
+
+    def test_mistakes_of_a_long_list_are_cut_off(self):
+        self.write("plan.yaml", "kind: inference\nmodels: [" + ",".join(f"m{i}" for i in range(5000)) + "]\n")
+        self.bounded("run", "plan.yaml", "--dry-run", words=("'m99'", "4899 further mistakes are not shown", "5000 errors, nothing was run"))
+
     def test_a_long_list_costs_its_length(self):
         self.write("plan.yaml", "kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [1, 2, 3]\n")
         self.bounded("run", "plan.yaml", "--dry-run", "--only", ",".join(map(str, range(1, 20_001))), words=("--only 4: no such case",))
