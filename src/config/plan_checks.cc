@@ -18,6 +18,13 @@
 namespace paceline::config {
 namespace {
 
+// Sets the one that has its default to what was written of the other.
+Addition equal_default(const WorkloadDraft& d, std::string_view low, std::string_view high) {
+  for (const auto& [one, other] : {std::pair(low, high), std::pair(high, low)})
+    if (!d.written(one) && d.written(other)) return {one, d.written(other)->values.front().text};
+  return {};
+}
+
 void check_order(WorkloadDraft& d, const Option& option) {
   const auto low = option.name, high = option.at_most;
   if (!d.settings.has(low) || !d.settings.has(high) || d.settings.number(low) <= d.settings.number(high))
@@ -25,7 +32,8 @@ void check_order(WorkloadDraft& d, const Option& option) {
   d.report(d.written(high) ? high : low,
            fmt::format("{} ({}{}) is larger than {} ({}{})", low, d.settings.number(low),
                        d.written(low) ? "" : ", the default", high, d.settings.number(high),
-                       d.written(high) ? "" : ", the default"));
+                       d.written(high) ? "" : ", the default"),
+           equal_default(d, low, high));
 }
 
 void check_exclusive(WorkloadDraft& d, const Option& option) {
