@@ -114,6 +114,10 @@ bool needs_inputs(std::string_view why) {
   return why.find(result::kNeedsInputs) != std::string_view::npos;
 }
 
+bool may_compare_more(std::string_view why) {
+  return why.find("--accuracy-samples") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
@@ -140,12 +144,14 @@ Findings find_unknown_accuracy(const RunResult& run) {
     const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
                                 : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
                                               list_labels(cases), why);
-    found.push_back(finding_about(
-        cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
-        unchecked           ? "Compare with expected outputs or another engine: --accuracy-reference."
-        : needs_inputs(why) ? "Give real inputs: --load-inputs, --calib-data."
-                            : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
-                              "(--accuracy-reference FILE)."));
+    found.push_back(
+        finding_about(cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
+                      unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
+                      : needs_inputs(why) ? "Give real inputs: --load-inputs, --calib-data."
+                      : may_compare_more(why)
+                          ? "Compare more of the inputs that are there."
+                          : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
+                            "(--accuracy-reference FILE)."));
   }
   return found;
 }
