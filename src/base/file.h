@@ -17,7 +17,7 @@ std::string read_file(const std::filesystem::path& path);
 // reader within five seconds, is written directly.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-// The same for names that the program chose: it replaces a link or a pipe, which may have been put there to
+// Writes under a name that the program chose: it replaces a link or a pipe, which may have been put there to
 // lead the content elsewhere. Error(kIo) for a device.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 

@@ -16,7 +16,7 @@ namespace paceline::cluster {
 // no further error is raised.
 void tell_failure(plugin::Store& store, const std::string& sentence) noexcept;
 
-// What was reported, in words; empty when nothing was within `patience_s`.
+// Returns the reported sentence; empty if none came within `patience_s`.
 std::string told_failure(plugin::Store& store, double patience_s) noexcept;
 
 // Runs the work of a rank in its group. What the group throws (Error(kUnavailable)) becomes a PeerFailure

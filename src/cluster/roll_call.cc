@@ -129,7 +129,7 @@ std::vector<Member> roster_in(const std::string& text, const Member& self) {
   return roster;
 }
 
-// What must be equal on all ranks, and the message when it is not.
+// A value that must be equal on all ranks, and the message if it is not.
 struct Agreement {
   std::string_view what, advice;
   std::string (*value)(const Member&);

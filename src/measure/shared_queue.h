@@ -28,7 +28,7 @@ struct RoundPlan {
   BatchRule batching{};                     // of a schedule
 };
 
-// What became of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
+// Fate of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
 struct ClaimTally {
   std::int64_t claimed = 0, done = 0, timed_out = 0, unfinished = 0, failed = 0;
 };

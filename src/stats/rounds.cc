@@ -27,7 +27,7 @@ struct Limits {
   double noise = 0;   // the least such sigma
 };
 
-// Of an even number, the lower one of the two in the middle: half of the ranks may be slow.
+// Takes the lower one of two in the middle: half of the ranks may be slow.
 double lower_median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[(x.size() - 1) / 2];
@@ -48,11 +48,11 @@ class Class {
 
   [[nodiscard]] bool has(int rank) const { return best_[static_cast<std::size_t>(rank)].has_value(); }
   [[nodiscard]] bool slow(int rank) const { return slow_[static_cast<std::size_t>(rank)]; }
-  // Of a rank that has a time.
+  // The rank must have a time.
   [[nodiscard]] double factor(int rank) const {
     return *best_[static_cast<std::size_t>(rank)] / typical_best_;
   }
-  // Of a pair beside healthy ones; none where there are too few of them.
+  // Compares a pair with healthy ones; none if there are too few of them.
   [[nodiscard]] std::optional<double> factor(const SubsetTime& pair) const {
     if (healthy_ < kFewest) return std::nullopt;
     return pair.ns / typical_;
