@@ -16,7 +16,7 @@
 namespace paceline::config {
 namespace {
 
-// What the rows in the table are views of.
+// Owner of the texts that the table's rows view.
 struct Declared {
   std::vector<DeclaredOption> options;
   std::vector<std::string> samplers;

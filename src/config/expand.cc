@@ -208,7 +208,7 @@ const NamePart* name_part_of(const std::string& name, WorkloadKind kind) {
   return nullptr;
 }
 
-// What may distinguish cases of the same name: their axes, or all other options.
+// Facts that may distinguish cases of the same name: their axes, or all other options.
 Facts facts_of(const Case& item, bool axes) {
   Facts facts;
   for (const auto& [name, values] : item.settings.all())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an option is: its type, form, range, where it may stand, and when it changes nothing.
+// Row of an option: its type, form, range, where it may stand, and when it changes nothing.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -289,7 +289,7 @@ class InputSettler {
                                 join(names, ", ")));
   }
 
-  // What the file says. One that only its engine can read was not read where shapes are written.
+  // Values that the file declares. A file that only its engine can read was not read if shapes are written.
   std::optional<InputValues> known_values(const std::string& model, const InputShape& input,
                                           const SettledShapes& settled) {
     if (declared_.empty() && std::exchange(asked_, model) != model) declared_ = read_again(model);
