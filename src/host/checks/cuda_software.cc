@@ -38,7 +38,7 @@ Version numbers_of(const result::Maybe<std::string>& text) {
   return text ? numbers_of(*text) : Version{};
 }
 
-// Of "library NAME" and "library NAME of plug-in OTHER".
+// Accepts "library NAME" and "library NAME of plug-in OTHER".
 bool is_of(const Fact& fact, std::string_view library) {
   const auto name = fmt::format("library {}", library);
   return fact.name == name || fact.name.starts_with(name + " of plug-in ");
