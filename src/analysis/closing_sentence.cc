@@ -52,7 +52,7 @@ double kept_of(const CaseResult& one) {
   return one.correctness.top1_agreement ? *one.correctness.top1_agreement : 1;
 }
 
-// Of two cases the one whose answers are in question: the lower precision, in one precision the one that kept
+// Picks the case whose answers are in question: the lower precision; within one precision the case that kept
 // fewer (the other may be the reference itself).
 const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
   if (a.benchmark.precision == b.benchmark.precision) return kept_of(b) < kept_of(a) ? b : a;
@@ -105,7 +105,7 @@ std::string enough_text(const CaseResult& one, double confidence) {
   return one.repetitions_planned < needed ? fmt::format(" (use --repetitions {})", needed) : "";
 }
 
-// The same where nothing but processes is missing.
+// Empty unless only processes are missing.
 std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
   const bool few = s.pairs_apart == 0 && s.pairs < pairs_for_claim(s.ratio.confidence);
   return few ? enough_text(one, s.ratio.confidence) : "";
@@ -266,7 +266,7 @@ std::string lead_text(const Field& field, const RatioVerdict& judged, const std:
                      times(judged.ratio->ci.low), times(judged.ratio->ci.high));
 }
 
-// What fp32 gives where the winner is in a lower precision.
+// Names the FP32 result where the winner has a lower precision.
 std::string exact_text(const RunResult& run, const Field& field, const CaseResult& winner,
                        const CaseResult& base) {
   Cases exact = field.cases;

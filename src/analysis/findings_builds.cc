@@ -29,7 +29,7 @@ std::vector<double> process_medians(const CaseResult& one) {
   return medians;
 }
 
-// What the compared builds have in common.
+// Words that the compared builds have in common.
 std::string words_without_build(const CaseResult& one) {
   result::Benchmark alike = one.benchmark;
   alike.model = first_build(alike.model);
@@ -102,7 +102,7 @@ bool all_in_turns(const RunResult& run, const BuildGroup& group) {
   });
 }
 
-// What the ratio of slowest to fastest build says about all of them; `turns`: whether all ran in turns.
+// States what the ratio of slowest to fastest says about all; `turns`: all ran in turns.
 std::string standing_text(const RatioVerdict& judged, bool turns) {
   if (!turns) return "whether they differ is not claimed: not all of them ran in turns";
   if (judged.standing == Standing::kNoClaim) return "whether they differ is not claimed: " + judged.reason;

@@ -132,7 +132,7 @@ bool is_fp32_on_gpu(const CaseResult& one) {
   return uses_gpu(one) && one.benchmark.precision == "fp32";
 }
 
-// The same case at another batch, the largest of those that have the same precisions.
+// Finds the case at another batch, the largest of those with the same precisions.
 const CaseResult* at_larger_batch(const RunResult& run, const CaseResult& one) {
   const CaseResult* found = nullptr;
   for (const CaseResult* other : beside(run, one, "batch"))
@@ -150,7 +150,7 @@ result::Number busy_share(const CaseResult& one) {
   return std::min(1.0, *share + copies_ns / *one.headline.p50_ns.value);
 }
 
-// What lets a GPU wait less for the host.
+// Advises how a GPU waits less for the host.
 std::string launch_advice(const CaseResult& one, std::int64_t larger_batch) {
   std::vector<std::string> ways;
   if (one.benchmark.engine != "onnxruntime") ways.emplace_back("--cuda-graphs true");
@@ -165,7 +165,7 @@ bool has_graph(const CaseResult& one) {
   return graph != one.effective_settings.end() && graph->second == "on";
 }
 
-// Whose layout is an option; engines that compile choose it themselves.
+// Engines that compile choose the layout themselves; here it is an option.
 bool runs_in_libtorch(const CaseResult& one) {
   return one.training || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
 }

@@ -67,7 +67,7 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-// Those that the goal can judge: blocks of inferences have a rate and no latency.
+// Cases that the goal can judge: blocks of inferences have a rate but no latency.
 Cases candidates(const RunResult& run, const std::string& model, const Goal& goal) {
   const bool by_latency = &goal == kGoals.data();
   Cases found;
@@ -98,7 +98,7 @@ std::string rivals_text(const Cases& rivals) {
   return rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1));
 }
 
-// What the answers cost, which qualifies every precision below FP32.
+// States the accuracy cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked || c.verdict == result::kCannotSay) return output_doubt(one, "its outputs");

@@ -116,7 +116,7 @@ std::string cause_text(const Training& t, const result::RankFigures& rank) {
   return text;
 }
 
-// What a late rank costs: the median step shows it, or the waiting does.
+// Cost of a late rank: the median step shows it, or the waiting does.
 std::string straggler_cost(const Training& t) {
   if (t.straggler_index && *t.straggler_index >= result::kLateRank)
     return fmt::format("a step computes {:.1f} % longer on the slowest rank than on the median one",

@@ -62,7 +62,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWord
      {result::loss_part::kContention, "ranks in each other's way"},
      {result::loss_part::kUnexplained, "unexplained"}}};
 
-// What the mean step takes beyond the ideal, the largest part first.
+// Lists the mean step's time beyond the ideal, the largest part first.
 std::string budget_text(const CaseResult& one) {
   auto parts = one.scaling->budget;
   std::erase_if(parts, [](const auto& part) { return !part.cost_ns.value || !part.share; });
@@ -112,7 +112,7 @@ std::string losses_text(const CaseResult& one) {
   return text;
 }
 
-// What would tell more about time that no part explains.
+// Advises how to learn more about unexplained time.
 std::string budget_advice(const CaseResult& one) {
   const auto& budget = one.scaling->budget;
   const auto part = [&](std::string_view name) {

@@ -19,8 +19,8 @@ using result::CaseResult;
 
 constexpr const char* kNothing = "nothing";
 
-// What each fault is, the bottleneck whose cost it should raise most, and what should be found to make the
-// rank late: no cause for one that sleeps.
+// Each fault, the bottleneck whose cost it should raise most, and the cause to be found for the late rank:
+// none for a rank that sleeps.
 struct Injected {
   Fault::Kind kind;
   std::string_view words, finding, cause{};
@@ -52,7 +52,7 @@ std::string late_words(const Late& late) {
                      cause.empty() ? "cause unknown" : words_of_cause(cause).words);
 }
 
-// The same training without a fault; null: there is none with figures.
+// Finds the training without a fault; null if none has figures.
 const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one) {
   const auto found = std::ranges::find_if(run.cases, [&](const CaseResult& other) {
     return !has_fault(other) && other.training && other.benchmark.model == one.benchmark.model &&

@@ -29,7 +29,7 @@ constexpr double kLeastSaving = 0.02;     // of a step, for a recommendation
 constexpr double kHalf = 0.5;             // bytes of a gradient in 16 bits
 constexpr double kOneSize = 1e-6;         // determinant below which bytes and messages are not told apart
 
-// What a step is made of. Gradients become ready while the backward pass goes on, in the order of `ready`.
+// Model of a step. Gradients become ready while the backward pass goes on, in the order of `ready`.
 struct State {
   double own_ns = 0, backward_ns = 0, data_wait_ns = 0, straggler_wait_ns = 0;
   std::vector<ReadyBucket> buckets;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array kMadeOfPairs{CallKind::kAllToAll, CallKind::kGather, CallKind::kScatter};
 
-// What an event says of the call that it belongs to.
+// Derives the kind of the call that an event belongs to.
 CallKind kind_in(const Trace& trace, const TraceEvent& e) {
   const auto& details = trace.details[e.details];
   return details.call != CallKind::kUnknown ? details.call : kind_of_call(trace.name_of(e));

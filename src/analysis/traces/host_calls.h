@@ -24,10 +24,10 @@ class HostCalls {
 
   // The call that is open on a thread then; null: none.
   HostCall* at(std::uint32_t thread, std::int64_t time);
-  // Of exchanges without a known kernel, by begin.
+  // Exchanges without a known kernel, by begin.
   [[nodiscard]] std::vector<const HostCall*> unheard() const;
-  // What sends and receives of the device are, where their own call does not say: all calls of exchanges that
-  // can be made of them are of one kind.
+  // Kind of the device's sends and receives where their own call does not say: known if all calls of
+  // exchanges that can consist of them are of one kind.
   [[nodiscard]] CallKind kind_of_pairs() const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace paceline::analysis::traces {
 
-// What belongs to one step while it is put together.
+// Parts of one step while it is put together.
 struct StepParts {
   TraceStep step;
   Interval host;             // the scope of the step
@@ -31,7 +31,7 @@ inline double share_of_unheard(const StepParts& parts) {
   return parts.launches > 0 ? static_cast<double>(parts.unheard) / static_cast<double>(parts.launches) : 0;
 }
 
-// What of a rank's trace steps share.
+// Times in a rank's trace that steps share.
 struct RankTimes {
   Intervals computing, device_busy;
   bool device = false;  // it ran kernels
