@@ -16,7 +16,7 @@ constexpr bool kSkips = true, kFails = false;
 constexpr bool kRestarts = true, kEnds = false;
 
 constexpr std::array kReasons{
-    // What a worker says itself.
+    // Reasons that a worker reports itself.
     Reason{"config", "an option does not fit the model or this machine", kFails, kEnds, kUsage,
            ErrorCode::kUsage, kNewRun,
            "Change the option that the reason names, and start a new run; --resume keeps the options as they "
@@ -42,7 +42,7 @@ constexpr std::array kReasons{
     Reason{"peer", "ranks that another process started have failed", kFails, kRestarts},
     Reason{"hung", "a rank stopped answering", kFails, kRestarts},
     Reason{"instance", "an instance died while requests were served", kFails},
-    // What the case's result says.
+    // Reasons that the case's result gives.
     Reason{"accuracy", "outputs differ from the reference by more than the limits", kFails, kEnds,
            kGateFailed},
     Reason{"precision", "the engine ran another precision than the one asked for", kFails, kEnds, kGateFailed,

@@ -9,7 +9,7 @@
 
 namespace paceline::result {
 
-// What a user can do about a case that ended so, before the case is measured again.
+// Action of a user after a case ended so, before it is measured again.
 enum class Again {
   kAsItIs,     // the same command may go well
   kAfterCure,  // once the cure is done

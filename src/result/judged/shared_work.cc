@@ -92,8 +92,7 @@ Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
   return s;
 }
 
-// Of every part what it completed beside the median of the others: 1 where those did nothing. Empty where
-// nobody did anything.
+// Work of every part over the median of the others: 1 where those did nothing. Empty if nobody did anything.
 std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
   std::vector<double> ratios;
   for (const auto& part : parts) {

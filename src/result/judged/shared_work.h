@@ -22,7 +22,7 @@ std::optional<Sharers> sharers_of(const Benchmark& benchmark);
 // "2 GPUs", "4 processes"
 std::string sharers_text(std::int64_t count, bool gpus);
 
-// What one device did, or one process where they have no devices of their own.
+// Work of one device, or of one process where they have no devices of their own.
 struct WorkPart {
   std::string name;  // "cuda:2", "process 3"
   std::string cpus;  // of its processes: "0-3; 8-11"

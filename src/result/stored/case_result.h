@@ -43,7 +43,7 @@ inline constexpr const char* kTrained = "trained";  // resumed training that was
 // How the reason begins of a case whose outputs have nothing to be compared with.
 inline constexpr const char* kNoReference = "its fp32 reference could not be made";
 
-// What was measured: the identity of a benchmark. Results are compared only between equal identities.
+// Identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
   std::string id;  // equals the id of the case
   WorkloadKind kind = WorkloadKind::kInference;
@@ -140,7 +140,7 @@ struct Correctness {
   std::string verdict_because;  // of those two
   std::string independence;     // why the reference is not independent of the case; empty: it is
   std::string refused_by;       // an engine that cannot run the file; empty: none that was asked
-  // Of a quantised file: its own unoptimised run, and how far the engine is from that.
+  // Unoptimised run of a quantised file, and how far the engine is from that.
   std::string engine_reference;
   Number engine_max_rel_err = Number::missing("the file was not run unoptimised");
   // Shares of the reference's outputs and of the file's weights that are subnormal: engines may flush them.
@@ -261,7 +261,7 @@ struct Flops {
   // By the datasheet of the GPUs that the case ran on: dense, in its precision.
   Number peak_datasheet_flops_per_s = Number::missing("the case ran on no GPU");
   Number share_of_datasheet_peak = peak_datasheet_flops_per_s;
-  // Of convolutions and matrix products: FLOPs over bytes of operands and results, each counted once.
+  // FLOPs of convolutions and matrix products over bytes of operands and results, each counted once.
   Number flops_per_byte = Number::missing("this engine does not report it");
 };
 

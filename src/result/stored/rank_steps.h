@@ -8,8 +8,8 @@
 
 #include "result/stored/training.h"
 
-// What one rank measured, step by step: raw data, stored in a step file (step_file.h) and, of small runs, as
-// rank<k>.jsonl.
+// Measurements of one rank, step by step: raw data, stored in a step file (step_file.h) and, of small runs,
+// as rank<k>.jsonl.
 namespace paceline::result {
 
 inline constexpr const char* kEndUnheard = "its end was not heard of within the step";
