@@ -51,7 +51,7 @@ std::string each_text(const CaseResult& one) {
   return fmt::format("{}–{}", format_rate(low), format_rate(high));
 }
 
-// Of the most GPUs or processes; which case that is, unless all have one base.
+// Reads out the case with most GPUs or processes; names it unless all have one base.
 std::string sharing_reading(const Cases& cases) {
   const ReportCase* widest = nullptr;
   std::set<std::pair<const ReportRun*, std::string>> bases;

@@ -7,7 +7,7 @@
 #include "report/chart/plots.h"
 #include "result/stored/estimate.h"
 
-// What several charts have alike: bars of cases, names of series, words of intervals.
+// Common parts of charts: bars of cases, names of series, words of intervals.
 namespace paceline::report {
 
 inline constexpr double kNsToMs = 1e-6;

@@ -27,7 +27,6 @@ double world_of(const CaseResult& one) {
   return static_cast<double>(sharers ? sharers->count : one.benchmark.world_size);
 }
 
-// What there are several of.
 std::string_view members_of(const CaseResult& one) {
   const auto sharers = result::sharers_of(one.benchmark);
   return !sharers ? "ranks" : sharers->gpus ? "GPUs" : "processes";
