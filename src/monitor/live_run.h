@@ -8,7 +8,7 @@
 
 namespace paceline::monitor {
 
-// Of ranks that train together, the one that computes longest, and its share beyond the median rank's time.
+// Rank that computes longest among those that train together, and its share beyond the median rank's time.
 struct LiveSlowest {
   std::int64_t rank = 0;
   double beyond = 0;
