@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device did over time: busy, idle and for whom it waited, copies and what of them was hidden.
+// Timeline of a device: busy, idle and for whom it waited, copies and how much of them was hidden.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <utility>
