@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `profile` adds to the command line of a training.
+// Options that `profile` adds to the command line of a training.
 #pragma once
 #include "cli/context.h"
 #include "config/flags.h"

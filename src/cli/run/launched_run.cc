@@ -129,7 +129,7 @@ run::RankHome rank_home(const config::Case& c, const run::RunSetup& setup) {
   return run::kind_rules(c.kind).rank_home(c, setup.engines);
 }
 
-// The same ranks on the CPU: their plug-in reaches the store too, where the case's own is missing.
+// Places the ranks on the CPU: their plug-in reaches the store even if the case's own is missing.
 run::RankHome home_of_last_words(config::Case c, const run::RunSetup& setup) {
   c.settings.set("device", std::string("cpu"));
   c.settings.set("backend", std::string("auto"));

@@ -114,7 +114,7 @@ ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
   return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
 }
 
-// What keeps a file from being written, in words; empty: nothing. Devices and links are left to the writing.
+// Why a file cannot be written; empty if nothing is known. Devices and links are left to the writing.
 std::string obstacle_to(const std::string& name) {
   if (name == "-") return "standard output has the table; name a file, or /dev/stderr";
   const fs::path file = fs::absolute(name);
