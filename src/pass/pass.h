@@ -44,7 +44,7 @@ enum class PassKind {
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
-// What a pass of a kind is to those who start it. One row a kind, in the order of the enumeration.
+// Traits of a kind of pass for those who start it. One row per kind, in the order of the enumeration.
 enum class OnTermination { kEnds, kTellsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
 struct PassTraits {
   PassKind kind;
@@ -95,8 +95,7 @@ struct ProfileLayers {
   int inferences = 1;
 };
 
-// What only passes of one kind are told, each as the field T::kField; nothing for those that the common part
-// suffices.
+// Task that only passes of one kind have, each as the field T::kField; none if the common part suffices.
 using Task = std::variant<std::monostate, ExportTo, QuantiseTo, BuildTo, InputsTo, ExpectedTo, ProfileLayers,
                           CollectiveSpec, TrainSpec>;
 
@@ -131,8 +130,8 @@ struct PassSpec {
   Task task;
   RankSpec ranks;          // of a pass by ranks
   std::string table_file;  // where rank 0 writes tables that are too large for records; empty: nowhere
-  // Of a timed pass whose check follows its loop: it then waits for this file, which holds its spec with what
-  // the check brought, or null. Empty: the check was before it.
+  // File that a timed pass waits for if its check follows its loop; it contains its spec with what the check
+  // brought, or null. Empty: the check was before it.
   std::string check_file;
   // Where the worker lists the shared objects that it ran in the end; empty: nowhere.
   std::string objects_file;

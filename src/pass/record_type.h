@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a type of record is to those who read it, and the two halves of which most types consist.
+// Row of a record type for its readers, and the two halves of which most types consist.
 #pragma once
 #include <fmt/format.h>
 

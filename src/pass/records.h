@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a worker reports while it works, as JSON records, and the report put together from them.
+// Reports of a worker while it works, as JSON records, and the report put together from them.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,8 +9,7 @@
 
 #include "pass/report.h"
 
-// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
-// repetition.
+// Makers and readers of records. Each is one JSON object, tagged with pass kind, rank and repetition.
 namespace paceline::pass {
 
 // Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam:
@@ -32,7 +31,7 @@ class PipeSink : public RecordSink {
   int fd_;
 };
 
-// Of ranks that train together, the one that computes longest.
+// Rank that computes longest among those that train together.
 struct SlowestRank {
   std::int64_t rank = 0;
   double beyond = 0;    // its computing takes this share longer than the median rank's

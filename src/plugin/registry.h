@@ -14,7 +14,7 @@
 
 namespace paceline::plugin {
 
-// What the manifest beside a plug-in says, without loading anything.
+// Content of the manifest beside a plug-in, read without loading anything.
 struct Manifest {
   std::string name;
   std::filesystem::path file;  // the shared object; empty when not built

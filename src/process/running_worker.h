@@ -15,7 +15,7 @@ namespace paceline::process {
 
 class RunningWorker {
  public:
-  // What it is started with beside its pass.
+  // Parameters of a start beside its pass.
   struct Start {
     std::map<std::string, std::string> env{};  // on top of this process's
     std::filesystem::path log{};               // stdout and stderr are appended
