@@ -35,7 +35,7 @@ void compare_to_baselines(std::vector<CaseRun>& cases, const std::vector<std::st
   }
 }
 
-// What happens to all cases, in order; each step is somebody else's.
+// Steps of a run over all cases, in order; each step is somebody else's.
 class Coordinator {
  public:
   Coordinator(RunSetup setup, result::RunDirectory& directory, process::PassExecutor& executor,

@@ -162,7 +162,7 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
   if (c.ended) observer_.case_ends(c.result);
 }
 
-// What is kept of it, in words for the case.
+// Returns in words what is kept.
 std::string TimedPasses::keep_unfinished(CaseRun& c, std::int64_t repetition,
                                          const process::WorkerOutcome& outcome) {
   const auto kept = kind_rules(c.definition.kind).keep_unfinished(c, repetition, outcome.report);

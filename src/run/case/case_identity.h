@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is known of a case before anything ran: its identity, settings and repetitions.
+// Facts about a case before anything ran: its identity, settings and repetitions.
 #pragma once
 #include <string>
 
 #include "config/plan.h"
 #include "result/stored/case_result.h"
 
-// What a case is before anything ran. Pure.
+// Identity of a case before anything ran. Pure.
 namespace paceline::run {
 
 // Its identity, its settings, and how often it is repeated.

@@ -23,7 +23,7 @@
 namespace paceline::run {
 namespace {
 
-// Of a worker that ended by itself; what it says of the file is a matter of the data.
+// Keeps the code of a worker that ended by itself; its verdict on the file is a matter of the data.
 std::string quantise_failure(const std::string& code) {
   return result::reason_of(code).exit_code == ExitCode::kWorkloadFailed ? code : "data";
 }
@@ -191,7 +191,7 @@ void use_its_samples(pass::PassSpec& pass, pass::PassSpec& reference) {
 
 constexpr const char* kOwnRun = "the file's own unoptimised run in onnxruntime";
 
-// Of a file that was given in int8: there is no float model beside it.
+// True for a file that was given in int8: there is no float model beside it.
 bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
   return c.model_file.empty() && reference.engine() == "onnxruntime" &&
          runs_int8(std::string(config::kPrecisionOfFile), reference.model.file);
@@ -321,8 +321,8 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
                                       pass.engine(), other, run.why_not);
 }
 
-// Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
-// False: interrupted.
+// Tells from an int8 file's own unoptimised run whether the engine or the file is at fault. False:
+// interrupted.
 bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file,
                                        bool with_unit) {
   if (model_suffix(file) != ".onnx" || !runs_int8(c.definition.settings.text("precision"), file))

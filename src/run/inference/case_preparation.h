@@ -13,9 +13,9 @@
 
 namespace paceline::run {
 
-// What a case needs before its check: a built-in model as the file that the engine reads, that file in
-// another precision or built for the engine alone, and the reference outputs. Each is made in a pass of its
-// own, once for all cases that want the same.
+// Needs of a case before its check: a built-in model as the file that the engine reads, that file in another
+// precision or built for the engine alone, and the reference outputs. Each is made in a pass of its own, once
+// for all cases that want the same.
 class CasePreparation {
  public:
   // Everything outlives this.
@@ -24,8 +24,8 @@ class CasePreparation {
 
   // Names the model's file in the case. False: the case has ended, or the run is interrupted.
   bool make_model(CaseRun& c);
-  // What errors are judged by: the first change that gives a unit, or the largest of all. Of a quantised
-  // file's own run no unit is needed as long as the engine is close to it.
+  // Units of errors: the first change that gives one, or the largest of all. A quantised file's own run needs
+  // none as long as the engine is close to it.
   struct Units {
     bool largest = false, of_own_run = false;
     bool operator==(const Units&) const = default;

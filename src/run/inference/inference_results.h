@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the passes of an inference case become in its result.
+// Result of an inference case, from its passes.
 #pragma once
 #include <string>
 

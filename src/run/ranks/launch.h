@@ -43,11 +43,11 @@ class Launch {
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
-  // Of the first `world` ranks, how many may use CPUs of this process's ranks, these included.
+  // Counts among the first `world` ranks those that may use CPUs of this process's ranks, these included.
   [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
   // Who started the ranks, and which processes they have on which hosts, with the variables of their shells.
   [[nodiscard]] nlohmann::json described() const;
-  // Of the leader; the others may ask.
+  // Called by the leader; the others may ask.
   void name_run(const std::string& run_id) { store_.set("run", run_id); }
   [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
 

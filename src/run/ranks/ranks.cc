@@ -105,7 +105,7 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
   return mine;
 }
 
-// Of passes that save nothing: the defaults.
+// Passes that save nothing have the defaults.
 pass::CheckpointSpec checkpoint_of(const pass::PassSpec& spec) {
   const auto* train = std::get_if<pass::TrainSpec>(&spec.task);
   return train ? train->checkpoint : pass::CheckpointSpec{};
@@ -161,7 +161,7 @@ class Ranks {
     }
   }
 
-  // Of rank 0, or of our lowest.
+  // Rank 0, or our lowest.
   [[nodiscard]] RankProcess& speaker() { return *processes_.front(); }
 
  private:
@@ -228,7 +228,7 @@ class Ranks {
     }
   }
 
-  // Of a pass that measures one thing after the other: since the last of them began on any rank.
+  // For a pass that measures one thing after the other: when the last of them began on any rank.
   [[nodiscard]] std::int64_t under_way_since_ns() const {
     auto since = begin_ns_;
     for (const auto& one : processes_) since = std::max(since, one->at_since_ns());
