@@ -85,7 +85,7 @@ class CollectivePass {
     tell(std::move(times));
   }
 
-  // Of this rank.
+  // Counts this rank's wrong elements.
   std::int64_t check() {
     const RankOf self{spec_.rank, spec_.world_size};
     const auto data = sent_data(call_, self);

@@ -50,8 +50,8 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
   return first_ns;
 }
 
-// What one instance of several does (methodology: instances): loads, makes its first calls, and then serves
-// whatever the queue brings, asleep between rounds. At the end its memory and its last outputs are reported.
+// Work of one instance of several (methodology: instances): it loads, makes its first calls, and then serves
+// whatever the queue brings, asleep between rounds. At the end it reports its memory and its last outputs.
 void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   const measure::HostWaitingClock clock;

@@ -117,7 +117,7 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
   return outputs;
 }
 
-// Of inputs that the reference ran.
+// Counts batches of inputs that the reference ran.
 std::int64_t batches_of(const ComparedOutputs& outputs, const pass::PassSpec& spec) {
   for (const auto& [rows, left_out] : outputs)
     if (left_out.empty()) return rows.samples / spec.batch;
@@ -218,7 +218,7 @@ Study::Change Study::squares_of(const ComparedOutputs& changed) const {
   return found;
 }
 
-// Of a change that a right engine may make as well: labels that it makes another may differ.
+// Notes a change that a right engine may make as well: labels that differ by it may differ.
 Study::Change Study::rounding(const ComparedOutputs& changed) {
   for (std::size_t i = 0; i < std::min(outputs_.size(), changed.size()); ++i) {
     auto* yard = of(i);

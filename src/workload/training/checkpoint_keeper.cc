@@ -44,8 +44,8 @@ std::string holder(const std::filesystem::path& lock) {
   return words.empty() ? "a process that does not say its name" : std::string(words);
 }
 
-// What must be the same for training to continue: not its length, how often it is saved, nor the number of
-// ranks or threads.
+// Settings that must be equal for training to continue: not its length, how often it is saved, nor the number
+// of ranks or threads.
 CheckpointOwner owner_of(const pass::PassSpec& spec) {
   const auto& train = std::get<pass::TrainSpec>(spec.task);
   const auto& s = train.settings;

@@ -16,7 +16,7 @@
 
 namespace paceline::workload {
 
-// What a watch looks at and talks to.
+// Parts that a watch reads and notifies.
 struct WatchParts {
   plugin::RankGroup* group = nullptr;                                       // null: there is nobody to watch
   std::function<result::RankSteps(std::vector<result::StepRow>)> table_of;  // of this rank

@@ -119,7 +119,7 @@ void TrainingRank::settle() {
   if (!ended_ && !under_way_.empty()) ended_ = trainer_->finish();
 }
 
-// Of the steps under way, the first is the one that has ended.
+// The first of the steps under way is the one that has ended.
 std::optional<StepRow> TrainingRank::take_row() {
   if (!ended_) return std::nullopt;
   outcome_ = *std::exchange(ended_, std::nullopt);
