@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read of a GPU, as a table of the calls that tell it.
+// Metrics of a GPU, as a table of the calls that read them.
 #pragma once
 #include <limits>
 #include <optional>

@@ -60,7 +60,7 @@ class VisibleDevices {
   std::vector<nvml::VisibleGpu> visible_;
 };
 
-// Of a process that sees all GPUs, in the driver's order.
+// Environment of a process that sees all GPUs, in the driver's order.
 std::optional<std::string> driver_order(const std::string& name) {
   return name == "CUDA_DEVICE_ORDER" ? std::optional<std::string>("PCI_BUS_ID") : std::nullopt;
 }

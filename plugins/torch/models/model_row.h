@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model is to the plug-in: inputs, how weights are drawn, names in checkpoints.
+// Row of a model in the plug-in: inputs, how weights are drawn, names in checkpoints.
 #pragma once
 #include <cstdint>
 #include <functional>
