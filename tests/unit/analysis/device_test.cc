@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said of the runs on an H200 of 2026-11-26, cut to what these sentences need.
+// Findings about the runs on an H200 of 2026-11-26, cut to what these sentences need.
 #include <gmock/gmock.h>
 
 #include "analysis/case_query.h"

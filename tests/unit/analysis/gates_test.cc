@@ -98,7 +98,7 @@ TEST(Gates, EveryMatchingCaseIsDecided) {
   EXPECT_EQ(decide("p50_ms <= 200").size(), 10U);
 }
 
-// Of a run that has both, only this word selects the cases that are waited for one by one.
+// In a run that has both, only this word selects the cases that are waited for one by one.
 TEST(Gates, TheTimingIsAWordOfEveryInference) {
   auto run = sample_run();
   run.cases.resize(2);

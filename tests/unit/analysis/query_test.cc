@@ -112,7 +112,7 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
               ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
             }),
             "torchscript int8 is 3.7 times as fast as eager fp32 (3.4–4.1); it keeps 31 of 32 answers.");
-  // Of two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
+  // Between two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
   for (const std::size_t other : {0U, 1U})
     EXPECT_NE(sentence([&](auto& run) {
                 run.cases[1].benchmark.precision = "fp32";
@@ -166,7 +166,7 @@ TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {
             "differ too much; torchscript int8 passes the check of its outputs.");
 }
 
-// Of several cases, and of batches, from the repetitions themselves.
+// Several cases, and batches, are ordered by the repetitions themselves.
 TEST(ClosingSentence, WithoutASizeTheFastestIsNamedAlone) {
   auto run = sample_run();
   run.cases.resize(3);

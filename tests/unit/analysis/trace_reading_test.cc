@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read from one file: exact times, forgiven text, refused values, bounded memory.
+// Reading of one file: exact times, forgiven text, refused values, bounded memory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

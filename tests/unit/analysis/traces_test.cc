@@ -311,7 +311,7 @@ TEST_F(Traces, RealTracesNameTheRankThatSlept) {
   expect_refused(ErrorCode::kData, {"job_rank0.json.gz end ", " before those in job_rank1.json.gz begin"});
 }
 
-// Likewise, with --batch-norm: rank 1 computes for 20 ms before the buffers are sent.
+// Traces with --batch-norm: rank 1 computes for 20 ms before the buffers are sent.
 TEST_F(Traces, RealTracesWithABatchNormNameTheRankThatComputedMore) {
   for (const std::string name : {"batch_norm_rank0.json.gz", "batch_norm_rank1.json.gz"})
     put(name, read_file(std::filesystem::path(TEST_DATA "/traces") / name));

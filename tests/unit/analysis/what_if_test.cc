@@ -163,7 +163,7 @@ TEST(WhatIf, WhatIsNotKnownIsRefused) {
               HasSubstr("several ranks"));
 }
 
-// What is recommended first for a run that was written to a file and read again; empty: nothing.
+// First advice for a run that was written to a file and read again; empty: none.
 std::string first_advice(const SimulatedTraining& world) {
   RunResult run;
   const auto text = result::to_json(case_of(world)).dump();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `profile --tool` adds to a command line, and what it refuses.
+// Words that `profile --tool` adds to a command line, and those it refuses.
 #include "cli/profile/nsight_run.h"
 
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@ std::vector<std::string> said_of_plan(const std::string& lines, std::string_view
   return without_effect(plan, expand(plan), WorkloadKind::kTraining, device);
 }
 
-// Of one case of tiny_cnn.
+// Asks for one case of tiny_cnn.
 std::string said(const std::string& lines, std::string_view device = "cpu") {
   return without_effect(expand(plan_of("kind: training\nmodel: tiny_cnn\n" + lines)).at(0), device);
 }

@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models,
                                          Golden{"bert-large", 335'141'888, 512, 167'503'724'544},
                                          Golden{"gpt2", 124'439'808, 1024, 145'824'153'600}));
 
-// The same layers counted one by one: kernel area x channels x output area for each of the 53 convolutions.
+// Layers counted one by one: kernel area x channels x output area for each of the 53 convolutions.
 TEST(Resnet50, MacsEqualALayerWalk) {
   std::int64_t macs = std::int64_t{112} * 112 * 64 * 3 * 49;
   std::int64_t in = 64, size = 56;

@@ -6,7 +6,7 @@
 namespace paceline::pass {
 namespace {
 
-// What travels under these names, of those that tasks have.
+// Lists the tasks' names that are in the JSON.
 std::vector<std::string> task_fields(const nlohmann::json& json) {
   std::vector<std::string> found;
   for (const char* name : {"export_to", "quantise_to", "build_to", "inputs_to", "expected_to",

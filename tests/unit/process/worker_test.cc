@@ -11,7 +11,7 @@
 namespace paceline::process {
 namespace {
 
-// What is timed runs in the environment of the user's own processes.
+// Timed passes run in the environment of the user's own processes.
 TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
   using pass::PassKind;
   const auto wait_policy = [](PassKind kind, const std::map<std::string, std::string>& of_the_case = {}) {

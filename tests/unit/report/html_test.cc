@@ -148,7 +148,7 @@ TEST(Html, OneBatchSizeIsOneChart) {
   EXPECT_EQ(count(markup({sample_report()}), "<h3>Latency over batch</h3>"), 1U);
 }
 
-// Of a server the distribution and the stages come before everything else.
+// A server's distribution and stages come before everything else.
 TEST(Html, AServerShowsItsRequestsFirst) {
   auto run = sample_report();
   auto& one = run.result.cases[0];

@@ -28,7 +28,7 @@ void add(Number& figure, double more) {
   figure = *figure + more;
 }
 
-// What a rank shows where a cause takes `ms` of its `own_ms` per step.
+// Figures of a rank where a cause takes `ms` of its `own_ms` per step.
 struct Shown {
   std::string_view cause;
   void (*by)(RankEvidence& e, double ms, double own_ms);

@@ -68,7 +68,7 @@ std::optional<std::uint64_t> asked() {
   return text != nullptr ? std::optional(std::stoull(text)) : std::nullopt;
 }
 
-// Of patterns with at least four late exchanges 95 % are named with certainty, and no other rank ever is.
+// With at least four late exchanges 95 % of patterns are named with certainty, and no other rank ever is.
 TEST(LateRankStudy, RandomPatternsAreNamed) {
   Counts all;
   std::array<Counts, testing::kLatenessNames.size()> by_lateness;

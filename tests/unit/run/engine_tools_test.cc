@@ -29,7 +29,7 @@ class EngineTools : public ::testing::Test {
     std::error_code ignored;
     fs::remove_all(order_.folder, ignored);
   }
-  // Of a flag in the arguments for benchmark_app; "-" where it does not stand.
+  // Value of a flag in the arguments for benchmark_app; "-" if it is missing.
   std::string flag(const std::string& name) {
     const auto words = openvino_.arguments(order_);
     const auto it = std::find(words.begin(), words.end(), name);

@@ -407,7 +407,7 @@ TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
   EXPECT_DOUBLE_EQ(base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
 }
 
-// What decides for an output of twice the reference's values.
+// Judges an output of twice the reference's values.
 result::Correctness doubled(const std::string& name, const Shape& sample_shape, const std::string& plan) {
   workload::ComparedRows rows{2, 8, 4, {}, true, 0, 8, DType::kFloat32};
   rows.name = name;

@@ -226,7 +226,7 @@ TEST(Rounds, TwoRanksHaveNobodyToBeComparedWith) {
   EXPECT_TRUE(cluster.found(pair_rounds(2), 0).empty());
 }
 
-// Of two hosts, the pairs between them say nothing about either.
+// With two hosts, the pairs between them say nothing about either.
 TEST(Rounds, OfTwoHostsNoneIsAccused) {
   const Cluster cluster{placed(4, 2), 0.05, [](int a, int b) { return a / 2 != b / 2 ? 5.0 : 1.0; }};
   EXPECT_EQ(words_of(cluster.found(pair_rounds(4), 0)), "");

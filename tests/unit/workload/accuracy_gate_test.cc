@@ -19,7 +19,7 @@ using test::says;
 constexpr std::int64_t kClassCount = 10;
 const pass::Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
 
-// What a trained classifier gives: scores with a clear answer that depends on the input.
+// Scores of a trained classifier, with a clear answer that depends on the input.
 ComparedRows classifier(std::int64_t samples) {
   ComparedRows rows{samples, 1, kClassCount, {}, true};
   const CounterRng rng(7, 7);

@@ -169,7 +169,7 @@ class FreshAnswers : public ::testing::Test {
     write_npy(folder_ / name, {"x", values.data(), dtype, std::move(shape), {}, {}});
     return (folder_ / name).string();
   }
-  // What is found where the first batch took `typical_ns` in the timed loop.
+  // Verifies after a timed loop whose first batch took `typical_ns`.
   template <typename T = float>
   result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
     pass::PassSpec spec;
