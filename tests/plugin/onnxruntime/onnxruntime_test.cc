@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ONNX Runtime alone does.
+// Properties of ONNX Runtime alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What OpenVINO alone does.
+// Properties of OpenVINO alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(OpenVino, PrecisionIsNeverLeftToIt) {
   EXPECT_EQ(setting(*loaded({"int8"}), "inference_precision"), "f32");
 }
 
-// What runs is what the CPU can do: where it has no half precision, OpenVINO takes another without a word.
+// Without half precision in the CPU, OpenVINO takes another without a word.
 TEST_F(OpenVino, HalfPrecisionIsReadBackAsWhatRan) {
   for (const std::string asked : {"fp16", "bf16"}) {
     std::unique_ptr<plugin::Engine> engine;

@@ -156,7 +156,7 @@ TEST_F(TensorRtRun, EverythingGoesWithTheEngine) {
   data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
   bind(*engine, data, 0);
   bind(*engine, data, 1);
-  // Of each: a stream, eight events, activations, input and output on the device and on the host.
+  // Each has a stream, eight events, activations, input and output on the device and on the host.
   EXPECT_EQ(live_allocations(), 2 * 14);
   engine.reset();
   EXPECT_EQ(live_allocations(), 0);
