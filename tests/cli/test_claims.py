@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run may claim: pairs that ran in turns, runs that were killed, exit codes of what was asked, paths in what a report says."""
+"""Claims of a run: pairs that ran in turns, runs that were killed, exit codes of what was asked, paths in what a report says."""
 
 import json
 import os

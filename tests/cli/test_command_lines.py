@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is typed is used, or it is an error: stray words, switches with values, options that a command would not look at."""
+"""Words on a command line are used, or are errors: stray words, switches with values, options that a command would not look at."""
 
 import json
 import os

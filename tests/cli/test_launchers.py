@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
+"""One training under every launcher. Launchers that a system does not allow are skipped, with the reason in the log."""
 
 import contextlib
 import os

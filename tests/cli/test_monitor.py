@@ -232,7 +232,7 @@ class Screen(cli.CliTest):
 
     @staticmethod
     def read(parent, seconds, pattern=None):
-        """What is drawn within so many seconds, or until the pattern is in it."""
+        """Returns the text drawn within so many seconds, or until the pattern is in it."""
         text, until = b"", time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and not (pattern and re.search(pattern, text.decode(errors="replace"))):
             if select.select([parent], [], [], left)[0]:

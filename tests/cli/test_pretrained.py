@@ -238,7 +238,7 @@ class TorchPickler(pickle.Pickler):
 
 
 def torch_save(tensors):
-    """What torch.save writes for a state_dict, without PyTorch."""
+    """Writes a state_dict as torch.save does, without PyTorch."""
     def _rebuild_tensor_v2():
         pass
     torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run leaves on disk: layout, columns, digests, schema, and a plan that loads again."""
+"""Files that a run leaves: layout, columns, digests, schema, and a plan that loads again."""
 
 import hashlib
 import json

@@ -70,7 +70,7 @@ STRANGERS = {"pipe": put_pipe, "socket": put_socket, "device": put_device, "fold
 
 
 class NoFiles(RunFolder):
-    """What is no regular file is not read, and named."""
+    """Files that are not regular are not read, and named."""
 
     def replaced(self, path, put):
         path.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ class TickTest(cli.CliTest):
         return self.run_cli("run", plan, "--allow-noisy", env=env)
 
     def sampled(self):
-        """Of the only case: what its result says of the sampler, and the rows of its file by metric."""
+        """Returns the only case's figures of the sampler, and the rows of its file by metric."""
         run = self.only_run()
         case = self.summary(run)["cases"][0]
         folder = case_dir(run, case["case_id"])

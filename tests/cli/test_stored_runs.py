@@ -95,7 +95,7 @@ class Checkpoint(TrainingTest):
 
 
 class Calibration(Stored):
-    """Of a model in ONNX: needs ONNX Runtime."""
+    """Needs ONNX Runtime: the model is in ONNX."""
 
     def test_it_is_read_and_written_anew_for_want_of_ranks(self):
         shutil.copy(DATA / "calibration.json", self.folder / "cache.json")

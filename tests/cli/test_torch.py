@@ -217,7 +217,7 @@ class Torch(cli.CliTest):
         return Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
 
     def kept_peaks(self):
-        """Of arithmetic; that of copies is kept too, where nothing disturbed it."""
+        """Returns those of arithmetic; those of copies are kept too, where nothing disturbed them."""
         return {key: entry for key, entry in json.loads(self.peaks_file().read_text(encoding="utf-8")).items() if "; copies; " not in key}
 
     def assert_raised_where_a_case_passes_it(self):

@@ -17,7 +17,7 @@ def steps_in(folder):
 
 
 class InterruptChecks:
-    """What is expected of any trainer."""
+    """Requirements on any trainer."""
 
     def rows(self):
         run = self.only_run()

@@ -87,7 +87,7 @@ class Launcher(unittest.TestCase):
         self.assertIn(f"releases: {release} none none\n", result.stdout)
 
     def strict(self, **variables):
-        """What runs a command that needs PyTorch, such as the tests for GPUs."""
+        """Runs a command that needs PyTorch, such as the tests for GPUs."""
         return self.paceline("sh", "-c", "echo it ran", command=self.bundle / "scripts/with_pytorch.sh", **variables)
 
     def test_a_version_that_is_no_file_is_none(self):
