@@ -51,7 +51,7 @@ struct PassTraits {
   std::string_view name;
   bool timed = false;       // a repetition of its case comes of it
   bool by_ranks = false;    // world_size processes run it together
-  bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
+  bool background = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
 inline constexpr std::array<PassTraits, 17> kPassKinds{{
