@@ -36,13 +36,13 @@ struct Metric {
 
 // At every reading; once per second, what changes slowly or costs much; at the ends of the window and every
 // ten seconds, what takes milliseconds.
-enum class Often { kAlways, kSlow, kRare };
+enum class Period { kEveryReading, kOneSecond, kTenSeconds };
 
 // One call, which tells a metric or two.
 struct Probe {
   Metric first, second{};
   bool (*read)(Source&, Values&) = nullptr;  // false: Source has the reason
-  Often often = Often::kAlways;
+  Period period = Period::kEveryReading;
   bool pcie = false;  // on request alone
 };
 std::span<const Probe> all_probes();

@@ -95,7 +95,7 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
 void NvmlSampler::warm_up() {
   std::vector<plugin::Reading> readings;
   for (auto& device : devices_) {
-    device.read(Often::kRare, readings);
+    device.read(Period::kTenSeconds, readings);
     device.tell_again();
   }
   refuse_if_all_are_lost();
@@ -111,8 +111,10 @@ std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
   auto readings = std::exchange(refused_, {});
   const int number = readings_++;
   const bool rare = moment == plugin::Moment::kEdge || number % (kRareEvery * slow_every_) == 0;
-  const auto often = rare ? Often::kRare : number % slow_every_ == 0 ? Often::kSlow : Often::kAlways;
-  for (auto& device : devices_) device.read(often, readings);
+  const auto period = rare                        ? Period::kTenSeconds
+                      : number % slow_every_ == 0 ? Period::kOneSecond
+                                                  : Period::kEveryReading;
+  for (auto& device : devices_) device.read(period, readings);
   refuse_if_all_are_lost();
   return readings;
 }
