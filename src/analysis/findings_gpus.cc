@@ -22,8 +22,8 @@ using result::SlowShare;
 using result::WorkPart;
 
 std::int64_t gpus_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return sharers && sharers->gpus ? sharers->count : 0;
+  const auto replicas = result::replicas_of(one.benchmark);
+  return replicas && replicas->gpus ? replicas->count : 0;
 }
 
 std::string words_without_gpus(const CaseResult& one) {
@@ -53,7 +53,7 @@ std::string efficiency_words(const CaseResult& one) {
   const auto doubt = result::scaling_doubt(one);
   const auto range = doubt.empty() ? fmt::format("{:.1f}–{}", *s.ci_low * 100, format_percent(*s.ci_high))
                                    : "no claim: " + doubt;
-  return fmt::format("{} do {:.2f}x the work, an efficiency of {} ({})", result::sharers_text(s.world, true),
+  return fmt::format("{} do {:.2f}x the work, an efficiency of {} ({})", result::replicas_text(s.world, true),
                      *s.speedup, format_percent(*s.efficiency), range);
 }
 
@@ -124,7 +124,7 @@ Findings find_gpu_scaling(const RunResult& run) {
       if (one->scaling) words += "; " + efficiency_words(*one);
     found.push_back(finding_about(group,
                                   fmt::format("{}: {} on {}{}.", words_without_gpus(base), rate_words(base),
-                                              result::sharers_text(gpus_of(base), true), words),
+                                              result::replicas_text(gpus_of(base), true), words),
                                   "throughput with every number of GPUs, a process per GPU on one queue"));
   }
   return found;

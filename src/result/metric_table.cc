@@ -173,7 +173,7 @@ MetricValue train_accuracy(const CaseResult& c) {
   return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
 }
 MetricValue efficiency(const CaseResult& c) {
-  if (!c.training && !sharers_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
+  if (!c.training && !replicas_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
   if (!c.scaling)
     return {{},
             {},

@@ -23,13 +23,13 @@ namespace {
 using analysis::Prediction;
 
 double world_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return static_cast<double>(sharers ? sharers->count : one.benchmark.world_size);
+  const auto replicas = result::replicas_of(one.benchmark);
+  return static_cast<double>(replicas ? replicas->count : one.benchmark.world_size);
 }
 
 std::string_view members_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return !sharers ? "ranks" : sharers->gpus ? "GPUs" : "processes";
+  const auto replicas = result::replicas_of(one.benchmark);
+  return !replicas ? "ranks" : replicas->gpus ? "GPUs" : "processes";
 }
 
 // Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.

@@ -58,7 +58,7 @@ std::string work_of_each(const CaseResult& one) {
   b.id.clear();
   b.params.erase(kGpus);
   b.params.erase(kInstances);
-  return Writer::write(b).dump() + (sharers_of(one.benchmark)->gpus ? kGpus : kInstances);
+  return Writer::write(b).dump() + (replicas_of(one.benchmark)->gpus ? kGpus : kInstances);
 }
 
 Number sustained_rate(const CaseResult& one) {
@@ -67,15 +67,15 @@ Number sustained_rate(const CaseResult& one) {
 }
 
 bool is_measured_sharing(const CaseResult& one) {
-  return one.outcome == Outcome::kOk && sharers_of(one.benchmark) && sustained_rate(one);
+  return one.outcome == Outcome::kOk && replicas_of(one.benchmark) && sustained_rate(one);
 }
 
 Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
                        const std::vector<std::string>& resumed_utc) {
   Scaling s;
   s.base_case_id = base.case_id;
-  s.base_world = sharers_of(base.benchmark)->count;
-  s.world = sharers_of(one.benchmark)->count;
+  s.base_world = replicas_of(base.benchmark)->count;
+  s.world = replicas_of(one.benchmark)->count;
   const double ideal = static_cast<double>(s.world) / static_cast<double>(s.base_world);
   const auto rates = pair_ratio(one, base, Figure::kRate, resumed_utc, one.headline.p50_ns.confidence,
                                 smallest_difference(profile_of(one)));
@@ -108,14 +108,14 @@ std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
 
 }  // namespace
 
-std::optional<Sharers> sharers_of(const Benchmark& benchmark) {
-  if (const auto gpus = param_number(benchmark, kGpus); gpus && *gpus > 0) return Sharers{*gpus, true};
+std::optional<Replicas> replicas_of(const Benchmark& benchmark) {
+  if (const auto gpus = param_number(benchmark, kGpus); gpus && *gpus > 0) return Replicas{*gpus, true};
   if (const auto instances = param_number(benchmark, kInstances); instances && *instances > 0)
-    return Sharers{*instances, false};
+    return Replicas{*instances, false};
   return std::nullopt;
 }
 
-std::string sharers_text(std::int64_t count, bool gpus) {
+std::string replicas_text(std::int64_t count, bool gpus) {
   return plural(count, gpus ? "GPU" : "process");
 }
 
@@ -150,18 +150,18 @@ std::optional<SlowShare> slowest_part(const CaseResult& one) {
   return slowest;
 }
 
-void compare_sharers(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
+void compare_replicas(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, const CaseResult*> bases;  // with the fewest
   for (const CaseResult* one : cases) {
     if (!is_measured_sharing(*one)) continue;
     const CaseResult*& base = bases[work_of_each(*one)];
-    if (!base || sharers_of(one->benchmark)->count < sharers_of(base->benchmark)->count) base = one;
+    if (!base || replicas_of(one->benchmark)->count < replicas_of(base->benchmark)->count) base = one;
   }
   for (CaseResult* one : cases) {
     one->scaling.reset();
     if (!is_measured_sharing(*one)) continue;
     const CaseResult& base = *bases.at(work_of_each(*one));
-    if (sharers_of(base.benchmark)->count < sharers_of(one->benchmark)->count)
+    if (replicas_of(base.benchmark)->count < replicas_of(one->benchmark)->count)
       one->scaling = shared_scaling(*one, base, resumed_utc);
   }
 }

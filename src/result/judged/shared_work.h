@@ -13,14 +13,14 @@
 namespace paceline::result {
 
 // How many GPUs a case asks for, else how many instances; none where it asks for neither.
-struct Sharers {
+struct Replicas {
   std::int64_t count = 1;
   bool gpus = false;
 };
-std::optional<Sharers> sharers_of(const Benchmark& benchmark);
+std::optional<Replicas> replicas_of(const Benchmark& benchmark);
 
 // "2 GPUs", "4 processes"
-std::string sharers_text(std::int64_t count, bool gpus);
+std::string replicas_text(std::int64_t count, bool gpus);
 
 // Work of one device, or of one process where they have no devices of their own.
 struct WorkPart {
@@ -43,6 +43,7 @@ std::optional<SlowShare> slowest_part(const CaseResult& one);
 
 // Sets `scaling` of every measured inference case that differs in nothing but the number of GPUs or instances
 // from one with fewer (methodology: instances). `resumed_utc`: when --resume continued the run.
-void compare_sharers(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc = {});
+void compare_replicas(const std::vector<CaseResult*>& cases,
+                      const std::vector<std::string>& resumed_utc = {});
 
 }  // namespace paceline::result

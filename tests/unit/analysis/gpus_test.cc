@@ -44,7 +44,7 @@ RunResult compared(std::vector<CaseResult> cases) {
   run.cases = std::move(cases);
   std::vector<CaseResult*> all;
   for (auto& one : run.cases) all.push_back(&one);
-  result::compare_sharers(all);
+  result::compare_replicas(all);
   return run;
 }
 
