@@ -18,7 +18,7 @@
 namespace paceline::analysis {
 namespace {
 
-using result::SlowShare;
+using result::SlowestReplica;
 using result::WorkPart;
 
 std::int64_t gpus_of(const CaseResult& one) {
@@ -91,7 +91,7 @@ bool is_slow(const CaseResult& one, const stats::ProcessEstimate& of_others) {
   return of_others.ci->high < 1 - result::smallest_difference(result::profile_of(one));
 }
 
-Finding slow_finding(const CaseResult& one, const SlowShare& slow) {
+Finding slow_finding(const CaseResult& one, const SlowestReplica& slow) {
   const auto parts = result::work_parts(one);
   const WorkPart& part = parts.at(slow.index);
   const auto& ci = slow.of_others.ci;
@@ -134,7 +134,7 @@ Findings find_slow_devices(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || !one.load || one.load->instances.empty()) continue;
-    if (const auto slow = result::slowest_part(one); slow && is_slow(one, slow->of_others))
+    if (const auto slow = result::slowest_replica(one); slow && is_slow(one, slow->of_others))
       found.push_back(slow_finding(one, *slow));
   }
   return found;

@@ -131,7 +131,7 @@ std::vector<WorkPart> work_parts(const CaseResult& one) {
   return parts;
 }
 
-std::optional<SlowShare> slowest_part(const CaseResult& one) {
+std::optional<SlowestReplica> slowest_replica(const CaseResult& one) {
   if (traits_of(one.benchmark.scenario).open_loop) return std::nullopt;
   std::vector<std::vector<double>> ratios;  // by part, of every repetition
   for (const auto& r : one.repetitions) {
@@ -140,12 +140,12 @@ std::optional<SlowShare> slowest_part(const CaseResult& one) {
     ratios.resize(std::max(ratios.size(), now.size()));
     for (std::size_t i = 0; i < now.size(); ++i) ratios[i].push_back(now[i]);
   }
-  std::optional<SlowShare> slowest;
+  std::optional<SlowestReplica> slowest;
   // The worst of them is picked: each has the confidence with which all hold together (Bonferroni).
   const double in_doubt = 1 - one.headline.p50_ns.confidence;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
     const auto found = stats::over_processes(ratios[i], 1 - in_doubt / static_cast<double>(ratios.size()));
-    if (!slowest || found.value < slowest->of_others.value) slowest = SlowShare{i, found};
+    if (!slowest || found.value < slowest->of_others.value) slowest = SlowestReplica{i, found};
   }
   return slowest;
 }

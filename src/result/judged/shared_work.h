@@ -35,11 +35,11 @@ std::vector<WorkPart> work_parts(const CaseResult& one);
 // The part that completed the fewest requests beside the median of the others, 1 being as many; over the
 // repetitions of the case, with an interval that holds for all parts together. None where requests come by a
 // schedule, which says nothing about speed.
-struct SlowShare {
+struct SlowestReplica {
   std::size_t index = 0;  // in work_parts
   stats::ProcessEstimate of_others;
 };
-std::optional<SlowShare> slowest_part(const CaseResult& one);
+std::optional<SlowestReplica> slowest_replica(const CaseResult& one);
 
 // Sets `scaling` of every measured inference case that differs in nothing but the number of GPUs or instances
 // from one with fewer (methodology: instances). `resumed_utc`: when --resume continued the run.

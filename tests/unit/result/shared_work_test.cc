@@ -59,7 +59,7 @@ TEST(SharedWork, EachDeviceHasItsPartOfTheThroughput) {
 
 TEST(SharedWork, TheSlowestIsJudgedBesideTheMedianOfTheOthers) {
   auto one = on_gpus("4", 300, {100, 80, 101, 99});
-  const auto slow = slowest_part(one);
+  const auto slow = slowest_replica(one);
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->index, 1U);
   EXPECT_DOUBLE_EQ(slow->of_others.value, 0.8);
@@ -67,13 +67,13 @@ TEST(SharedWork, TheSlowestIsJudgedBesideTheMedianOfTheOthers) {
   ASSERT_TRUE(slow->of_others.ci);
   EXPECT_DOUBLE_EQ(slow->of_others.ci->high, 0.8);
   one.benchmark.scenario = Scenario::kServer;
-  EXPECT_FALSE(slowest_part(one));
-  const auto idle = slowest_part(on_gpus("2", 300, {100, 0}));
+  EXPECT_FALSE(slowest_replica(one));
+  const auto idle = slowest_replica(on_gpus("2", 300, {100, 0}));
   ASSERT_TRUE(idle);
   EXPECT_EQ(idle->index, 1U);
   EXPECT_DOUBLE_EQ(idle->of_others.value, 0);
-  EXPECT_FALSE(slowest_part(on_gpus("1", 300, {})));
-  EXPECT_FALSE(slowest_part(on_gpus("2", 300, {0, 0})));
+  EXPECT_FALSE(slowest_replica(on_gpus("1", 300, {})));
+  EXPECT_FALSE(slowest_replica(on_gpus("2", 300, {0, 0})));
 }
 
 TEST(SharedWork, EfficiencyIsThroughputPerDeviceOverThatOfTheFewest) {
