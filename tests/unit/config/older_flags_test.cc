@@ -48,7 +48,7 @@ TEST(OlderFlags, EveryRowStandsAsItSays) {
     for (unsigned command = 1; command < kAnyCommand; command <<= 1) {
       if ((row.command & command) == 0) continue;
       any = true;
-      EXPECT_EQ(is_taken(row.flag, command), row.standing != Standing::kHint) << row.tool << " " << row.flag;
+      EXPECT_EQ(is_taken(row.flag, command), row.support != Support::kHint) << row.tool << " " << row.flag;
       expect_followable(row.here, command);
     }
     EXPECT_TRUE(any) << row.flag;
