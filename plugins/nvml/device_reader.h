@@ -18,7 +18,7 @@ class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".
   DeviceReader(Source source, std::string name, bool pcie);
-  // Metrics that are read this period or more period. One that has no value this time is not finite, or an
+  // Metrics with this period or a shorter one. One that has no value this time is not finite, or an
   // empty text. What the GPU does not report is listed in metric left_out when that changes, and while it may
   // pass. Of a GPU that is lost only that is told, until it answers again.
   void read(Period period, std::vector<plugin::Reading>& into);

@@ -44,8 +44,8 @@ enum class PassKind {
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
-// Traits of a kind of pass for those who start it. One row per kind, in the order of the enumeration.
 enum class OnTermination { kEnds, kTellsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
+// Traits of a kind of pass for those who start it. One row per kind, in the order of the enumeration.
 struct PassTraits {
   PassKind kind;
   std::string_view name;
