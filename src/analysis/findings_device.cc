@@ -74,7 +74,7 @@ Gain gain_of(const RunResult& run, const CaseResult& slow, const CaseResult& fas
 bool is_gain(const Gain& gain, const RunResult& run) {
   constexpr double kBeyondProcesses = 1.2;
   if (!gain.no_claim.empty()) return gain.times >= kBeyondProcesses;
-  return judge_ratio(run, Figure::kLatency, *gain.slow, *gain.fast).standing == Standing::kMore;
+  return judge_ratio(run, Figure::kLatency, *gain.slow, *gain.fast).claim == Claim::kMore;
 }
 
 // "; no claim: fewer than six processes" where one of the gains is not decided.

@@ -41,7 +41,7 @@ double least_memory_bytes(const CaseResult& one) {
 constexpr std::array<Goal, 3> kGoals{{
     {"Lowest latency", [](const CaseResult& c) { return *c.headline.p50_ns.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kLatency, b, a).standing == Standing::kMore;
+       return judge_ratio(run, Figure::kLatency, b, a).claim == Claim::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
@@ -49,7 +49,7 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
     {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kRate, a, b).standing == Standing::kMore;
+       return judge_ratio(run, Figure::kRate, a, b).claim == Claim::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,

@@ -85,17 +85,17 @@ TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
   auto &a = run.cases[0], &b = run.cases[1];
   const auto judged = [&](double low, double value, double high) {
     ::paceline::testing::pair_with(a, b, low, value, high);
-    return judge_ratio(run, Figure::kLatency, a, b).standing;
+    return judge_ratio(run, Figure::kLatency, a, b).claim;
   };
-  EXPECT_EQ(judged(0.99, 1, 1.01), Standing::kEqual);
-  EXPECT_EQ(judged(0.8, 1, 1.25), Standing::kOpen);
-  EXPECT_EQ(judged(0.5, 1, 2), Standing::kNoClaim);  // the processes differ too much
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
-  EXPECT_EQ(judged(0.7, 0.75, 0.8), Standing::kLess);
+  EXPECT_EQ(judged(0.99, 1, 1.01), Claim::kEqual);
+  EXPECT_EQ(judged(0.8, 1, 1.25), Claim::kOpen);
+  EXPECT_EQ(judged(0.5, 1, 2), Claim::kNone);  // the processes differ too much
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kMore);
+  EXPECT_EQ(judged(0.7, 0.75, 0.8), Claim::kLess);
   b.grade = result::Grade::kC;
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kMore);
   a.repetitions.resize(5);
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kNoClaim);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kNone);
 }
 
 std::string sentence(const std::function<void(result::RunResult&)>& change) {
