@@ -59,12 +59,12 @@ class CasePreparation {
   struct SecondRun {
     std::string file, why_not;  // one of them
   };
-  bool go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
-                  const ReferenceFailure& failure);
+  bool skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
+                      const ReferenceFailure& failure);
   SecondRun second_run(CaseRun& c, pass::PassSpec reference);
   SecondRun run_beside(CaseRun& c, const pass::PassSpec& reference);
-  void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
-  bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
+  void add_second_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
+  bool run_unoptimised_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
   bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model, Units units);
   bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
