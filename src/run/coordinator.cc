@@ -56,7 +56,7 @@ class Coordinator {
   result::RunResult run() {
     cases_.reserve(setup_.cases.size());  // their addresses stay
     for (std::size_t i = 0; i < setup_.cases.size(); ++i) open(i);
-    tell_begin();
+    announce_run();
     if (!interrupt_) read_idle_power(cases_, runner_, directory_.path());
     for (auto& c : cases_)
       if (!c.ended && c.selected && !interrupt_) prepare(c);
@@ -72,7 +72,7 @@ class Coordinator {
 
  private:
   void open(std::size_t index);
-  void tell_begin();
+  void announce_run();
   void prepare(CaseRun& c);
 
   RunSetup setup_;
@@ -98,7 +98,7 @@ void Coordinator::open(std::size_t index) {
   keeper_.keep(cases_.back());
 }
 
-void Coordinator::tell_begin() {
+void Coordinator::announce_run() {
   std::size_t repetitions = 0;
   for (const auto& c : cases_)
     repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));

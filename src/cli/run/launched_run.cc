@@ -184,10 +184,10 @@ std::unique_ptr<run::Launch> called(LaunchStart& start, plugin::Store& store, do
     const auto waiting = patience(start, timeout_s, "the other ranks", console);
     auto launch = std::make_unique<run::Launch>(start.place(), store, timeout_s, plan,
                                                 &InterruptGuard::flag(), start.notes());
-    start.no_more_notes();
+    start.close_notes();
     return launch;
   } catch (const Error& e) {  // what ended the roll, all have heard
-    start.no_more_notes();
+    start.close_notes();
     if (dynamic_cast<const cluster::PeerFailure*>(&e)) throw Error(ErrorCode::kTimeout, e.what());
     throw;
   }

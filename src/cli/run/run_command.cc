@@ -335,8 +335,8 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   return ExitCode::kOk;
 }
 
-// Place of this process in a launch. For `run`, which may have no ranks, a mistake in the launcher's variables
-// waits until the plan is known.
+// Place of this process in a launch. For `run`, which may have no ranks, a mistake in the launcher's
+// variables waits until the plan is known.
 struct FoundPlace {
   std::optional<cluster::LaunchPlace> place;
   std::optional<Error> mistake{};
@@ -400,7 +400,7 @@ ExitCode execute(const Context& context, config::FlagSet flags, const config::Se
   if (ranks && found.place && !start && !options.flag("dry_run")) say_alone(*found.place, console);
   if (start && !ranks) {
     refuse_ranks_of_one_process(start->place());
-    start->no_more_notes();
+    start->close_notes();
   }
   return start && ranks ? execute_launched(planned, context, flags, console, *start)
                         : execute_here(planned, context, flags, console);
