@@ -258,7 +258,7 @@ StepCosts costs_of_all(const std::vector<const Training*>& all) {
   return mean_costs(costs);
 }
 
-const LateRank* blamed(const Training& t) {
+const LateRank* main_late_rank(const Training& t) {
   return !t.late.empty() ? &t.late.front() : !t.suspected.empty() ? &t.suspected.front() : nullptr;
 }
 
@@ -270,9 +270,9 @@ void set_late(Training& combined, const std::vector<const Training*>& all) {
   const Training& from = certain != nullptr ? *certain : *all.back();
   combined.late = from.late, combined.suspected = from.suspected,
   combined.straggler_rank = from.straggler_rank;
-  const LateRank* rank = blamed(combined);
+  const LateRank* rank = main_late_rank(combined);
   if (rank == nullptr || std::ranges::all_of(all, [&](const Training* one) {
-        return blamed(*one) != nullptr && blamed(*one)->rank == rank->rank;
+        return main_late_rank(*one) != nullptr && main_late_rank(*one)->rank == rank->rank;
       }))
     return;
   if (certain != nullptr) combined.straggler_rank = Count::missing("not the same rank in every repetition");

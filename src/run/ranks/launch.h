@@ -82,7 +82,7 @@ class Launch {
                  cluster::StartNotes* notes);
   void tell(std::size_t pass, const std::string& reason);
   void answer(const LaunchedPass& pass);
-  void name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome);
+  void name_silent_processes(LaunchedPass at, process::WorkerOutcome& outcome);
 
   cluster::LaunchPlace place_;    // attempt: the most that anybody counted
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
@@ -90,7 +90,7 @@ class Launch {
   std::vector<cluster::Member> roster_;  // by rank
   std::size_t announced_ = 0;            // passes, by the leader
   std::optional<process::WorkerOutcome> failure_;
-  std::set<int> gone_;  // first ranks of processes that answered no roll call; known to the leader
+  std::set<int> silent_;  // first ranks of processes that answered no roll call; known to the leader
 };
 
 }  // namespace paceline::run

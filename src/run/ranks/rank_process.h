@@ -47,7 +47,7 @@ class RankProcess {
   std::string at_;                    // as its report said last
   std::int64_t at_since_ns_ = 0;
   std::int64_t saving_since_ns_ = 0;
-  bool told_late_ = false;
+  bool reported_late_ = false;
   std::int64_t failed_ns_ = 0;
   std::int64_t fault_ns_ = 0;
   process::RunningWorker worker_;

@@ -109,7 +109,7 @@ class Launched : public Coordinated {
   // Returns rank 0's sentence about a failed pass.
   std::string told(std::size_t pass) {
     cluster::PrefixedStore of_pass(store_, "pass_" + std::to_string(pass) + "/");
-    return cluster::told_failure(of_pass, 0);
+    return cluster::reported_failure(of_pass, 0);
   }
 
   test::FakeStore store_;
