@@ -38,7 +38,7 @@ ExitCode dispatched(const std::vector<std::string>& arguments) {
   try {
     return checked_output(cli::dispatch(arguments));
   } catch (const std::exception&) {
-    return cli::say_failure();
+    return cli::print_failure();
   }
 }
 

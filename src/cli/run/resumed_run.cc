@@ -27,12 +27,12 @@ constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeo
                                                            "measure_peak", "checkpoint.resume"};
 
 // The folder of a run holds where it is and what it measures.
-constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
+constexpr std::array<std::string_view, 3> kSetByFolder{"config", "output_dir", "experiment_name"};
 
 void check_overrides_of_resume(const config::FlagSet& flags) {
   constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
   for (const auto& setting : flags.settings) {
-    if (std::find(kSaidByTheFolder.begin(), kSaidByTheFolder.end(), setting.name) != kSaidByTheFolder.end())
+    if (std::find(kSetByFolder.begin(), kSetByFolder.end(), setting.name) != kSetByFolder.end())
       throw Error(
           ErrorCode::kUsage,
           fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} out",

@@ -358,7 +358,7 @@ void check_launch_place(const FoundPlace& found, const config::FlagSet& flags, c
 }
 
 // A launcher's single process, such as the shell of `srun -n1 --pty bash`, is no launch.
-void say_alone(const cluster::LaunchPlace& place, const Console& console) {
+void print_single_process(const cluster::LaunchPlace& place, const Console& console) {
   console.say(
       fmt::format("{}, which is no launch: all ranks are started here", cluster::started_words(place)));
 }
@@ -397,7 +397,7 @@ ExitCode execute(const Context& context, config::FlagSet flags, const config::Se
   const auto planned = plan_run(context, flags, options, start);
   const bool ranks = any_by_ranks(planned.cases);
   ranks ? check_launch_place(found, flags, planned) : refuse_rank_options(flags);
-  if (ranks && found.place && !start && !options.flag("dry_run")) say_alone(*found.place, console);
+  if (ranks && found.place && !start && !options.flag("dry_run")) print_single_process(*found.place, console);
   if (start && !ranks) {
     refuse_ranks_of_one_process(start->place());
     start->close_notes();
@@ -420,7 +420,7 @@ ExitCode run_cases(const Context& context) {
   try {
     return execute(context, flags, options, found, &start);
   } catch (const std::exception& e) {
-    const auto code = say_failure();
+    const auto code = print_failure();
     start.end(e);
     return code;
   }
