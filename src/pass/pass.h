@@ -44,7 +44,7 @@ enum class PassKind {
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
-enum class OnTermination { kEnds, kTellsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
+enum class OnTermination { kEnds, kReportsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
 // Traits of a kind of pass for those who start it. One row per kind, in the order of the enumeration.
 struct PassTraits {
   PassKind kind;
@@ -66,7 +66,7 @@ inline constexpr std::array<PassTraits, 17> kPassKinds{{
     {PassKind::kQuantise, "quantise"},
     {PassKind::kBuild, "build"},
     {PassKind::kProfile, "profile"},
-    {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
+    {PassKind::kTrain, "train", true, true, false, OnTermination::kReportsSteps},
     {PassKind::kTrainProfile, "train_profile", false, true},
     {PassKind::kCollective, "collective", true, true},
     {PassKind::kPeaks, "peaks"},

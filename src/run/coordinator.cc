@@ -105,8 +105,8 @@ void Coordinator::announce_run() {
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions,
                         &run.environment, device_lines(setup_.cases)});
-  tell_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
-               observer_);
+  report_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
+                 observer_);
   keeper_.write_summary();
 }
 

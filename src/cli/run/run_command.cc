@@ -322,7 +322,7 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   ProgressView view(console);
   const auto engines = engine_directory(p.plugins);
   for (const auto& remark : p.plan.remarks) view.warning(remark);
-  run::tell_remarks(p.plan, p.cases, engines, hosts, view);
+  run::report_remarks(p.plan, p.cases, engines, hosts, view);
   const auto cases =
       outlook_of(p.cases, engines, hosts,
                  {p.plan.settings.text("output_dir"), host::host_digest().value().value_or("")});

@@ -63,14 +63,14 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
   MeasuredWindow window;
   window.add<MemoryObserver>(lanes.memory());
   window.open();
-  queue.say_ready(instance, first_ns);
+  queue.mark_ready(instance, first_ns);
   while (queue.wait_for_round()) {
     lanes.crew().run([&](int lane) {
       const auto body = [&](auto batch) { queue.paced() ? lanes.serve(lane, batch) : lanes.infer(lane); };
       while (!lanes.crew().failed() && queue.serve(clock, instance, body)) {
       }
     });
-    queue.say_finished(instance);
+    queue.mark_finished(instance);
   }
   window.close();
   sink.phase("verify");

@@ -143,7 +143,7 @@ bool all_finite(const std::vector<double>& values) {
 class Study {
  public:
   Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns,
-        const SayPhase& phase);
+        const ReportPhase& phase);
   void run();
 
  private:
@@ -173,7 +173,7 @@ class Study {
   ComparedOutputs& outputs_;
   const pass::PassSpec& spec_;
   plugin::Engine& engine_;
-  const SayPhase& phase_;
+  const ReportPhase& phase_;
   std::int64_t batches_;
   std::uint64_t draws_ = kDraws;
   double units_ = 0;
@@ -183,7 +183,7 @@ class Study {
 
 // Labels are looked at for all inputs, because each may lie between two classes.
 Study::Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns,
-             const SayPhase& phase)
+             const ReportPhase& phase)
     : outputs_(outputs), spec_(spec), engine_(engine), phase_(phase), batches_(batches_of(outputs, spec)) {
   bool labels = false;
   for (auto& [rows, left_out] : outputs_) {
@@ -401,7 +401,7 @@ void Study::run() {
 }  // namespace
 
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
-                    double took_ns, const SayPhase& phase) {
+                    double took_ns, const ReportPhase& phase) {
   Study(outputs, spec, engine, took_ns, phase).run();
 }
 

@@ -149,11 +149,11 @@ std::int64_t CheckpointKeeper::resume() {
   if (!leads()) figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
   figures_.resumed_step = step;
   parts_.loader.seek(checkpoint.state.data);  // exact, unless the number of samples per step has changed
-  if (leads()) tell_resumed(checkpoint);
+  if (leads()) report_resumed(checkpoint);
   return step;
 }
 
-void CheckpointKeeper::tell_resumed(const Checkpoint& checkpoint) {
+void CheckpointKeeper::report_resumed(const Checkpoint& checkpoint) {
   parts_.sink.emit(
       pass::notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
                                       checkpoint.state.step, checkpoint.owner.world)));

@@ -79,7 +79,7 @@ class CheckpointKeeper {
   std::int64_t resume();
   void write(std::int64_t step);
   [[nodiscard]] std::int64_t choose_step();
-  void tell_resumed(const Checkpoint& checkpoint);
+  void report_resumed(const Checkpoint& checkpoint);
   void refuse_another_run() const;
 
   pass::CheckpointSpec spec_;

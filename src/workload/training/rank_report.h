@@ -37,7 +37,7 @@ struct RankReport {
   bool interrupted = false;
 };
 // Rank 0 reports the steps of all ranks and its own figures of held-out data. A collective.
-void tell_steps(TrainingRank& rank, RankReport report);
+void report_steps(TrainingRank& rank, RankReport report);
 
 // Facts about a training that only a worker knows: backend, parameters, buckets, fingerprint.
 result::Training known_here(TrainingRank& rank);

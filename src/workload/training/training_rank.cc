@@ -57,7 +57,7 @@ void TrainingRank::load() {
     settings.options["link_delay_s"] = fmt::format("{}", fault.seconds);
   trainer_->load(spec_.model, settings, group());
   repetition().load_ns = static_cast<double>(clock.now_ns() - begin);
-  tell_settings();
+  report_settings();
   load_data();
 }
 
@@ -83,7 +83,7 @@ double TrainingRank::rate_of(std::int64_t step) const {
   return learning_rate(schedule_, step - before_schedule_);
 }
 
-void TrainingRank::tell_settings() {
+void TrainingRank::report_settings() {
   auto info = trainer_->info();
   info.settings.emplace_back("heap", rank_.heap());
   sink().emit(pass::loaded_record(info.versions, info.settings));
