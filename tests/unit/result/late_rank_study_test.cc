@@ -153,7 +153,7 @@ constexpr std::array kHealthy{
 TEST(LateRankStudy, HealthyRunsAccuseNobody) {
   const std::uint64_t runs = asked().value_or(10'000);
   for (const auto& work : kHealthy) {
-    std::uint64_t accused = 0, suspected = 0;
+    std::uint64_t certain = 0, suspected = 0;
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
       const CounterRng random(seed, 77);
       const Draws draws(seed + 5000);
@@ -163,10 +163,10 @@ TEST(LateRankStudy, HealthyRunsAccuseNobody) {
            .own_ms = [&](std::int64_t rank, std::int64_t step) { return work.own_ms(draws, rank, step); },
            .accumulation = work.accumulation});
       if (late.empty()) continue;
-      ++(late.front().certain ? accused : suspected);
+      ++(late.front().certain ? certain : suspected);
     }
-    if (asked()) fmt::print("| {} | {} | {} |\n", work.name, accused, suspected);
-    EXPECT_LE(accused, runs / 1000) << work.name;
+    if (asked()) fmt::print("| {} | {} | {} |\n", work.name, certain, suspected);
+    EXPECT_LE(certain, runs / 1000) << work.name;
   }
 }
 

@@ -203,8 +203,10 @@ TEST(Rounds, APairIsNotAccusedForTheCompanyOfASlowLink) {
 
 TEST(Rounds, SuspectedLinksMeetOneAfterTheOther) {
   const std::vector<Round> rounds{{{0, 1}, {2, 3}, {4, 5}}, {{0, 2}, {1, 4}}};
-  const std::vector<Suspicion> suspected{
-      {Culprit::kLink, {0, 1}}, {Culprit::kLink, {4, 5}}, {Culprit::kLink, {0, 2}}, {Culprit::kRank, {4}}};
+  const std::vector<Suspicion> suspected{{SuspectKind::kLink, {0, 1}},
+                                         {SuspectKind::kLink, {4, 5}},
+                                         {SuspectKind::kLink, {0, 2}},
+                                         {SuspectKind::kRank, {4}}};
   EXPECT_EQ(with_suspects_apart(rounds, suspected),
             (std::vector<Round>{{{0, 1}, {2, 3}}, {{4, 5}}, {{0, 2}, {1, 4}}}));
   EXPECT_EQ(with_suspects_apart(rounds, {}), rounds);
