@@ -40,11 +40,11 @@ HostCall* HostCalls::at(std::uint32_t thread, std::int64_t time) {
   return next == calls.begin() || time >= (next - 1)->end ? nullptr : &*(next - 1);
 }
 
-std::vector<const HostCall*> HostCalls::unheard() const {
+std::vector<const HostCall*> HostCalls::without_kernel() const {
   std::vector<const HostCall*> all;
   for (const auto& calls : by_thread_)
     for (const auto& call : calls)
-      if (!call.heard && is_exchange(call)) all.push_back(&call);
+      if (!call.has_kernel && is_exchange(call)) all.push_back(&call);
   std::ranges::stable_sort(all, {}, &HostCall::begin);
   return all;
 }
