@@ -57,7 +57,7 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
 // True when a repetition would end the same way, because the mistake is in what was asked for.
 bool repeats_itself(const CaseResult& one) {
   const bool diverged = one.benchmark.kind == WorkloadKind::kTraining && one.reason_code == "error";
-  return diverged || result::reason_of(one.reason_code).again == result::Again::kInVain ||
+  return diverged || result::reason_of(one.reason_code).again == result::Again::kAfterChange ||
          one.reason.starts_with(result::kNoReference);
 }
 

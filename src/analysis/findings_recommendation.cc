@@ -87,7 +87,8 @@ const CaseResult& best_of(const Cases& cases, const Goal& goal) {
                             [&](const auto* a, const auto* b) { return goal.score(*a) < goal.score(*b); });
 }
 
-Cases not_told_apart(const RunResult& run, const Cases& cases, const CaseResult& winner, const Goal& goal) {
+Cases indistinguishable(const RunResult& run, const Cases& cases, const CaseResult& winner,
+                        const Goal& goal) {
   Cases rivals;
   for (const CaseResult* one : cases)
     if (one != &winner && !goal.certain(run, winner, *one)) rivals.push_back(one);
@@ -117,7 +118,7 @@ std::string exact_text(const RunResult& run, const Cases& cases, const CaseResul
   std::erase_if(exact, [](const auto* one) { return one->benchmark.precision != "fp32"; });
   if (exact.empty()) return {};
   const auto& best = best_of(exact, goal);
-  const auto rivals = comparable ? not_told_apart(run, exact, best, goal) : Cases{};
+  const auto rivals = comparable ? indistinguishable(run, exact, best, goal) : Cases{};
   return fmt::format("; with FP32's answers: {}, {}{}", describe_without(best.benchmark, "model"),
                      goal.figure(best), rivals_text(rivals));
 }
@@ -134,7 +135,7 @@ std::string doubt_of(const RunResult& run, const Cases& cases, const CaseResult&
 Finding recommend(const RunResult& run, const std::string& model, const Cases& cases, const Goal& goal) {
   const CaseResult& winner = best_of(cases, goal);
   const std::string doubt = doubt_of(run, cases, winner);
-  const auto rivals = doubt.empty() ? not_told_apart(run, cases, winner, goal) : Cases{};
+  const auto rivals = doubt.empty() ? indistinguishable(run, cases, winner, goal) : Cases{};
   Finding finding;
   finding.text =
       fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,

@@ -152,7 +152,7 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
     return fmt::format("what DDP itself costs with one rank cannot be claimed ({})", reason);
   const std::string range = fmt::format("{:.1f} to {:.1f} % of a step, {} process pairs",
                                         percent(*s.ratio.ci_high), percent(*s.ratio.ci_low), s.pairs);
-  if (result::tells_apart(s.verdict))
+  if (result::is_difference(s.verdict))
     return fmt::format("DDP itself costs {:.1f} % of a step with one rank ({})", percent(*s.ratio.value),
                        range);
   if (s.verdict == result::kEquivalent)

@@ -195,7 +195,7 @@ std::vector<ScalePoint> points_beside(const RunResult& run, const CaseResult& on
 }
 
 // Whether messages and bytes can be told apart: buckets of two sizes, or two numbers of ranks.
-bool tells_link(const std::vector<ScalePoint>& points) {
+bool determines_link(const std::vector<ScalePoint>& points) {
   double aa = 0, ab = 0, bb = 0;
   for (const auto& point : points)
     for (const auto& bucket : point.buckets) {
@@ -235,7 +235,7 @@ Model model_of(const RunResult& run, const CaseResult& one) {
   std::ranges::sort(m.now.buckets, std::ranges::greater{}, &ReadyBucket::before_last_ns);
   m.measured_ns = point.step_ns();
   m.error_ns = std::abs(step_of(m.now) - point.step_ns());
-  if (point.buckets.empty() || !tells_link(points))
+  if (point.buckets.empty() || !determines_link(points))
     m.no_link =
         "all buckets measured have one size, so what a message costs and what a byte costs cannot be told "
         "apart; add a case with another ddp.bucket_cap_mb or number of ranks";

@@ -295,7 +295,7 @@ Number overlap_ratio(const StepRow& row) {
   std::vector<Span> spans;
   std::int64_t last_launch = 0, last_end = 0;
   for (const auto& bucket : row.buckets) {
-    if (!bucket.finish_ns) return Number::missing(kEndUnheard);
+    if (!bucket.finish_ns) return Number::missing(kEndUnknown);
     spans.emplace_back(bucket.launch_ns, *bucket.finish_ns);
     last_launch = std::max(last_launch, bucket.launch_ns);
     last_end = std::max(last_end, *bucket.finish_ns);

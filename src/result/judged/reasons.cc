@@ -52,10 +52,10 @@ constexpr std::array kReasons{
            ErrorCode::kInternal, kNewRun, "Ask for another number of threads, and start a new run."},
     Reason{"reference",
            "the reference could not run, as for an earlier case or because its engine cannot run the file",
-           kFails, kEnds, kWorkloadFailed, ErrorCode::kInternal, kInVain},
+           kFails, kEnds, kWorkloadFailed, ErrorCode::kInternal, kAfterChange},
     // Why nothing was measured.
     Reason{"not_available_yet", "this version cannot do it", kSkips, kEnds, kSkipped, ErrorCode::kUnsupported,
-           kInVain},
+           kAfterChange},
     Reason{"interrupted", "the run was interrupted before a repetition was finished", kSkips, kEnds,
            kInterrupted},
     Reason{kNotMeasured, "the run ended before the case was measured, or `--only` left it out", kSkips, kEnds,
