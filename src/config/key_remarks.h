@@ -30,7 +30,7 @@ const KeyRemark* find_flag_remark(std::string_view flag, unsigned command);
 
 // An implied setting for a typed flag that has no option. It wins over the row's key in a plan.
 RawSetting typed_remark(const KeyRemark& row, std::string_view flag);
-bool stands_for_remark(const RawSetting& implied);
+bool is_remark_setting(const RawSetting& implied);
 
 bool is_switch(const KeyRemark& row);
 // "data.pin_memory: true has no effect: …"; empty where the value agrees with what is done. Without a value
