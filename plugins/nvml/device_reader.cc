@@ -91,8 +91,8 @@ void DeviceReader::tell(std::vector<plugin::Reading>& into) {
     may_pass = may_pass || !one.ended;
   }
   auto text = lost_.empty() ? join(texts, "; ") : "everything: " + loss();
-  if (text != told_ || may_pass) into.push_back({name_, kLeftOut, "", text});
-  told_ = std::move(text);
+  if (text != reported_ || may_pass) into.push_back({name_, kLeftOut, "", text});
+  reported_ = std::move(text);
 }
 
 std::string DeviceReader::loss() const {

@@ -25,7 +25,7 @@ class DeviceReader {
   // Why the GPU does not answer: "cuda:0 does not answer any more (GPU is lost); …"; empty: it does.
   [[nodiscard]] std::string loss() const;
   // Lets the next reading list what is left out.
-  void tell_again() { told_.clear(); }
+  void report_again() { reported_.clear(); }
 
  private:
   struct Asked {
@@ -41,8 +41,8 @@ class DeviceReader {
   std::string name_;
   std::vector<Asked> asked_;
   Values values_;
-  std::string lost_;  // in the driver's words
-  std::string told_;  // of what is left out
+  std::string lost_;      // in the driver's words
+  std::string reported_;  // of what is left out
 };
 
 }  // namespace paceline::nvml_plugin

@@ -96,7 +96,7 @@ void NvmlSampler::warm_up() {
   std::vector<plugin::Reading> readings;
   for (auto& device : devices_) {
     device.read(Period::kTenSeconds, readings);
-    device.tell_again();
+    device.report_again();
   }
   refuse_if_all_are_lost();
 }

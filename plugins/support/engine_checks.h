@@ -56,7 +56,7 @@ struct Advice {
 };
 inline constexpr bool kUnsupportedHere = true;
 // Whether the first row whose part the reason contains says so.
-bool says_unsupported(std::string_view reason, std::span<const Advice> rows);
+bool advises_unsupported(std::string_view reason, std::span<const Advice> rows);
 // "<reason>; <advice>" with the first row whose part the reason contains; else the reason alone.
 std::string with_advice(std::string reason, std::span<const Advice> rows);
 // Prefix of the library's reason if inputs, and not the file, may be at fault: Error(kUsage).
