@@ -119,7 +119,7 @@ TEST_F(OpenVino, OutputsHaveTheModelsOwnNames) {
   EXPECT_THAT(names, testing::ElementsAre("scores", "again"));
 }
 
-TEST_F(OpenVino, ValuesThatAreNone) {
+TEST_F(OpenVino, RefusesInvalidValues) {
   const auto [code, text] = error_of([&] { (void)loaded({"fp32", 1, {{"num_streams", "many"}}}); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_THAT(text, testing::AllOf(HasSubstr("num_streams"), HasSubstr("many")));

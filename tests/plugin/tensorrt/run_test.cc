@@ -39,7 +39,7 @@ TEST_F(TensorRtRun, InputsInPinnedMemoryAreCopiedEveryTime) {
   EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"io", "fast"}}}).first, ErrorCode::kUsage);
 }
 
-TEST_F(TensorRtRun, PageableMemoryIsNoneOfTheDrivers) {
+TEST_F(TensorRtRun, PageableBuffersAreNotDriverAllocated) {
   (void)build(kModel);
   auto engine = load({1, 4}, {"fp32", 1, {{"io", "pageable"}}});
   std::vector<Tensor> data;
@@ -200,7 +200,7 @@ TEST_F(TensorRtRun, APlanOfAnotherVersion) {
                           HasSubstr(std::to_string(DOUBLE_VERSION) + ".4.2")));
 }
 
-TEST_F(TensorRtRun, ARefusedPlanIsToldInItsWords) {
+TEST_F(TensorRtRun, ARefusedPlanIsReportedInItsWords) {
   (void)build(std::string(kModel) +
               "load_error [engine.cpp::load::12] Error Code 1: Serialization (checksum differs)\n");
   const auto [code, text] = refusal({1, 4});

@@ -86,7 +86,7 @@ TEST(Trainer, TellsThePartsOfAStep) {
                                                      "backward", "optimizer", "end"}));
 }
 
-TEST(Trainer, ReportsWhatIsInEffect) {
+TEST(Trainer, ReportsEffectiveSettings) {
   plugin::TrainSettings settings;
   settings.layout = "channels_last";
   settings.optimizer.name = "adamw";

@@ -258,7 +258,7 @@ TEST(Device, SerialCopiesSayWhatOverlapWouldGive) {
   EXPECT_TRUE(of_kind(run, "serial_copies").empty()) << "on the CPU";
 }
 
-TEST(Device, CasesOnTheCpuHaveNoneOfThem) {
+TEST(Device, CasesOnTheCpuHaveNoFindingsAboutGpus) {
   auto run = h200("study");
   for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = result::Number();
   for (const auto* rule : {"idle_tensor_cores", "slow_launches", "contiguous_convolutions", "cudnn_by_rule",

@@ -247,7 +247,7 @@ TEST(ClosingSentence, OneCaseIsStated) {
 }
 
 // The answer of a larger run: fastest, how much, whether its answers are right.
-TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
+TEST(ClosingSentence, NamesTheFastestOfSeveralCases) {
   using Change = std::function<void(result::RunResult&)>;
   const auto answer = [](const Change& change) {
     auto run = sample_run();
@@ -376,7 +376,7 @@ TEST(CpuFeatures, KnownAbsentAndUnknown) {
             "this CPU has no AMX");
 }
 
-TEST(MetricValue, WhatDidNotRunHasNoZero) {
+TEST(MetricValue, ACaseThatDidNotRunHasNoZero) {
   const auto run = sample_run();
   const auto& samples = *result::find_metric("samples");
   EXPECT_EQ(metric_value(samples, run.cases[0]).value, 360);

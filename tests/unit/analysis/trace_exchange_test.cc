@@ -330,7 +330,7 @@ TEST(DeviceExchanges, TheCallOfTheHostWinsOverTheNameOfTheKernel) {
   EXPECT_TRUE(pipeline.job.benchmark.params.contains("pipeline"));
 }
 
-TEST(TraceSteps, AnEmptyLastStepIsNone) {
+TEST(TraceSteps, DropsAnEmptyLastStep) {
   const auto folder = ScratchFolder::below_temp("stub");
   std::string text;
   for (int i = 0; i < 3; ++i)

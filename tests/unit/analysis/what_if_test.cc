@@ -150,7 +150,7 @@ TEST(WhatIf, SeveralChangesAreAnsweredTogetherToo) {
   EXPECT_GT(answers[2].saving_ns, answers[0].saving_ns);
 }
 
-TEST(WhatIf, WhatIsNotKnownIsRefused) {
+TEST(WhatIf, RefusesChangesOfUnknownCosts) {
   const auto run = simulated_run({.bucket_bytes = {4 << 20, 4 << 20}});
   EXPECT_THAT(what_if(run, run.cases[0], parse_changes("link=2x")).at(0).refused, HasSubstr("one size"));
   EXPECT_EQ(what_if(run, run.cases[0], parse_changes("loader=fast")).at(0).refused, "");

@@ -55,7 +55,7 @@ TEST_F(Overwriting, SpellingLinksAndNamesOfInputsDoNotMatter) {
   EXPECT_NE(said("input", "x:0:" + input_.string(), input_), "");
 }
 
-TEST_F(Overwriting, WhatIsWrittenIsNotReadByAnotherFlag) {
+TEST_F(Overwriting, OutputsAreNotInputsOfAnotherFlag) {
   EXPECT_EQ(said("log", input_.string(), input_), "");
 }
 

@@ -91,7 +91,7 @@ TEST(SweepTables, RowsOfOneOfSeveralProcessesAreComments) {
   EXPECT_EQ(rows_of(printed.rest(sweep("a", {1024, 2048}))), 2);
 }
 
-TEST(SweepTables, WhatIsNoSweepHasNoTable) {
+TEST(SweepTables, OtherCasesHaveNoTable) {
   Printed printed;
   EXPECT_EQ(printed.rest(result::CaseResult()), "");
 }

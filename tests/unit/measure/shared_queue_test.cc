@@ -112,7 +112,7 @@ TEST(SharedQueue, CopiesOfARequestReachItsRecord) {
   EXPECT_EQ(got[2].batch, 1);
 }
 
-TEST(SharedQueue, WhatTheDrainCutsOffIsUnfinished) {
+TEST(SharedQueue, RequestsCutOffByTheDrainAreUnfinished) {
   const FakeClock clock;
   SharedQueue queue(1);
   queue.open({clock.now_ns(), 0, std::vector<std::int64_t>(10, 0), 0, 3 * kS});

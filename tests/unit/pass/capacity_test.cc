@@ -148,7 +148,7 @@ TEST(Capacity, TheLimitLiesBetweenARateThatHoldsAndOneThatMisses) {
   }
 }
 
-TEST(Capacity, WhatTheCapsDoNotLetConfirmIsOpen) {
+TEST(Capacity, CapsThatPreventConfirmationLeaveItOpen) {
   SharpServer server{225};  // of 239: long runs there take 13 million requests
   const auto found = search_capacity({239, 0.99, 300'000, 600}, std::ref(server));
   ASSERT_TRUE(found.per_s);

@@ -37,7 +37,7 @@ TEST(Task, TravelsAlone) {
   expect_alone<TrainSpec>("train");
 }
 
-TEST(Task, IsNoneWhereTheCommonPartSuffices) {
+TEST(Task, IsEmptyIfTheCommonPartSuffices) {
   EXPECT_TRUE(task_fields(to_json(PassSpec{})).empty());
   EXPECT_EQ(pass_from_json(to_json(PassSpec{})).task.index(), 0U);
 }

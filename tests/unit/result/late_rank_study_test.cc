@@ -96,7 +96,7 @@ TEST(LateRankStudy, RandomPatternsAreNamed) {
 }
 
 // 16.7 ms more on rank 1 in 20 of 41 steps, while all ranks vary together by 10 %.
-TEST(LateRankStudy, WhatVariesOnAllRanksTogetherHidesNoLateRank) {
+TEST(LateRankStudy, CommonVariationHidesNoLateRank) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Draws draws(seed);
     const auto late = judged({.ranks = 2, .steps = 41, .own_ms = [&](std::int64_t rank, std::int64_t step) {
@@ -150,7 +150,7 @@ constexpr std::array kHealthy{
          }}};
 
 // At most one in a thousand.
-TEST(LateRankStudy, HealthyRunsAccuseNobody) {
+TEST(LateRankStudy, HealthyRunsNameNoRank) {
   const std::uint64_t runs = asked().value_or(10'000);
   for (const auto& work : kHealthy) {
     std::uint64_t certain = 0, suspected = 0;

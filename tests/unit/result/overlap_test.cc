@@ -12,7 +12,7 @@ StepRow exchanged(std::vector<BucketTimes> buckets) {
   return row;
 }
 
-TEST(Overlap, WhatEndsBeforeTheLastGradientIsHidden) {
+TEST(Overlap, CommunicationBeforeTheLastGradientIsHidden) {
   EXPECT_DOUBLE_EQ(*overlap_ratio(exchanged({{8, 40, 60}, {8, 70, 90}})), 0.5);
   EXPECT_DOUBLE_EQ(*overlap_ratio(exchanged({{8, 10, 30}})), 0) << "one bucket is ready when all are";
 }

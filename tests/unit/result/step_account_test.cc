@@ -251,7 +251,7 @@ std::vector<StepAccount> disturbed_steps(std::uint64_t seed, double memory) {
 }
 
 // A second of steps tells a long disturbance of one rank from a late rank only so far; repetitions tell more.
-TEST(LateRank, StepsThatAreDisturbedTogetherSeldomAccuse) {
+TEST(LateRank, StepsDisturbedTogetherSeldomNameARank) {
   struct Noise {
     double memory, most_accused;
   };

@@ -255,7 +255,7 @@ TEST_F(Launched, RanksThatTheLauncherRestartedGoOnFromTheCheckpointWithoutTheirF
   }
 }
 
-TEST_F(Launched, RanksThatWereRestartedWithoutCheckpointsBeginAnew) {
+TEST_F(Launched, RanksRestartedWithoutCheckpointsBeginAgain) {
   meet(/*attempt=*/1);
   play(plan());
   EXPECT_FALSE(std::get<pass::TrainSpec>(following_.requests.at(0).spec.task).checkpoint.resume);

@@ -329,7 +329,7 @@ TEST(PassFactory, ServersGetTheirBatches) {
   EXPECT_EQ(check.kind, pass::PassKind::kCheck);
 }
 
-TEST(PassFactory, WhatIsAskedAboutAccuracy) {
+TEST(PassFactory, TakesQuestionsAboutAccuracy) {
   const auto question = base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).accuracy;
   EXPECT_FALSE(question.trained);
   EXPECT_FALSE(question.outputs_decide_too);
@@ -396,7 +396,7 @@ TEST(PassFactory, AResultOfAnEarlierVersionHasNoOutputs) {
   EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 1);
 }
 
-TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
+TEST(PassFactory, RulesForMapsFollowFromPrecisionAndOptions) {
   const auto decides = [](const std::string& plan) {
     return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;
   };

@@ -154,7 +154,7 @@ TEST_F(TrainingPasses, AnInterruptOfARestartKeepsWhatIsFinishedAndEndsTheRun) {
   EXPECT_EQ(done.cases[0].repetitions.size(), 1U);
 }
 
-TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAnew) {
+TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAgain) {
   FakeExecutor interrupted([&](const process::WorkerRequest& r) -> MaybePlayed {
     if (r.spec.repetition == 0) return std::nullopt;
     interrupt_ = true;

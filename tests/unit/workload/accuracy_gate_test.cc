@@ -253,7 +253,7 @@ TEST(AccuracyGate, NoiseDecidesNothingAboutEightBits) {
   EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, "failed");
 }
 
-TEST(AccuracyGate, WhatIsBelowAStepOfEightBitsCannotBeJudged) {
+TEST(AccuracyGate, ErrorsBelowAStepOfEightBitsCannotBeJudged) {
   auto reference = classifier(64);
   for (std::size_t i = 0; i < reference.values.size(); ++i)
     reference.values[i] = reference.values[i] * 1e-6F + (i % kClassCount == 3 ? 20.0F : 0.0F);

@@ -125,7 +125,7 @@ TEST_F(SamplerObserverTest, TheCostIsTheCpuTimeOfItsThread) {
   EXPECT_LE(*window.cpu_s, *window.window_s);
 }
 
-TEST_F(SamplerObserverTest, ItIsToldTheDevicesAndItsOptions) {
+TEST_F(SamplerObserverTest, TheSamplerGetsTheDevicesAndItsOptions) {
   sampled();
   EXPECT_EQ(script.settings.devices, std::vector<std::string>{"cuda:1"});
   EXPECT_EQ(script.settings.options.at("size"), "4");
