@@ -416,7 +416,7 @@ class Pretrained(cli.CliTest):
         self.assert_error(result, code, *words)
         self.assert_nothing_ran("refused")
 
-    def test_what_is_not_built_in_is_named(self):
+    def test_unsupported_settings_are_named(self):
         cases = (("bert", {"hidden_act": "silu"}, ["hidden_act", '"silu"', "gelu"]),
                  ("bert", {"position_embedding_type": "relative_key"}, ["position_embedding_type", "absolute"]),
                  ("bert", {"is_decoder": True}, ["is_decoder is true"]),

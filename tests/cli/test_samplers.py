@@ -140,7 +140,7 @@ class Problems(TickTest):
     def test_one_that_fails_on_the_way_keeps_what_it_read(self):
         self.expect_problem("read", 4, "the clock has stopped (after 2 readings)")
 
-    def test_one_that_throws_what_is_no_exception(self):
+    def test_one_that_throws_no_exception_type(self):
         self.expect_problem("alien", 0, "an exception without a message")
 
     def test_another_abi_is_refused(self):
