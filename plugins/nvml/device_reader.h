@@ -20,7 +20,7 @@ class DeviceReader {
   DeviceReader(Source source, std::string name, bool pcie);
   // Metrics with this period or a shorter one. One that has no value this time is not finite, or an
   // empty text. What the GPU does not report is listed in metric left_out when that changes, and while it may
-  // pass. Of a GPU that is lost only that is told, until it answers again.
+  // pass. Of a lost GPU only the loss is reported until it answers.
   void read(Period period, std::vector<plugin::Reading>& into);
   // Why the GPU does not answer: "cuda:0 does not answer any more (GPU is lost); …"; empty: it does.
   [[nodiscard]] std::string loss() const;

@@ -31,7 +31,7 @@ struct Source {
 using Values = std::vector<std::variant<double, std::string>>;
 struct Metric {
   std::string_view name, unit;
-  double most = std::numeric_limits<double>::infinity();  // beyond it, the driver's number is none
+  double most = std::numeric_limits<double>::infinity();  // larger numbers are invalid
 };
 
 // At every reading; once per second, what changes slowly or costs much; at the ends of the window and every

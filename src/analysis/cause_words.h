@@ -4,7 +4,7 @@
 
 namespace paceline::analysis {
 
-// LateCause::name, of traces alone: other causes stand in result/stored/rank_evidence.h.
+// LateCause::name, of traces alone: other causes are in result/stored/rank_evidence.h.
 inline constexpr const char* kLargerInputs = "larger_inputs";
 
 // Words for a reader about one kind of result::LateCause.

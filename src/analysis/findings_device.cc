@@ -55,7 +55,7 @@ struct Gain {
   const CaseResult* fast = nullptr;
   double times = 1;
   std::string interval;  // "2.15–2.25"
-  std::string no_claim;  // why the ratio is none; then `times` is that of the medians
+  std::string no_claim;  // why there is no ratio; then `times` is that of the medians
   [[nodiscard]] std::string text() const {
     const auto factor = fmt::format("{:.2f}", times);
     return interval.empty() ? factor : fmt::format("{} ({})", factor, interval);

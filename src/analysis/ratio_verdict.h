@@ -32,7 +32,7 @@ struct RatioVerdict {
   [[nodiscard]] const std::string& doubt() const { return reason.empty() ? no_size : reason; }
 };
 
-// Needs six pairs of processes that ran in turns; the grades of the two cases stand beside the ratio.
+// Needs six pairs of processes that ran in turns; the ratio comes with both grades.
 RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const result::CaseResult& numerator,
                          const result::CaseResult& denominator);
 

@@ -13,7 +13,7 @@ namespace paceline {
 constexpr std::string_view kind_name(DeviceKind kind) {
   return kind == DeviceKind::kCpu ? "cpu" : "cuda";
 }
-// As engines are told it: "cpu", "cuda:0".
+// As engines get it: "cpu", "cuda:0".
 std::string device_name(const Device& device);
 
 // "cpu", "cuda:3", or "cuda" for the first one. None for other text.

@@ -21,7 +21,7 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view conte
 // lead the content elsewhere. Error(kIo) for a device.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
-// Throws Error(kIo) if a link, a pipe or a device stands under a name that the program chose.
+// Throws Error(kIo) if a link, a pipe or a device takes a name that the program chose.
 void check_own_name(const std::filesystem::path& path);
 
 // Opens a file under such a name, with O_CREAT and these flags; throws likewise, and never waits.

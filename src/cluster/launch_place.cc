@@ -301,7 +301,7 @@ std::optional<LaunchPlace> operator_place(const Variables& variables) {
   return place;
 }
 
-// The first number of what a pair of brackets contains: 01 of "01-03,7"; empty: it is none.
+// The first number of what a pair of brackets contains: 01 of "01-03,7"; empty: there is none.
 std::string first_number(const std::string& inside) {
   const auto number = inside.substr(0, inside.find_first_of(",-"));
   return number.find_first_not_of("0123456789") == std::string::npos ? number : std::string();

@@ -10,7 +10,7 @@
 namespace paceline::config {
 
 struct KeyRemark {
-  std::string_view keys;   // of a plan, comma-separated; on the command line "--" stands in front
+  std::string_view keys;   // of a plan, comma-separated; on the command line with "--" in front
   std::string_view flags;  // other spellings on the command line, comma-separated
   unsigned kinds;          // as Option::kinds
   // Values that ask for what is done anyway, comma-separated; "*": every value. With true or false among

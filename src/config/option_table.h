@@ -47,7 +47,7 @@ std::vector<std::string> flag_names(const Option& option, unsigned command = kAn
 std::string kinds_text(unsigned kinds);          // "inference, training"
 std::string choices_text(const Option& option);  // "fp32, bf16"
 
-// A spelling that stands for another option with a fixed value: channels_last: true, --bf16.
+// A spelling of another option with a fixed value: channels_last: true, --bf16.
 struct Shorthand {
   std::string_view key;   // plan key, or flag when it starts with "--"
   std::string_view when;  // the text that triggers it

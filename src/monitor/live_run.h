@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run of this tool that goes on, as its live.json has it.
+// A run of this tool in progress, from its live.json.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -89,7 +89,7 @@ struct PluginUse {
   std::map<std::string, std::string> options{};
 };
 
-// A profile pass beside the engine's profiler.
+// Task of a profile pass, in which the engine times its layers.
 struct ProfileLayers {
   static constexpr const char* kField = "profile_layers";
   int inferences = 1;

@@ -20,8 +20,8 @@ class RecordSink {
   virtual void emit(const nlohmann::json& record) = 0;
 };
 
-// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any
-// more.
+// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when the reader is
+// gone.
 class PipeSink : public RecordSink {
  public:
   explicit PipeSink(int fd) : fd_(fd) {}
@@ -38,7 +38,7 @@ struct SlowestRank {
   std::string cause{};  // as evidence says; empty: unknown, or the others do not wait for it
 };
 
-// The last steps of a training that goes on.
+// The last steps of a training in progress.
 struct LiveSteps {
   double samples_per_s = 0;              // of all ranks
   result::Number loss;                   // of the last step
@@ -60,10 +60,10 @@ struct ProgressRecord {
   const PassReport* part{};          // not stored: the report so far, where a part of its results is new
 };
 
-// Records whose results stand without those that follow: one size of a sweep, one round.
+// Records that are valid without those that follow: one size of a sweep, one round.
 bool is_part(std::string_view record_type);
 
-// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
+// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for an invalid record.
 std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::json& record);
 
 // Makers; the tags (rank, repetition) are added by the pass. First those of every pass.

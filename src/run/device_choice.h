@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settles what device: auto stands for on this machine, and says of every case where it runs and why.
+// Resolves device: auto on this machine, and says for every case where it runs and why.
 #pragma once
 #include <atomic>
 #include <filesystem>

@@ -207,7 +207,7 @@ double noise_between(std::span<const Attempt> attempts) {
   return freedom > 0 ? std::sqrt(squares / freedom) : 0;
 }
 
-// Keeps of `all` what is in `attempt` too.
+// Intersects `all` with `attempt`.
 void keep_common(std::vector<Suspicion>& all, const std::vector<Suspicion>& attempt) {
   std::erase_if(all, [&](Suspicion& one) {
     const auto again = std::find_if(attempt.begin(), attempt.end(), [&](const auto& other) {

@@ -17,7 +17,7 @@ namespace paceline::torch_plugin {
 struct InputRow {
   std::string_view name;
   DType dtype;
-  std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
+  std::vector<std::int64_t> per_sample;  // shape without the batch; -n means any extent from 1 to n
 };
 
 struct ModelRow {

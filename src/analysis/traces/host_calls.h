@@ -22,7 +22,7 @@ class HostCalls {
  public:
   HostCalls(const Trace& trace, const std::vector<Role>& roles);
 
-  // The call that is open on a thread then; null: none.
+  // The call open on a thread at that time, or null.
   HostCall* at(std::uint32_t thread, std::int64_t time);
   // Exchanges without a known kernel, by begin.
   [[nodiscard]] std::vector<const HostCall*> without_kernel() const;

@@ -13,7 +13,7 @@
 // of an event is a few words.
 namespace paceline::analysis::traces {
 
-// Details that the profiler recorded of an operator or kernel beside its times.
+// Details that the profiler recorded of an operator or kernel besides its times.
 struct EventDetails {
   std::int64_t elements = 0;           // of all inputs together ("Input Dims")
   std::int64_t first_dim = 0;          // of the first one: most often the batch
@@ -44,7 +44,7 @@ struct Trace {
   [[nodiscard]] const std::string& name_of(const TraceEvent& e) const { return names[e.name]; }
 };
 
-// A trace, or why a file is none.
+// A trace, or why a file is not a trace.
 struct TraceReading {
   std::optional<Trace> trace;
   std::string why_none;

@@ -13,7 +13,7 @@ namespace paceline::analysis::traces {
 
 struct FoundTraces {
   std::vector<RankTrace> ranks;
-  std::vector<std::string> left_out;  // files that look like traces and are none, and why
+  std::vector<std::string> left_out;  // files that only look like traces, and why
 };
 
 // Throws Error(kUsage) when there is no trace, Error(kData) for one that cannot be used.

@@ -207,7 +207,7 @@ class InputSettler {
       const bool whole = needs_values(dtype);
       if (found || (!whole && declared_.empty())) continue;
       if (const auto known = known_values(model, input, settled)) {
-        if (generates()) add_values(*known);  // a forgotten array is none to make up
+        if (generates()) add_values(*known);  // a forgotten array is not made up
       } else if (whole && input.shape.empty()) {
         asked.push_back(fmt::format("'{}' ({})", input.name, dtype_name(dtype)));
         examples.push_back(

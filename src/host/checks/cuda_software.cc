@@ -23,7 +23,7 @@ constexpr std::array<FirstDriver, 3> kFirstDrivers{{{11, "450.80.02"}, {12, "525
 constexpr std::array<std::string_view, 5> kLibraries{"CUDA runtime", "cuDNN", "NCCL", "TensorRT",
                                                      "TensorRT-RTX"};
 
-// Numbers between points; a part that is none ends them.
+// Numbers between points; another part ends them.
 Version numbers_of(const std::string& text) {
   Version numbers;
   for (const auto& part : split(text, '.')) {

@@ -29,7 +29,7 @@ inline constexpr std::string_view kCannotSayWord = "cannot say";
 
 // Remark beside a measured inference whose outputs no independent check has found right.
 struct CheckRemark {
-  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: nothing stands there
+  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: no remark
   std::string why;
 };
 CheckRemark check_remark(const CaseResult& one);

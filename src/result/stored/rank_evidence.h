@@ -22,7 +22,7 @@ struct RankEvidence {
   Number core_mhz;      // mean of their clocks; missing below three samples
   Number device_mhz;    // mean clock of its GPU
   std::string device_slowdown;  // what kept that clock down: "thermal slowdown in 80.0 % of the samples"
-  std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen
+  std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: not seen
 };
 
 // LateCause::name.

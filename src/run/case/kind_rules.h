@@ -60,7 +60,7 @@ class KindRules {
                                             int /*hosts*/) const {
     return {};
   }
-  // Device that auto stands for here, where it decides which options have an effect: cpu | cuda.
+  // Device that auto means here, where it decides which options have an effect: cpu | cuda.
   [[nodiscard]] virtual std::string auto_device(const EngineDirectory&) const { return "cpu"; }
   // Throws Error(kUsage) for a variable of a tool that measures this kind which would have no effect here.
   virtual void check_environment(const Environment&) const {}

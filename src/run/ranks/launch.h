@@ -28,7 +28,7 @@ struct LaunchedPass {
   bool timed = true;        // else the extra pass of the case, after the timed ones
   bool calls_roll = false;  // the leader misses a rank: who is there answers
 };
-// As it stands on the store.
+// Its form on the store.
 std::string text_of(const LaunchedPass& pass);
 
 class Launch {
@@ -57,7 +57,7 @@ class Launch {
   process::WorkerOutcome run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                   const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
-  // The last outcome of ours that was none of success; a profile's does not count.
+  // The last outcome of ours that was no success; a profile's does not count.
   [[nodiscard]] const std::optional<process::WorkerOutcome>& failure() const { return failure_; }
 
   // A follower waits until the leader is at pass `number` or beyond, without using the CPU. Where it is then;

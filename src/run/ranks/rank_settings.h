@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the settings of a case to what its ranks are told, whatever they do. Pure.
+// From the settings of a case to the common settings of its ranks. Pure.
 #pragma once
 #include <functional>
 #include <string>

@@ -57,8 +57,8 @@ Listener listen_here() {
   return here;
 }
 
-// Lists of CPUs that those who share ours had better have, in their order. Of ranks that other processes
-// start it is not known which devices they see: then nobody prefers any, or two would take the same.
+// Preferred CPUs of each rank on this host, by rank. Which devices other processes' ranks see is not known:
+// then no rank prefers any, or two would take the same.
 std::vector<std::vector<int>> preferred_cpus(const RankShare& share, const std::string& device) {
   std::vector<std::vector<int>> near(static_cast<std::size_t>(share.cpus_ranks));
   if (!is_cuda(device) || share.cpus_ranks != share.count) return near;

@@ -229,7 +229,7 @@ class FreshInputs {
   Answers first_, latest_;  // to the batch that copies are made of, and to the batch before
 };
 
-// Nobody knows the right answer to a copy, but it is none that was given before.
+// The right answer to a copy is unknown, but differs from those given before.
 bool FreshInputs::answered_anew(std::span<const TensorView> outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!stayed_poisoned(outputs[i], i) && !same_bytes(outputs[i], first_.at(i)) &&
