@@ -44,7 +44,7 @@ std::string_view cause_of(const Late& late) {
                                                      : std::string_view(late.front().causes.front().name);
 }
 
-// The rank that the others wait for, and why; empty: nobody is accused.
+// The rank that the others wait for, and why; empty: no rank is late.
 std::string late_words(const Late& late) {
   if (late.empty()) return {};
   const auto cause = cause_of(late);
@@ -91,9 +91,9 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
   if (injected == kInjected.end()) {
-    const bool accused = result::has_straggler(*one.training);
-    row.named = accused ? "a late rank" + late_words(late) : "nobody";
-    row.right = !accused;
+    const bool has_late = result::has_straggler(*one.training);
+    row.named = has_late ? "a late rank" + late_words(late) : "nobody";
+    row.right = !has_late;
   } else {
     row.right = first == injected->finding &&
                 (first != "straggler" ||
