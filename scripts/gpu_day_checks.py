@@ -53,7 +53,7 @@ def all_ok(count, device):
 
 
 def watched(case):
-    """What the sampler of the driver's library read in the timed window."""
+    """Checks the readings of the driver's library in the timed window."""
     devices = case.get("devices") or []
     lacking = [name for name in ("sm_clock_mean_mhz", "power_mean_w", "energy_j") if not devices or number(devices[0], name) is None]
     if lacking:

@@ -14,7 +14,7 @@ print('cudnn', torch.backends.cudnn.version(), 'devices', torch.cuda.device_coun
 print('nccl', '.'.join(map(str, torch.cuda.nccl.version())) if torch.cuda.is_available() else 'unknown: no device')
 print(torch.__config__.show())"""
 VARIABLES = ("CUDA_", "NVIDIA_", "NCCL_", "TORCH_", "PYTORCH_", "TENSORRT_", "OMP_", "MKL_", "PACELINE_", "LD_LIBRARY_PATH")
-# What the archive can do without, in the order in which it goes when the rest is too large; paceline report renders a report again.
+# Files that the archive can do without, in the order in which they go when the rest is too large; paceline report renders a report again.
 LARGE = ("report.html", "trace_rank*.json", "rank*.jsonl", "samples.csv", "*.plan.log")
 ARCHIVE_LIMIT = 10_000_000
 

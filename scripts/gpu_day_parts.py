@@ -25,7 +25,7 @@ LOOK = {
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """What a stage measures: a GPU's models, or small ones for the dry form."""
+    """Models of a stage: a GPU's, or small ones for the dry form."""
     device: str
     cnn: str
     transformer: str
@@ -296,7 +296,7 @@ QUICK_TIMES = ("timing", "overlap", "one_rank", "channels_last")
 
 
 def quick(m):
-    """What takes ten minutes on 16 CPUs and one GPU: what shows right or wrong side by side, then what is timed, alone."""
+    """Selects what takes ten minutes on 16 CPUs and one GPU: what shows right or wrong side by side, then what is timed, alone."""
     parts = {}
     for stage in (tests, training, inference, tools):
         for part in stage(m):

@@ -18,7 +18,7 @@ import tempfile
 from process_pairs import interleave, ratio
 from rank_pairs import ROOT, first_case, publish, python_ranks, rank_arguments
 
-# What host/machine/heap.cc sets.
+# Variables for what host/machine/heap.cc sets.
 KEPT_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What PyTorch's own DistributedDataParallel gives for ResNet-50 with batch statistics on two ranks.
+"""Results of PyTorch's own DistributedDataParallel for ResNet-50 with batch statistics on two ranks.
 
 usage: ddp_reference.py OUTPUT.json [--steps 20] [--batch 2] [--ranks 2]
 

@@ -267,7 +267,7 @@ def openvino_ir(file):
     openvino.save_model(openvino.convert_model(tidy(SmallConvNet()), example_input=IMAGE, input=[-1, 3, 64, 64]), str(file), compress_to_fp16=False)
 
 
-# What it is, the file's name, who writes it, options for PyTorch's files, which do not name their inputs.
+# Description, the file's name, who writes it, options for PyTorch's files, which do not name their inputs.
 MODELS = [
     ("ConvNet, static, operator set 9", "convnet_9.onnx", convnet_old_static, []),
     ("ConvNet, open batch, operator set 11", "convnet_11.onnx", convnet_old_dynamic, []),

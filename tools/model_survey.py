@@ -181,7 +181,7 @@ def stored_cases():
 
 
 def made_cases():
-    """The same of the models that the package makes, one or more an operator."""
+    """Yields the models that the package makes, one or more per operator."""
     from onnx.backend.test.case.node import collect_testcases
     for case in collect_testcases(None):
         inputs, outputs = case.data_sets[0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `paceline monitor` costs: the same case with and without it beside, fresh processes in turns; the ratio of the medians, the
+"""Cost of `paceline monitor`: the same case with and without it beside, fresh processes in turns; the ratio of the medians, the
 monitor's share of a core, and how late its readings were.
 
 usage: monitor_cost.py [--pairs 30] [--paceline BINARY] -- infer --model NAME …

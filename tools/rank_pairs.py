@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What comparisons with ranks in Python share: their arguments, starting the ranks of either side, and the verdict on the ratios."""
+"""Common parts of comparisons with ranks in Python: their arguments, starting the ranks of either side, and the verdict on the ratios."""
 import argparse
 import json
 import pathlib

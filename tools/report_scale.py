@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a report of very many cases costs: seconds and size of each form, and seconds until a browser has opened and scrolled through the page.
+"""Cost of a report of very many cases: seconds and size of each form, and seconds until a browser has opened and scrolled through the page.
 
 usage: tools/report_scale.py [--cases 1000] [--rounds 5] [--chromium chromium] [--folder DIR]
 

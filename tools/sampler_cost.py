@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a sampler costs: the same case with and without it, fresh processes in turns; the ratio of the medians and the sampler's share of a core.
+"""Cost of a sampler: the same case with and without it, fresh processes in turns; the ratio of the medians and the sampler's share of a core.
 
 usage: sampler_cost.py [--pairs 30] [--paceline BINARY] [--with "FLAGS"] [--without "FLAGS"] -- infer --model NAME …
 On a GPU, where nvml is on by itself: --without "--sampler none". On a CPU: --with "--plugin build/release/tests/libpaceline_tick.so

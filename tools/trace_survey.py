@@ -43,7 +43,7 @@ def length_within(spans, begin, end):
 
 
 def exposed_within(communication, computing, begin, end):
-    """What of the union of communication no computing covers: the length of both together less that of computing."""
+    """Length of communication that no computing covers: the length of both together less that of computing."""
     cut = [(max(a, begin), min(b, end)) for a, b in communication if b > begin and a < end]
     other = [(max(a, begin), min(b, end)) for a, b in computing if b > begin and a < end]
     return length_within(union(cut + other), begin, end) - length_within(other, begin, end)

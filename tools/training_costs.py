@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What training costs beside its steps: checkpoints against dd, loaders, restarts after a killed rank.
+"""Costs of training beside its steps: checkpoints against dd, loaders, restarts after a killed rank.
 
 usage: tools/training_costs.py [--rounds 10] [--model resnet50] [--folder DIR] [--what checkpoints,loaders,restarts] [--out FILE.md]
 

@@ -23,7 +23,7 @@ std::vector<int> cv_shape(const std::vector<std::int64_t>& shape) {
   return {shape.begin(), shape.end()};
 }
 
-// What OpenCV throws, with the user's file and without OpenCV's source lines.
+// Converts OpenCV's exceptions, with the user's file and without OpenCV's source lines.
 template <typename Call>
 auto translated(ErrorCode code, const std::string& what, const Call& call) {
   try {

@@ -40,11 +40,11 @@ DeviceReader::DeviceReader(Source source, std::string name, bool pcie)
     if (pcie || !probe.pcie) asked_.push_back({&probe});
 }
 
-void DeviceReader::read(Often often, std::vector<plugin::Reading>& into) {
+void DeviceReader::read(Period period, std::vector<plugin::Reading>& into) {
   const auto before = static_cast<std::ptrdiff_t>(into.size());
   lost_.clear();
   for (auto& one : asked_) {
-    if (!one.ended && one.probe->often <= often) ask(one, into);
+    if (!one.ended && one.probe->period <= period) ask(one, into);
     if (lost_.empty()) continue;
     into.erase(into.begin() + before, into.end());
     break;
@@ -54,7 +54,7 @@ void DeviceReader::read(Often often, std::vector<plugin::Reading>& into) {
 
 void DeviceReader::ask(Asked& one, std::vector<plugin::Reading>& into) {
   values_.clear();
-  const auto& [first, second, read, often, pcie] = *one.probe;
+  const auto& [first, second, read, period, pcie] = *one.probe;
   one.why = read(source_, values_) ? too_much(*one.probe) : source_.why;
   if (one.why.empty()) {
     into.push_back({name_, std::string(first.name), std::string(first.unit), values_[0]});
@@ -91,8 +91,8 @@ void DeviceReader::tell(std::vector<plugin::Reading>& into) {
     may_pass = may_pass || !one.ended;
   }
   auto text = lost_.empty() ? join(texts, "; ") : "everything: " + loss();
-  if (text != told_ || may_pass) into.push_back({name_, kLeftOut, "", text});
-  told_ = std::move(text);
+  if (text != reported_ || may_pass) into.push_back({name_, kLeftOut, "", text});
+  reported_ = std::move(text);
 }
 
 std::string DeviceReader::loss() const {

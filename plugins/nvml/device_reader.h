@@ -18,14 +18,14 @@ class DeviceReader {
  public:
   // `name`: as the case calls it, "cuda:1".
   DeviceReader(Source source, std::string name, bool pcie);
-  // Metrics that are read this often or more often. One that has no value this time is not finite, or an
+  // Metrics with this period or a shorter one. One that has no value this time is not finite, or an
   // empty text. What the GPU does not report is listed in metric left_out when that changes, and while it may
-  // pass. Of a GPU that is lost only that is told, until it answers again.
-  void read(Often often, std::vector<plugin::Reading>& into);
+  // pass. Of a lost GPU only the loss is reported until it answers.
+  void read(Period period, std::vector<plugin::Reading>& into);
   // Why the GPU does not answer: "cuda:0 does not answer any more (GPU is lost); …"; empty: it does.
   [[nodiscard]] std::string loss() const;
   // Lets the next reading list what is left out.
-  void tell_again() { told_.clear(); }
+  void report_again() { reported_.clear(); }
 
  private:
   struct Asked {
@@ -41,8 +41,8 @@ class DeviceReader {
   std::string name_;
   std::vector<Asked> asked_;
   Values values_;
-  std::string lost_;  // in the driver's words
-  std::string told_;  // of what is left out
+  std::string lost_;      // in the driver's words
+  std::string reported_;  // of what is left out
 };
 
 }  // namespace paceline::nvml_plugin

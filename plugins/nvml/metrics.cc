@@ -159,14 +159,14 @@ constexpr std::array kProbes{
     Probe{{"sm_clock", "MHz", 1e5}, {}, sm_clock},
     Probe{{"power", "W", 1e5}, {}, power},
     Probe{{"slowdown", ""}, {}, slowdown},
-    Probe{{"energy", "J"}, {}, energy, Often::kRare},
-    Probe{{"memory_clock", "MHz", 1e5}, {}, memory_clock, Often::kSlow},
-    Probe{{"temperature", "°C", 250}, {}, temperature, Often::kSlow},
-    Probe{{"utilization", "%", 100}, {"memory_utilization", "%", 100}, utilization, Often::kSlow},
-    Probe{{"memory_used", "B", 1e16}, {}, memory_used, Often::kSlow},
-    Probe{{"nvlink_tx", "B"}, {"nvlink_rx", "B"}, nvlink, Often::kSlow},
-    Probe{{"other_processes", "1"}, {}, other_processes, Often::kSlow},
-    Probe{{"pcie_tx", "B/s", 1e13}, {"pcie_rx", "B/s", 1e13}, pcie, Often::kSlow, true},
+    Probe{{"energy", "J"}, {}, energy, Period::kTenSeconds},
+    Probe{{"memory_clock", "MHz", 1e5}, {}, memory_clock, Period::kOneSecond},
+    Probe{{"temperature", "°C", 250}, {}, temperature, Period::kOneSecond},
+    Probe{{"utilization", "%", 100}, {"memory_utilization", "%", 100}, utilization, Period::kOneSecond},
+    Probe{{"memory_used", "B", 1e16}, {}, memory_used, Period::kOneSecond},
+    Probe{{"nvlink_tx", "B"}, {"nvlink_rx", "B"}, nvlink, Period::kOneSecond},
+    Probe{{"other_processes", "1"}, {}, other_processes, Period::kOneSecond},
+    Probe{{"pcie_tx", "B/s", 1e13}, {"pcie_rx", "B/s", 1e13}, pcie, Period::kOneSecond, true},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read of a GPU, as a table of the calls that tell it.
+// Metrics of a GPU, as a table of the calls that read them.
 #pragma once
 #include <limits>
 #include <optional>
@@ -31,18 +31,18 @@ struct Source {
 using Values = std::vector<std::variant<double, std::string>>;
 struct Metric {
   std::string_view name, unit;
-  double most = std::numeric_limits<double>::infinity();  // beyond it, the driver's number is none
+  double most = std::numeric_limits<double>::infinity();  // larger numbers are invalid
 };
 
 // At every reading; once per second, what changes slowly or costs much; at the ends of the window and every
 // ten seconds, what takes milliseconds.
-enum class Often { kAlways, kSlow, kRare };
+enum class Period { kEveryReading, kOneSecond, kTenSeconds };
 
 // One call, which tells a metric or two.
 struct Probe {
   Metric first, second{};
   bool (*read)(Source&, Values&) = nullptr;  // false: Source has the reason
-  Often often = Often::kAlways;
+  Period period = Period::kEveryReading;
   bool pcie = false;  // on request alone
 };
 std::span<const Probe> all_probes();

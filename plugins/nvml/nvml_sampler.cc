@@ -60,7 +60,7 @@ class VisibleDevices {
   std::vector<nvml::VisibleGpu> visible_;
 };
 
-// Of a process that sees all GPUs, in the driver's order.
+// Environment of a process that sees all GPUs, in the driver's order.
 std::optional<std::string> driver_order(const std::string& name) {
   return name == "CUDA_DEVICE_ORDER" ? std::optional<std::string>("PCI_BUS_ID") : std::nullopt;
 }
@@ -95,8 +95,8 @@ std::chrono::nanoseconds NvmlSampler::open(const plugin::SamplerSettings& settin
 void NvmlSampler::warm_up() {
   std::vector<plugin::Reading> readings;
   for (auto& device : devices_) {
-    device.read(Often::kRare, readings);
-    device.tell_again();
+    device.read(Period::kTenSeconds, readings);
+    device.report_again();
   }
   refuse_if_all_are_lost();
 }
@@ -111,8 +111,10 @@ std::vector<plugin::Reading> NvmlSampler::read(plugin::Moment moment) {
   auto readings = std::exchange(refused_, {});
   const int number = readings_++;
   const bool rare = moment == plugin::Moment::kEdge || number % (kRareEvery * slow_every_) == 0;
-  const auto often = rare ? Often::kRare : number % slow_every_ == 0 ? Often::kSlow : Often::kAlways;
-  for (auto& device : devices_) device.read(often, readings);
+  const auto period = rare                        ? Period::kTenSeconds
+                      : number % slow_every_ == 0 ? Period::kOneSecond
+                                                  : Period::kEveryReading;
+  for (auto& device : devices_) device.read(period, readings);
   refuse_if_all_are_lost();
   return readings;
 }

@@ -25,7 +25,7 @@ class NvmlSampler : public plugin::Sampler {
   std::optional<nvml::Library> library_;
   OwnProcesses own_;
   std::vector<DeviceReader> devices_;
-  std::vector<plugin::Reading> refused_;  // what cannot be read, and why; told once
+  std::vector<plugin::Reading> refused_;  // what cannot be read, and why; listed once
   int readings_ = 0, slow_every_ = 1;
   bool waits_ = false;  // for GPUs that are lost, all of them included
 };

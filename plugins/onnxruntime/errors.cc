@@ -43,7 +43,7 @@ constexpr plugin_support::Advice kAdvice[] = {
 
 bool is_unsupported(const Ort::Exception& exception) {
   return exception.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED ||
-         plugin_support::says_unsupported(exception.what(), kAdvice);
+         plugin_support::advises_unsupported(exception.what(), kAdvice);
 }
 
 // "…failed:/onnxruntime_src/onnxruntime/core/graph/model.cc:149 onnxruntime::Model::Model(…) Unsupported

@@ -14,7 +14,7 @@ namespace paceline::ort_plugin {
 // Inputs that an opened model needs.
 std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& session);
 
-// The same for who asks what a file has. Throws Error(kUnsupported) for an input that is no tensor.
+// Lists the inputs of a file. Throws Error(kUnsupported) for an input that is no tensor.
 std::vector<DeclaredInput> inputs_of(const Ort::Session& session);
 
 // An output as far as it is known before the first inference.

@@ -141,8 +141,8 @@ void OrtEngine::enqueue(plugin::Slot slot) {
       cannot_run_, [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); }, ErrorCode::kUsage);
 }
 
-// The same inputs give outputs of the same shapes, so memory from the first inference serves later ones. An
-// output that is an input of the model lies where the input does: the library leaves bound memory unwritten.
+// Equal inputs give outputs of equal shapes, so memory from the first inference serves later ones. An output
+// that is an input of the model lies where the input does: the library leaves bound memory unwritten.
 void OrtEngine::keep_outputs(SlotState& state) const {
   auto values = state.binding->GetOutputValues();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {

@@ -16,7 +16,7 @@ namespace paceline::ort_plugin {
 Ort::SessionOptions session_options(const std::string& file, const plugin::ModelSpec& model,
                                     const plugin::EngineSettings& settings);
 
-// The same options in words, for results.
+// Describes these options for results.
 std::vector<std::pair<std::string, std::string>> option_texts(const plugin::EngineSettings& settings);
 
 }  // namespace paceline::ort_plugin

@@ -53,7 +53,7 @@ bool lacks_memory(const std::exception& exception, std::string_view reason) {
 
 bool is_unsupported(const std::exception& exception) {
   return dynamic_cast<const ov::NotImplemented*>(&exception) != nullptr ||
-         plugin_support::says_unsupported(exception.what(), kAdvice);
+         plugin_support::advises_unsupported(exception.what(), kAdvice);
 }
 
 std::string reason_of(const std::exception& exception) {

@@ -182,7 +182,7 @@ std::string cannot_run(std::span<const TensorSpec> inputs) {
       mask->shape[0], length, dtype_name(mask->dtype));
 }
 
-bool says_unsupported(std::string_view reason, std::span<const Advice> rows) {
+bool advises_unsupported(std::string_view reason, std::span<const Advice> rows) {
   const auto* row = find_advice(reason, rows);
   return row && row->unsupported;
 }

@@ -56,13 +56,13 @@ struct Advice {
 };
 inline constexpr bool kUnsupportedHere = true;
 // Whether the first row whose part the reason contains says so.
-bool says_unsupported(std::string_view reason, std::span<const Advice> rows);
+bool advises_unsupported(std::string_view reason, std::span<const Advice> rows);
 // "<reason>; <advice>" with the first row whose part the reason contains; else the reason alone.
 std::string with_advice(std::string reason, std::span<const Advice> rows);
-// What is said before the library's reason where inputs, and not the file, may be at fault: Error(kUsage).
+// Prefix of the library's reason if inputs, and not the file, may be at fault: Error(kUsage).
 inline constexpr std::string_view kCannotRun =
     "the model cannot run on these inputs (--shapes, --input-values and --load-inputs give others)";
-// The same, and the length of a decoder's mask where it is not that of past and new tokens.
+// Adds the length of a decoder's mask if it is not that of past and new tokens.
 std::string cannot_run(std::span<const TensorSpec> inputs);
 inline constexpr std::string_view kDamagedAdvice =
     "the file is damaged, cut short or something else; export or copy it again";

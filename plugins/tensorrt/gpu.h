@@ -93,7 +93,7 @@ class OwnedEvent {
   OwnedEvent& operator=(OwnedEvent&& other) noexcept;
   ~OwnedEvent();
   void record(const OwnedStream& stream) const;
-  // What is enqueued on the stream from now on waits for the last recording, if there is one.
+  // Makes later work on the stream wait for the last recording, if there is one.
   void hold(const OwnedStream& stream) const;
   [[nodiscard]] double ns_until(const OwnedEvent& end) const;  // after both were recorded and waited for
 

@@ -26,7 +26,7 @@ class Library {
   [[nodiscard]] int major_version() const { return major_; }
   [[nodiscard]] std::unique_ptr<nvinfer1::IBuilder> make_builder(nvinfer1::ILogger& logger) const;
   [[nodiscard]] std::unique_ptr<nvinfer1::IRuntime> make_runtime(nvinfer1::ILogger& logger) const;
-  // Opens the library of the parser. Throws Error(kUnavailable) when it is not beside the other.
+  // Opens the library of the parser. Throws Error(kUnavailable) if it is not in the other's folder.
   [[nodiscard]] std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network,
                                                                    nvinfer1::ILogger& logger) const;
 

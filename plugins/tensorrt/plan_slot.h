@@ -65,7 +65,7 @@ class PlanSlot {
     DeviceBuffer device;
     HostBuffer host;
   };
-  // What an inference reads and writes, and how far it has come on the device.
+  // Buffers of an inference, and how far it has come on the device.
   struct Memory {
     std::vector<Buffers> inputs, outputs;
     std::vector<TensorView> views;

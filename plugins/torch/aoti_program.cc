@@ -112,7 +112,7 @@ void check_use(const std::string& file, const Metadata& metadata, const PackageU
     check_capability(file, value_of(metadata, "AOTI_COMPUTE_CAPABILITY"), use.capability);
 }
 
-// What a package says of itself; nothing of it is loaded.
+// Reads a package's description of itself; nothing of it is loaded.
 Metadata metadata_of(const std::string& file) {
   check_file(file);
   if (is_exported_program(file))

@@ -10,7 +10,7 @@
 
 namespace paceline::torch_plugin {
 
-// What a package is loaded for.
+// Purpose that a package is loaded for.
 struct PackageUse {
   std::string precision;
   at::Device device = at::kCPU;

@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a file begins with.
 bool begins_with(const fs::path& path, std::string_view bytes) {
   std::string start(bytes.size(), '\0');
   std::ifstream(path, std::ios::binary).read(start.data(), std::ssize(start));

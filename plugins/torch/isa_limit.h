@@ -14,7 +14,7 @@ struct IsaLimit {
 };
 IsaLimit isa_limit_of_environment();
 
-// Those of the CPU's features (words of /proc/cpuinfo) that such a value leaves. A value that oneDNN does not
+// Selects the CPU's features (words of /proc/cpuinfo) that such a value leaves. A value that oneDNN does not
 // know limits nothing.
 std::vector<std::string> features_left(const std::vector<std::string>& features, std::string_view value);
 

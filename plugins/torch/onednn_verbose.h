@@ -34,7 +34,7 @@ struct LoggedConvolution {
 // Convolutions in the lines of the log, in order.
 std::vector<LoggedConvolution> logged_convolutions(std::string_view onednn_log);
 
-// The same, summed by the type of their input.
+// Sums them by the type of their input.
 WorkByPrecision convolutions_in(std::string_view onednn_log);
 
 }  // namespace paceline::torch_plugin

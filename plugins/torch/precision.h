@@ -22,7 +22,7 @@ struct Precision {
 // for unknown names.
 const Precision& find_precision(const std::string& name);
 
-// The same without regard to this CPU; null for unknown names.
+// Ignores this CPU; null for unknown names.
 const Precision* known_precision(std::string_view name);
 
 // torch.autocast(device, dtype) during its lifetime; casts of weights are kept no longer than that.

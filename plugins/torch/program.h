@@ -26,7 +26,7 @@ class Program {
   // counted.
   [[nodiscard]] virtual bool countable() const { return true; }
 
-  // What in the model's file may explain that its outputs differ from those of elsewhere; empty: nothing.
+  // Feature of the model's file that may explain outputs that differ from those of elsewhere; empty: none.
   [[nodiscard]] virtual std::string arithmetic_note() const { return {}; }
 
   std::vector<std::string> output_names;  // by the keys of dictionaries, after a run; empty: they have none

@@ -57,7 +57,7 @@ void append_names(const c10::IValue& value, const std::string& name, std::vector
 }
 
 // A name stands for one output: those that repeat get their place in front ("1.boxes").
-void tell_apart(std::vector<std::string>& names) {
+void make_distinct(std::vector<std::string>& names) {
   const auto all = names;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!all[i].empty() && std::ranges::count(all, all[i]) > 1) names[i] = fmt::format("{}.{}", i, all[i]);
@@ -136,7 +136,7 @@ class ScriptProgram : public Program {
     const auto result = forward_(std::move(arguments));
     outputs.clear();
     append_outputs(result, outputs);
-    if (output_names.empty()) append_names(result, "", output_names), tell_apart(output_names);
+    if (output_names.empty()) append_names(result, "", output_names), make_distinct(output_names);
     if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
   }
   std::int64_t parameter_count() const override { return parameters_; }

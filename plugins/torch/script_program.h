@@ -29,8 +29,8 @@ struct ScriptFile {
   bool optimise = false;   // freeze and optimise for inference; else use it as saved
 };
 
-// What `forward` of a TorchScript file takes: for tensors only names, because the format keeps no shapes; for
-// numbers scalars. Arguments with a default are left out. Error(kData) as below.
+// Parameters of a TorchScript file's `forward`: for tensors only names, because the format keeps no shapes;
+// for numbers scalars. Arguments with a default are left out. Error(kData) as below.
 std::vector<DeclaredInput> script_file_inputs(const std::string& path);
 
 // Reads a TorchScript file, and sets the switches that its tracing baked into it. Error(kData) when it is not

@@ -21,7 +21,7 @@ struct Form {
   at::Device device = at::kCPU;  // where it is
 };
 
-// The same values in that form: integers keep their type, and only 4-d tensors have channels to move.
+// Converts to that form: integers keep their type, and only 4-d tensors have channels to move.
 at::Tensor in_form(const at::Tensor& tensor, const Form& form);
 
 // The caller's data without a copy. Error(kUsage) unless name, type and shape are those of `spec`, for any

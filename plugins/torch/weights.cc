@@ -78,7 +78,7 @@ bool is_ignored(const std::string& name, const CheckpointNames& names) {
                      [&](auto part) { return name.find(part) != std::string::npos; });
 }
 
-// What follows `pattern` where `name` begins with it; '#' matches digits, which go to `number`.
+// Returns the rest of `name` if it begins with `pattern`; '#' matches digits, which go to `number`.
 std::optional<std::string> rest_after(std::string_view pattern, std::string_view name, std::string& number) {
   while (!pattern.empty()) {
     if (pattern.front() == '#') {

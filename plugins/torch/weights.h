@@ -37,7 +37,7 @@ struct PublicName {
 
 // How public checkpoints of a model name things, besides the model's own names.
 struct CheckpointNames {
-  std::string_view prefix;                    // may stand before every name, e.g. "bert."
+  std::string_view prefix;                    // may precede every name, e.g. "bert."
   std::span<const std::string_view> ignored;  // parts of names without weights of this model
   std::span<const PublicName> renamed{};      // other names are the model's own
 };

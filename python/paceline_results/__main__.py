@@ -9,7 +9,7 @@ from paceline_results import find_runs
 
 EXIT_WRONG, EXIT_UNAVAILABLE = 2, 77  # as of the tool
 
-# What each export imports: one of each group, which pip installs by the first name.
+# Imports of each export: one of each group, which pip installs by the first name.
 NEEDED = {"parquet": (("pandas",), ("pyarrow", "fastparquet")), "tensorboard": (("tensorboard",),), "mlflow": (("mlflow",),)}
 
 

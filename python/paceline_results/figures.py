@@ -40,7 +40,7 @@ def numbers_of(row):
 
 @refuses("a case of the runs is damaged")
 def settings_of(case):
-    """What was asked of a case: its identity and its parameters, as text."""
+    """Returns a case's identity and parameters, as text."""
     benchmark = dict(case["benchmark"])
     params = benchmark.pop("params", {})
     return {name: str(value) for name, value in {**benchmark, **params}.items() if value not in ("", None)}
@@ -48,7 +48,7 @@ def settings_of(case):
 
 @refuses("the environment of the run is damaged")
 def facts_of(run):
-    """What identifies a run for people: id, command, commit, notes, version of the tool."""
+    """Returns a run's identification for people: id, command, commit, notes, version of the tool."""
     summary = run.summary
     environment = summary.get("environment") or {}
     sources = environment.get("sources") or {}

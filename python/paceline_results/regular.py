@@ -20,12 +20,12 @@ def read_bytes(file):
 
 
 def read_text(file):
-    """Likewise, as text."""
+    """Reads it as text."""
     return read_bytes(file).decode("utf-8")
 
 
 def read_json(file):
-    """Likewise, as JSON. Raises ValueError for text that is none."""
+    """Reads it as JSON. Raises ValueError for text that is none."""
     with refused(f"'{file}' is no JSON that can be read"):
         return json.loads(read_text(file))
 
@@ -40,7 +40,7 @@ def refused(sentence):
 
 
 def refuses(sentence):
-    """The same for a whole function."""
+    """Applies `refused` to a function."""
     def wrap(function):
         @functools.wraps(function)
         def refusing(*arguments, **named):

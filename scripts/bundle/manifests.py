@@ -15,7 +15,7 @@ def quoted(requirement):
 
 
 def requirements(manifests):
-    """What to install for each engine: as extras of the wheel, and in the sentences of the tool."""
+    """Lists packages for each engine: as extras of the wheel, and in the sentences of the tool."""
     built = {m["name"]: m["built_for"] for m in manifests if not m["not_built_because"]}
     found = {}
     if "onnxruntime" in built:

@@ -91,7 +91,7 @@ def pack_wheel(bundle, target, seconds):
 
 
 def lay_out_debian(bundle, target):
-    """The same files below /usr; the package of Python that starts the tool is not needed there."""
+    """Puts the files below /usr; the package of Python that starts the tool is not needed there."""
     version = json.loads((bundle / "bundle.json").read_text())["paceline"]
     places = {f"paceline-{version}.data": "usr", f"paceline-{version}.dist-info": None, "paceline": "usr/lib/paceline",
               "paceline_results": "usr/lib/python3/dist-packages/paceline_results"}

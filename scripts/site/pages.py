@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What MkDocs is told of this repository: which pages there are, their order, and where links between them lead.
+"""Configuration of MkDocs for this repository: which pages there are, their order, and where links between them lead.
 
 Pages are docs/*.md as they are, the pages in the root, and each file of the sources that one of these links to. The navigation is
 the table under "Documentation" in README.md. Markdown is written for GitHub; `dialect` writes it for Python-Markdown.

@@ -6,7 +6,7 @@
 
 #include "result/stored/run_result.h"
 
-// What limits the time of a training step: findings about one case, each with its cost.
+// Limits of a training step's time: findings about one case, each with its cost.
 namespace paceline::analysis {
 
 struct Bottleneck {

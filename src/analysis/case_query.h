@@ -33,8 +33,8 @@ bool may_claim(const result::SpeedUp& speedup);
 // precision asked for, and there are not six processes whose spread gives the interval instead.
 bool inconclusive(const CaseResult& one);
 
-// What a measured case leaves undecided, in words: a cross-check without a ratio; with `strict` also an
-// interval wider than requested, or outputs that could not be checked. Empty: nothing.
+// Says what a measured case leaves undecided: a cross-check without a ratio; with `strict` also an interval
+// wider than requested, or outputs that could not be checked. Empty if nothing.
 std::string open_question(const CaseResult& one, bool strict);
 
 // Whether other cases of this run are compared with it.
@@ -86,8 +86,8 @@ std::string shell_word(const std::string& text);
 // The command that finishes the run and measures these cases again.
 std::string resume_command(const RunResult& run);
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids);
-// Likewise with their baselines, and of a baseline with all that are compared with it: a case that is
-// measured again alone has no pairs.
+// Adds their baselines, and to a baseline all cases compared with it: a case measured again alone has no
+// pairs.
 std::string rerun_with_baselines(const RunResult& run, std::vector<std::string> case_ids);
 // False for training that has left checkpoints: without checkpoint.resume, repeating it is refused, and with
 // it the epochs are already done, so that nothing is left to time.

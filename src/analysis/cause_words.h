@@ -4,10 +4,10 @@
 
 namespace paceline::analysis {
 
-// LateCause::name, of traces alone: other causes stand in result/stored/rank_evidence.h.
+// LateCause::name, of traces alone: other causes are in result/stored/rank_evidence.h.
 inline constexpr const char* kLargerInputs = "larger_inputs";
 
-// What a reader is told about one kind of result::LateCause.
+// Words for a reader about one kind of result::LateCause.
 struct CauseWords {
   std::string_view name, words, advice;
   std::string_view of_traces = {};  // advice to a job of another program; empty: the same

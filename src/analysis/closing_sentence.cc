@@ -52,7 +52,7 @@ double kept_of(const CaseResult& one) {
   return one.correctness.top1_agreement ? *one.correctness.top1_agreement : 1;
 }
 
-// Of two cases the one whose answers are in question: the lower precision, in one precision the one that kept
+// Picks the case whose answers are in question: the lower precision; within one precision the case that kept
 // fewer (the other may be the reference itself).
 const CaseResult& in_question(const CaseResult& a, const CaseResult& b) {
   if (a.benchmark.precision == b.benchmark.precision) return kept_of(b) < kept_of(a) ? b : a;
@@ -105,7 +105,7 @@ std::string enough_text(const CaseResult& one, double confidence) {
   return one.repetitions_planned < needed ? fmt::format(" (use --repetitions {})", needed) : "";
 }
 
-// The same where nothing but processes is missing.
+// Empty unless only processes are missing.
 std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
   const bool few = s.pairs_apart == 0 && s.pairs < pairs_for_claim(s.ratio.confidence);
   return few ? enough_text(one, s.ratio.confidence) : "";
@@ -158,16 +158,16 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
   const auto judged = judge_ratio(run, Figure::kRate, more, less);
   const auto names = names_of(more, less, axes);
   const std::string unit = more.throughput.item + "/s";
-  if (judged.standing == Standing::kNoClaim)
+  if (judged.claim == Claim::kNone)
     return fmt::format("Which of {} and {} does more {} is not claimed: {}.", names.first, names.second, unit,
                        judged.reason);
   if (!judged.no_size.empty())
     return fmt::format("{} does {} {} than {}{}{}.", names.first, judged.more() ? "more" : "fewer", unit,
                        names.second, without_size(judged.no_size), answers_of(more, less, names, true));
-  if (judged.standing == Standing::kMore)
+  if (judged.claim == Claim::kMore)
     return fmt::format("{} does {} times the {} of {} ({}){}.", names.first, times(judged.ratio->value), unit,
                        names.second, range_of(*judged.ratio), answers_of(more, less, names, true));
-  const bool equal = judged.standing == Standing::kEqual;
+  const bool equal = judged.claim == Claim::kEqual;
   return fmt::format("{} and {} {} (ratio {}).", names.first, names.second,
                      equal ? fmt::format("do the same {} within {}", unit, format_percent(judged.margin, 0))
                            : fmt::format("cannot be told apart in {}", unit),
@@ -223,7 +223,7 @@ RatioVerdict lead(const RunResult& run, const Field& field, const CaseResult& on
                          : judge_ratio(run, Figure::kRate, one, other);
 }
 bool leads(const RunResult& run, const Field& field, const CaseResult& one, const CaseResult& other) {
-  return lead(run, field, one, other).standing == Standing::kMore;
+  return lead(run, field, one, other).claim == Claim::kMore;
 }
 
 std::string name_in(const Field& field, const CaseResult& one) {
@@ -266,7 +266,7 @@ std::string lead_text(const Field& field, const RatioVerdict& judged, const std:
                      times(judged.ratio->ci.low), times(judged.ratio->ci.high));
 }
 
-// What fp32 gives where the winner is in a lower precision.
+// Names the FP32 result where the winner has a lower precision.
 std::string exact_text(const RunResult& run, const Field& field, const CaseResult& winner,
                        const CaseResult& base) {
   Cases exact = field.cases;
@@ -276,7 +276,7 @@ std::string exact_text(const RunResult& run, const Field& field, const CaseResul
   if (&best == &base) return {};
   const auto judged = lead(run, field, best, base);
   const std::string by =
-      judged.standing == Standing::kMore ? ", " + lead_text(field, judged, name_in(field, base)) : "";
+      judged.claim == Claim::kMore ? ", " + lead_text(field, judged, name_in(field, base)) : "";
   std::erase_if(exact, [&](const auto* one) { return one == &best || leads(run, field, best, *one); });
   if (!exact.empty())
     return fmt::format(" Which is the best in fp32 cannot be said: {} is not told apart from {}{}.",
@@ -291,10 +291,9 @@ std::string lower_text(const RunResult& run, const Field& field, const CaseResul
   if (lower.empty() || winner.benchmark.precision == "int8") return {};
   const CaseResult& best = best_of(field, lower);
   const auto judged = lead(run, field, winner, best);
-  const std::string by =
-      judged.standing == Standing::kMore
-          ? fmt::format("; {} is {}", name_in(field, winner), lead_text(field, judged, "it"))
-          : "";
+  const std::string by = judged.claim == Claim::kMore ? fmt::format("; {} is {}", name_in(field, winner),
+                                                                    lead_text(field, judged, "it"))
+                                                      : "";
   return fmt::format(" The best in {} is {}{}{}.", best.benchmark.precision, name_in(field, best), by,
                      output_doubt(best, "its outputs"));
 }
@@ -324,7 +323,7 @@ std::string level_text(const Field& field, const RatioVerdict& judged, const std
     return fmt::format("Which case{} {} cannot be said: {}", subject,
                        field.by_time() ? "is the fastest" : "does " + most, judged.no_size);
   const auto range = range_of(*judged.ratio);
-  if (judged.standing == Standing::kEqual)
+  if (judged.claim == Claim::kEqual)
     return fmt::format("{} and {} {}{}, equal within {} (ratio {})", name, than,
                        field.by_time() ? "are the fastest" : "do " + most, subject,
                        format_percent(judged.margin, 0), range);
@@ -341,14 +340,13 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
   const CaseResult& base = rival_of(field, winner);
   if (!field.by_time() && !one_item(field)) return {};  // images are not sequences
   const auto judged = lead(run, field, winner, base);
-  if (judged.standing == Standing::kNoClaim)
-    return unclaimed_text(run, field, winner, judged.reason, subject);
+  if (judged.claim == Claim::kNone) return unclaimed_text(run, field, winner, judged.reason, subject);
   Cases open;
   for (const CaseResult* one : field.cases)
     if (one != &winner && !leads(run, field, winner, *one)) open.push_back(one);
   const std::string name = name_in(field, winner), than = name_in(field, base),
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
-  if (judged.standing != Standing::kMore)
+  if (judged.claim != Claim::kMore)
     return fmt::format("{}{}.{}{}", level_text(field, judged, name, than, subject),
                        both_pass(winner, base) ? kBothPass : answers_text(winner, name, false),
                        lower_text(run, field, winner), grade);

@@ -42,7 +42,7 @@ Findings find_memory_saving(const RunResult& run);
 Findings find_build_spread(const RunResult& run);
 Findings find_builds_alike(const RunResult& run);
 
-// What to choose, and what it costs (findings_recommendation.cc)
+// Choices, and what they cost (findings_recommendation.cc)
 Findings find_recommendations(const RunResult& run);
 
 // Load: sweeps over concurrency, objectives (findings_load.cc)
@@ -89,7 +89,7 @@ Number outside_onednn_share(const CaseResult& one);
 // Share of the profiled steps in operators that only move or fill memory; missing without a profile.
 Number memory_share(const CaseResult& one);
 
-// What makes numbers unfit or incomplete (findings_quality.cc)
+// Reasons why numbers are unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const RunResult& run);
 Findings find_accuracy_failures(const RunResult& run);
 Findings find_unknown_accuracy(const RunResult& run);

@@ -29,7 +29,7 @@ std::vector<double> process_medians(const CaseResult& one) {
   return medians;
 }
 
-// What the compared builds have in common.
+// Words that the compared builds have in common.
 std::string words_without_build(const CaseResult& one) {
   result::Benchmark alike = one.benchmark;
   alike.model = first_build(alike.model);
@@ -102,14 +102,14 @@ bool all_in_turns(const RunResult& run, const BuildGroup& group) {
   });
 }
 
-// What the ratio of slowest to fastest build says about all of them; `turns`: whether all ran in turns.
-std::string standing_text(const RatioVerdict& judged, bool turns) {
+// States what the ratio of slowest to fastest says about all; `turns`: all ran in turns.
+std::string difference_text(const RatioVerdict& judged, bool turns) {
   if (!turns) return "whether they differ is not claimed: not all of them ran in turns";
-  if (judged.standing == Standing::kNoClaim) return "whether they differ is not claimed: " + judged.reason;
+  if (judged.claim == Claim::kNone) return "whether they differ is not claimed: " + judged.reason;
   std::string words = "whether they differ cannot be said";
-  if (judged.standing == Standing::kEqual)
+  if (judged.claim == Claim::kEqual)
     words = fmt::format("they are equal within {}", format_percent(judged.margin, 0));
-  if (judged.standing == Standing::kMore)
+  if (judged.claim == Claim::kMore)
     words = "the two outermost differ, but no spread between all of them is shown";
   if (!judged.no_size.empty()) return words + without_size(judged.no_size);
   return fmt::format("{} (slowest over fastest {})", words, range_of(*judged.ratio));
@@ -119,11 +119,11 @@ std::string standing_text(const RatioVerdict& judged, bool turns) {
 Finding not_different(const RunResult& run, const BuildGroup& group) {
   const CaseResult &slowest = *group.builds.back(), &fastest = *group.builds.front();
   const auto judged = judge_ratio(run, Figure::kLatency, slowest, fastest);
-  const bool turns = all_in_turns(run, group), equal = turns && judged.standing == Standing::kEqual;
+  const bool turns = all_in_turns(run, group), equal = turns && judged.claim == Claim::kEqual;
   return finding_of(
       group,
       fmt::format("{}: {} builds have medians of {}; {}; processes vary by {} (standard deviation).",
-                  group.subject, group.builds.size(), medians_text(group), standing_text(judged, turns),
+                  group.subject, group.builds.size(), medians_text(group), difference_text(judged, turns),
                   format_percent(group.variance.within_frac)),
       equal   ? ""
       : turns ? "More repetitions of each build narrow that."

@@ -36,19 +36,19 @@ std::string peak_text(const CaseResult& one, bool claimed) {
 std::string scaling_text(const RatioVerdict& judged) {
   if (judged.reason.empty() && !judged.no_size.empty())
     return (judged.more() ? "it gains throughput" : "it loses throughput") + without_size(judged.no_size);
-  switch (judged.standing) {
-    case Standing::kNoClaim:
+  switch (judged.claim) {
+    case Claim::kNone:
       return "no claim: " + judged.reason;
-    case Standing::kMore:
+    case Claim::kMore:
       return fmt::format("{}x the throughput ({})", format_fixed(judged.ratio->value, 2),
                          range_of(*judged.ratio));
-    case Standing::kLess:
+    case Claim::kLess:
       return fmt::format("it loses throughput, to {} of it ({})", format_fixed(judged.ratio->value, 2),
                          range_of(*judged.ratio));
-    case Standing::kEqual:
+    case Claim::kEqual:
       return fmt::format("no gain in throughput: the two are equal within {} (ratio {})",
                          format_percent(judged.margin, 0), range_of(*judged.ratio));
-    case Standing::kOpen:
+    case Claim::kOpen:
       break;
   }
   return fmt::format("whether it gains throughput cannot be said (ratio {})", range_of(*judged.ratio));
@@ -56,7 +56,7 @@ std::string scaling_text(const RatioVerdict& judged) {
 
 Finding scaling_finding(const RunResult& run, const CaseResult& small, const CaseResult& large) {
   const RatioVerdict judged = judge_ratio(run, Figure::kRate, large, small);
-  const bool claimed = judged.standing != Standing::kNoClaim && judged.standing != Standing::kOpen;
+  const bool claimed = judged.claim != Claim::kNone && judged.claim != Claim::kOpen;
   const auto& peak = large.flops.peak_source;
   return finding_about(
       {&large, &small},
@@ -106,7 +106,7 @@ Findings find_flat_batches(const RunResult& run) {
     if (!flat) continue;
     const CaseResult& last = *group.back();
     const RatioVerdict judged = judge_ratio(run, Figure::kRate, last, *flat);
-    if (judged.standing == Standing::kMore) continue;
+    if (judged.claim == Claim::kMore) continue;
     const auto batch = flat->benchmark.batch_per_rank;
     found.push_back(finding_about(
         {flat, &last},

@@ -55,7 +55,7 @@ struct Gain {
   const CaseResult* fast = nullptr;
   double times = 1;
   std::string interval;  // "2.15–2.25"
-  std::string no_claim;  // why the ratio is none; then `times` is that of the medians
+  std::string no_claim;  // why there is no ratio; then `times` is that of the medians
   [[nodiscard]] std::string text() const {
     const auto factor = format_fixed(times, 2);
     return interval.empty() ? factor : fmt::format("{} ({})", factor, interval);
@@ -74,7 +74,7 @@ Gain gain_of(const RunResult& run, const CaseResult& slow, const CaseResult& fas
 bool is_gain(const Gain& gain, const RunResult& run) {
   constexpr double kBeyondProcesses = 1.2;
   if (!gain.no_claim.empty()) return gain.times >= kBeyondProcesses;
-  return judge_ratio(run, Figure::kLatency, *gain.slow, *gain.fast).standing == Standing::kMore;
+  return judge_ratio(run, Figure::kLatency, *gain.slow, *gain.fast).claim == Claim::kMore;
 }
 
 // "; no claim: fewer than six processes" where one of the gains is not decided.
@@ -132,7 +132,7 @@ bool is_fp32_on_gpu(const CaseResult& one) {
   return uses_gpu(one) && one.benchmark.precision == "fp32";
 }
 
-// The same case at another batch, the largest of those that have the same precisions.
+// Finds the case at another batch, the largest of those with the same precisions.
 const CaseResult* at_larger_batch(const RunResult& run, const CaseResult& one) {
   const CaseResult* found = nullptr;
   for (const CaseResult* other : beside(run, one, "batch"))
@@ -150,7 +150,7 @@ Number busy_share(const CaseResult& one) {
   return std::min(1.0, *share + copies_ns / *one.headline.p50_ns.value);
 }
 
-// What lets a GPU wait less for the host.
+// Advises how a GPU waits less for the host.
 std::string launch_advice(const CaseResult& one, std::int64_t larger_batch) {
   std::vector<std::string> ways;
   if (one.benchmark.engine != "onnxruntime") ways.emplace_back("--cuda-graphs true");
@@ -165,7 +165,7 @@ bool has_graph(const CaseResult& one) {
   return graph != one.effective_settings.end() && graph->second == "on";
 }
 
-// Whose layout is an option; engines that compile choose it themselves.
+// Engines that compile choose the layout themselves; here it is an option.
 bool runs_in_libtorch(const CaseResult& one) {
   return one.training || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
 }

@@ -18,12 +18,12 @@
 namespace paceline::analysis {
 namespace {
 
-using result::SlowShare;
+using result::SlowestReplica;
 using result::WorkPart;
 
 std::int64_t gpus_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return sharers && sharers->gpus ? sharers->count : 0;
+  const auto replicas = result::replicas_of(one.benchmark);
+  return replicas && replicas->gpus ? replicas->count : 0;
 }
 
 std::string words_without_gpus(const CaseResult& one) {
@@ -54,7 +54,7 @@ std::string efficiency_words(const CaseResult& one) {
   const auto range = doubt.empty()
                          ? fmt::format("{}–{}", format_fixed(*s.ci_low * 100, 1), format_percent(*s.ci_high))
                          : "no claim: " + doubt;
-  return fmt::format("{} do {}x the work, an efficiency of {} ({})", result::sharers_text(s.world, true),
+  return fmt::format("{} do {}x the work, an efficiency of {} ({})", result::replicas_text(s.world, true),
                      format_fixed(*s.speedup, 2), format_percent(*s.efficiency), range);
 }
 
@@ -92,7 +92,7 @@ bool is_slow(const CaseResult& one, const stats::ProcessEstimate& of_others) {
   return of_others.ci->high < 1 - result::smallest_difference(result::profile_of(one));
 }
 
-Finding slow_finding(const CaseResult& one, const SlowShare& slow) {
+Finding slow_finding(const CaseResult& one, const SlowestReplica& slow) {
   const auto parts = result::work_parts(one);
   const WorkPart& part = parts.at(slow.index);
   const auto& ci = slow.of_others.ci;
@@ -126,7 +126,7 @@ Findings find_gpu_scaling(const RunResult& run) {
       if (one->scaling) words += "; " + efficiency_words(*one);
     found.push_back(finding_about(group,
                                   fmt::format("{}: {} on {}{}.", words_without_gpus(base), rate_words(base),
-                                              result::sharers_text(gpus_of(base), true), words),
+                                              result::replicas_text(gpus_of(base), true), words),
                                   "throughput with every number of GPUs, a process per GPU on one queue"));
   }
   return found;
@@ -136,7 +136,7 @@ Findings find_slow_devices(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || !one.load || one.load->instances.empty()) continue;
-    if (const auto slow = result::slowest_part(one); slow && is_slow(one, slow->of_others))
+    if (const auto slow = result::slowest_replica(one); slow && is_slow(one, slow->of_others))
       found.push_back(slow_finding(one, *slow));
   }
   return found;

@@ -50,7 +50,7 @@ std::vector<Cases> layout_groups(const RunResult& run) {
 // "Best" requires that the ratios to all others are claimed; otherwise it is merely the highest figure.
 bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
-    return other == &best || judge_ratio(run, Figure::kRate, best, *other).standing == Standing::kMore;
+    return other == &best || judge_ratio(run, Figure::kRate, best, *other).claim == Claim::kMore;
   });
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using result::DevicePeaks;
 
-// What products do in one precision, and whether that was measured.
+// Peak of matrix products in one precision, and whether it was measured.
 struct ProductPeak {
   double flops_per_s = 0;
   bool measured = false;

@@ -57,7 +57,7 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
 // True when a repetition would end the same way, because the mistake is in what was asked for.
 bool repeats_itself(const CaseResult& one) {
   const bool diverged = traits_of(one.benchmark.kind).trains && one.reason_code == "error";
-  return diverged || result::reason_of(one.reason_code).again == result::Again::kInVain ||
+  return diverged || result::reason_of(one.reason_code).again == result::Again::kAfterChange ||
          one.lacks_reference;
 }
 

@@ -41,7 +41,7 @@ double least_memory_bytes(const CaseResult& one) {
 constexpr std::array<Goal, 3> kGoals{{
     {"Lowest latency", [](const CaseResult& c) { return *c.headline.p50_ns.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kLatency, b, a).standing == Standing::kMore;
+       return judge_ratio(run, Figure::kLatency, b, a).claim == Claim::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
@@ -49,7 +49,7 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
     {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
-       return judge_ratio(run, Figure::kRate, a, b).standing == Standing::kMore;
+       return judge_ratio(run, Figure::kRate, a, b).claim == Claim::kMore;
      },
      [](const CaseResult& c) {
        return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,
@@ -67,7 +67,7 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-// Those that the goal can judge: blocks of inferences have a rate and no latency.
+// Cases that the goal can judge: blocks of inferences have a rate but no latency.
 Cases candidates(const RunResult& run, const std::string& model, const Goal& goal) {
   const bool by_latency = &goal == kGoals.data();
   Cases found;
@@ -87,7 +87,8 @@ const CaseResult& best_of(const Cases& cases, const Goal& goal) {
                             [&](const auto* a, const auto* b) { return goal.score(*a) < goal.score(*b); });
 }
 
-Cases not_told_apart(const RunResult& run, const Cases& cases, const CaseResult& winner, const Goal& goal) {
+Cases indistinguishable(const RunResult& run, const Cases& cases, const CaseResult& winner,
+                        const Goal& goal) {
   Cases rivals;
   for (const CaseResult* one : cases)
     if (one != &winner && !goal.certain(run, winner, *one)) rivals.push_back(one);
@@ -98,7 +99,7 @@ std::string rivals_text(const Cases& rivals) {
   return rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1));
 }
 
-// What the answers cost, which qualifies every precision below FP32.
+// States the accuracy cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked || c.verdict == result::kCannotSay) return output_doubt(one, "its outputs");
@@ -117,7 +118,7 @@ std::string exact_text(const RunResult& run, const Cases& cases, const CaseResul
   std::erase_if(exact, [](const auto* one) { return one->benchmark.precision != "fp32"; });
   if (exact.empty()) return {};
   const auto& best = best_of(exact, goal);
-  const auto rivals = comparable ? not_told_apart(run, exact, best, goal) : Cases{};
+  const auto rivals = comparable ? indistinguishable(run, exact, best, goal) : Cases{};
   return fmt::format("; with FP32's answers: {}, {}{}", describe_without(best.benchmark, "model"),
                      goal.figure(best), rivals_text(rivals));
 }
@@ -134,7 +135,7 @@ std::string doubt_of(const RunResult& run, const Cases& cases, const CaseResult&
 Finding recommend(const RunResult& run, const std::string& model, const Cases& cases, const Goal& goal) {
   const CaseResult& winner = best_of(cases, goal);
   const std::string doubt = doubt_of(run, cases, winner);
-  const auto rivals = doubt.empty() ? not_told_apart(run, cases, winner, goal) : Cases{};
+  const auto rivals = doubt.empty() ? indistinguishable(run, cases, winner, goal) : Cases{};
   Finding finding;
   finding.text =
       fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,

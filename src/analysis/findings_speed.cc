@@ -106,7 +106,7 @@ Findings slowdowns(const RunResult& run, std::string_view axis) {
 }
 
 // Advises to run both sides again where they ran at different times.
-std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
+std::string claim_advice(const RunResult& run, const std::vector<const CaseResult*>& cases) {
   const auto& s = cases.front()->speedup;
   const auto needed = pairs_for_claim(s.ratio.confidence);
   if (s.pairs_apart > 0 && s.pairs < needed && measures_again(*cases.front())) {
@@ -166,7 +166,7 @@ Findings find_no_claim(const RunResult& run) {
         "the same command can differ by tens of percent from process to process and from hour to hour; a "
         "claim needs {} pairs of processes that ran in turns",
         pairs_for_claim(cases.front()->speedup.ratio.confidence));
-    finding.advice = way_to_a_claim(run, cases);
+    finding.advice = claim_advice(run, cases);
     for (const CaseResult* one : cases) finding.about.push_back(one->case_id);
     found.push_back(std::move(finding));
   }

@@ -27,7 +27,7 @@ const char* unit(const result::LateRank& late) {
 }
 
 // "came last in 9 of 10 steps and caused all of the waiting"
-std::string came_last_words(const result::LateRank& late) {
+std::string last_arrivals_text(const result::LateRank& late) {
   const bool always = late.late_exchanges == late.exchanges;
   const auto times =
       always ? std::llround(*late.last_share * static_cast<double>(late.exchanges)) : late.late_exchanges;
@@ -116,7 +116,7 @@ std::string cause_text(const Training& t, const result::RankFigures& rank) {
   return text;
 }
 
-// What a late rank costs: the median step shows it, or the waiting does.
+// Cost of a late rank: the median step shows it, or the waiting does.
 std::string straggler_cost(const Training& t) {
   if (t.straggler_index && *t.straggler_index >= result::kLateRank)
     return fmt::format("a step computes {} % longer on the slowest rank than on the median one",
@@ -152,7 +152,7 @@ Finding straggler_of(const CaseResult& one) {
 std::string who_is_late(const Training& t) {
   if (!t.suspected.empty())
     return fmt::format("rank {} {}; too few steps to be certain: time at least {}", t.suspected.front().rank,
-                       came_last_words(t.suspected.front()),
+                       last_arrivals_text(t.suspected.front()),
                        result::steps_for_certainty(t.suspected.front(), t.ranks.size()));
   if (t.straggler_rank && t.straggler_index)
     return fmt::format("rank {} is late, but its straggler index is only {}", *t.straggler_rank,

@@ -63,7 +63,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWord
      {result::loss_part::kContention, "ranks in each other's way"},
      {result::loss_part::kUnexplained, "unexplained"}}};
 
-// What the mean step takes beyond the ideal, the largest part first.
+// Lists the mean step's time beyond the ideal, the largest part first.
 std::string budget_text(const CaseResult& one) {
   auto parts = one.scaling->budget;
   std::erase_if(parts, [](const auto& part) { return !part.cost_ns.value || !part.share; });
@@ -113,7 +113,7 @@ std::string losses_text(const CaseResult& one) {
   return text;
 }
 
-// What would tell more about time that no part explains.
+// Advises how to learn more about unexplained time.
 std::string budget_advice(const CaseResult& one) {
   const auto& budget = one.scaling->budget;
   const auto part = [&](std::string_view name) {
@@ -154,7 +154,7 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
   const std::string range =
       fmt::format("{} to {} % of a step, {} process pairs", format_fixed(percent(*s.ratio.ci_high), 1),
                   format_fixed(percent(*s.ratio.ci_low), 1), s.pairs);
-  if (result::tells_apart(s.verdict))
+  if (result::is_difference(s.verdict))
     return fmt::format("DDP itself costs {} % of a step with one rank ({})",
                        format_fixed(percent(*s.ratio.value), 1), range);
   if (s.verdict == result::kEquivalent)

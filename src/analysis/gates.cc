@@ -134,7 +134,7 @@ int digits_for(const result::MetricValue& v, double bound) {
   constexpr int kFewest = 3, kMost = 8;
   std::vector<double> shown{*v.value, bound};
   if (v.ci_low && v.ci_high) shown.insert(shown.end(), {*v.ci_low, *v.ci_high});
-  const auto told_apart = [&](int digits) {
+  const auto distinct = [&](int digits) {
     for (const double a : shown)
       for (const double b : shown)
         if (a != b && (a == bound || b == bound) &&
@@ -143,7 +143,7 @@ int digits_for(const result::MetricValue& v, double bound) {
     return true;
   };
   for (int digits = kFewest; digits < kMost; ++digits)
-    if (told_apart(digits)) return digits;
+    if (distinct(digits)) return digits;
   return kMost;
 }
 

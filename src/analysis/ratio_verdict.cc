@@ -12,8 +12,8 @@ namespace paceline::analysis {
 
 RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const result::CaseResult& numerator,
                          const result::CaseResult& denominator) {
-  static constexpr std::array kStandings{Standing::kMore, Standing::kLess, Standing::kEqual,
-                                         Standing::kOpen};  // as stats::Verdict
+  static constexpr std::array kClaims{Claim::kMore, Claim::kLess, Claim::kEqual,
+                                      Claim::kOpen};  // as stats::Verdict
   RatioVerdict judged;
   judged.margin = result::smallest_difference(result::profile_of(numerator));
   const auto pairs = result::pair_ratio(numerator, denominator, figure, run.resumed_utc,
@@ -22,7 +22,7 @@ RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const resu
     judged.ratio = Ratio{pairs.found->estimate_ratio, *pairs.found->ci_ratio};
   judged.reason = pairs.reason;
   judged.no_size = pairs.no_size;
-  if (judged.reason.empty()) judged.standing = kStandings.at(static_cast<std::size_t>(pairs.found->verdict));
+  if (judged.reason.empty()) judged.claim = kClaims.at(static_cast<std::size_t>(pairs.found->verdict));
   return judged;
 }
 

@@ -13,7 +13,7 @@ namespace paceline::analysis {
 
 using result::Figure;
 
-enum class Standing : std::uint8_t { kNoClaim, kMore, kLess, kEqual, kOpen };
+enum class Claim : std::uint8_t { kNone, kMore, kLess, kEqual, kOpen };
 
 // A ratio with its interval over pairs of processes.
 struct Ratio {
@@ -22,17 +22,17 @@ struct Ratio {
 };
 
 struct RatioVerdict {
-  Standing standing = Standing::kNoClaim;
-  std::optional<Ratio> ratio;  // of every standing but kNoClaim, unless the direction is all that is known
+  Claim claim = Claim::kNone;
+  std::optional<Ratio> ratio;  // of every claim but kNone, unless the direction is all that is known
   double margin = 0;           // the smallest relevant difference; within it the two are equal
-  std::string reason;          // for kNoClaim, in words
+  std::string reason;          // for kNone, in words
   std::string no_size;         // for kMore and kLess without a ratio, in words
   [[nodiscard]] bool above() const { return ratio ? reason.empty() && ratio->ci.low > 1 : more(); }
-  [[nodiscard]] bool more() const { return standing == Standing::kMore; }
+  [[nodiscard]] bool more() const { return claim == Claim::kMore; }
   [[nodiscard]] const std::string& doubt() const { return reason.empty() ? no_size : reason; }
 };
 
-// Needs six pairs of processes that ran in turns; the grades of the two cases stand beside the ratio.
+// Needs six pairs of processes that ran in turns; the ratio comes with both grades.
 RatioVerdict judge_ratio(const result::RunResult& run, Figure figure, const result::CaseResult& numerator,
                          const result::CaseResult& denominator);
 

@@ -19,8 +19,8 @@ using result::CaseResult;
 
 constexpr const char* kNothing = "nothing";
 
-// What each fault is, the bottleneck whose cost it should raise most, and what should be found to make the
-// rank late: no cause for one that sleeps.
+// Each fault, the bottleneck whose cost it should raise most, and the cause to be found for the late rank:
+// none for a rank that sleeps.
 struct Injected {
   Fault::Kind kind;
   std::string_view words, finding, cause{};
@@ -44,7 +44,7 @@ std::string_view cause_of(const Late& late) {
                                                      : std::string_view(late.front().causes.front().name);
 }
 
-// The rank that the others wait for, and why; empty: nobody is accused.
+// The rank that the others wait for, and why; empty: no rank is late.
 std::string late_words(const Late& late) {
   if (late.empty()) return {};
   const auto cause = cause_of(late);
@@ -52,7 +52,7 @@ std::string late_words(const Late& late) {
                      cause.empty() ? "cause unknown" : words_of_cause(cause).words);
 }
 
-// The same training without a fault; null: there is none with figures.
+// Finds the training without a fault; null if none has figures.
 const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one) {
   const auto found = std::ranges::find_if(run.cases, [&](const CaseResult& other) {
     return !has_fault(other) && other.training && other.benchmark.model == one.benchmark.model &&
@@ -91,9 +91,9 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
   if (injected == kInjected.end()) {
-    const bool accused = result::has_straggler(*one.training);
-    row.named = accused ? "a late rank" + late_words(late) : "nobody";
-    row.right = !accused;
+    const bool has_late = result::has_straggler(*one.training);
+    row.named = has_late ? "a late rank" + late_words(late) : "nobody";
+    row.right = !has_late;
   } else {
     row.right = first == injected->finding &&
                 (first != "straggler" ||

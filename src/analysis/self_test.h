@@ -16,8 +16,8 @@ struct SelfTestRow {
 };
 
 // A row for each case, in their order. The bottleneck whose cost is highest beyond that of the same training
-// without a fault, or highest where that was not measured, should be the injected one. Without a fault nobody
-// may be accused; a case that failed is wrong. `findings`: of the run.
+// without a fault, or highest where that was not measured, should be the injected one. Without a fault no
+// rank may be named; a case that failed is wrong. `findings`: of the run.
 std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
                                          const std::vector<result::Finding>& findings);
 

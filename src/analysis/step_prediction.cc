@@ -27,7 +27,7 @@ double share_of_ring(std::int64_t world) {
   return steps_of_ring(world) / static_cast<double>(world);
 }
 
-// What the largest measured world shows beyond jitter is a rank that is always late, and stays.
+// Attributes waiting beyond jitter at the largest world to a persistent straggler.
 double lasting_wait(const ScalePoint& point) {
   return std::max(0.0, point.straggler_wait_ns - point.own_sd_ns * expected_largest(point.world));
 }

@@ -16,7 +16,7 @@ struct ReadyBucket {
   double transfer_ns = 0;     // measured; 0: not
 };
 
-// What was measured at one number of ranks.
+// Measurements at one number of ranks.
 struct ScalePoint {
   std::int64_t world = 1;
   double own_ns = 0;     // of the typical rank until its last gradient is ready

@@ -7,7 +7,7 @@
 #include "analysis/findings.h"
 #include "result/figures/training_limits.h"
 
-// What findings about training share: the cases that they are about.
+// Cases that findings about training are about.
 namespace paceline::analysis {
 
 using result::Training;

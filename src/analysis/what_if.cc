@@ -29,7 +29,7 @@ constexpr double kLeastSaving = 0.02;     // of a step, for a recommendation
 constexpr double kHalf = 0.5;             // bytes of a gradient in 16 bits
 constexpr double kOneSize = 1e-6;         // determinant below which bytes and messages are not told apart
 
-// What a step is made of. Gradients become ready while the backward pass goes on, in the order of `ready`.
+// Model of a step. Gradients become ready while the backward pass goes on, in the order of `ready`.
 struct State {
   double own_ns = 0, backward_ns = 0, data_wait_ns = 0, straggler_wait_ns = 0;
   std::vector<ReadyBucket> buckets;
@@ -195,7 +195,7 @@ std::vector<ScalePoint> points_beside(const RunResult& run, const CaseResult& on
 }
 
 // Whether messages and bytes can be told apart: buckets of two sizes, or two numbers of ranks.
-bool tells_link(const std::vector<ScalePoint>& points) {
+bool determines_link(const std::vector<ScalePoint>& points) {
   double aa = 0, ab = 0, bb = 0;
   for (const auto& point : points)
     for (const auto& bucket : point.buckets) {
@@ -235,7 +235,7 @@ Model model_of(const RunResult& run, const CaseResult& one) {
   std::ranges::sort(m.now.buckets, std::ranges::greater{}, &ReadyBucket::before_last_ns);
   m.measured_ns = point.step_ns();
   m.error_ns = std::abs(step_of(m.now) - point.step_ns());
-  if (point.buckets.empty() || !tells_link(points))
+  if (point.buckets.empty() || !determines_link(points))
     m.no_link =
         "all buckets measured have one size, so what a message costs and what a byte costs cannot be told "
         "apart; add a case with another ddp.bucket_cap_mb or number of ranks";

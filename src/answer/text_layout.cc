@@ -163,8 +163,8 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
     cut[at] = display_width(labels[at]) <= width ? labels[at] : truncate_middle(cut[at], width);
   std::vector<std::string> shown;
   for (std::size_t at = 0; at < labels.size(); ++at) {
-    const bool told_apart = std::ranges::count(cut, cut[at]) == std::ranges::count(labels, labels[at]);
-    shown.push_back(told_apart ? cut[at] : labels[at]);
+    const bool distinct = std::ranges::count(cut, cut[at]) == std::ranges::count(labels, labels[at]);
+    shown.push_back(distinct ? cut[at] : labels[at]);
   }
   return shown;
 }

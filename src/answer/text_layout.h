@@ -16,7 +16,7 @@ std::string truncate(std::string_view text, std::size_t width);
 // Cuts out of the middle, so that names with different ends stay distinct.
 std::string truncate_middle(std::string_view text, std::size_t width);
 
-// Labels of one table without the words that all of them have, which stand above it.
+// Labels of one table without the words that all of them have, which are above it.
 struct SharedLabels {
   std::string shared;            // "resnet50 · b256 · cuda"; empty: they share nothing
   std::vector<std::string> own;  // none is empty

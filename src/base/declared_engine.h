@@ -5,7 +5,7 @@
 
 namespace paceline {
 
-// What a plug-in declares of one of its engines beside its options. Suffixes are ".onnx".
+// Declaration of an engine by its plug-in, without its options. Suffixes are ".onnx".
 struct DeclaredEngine {
   std::string name;
   std::vector<std::string> reads;        // suffixes of model files

@@ -17,7 +17,7 @@ struct IndexedInput {
   friend bool operator==(const IndexedInput&, const IndexedInput&) = default;
 };
 
-// What a model file declares about one of its inputs.
+// Declaration of one input in a model file.
 struct DeclaredInput {
   std::string name;
   std::optional<DType> dtype;          // none: not declared, or a type without a name here

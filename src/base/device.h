@@ -13,12 +13,12 @@ namespace paceline {
 constexpr std::string_view kind_name(DeviceKind kind) {
   return kind == DeviceKind::kCpu ? "cpu" : "cuda";
 }
-// As engines are told it: "cpu", "cuda:0".
+// As engines get it: "cpu", "cuda:0".
 std::string device_name(const Device& device);
 
 // "cpu", "cuda:3", or "cuda" for the first one. None for other text.
 std::optional<Device> parse_device(std::string_view text);
-// The same. Throws Error(kConfig) with the key `device` for other text.
+// Throws Error(kConfig) with the key `device` for other text.
 Device device_named(std::string_view text);
 
 // False for text that names no device, as "auto" does not.

@@ -22,7 +22,7 @@ std::size_t control_length(std::string_view text, std::size_t at) {
   return embeds || isolates ? 3 : 0;
 }
 
-// Of a character of UTF-8 that has at most three bytes.
+// Decodes a UTF-8 character of at most three bytes.
 unsigned code_point(std::string_view character) {
   const auto bits = [&](std::size_t i, unsigned mask) {
     return static_cast<unsigned char>(character[i]) & mask;

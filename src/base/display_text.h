@@ -20,7 +20,7 @@ std::string json_without_controls(std::string_view json);
 // lose their middle.
 std::string for_terminal(std::string_view text);
 
-// The same on one line: line ends and tabs are spelled out, too.
+// Makes one line of it: line ends and tabs are spelled out, too.
 std::string on_one_line(std::string_view text);
 
 // A value inside a sentence: one line, at most `most` bytes, whole characters.

@@ -59,7 +59,7 @@ bool is_device(const fs::path& path) {
          type == fs::file_type::socket;
 }
 
-// Also of a link to what is not there yet.
+// Resolves dangling links, too.
 fs::path end_of_links(const fs::path& given) {
   constexpr int kMost = 40;  // as the kernel
   fs::path path = given;

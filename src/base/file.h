@@ -17,11 +17,11 @@ std::string read_file(const std::filesystem::path& path);
 // reader within five seconds, is written directly.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-// The same for names that the program chose: it replaces a link or a pipe, which may have been put there to
+// Writes under a name that the program chose: it replaces a link or a pipe, which may have been put there to
 // lead the content elsewhere. Error(kIo) for a device.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
-// Throws Error(kIo) if a link, a pipe or a device stands under a name that the program chose.
+// Throws Error(kIo) if a link, a pipe or a device takes a name that the program chose.
 void check_own_name(const std::filesystem::path& path);
 
 // Opens a file under such a name, with O_CREAT and these flags; throws likewise, and never waits.

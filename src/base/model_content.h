@@ -11,15 +11,15 @@ namespace paceline {
 // tells.
 std::string model_suffix(const std::string& file);
 
-// Likewise by the content alone.
+// Judges by the content alone.
 std::string suffix_of_content(const std::filesystem::path& file);
 
 // Why the path can be no model, in words that follow its name: what no_data_file says, or that it is empty.
 // Empty: it may be one, also a file without content that only an engine of the user's knows.
 std::string no_model_file(const std::filesystem::path& file);
 
-// Likewise of a file with a model's weights: what no_regular_file says, or that it is the pointer that Git
-// LFS leaves in the place of a file.
+// Why the path has no model's weights, in such words: what no_regular_file says, or that it is the pointer
+// that Git LFS leaves in the place of a file.
 std::string no_data_file(const std::filesystem::path& file);
 
 // Where the weights of an OpenVINO network (.xml) are.

@@ -25,7 +25,7 @@ void write_npz(const std::filesystem::path& path, std::span<const TensorView> te
 std::uint64_t npy_or_npz_bytes(const std::filesystem::path& path);
 // Reads one tensor (.npy) or all arrays of an archive (.npz), named by file stem or member name.
 std::vector<Tensor> read_npy_or_npz(const std::filesystem::path& path);
-// The same without the numbers.
+// Reads the headers only.
 std::vector<TensorSpec> read_npy_or_npz_specs(const std::filesystem::path& path);
 
 // Splits "name:x.npy" into name and file; the name may hold colons, as TensorFlow's do. "x.npy" has no name.

@@ -120,8 +120,8 @@ class Library {
   std::string reason_;
 };
 
-// What keeps a busy GPU below the clock that it was set to: "thermal slowdown", "power brake", "hardware
-// slowdown" where it is neither, "power cap"; the most severe first. Fills `into`, and returns the code.
+// Reasons why a busy GPU runs below its set clock: "thermal slowdown", "power brake", "hardware slowdown" if
+// neither, "power cap"; the most severe first. Fills `into`, and returns the code.
 inline constexpr const char* kPowerCapWords = "power cap";
 int slowdowns_of(const Library& library, Device device, std::vector<std::string>& into);
 

@@ -11,7 +11,7 @@ namespace paceline {
 
 // Files and folders that are not read. Hidden names begin with a point, as other programs leave them.
 struct LeftOut {
-  std::map<std::string, std::int64_t> files;  // by suffix: {".webp", 3}; "hidden" stands for all of these
+  std::map<std::string, std::int64_t> files;  // by suffix: {".webp", 3}; "hidden" counts all of these
   std::vector<std::string> folders;           // hidden ones, by name
   void add(const LeftOut& other);
   // "3 .webp, 1 hidden file, hidden folder .ipynb_checkpoints"; empty: nothing is left out.

@@ -23,7 +23,7 @@ struct TransformerShape {
 
 enum class TransformerFamily { kBert, kGpt2, kVit };
 
-// What follows the layers, which determines the output.
+// Part behind the layers, which determines the output.
 enum class TransformerHead {
   kNone,          // hidden states of every token
   kPooled,        // hidden state of the first token, through a dense layer and tanh

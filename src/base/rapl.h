@@ -44,7 +44,7 @@ class Counter {
   bool lost_ = false, interrupted_ = false;
 };
 
-// Of all zones; empty where the machine shows none.
+// Lists all zones; empty if the machine shows none.
 std::vector<Counter> counters(const std::filesystem::path& folder);
 
 // Why the energy of the packages cannot be read, with what to do; empty: it can. `found`: those that there

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMaxFileBytes = 16ULL << 30;    // for a regular 
 // than `max_bytes`, and a pipe that has no writer within five seconds.
 std::string read_limited(const std::filesystem::path& path, std::uint64_t max_bytes);
 
-// The same for standard input.
+// Reads standard input, with the same limit.
 std::string read_standard_input(std::uint64_t max_bytes);
 
 // Why the path, after links, is no regular file, in words that follow its name: "does not exist", "is a
@@ -33,7 +33,7 @@ FileDescriptor open_regular_file(const std::filesystem::path& path);
 // The whole content of a file of ours, such as one of a run folder, where a pipe or a device has no place.
 std::string read_regular_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMaxFileBytes);
 
-// What the standard library throws where a path cannot be used (too long a name, links in a circle).
+// Converts an error about an unusable path (too long a name, links in a circle).
 Error io_error(const std::filesystem::filesystem_error& error);
 
 }  // namespace paceline

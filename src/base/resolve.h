@@ -9,7 +9,7 @@
 
 namespace paceline {
 
-inline constexpr int kRendezvousPort = 29500;  // torchrun's, where nobody names another
+inline constexpr int kRendezvousPort = 29500;  // torchrun's default
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 

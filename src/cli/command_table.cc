@@ -99,7 +99,7 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-// What to type for a plan or a model that stands in place of the command; empty: it is neither.
+// Suggests a command for a plan or model in its place; empty if it is neither.
 std::string advice_for_file(const std::string& name) {
   if (name.ends_with(".yaml") || name.ends_with(".yml"))
     return fmt::format("paceline run {}", shown_value(name));
@@ -176,7 +176,7 @@ void set_format_choices() {
   config::set_choices("format", config::kReport, kChoices);
 }
 
-// The same for its help.
+// Lists them for its help.
 std::string formats_help(std::size_t width) {
   std::string text = "\nFormats:\n";
   for (const auto& format : report::formats())

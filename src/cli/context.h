@@ -9,7 +9,7 @@
 
 namespace paceline::cli {
 
-// What a command is called with: its arguments, and how it prints.
+// Arguments of a command, and how it prints.
 struct Context {
   std::string name;                    // as typed: run, benchmark, …
   std::vector<std::string> arguments;  // what follows it

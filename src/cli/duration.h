@@ -5,7 +5,7 @@
 
 namespace paceline::cli {
 
-// Reads "30s", "2m", "500ms" of a flag. Throws Error(kUsage) for what is none, or is longer than a day.
+// Reads "30s", "2m", "500ms" of a flag. Throws Error(kUsage) for an invalid one, or more than a day.
 double seconds_of(std::string_view flag, const std::string& text);
 
 // "20 min" of a time, in whole units.

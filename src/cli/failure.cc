@@ -31,7 +31,7 @@ ExitCode fail(ExitCode code, const std::string& message) {
 
 }  // namespace
 
-ExitCode say_failure() {
+ExitCode print_failure() {
   try {
     throw;
   } catch (const config::ConfigErrors& e) {

@@ -5,6 +5,6 @@
 namespace paceline::cli {
 
 // Prints the exception that is being handled, and returns its exit code. To be called in a catch block.
-ExitCode say_failure();
+ExitCode print_failure();
 
 }  // namespace paceline::cli

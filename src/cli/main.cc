@@ -53,7 +53,7 @@ ExitCode dispatched(const std::vector<std::string>& arguments) {
   try {
     return checked_output(cli::dispatch(arguments));
   } catch (const std::exception&) {
-    return cli::say_failure();
+    return cli::print_failure();
   }
 }
 

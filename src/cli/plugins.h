@@ -34,7 +34,7 @@ run::EngineDirectory engine_directory(const DescribedPlugins& plugins);
 // Puts the options of engines into the table of options: those of `plugins`, then those that manifests
 // declare.
 void use_plugin_options(const DescribedPlugins& plugins);
-// The same for commands without a plan, with the plug-ins that their flags name.
+// Serves commands without a plan: takes the plug-ins that their flags name.
 void use_plugin_options(const config::FlagSet& flags);
 
 }  // namespace paceline::cli

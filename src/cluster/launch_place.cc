@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kFirstPort = 20'000, kPorts = 12'000;  // below the ephemeral range
 constexpr long long kSpecialSteps = 4'294'967'290;   // Slurm's interactive, batch and extern steps: no ranks
-constexpr std::string_view kHowToSay = "mpirun passes it on with -x MASTER_ADDR=HOST -x MASTER_PORT=PORT";
+constexpr std::string_view kAddressAdvice =
+    "mpirun passes it on with -x MASTER_ADDR=HOST -x MASTER_PORT=PORT";
 
 // The variables of one launcher. `world` may name two, of which the first that is set counts.
 struct LauncherRow {
@@ -201,7 +202,7 @@ void fill_address(const Variables& variables, LaunchPlace& place) {
   if (place.local_world != place.world)
     throw Error(ErrorCode::kConfig,
                 fmt::format("MASTER_ADDR is not set, and {} does not say which host has rank 0; {}",
-                            place.launcher, kHowToSay));
+                            place.launcher, kAddressAdvice));
   place.address = "127.0.0.1";
 }
 
@@ -300,7 +301,7 @@ std::optional<LaunchPlace> operator_place(const Variables& variables) {
   return place;
 }
 
-// The first number of what a pair of brackets contains: 01 of "01-03,7"; empty: it is none.
+// The first number of what a pair of brackets contains: 01 of "01-03,7"; empty: there is none.
 std::string first_number(const std::string& inside) {
   const auto number = inside.substr(0, inside.find_first_of(",-"));
   return number.find_first_not_of("0123456789") == std::string::npos ? number : std::string();

@@ -34,7 +34,8 @@ struct LaunchPlace {
 std::optional<LaunchPlace> find_place(const Environment& environment);
 
 // Rank and world alone, also where nothing says how the ranks meet: for work that has none. `local_world` is
-// the whole world where no variable says it; a rank without a world is none. Throws as find_place does.
+// the whole world where no variable says it; a rank without a world does not count. Throws as find_place
+// does.
 std::optional<LaunchPlace> claimed_place(const Environment& environment);
 
 // For one command per host: `node` of `nodes`, each with `ranks` ranks of its own, and the store at

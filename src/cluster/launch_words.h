@@ -10,7 +10,7 @@ namespace paceline::cluster {
 // "mpirun has started 2 ranks"
 std::string started_words(const LaunchPlace& place);
 
-// What to type for `ranks` ranks under the same launcher: "mpirun -np 8"
+// Command that starts `ranks` ranks under the same launcher: "mpirun -np 8"
 std::string start_words(const LaunchPlace& place, int ranks);
 
 }  // namespace paceline::cluster

@@ -39,7 +39,8 @@ void PatientBarrier::wait_for(const std::string& key, int who, const std::string
     if (store_->get(key)) return true;
     if (std::chrono::steady_clock::now() < look) return false;
     look = std::chrono::steady_clock::now() + kLookForFailure;
-    if (const auto told = told_failure(*store_, 0); !told.empty()) throw Error(ErrorCode::kUnavailable, told);
+    if (const auto told = reported_failure(*store_, 0); !told.empty())
+      throw Error(ErrorCode::kUnavailable, told);
     return false;
   };
   if (!ask_until(deadline_in(limit_s_), kBarrierPauses, here))

@@ -33,14 +33,14 @@ auto soon(const std::shared_ptr<plugin::Store>& store, const Ask& ask) {
 
 }  // namespace
 
-void tell_failure(plugin::Store& store, const std::string& sentence) noexcept {
+void report_failure(plugin::Store& store, const std::string& sentence) noexcept {
   try {
     store.set_if_absent(std::string(kKey), sentence);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see the header
   }
 }
 
-std::string told_failure(plugin::Store& store, double patience_s) noexcept {
+std::string reported_failure(plugin::Store& store, double patience_s) noexcept {
   std::string told;
   try {
     ask_until(deadline_in(patience_s), kFailurePauses, [&] {
@@ -57,7 +57,7 @@ void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& s
                     const std::function<void()>& work) {
   const auto tell = [&](const std::string& reason) {
     soon(store, [sentence = fmt::format("{}: {}", words(self), reason)](plugin::Store& s) {
-      tell_failure(s, sentence);
+      report_failure(s, sentence);
       return true;
     });
   };
@@ -68,7 +68,8 @@ void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& s
       tell(e.what());
       throw;
     }
-    const auto told = soon(store, [](plugin::Store& s) { return told_failure(s, kPatienceS); }).value_or("");
+    const auto told =
+        soon(store, [](plugin::Store& s) { return reported_failure(s, kPatienceS); }).value_or("");
     throw PeerFailure(told.empty() ? fmt::format("a peer of rank {} is gone: {}", self.rank, e.what())
                                    : told);
   } catch (const std::exception& e) {

@@ -14,10 +14,10 @@ namespace paceline::cluster {
 
 // Reports on the store which rank failed by itself, and why; the first report counts. If the store is gone,
 // no further error is raised.
-void tell_failure(plugin::Store& store, const std::string& sentence) noexcept;
+void report_failure(plugin::Store& store, const std::string& sentence) noexcept;
 
-// What was reported, in words; empty when nothing was within `patience_s`.
-std::string told_failure(plugin::Store& store, double patience_s) noexcept;
+// Returns the reported sentence; empty if none came within `patience_s`.
+std::string reported_failure(plugin::Store& store, double patience_s) noexcept;
 
 // Runs the work of a rank in its group. What the group throws (Error(kUnavailable)) becomes a PeerFailure
 // with the message of the failed rank; any other exception is reported to the others and rethrown. A store

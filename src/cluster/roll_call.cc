@@ -23,8 +23,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Pauses kRollPauses{milliseconds(2), milliseconds(200)};
-constexpr double kHearingS = 2;     // how long the serving rank waits until a refusal was read
-constexpr double kWaitPartS = 0.5;  // between two looks at the interrupt
+constexpr double kAcknowledgeS = 2;  // how long the serving rank waits until a refusal was read
+constexpr double kWaitPartS = 0.5;   // between two looks at the interrupt
 // Who has come, or why nobody goes on: the first word counts for all ranks.
 constexpr std::string_view kVerdictKey = "roll/verdict";
 constexpr std::string_view kLateKey = "roll/late";  // who names the missing ranks where rank 0 does not
@@ -32,7 +32,7 @@ constexpr std::string_view kLateKey = "roll/late";  // who names the missing ran
 std::string member_key(int rank) {
   return fmt::format("roll/{}", rank);
 }
-std::string heard_key(int rank) {
+std::string acknowledged_key(int rank) {
   return fmt::format("roll/heard/{}", rank);
 }
 
@@ -129,7 +129,7 @@ std::vector<Member> roster_in(const std::string& text, const Member& self) {
   return roster;
 }
 
-// What must be equal on all ranks, and the message when it is not.
+// A value that must be equal on all ranks, and the message if it is not.
 struct Agreement {
   std::string_view what, advice;
   std::string (*value)(const Member&);
@@ -261,7 +261,7 @@ class RollCall {
     if (auto verdict = wait_for(std::string(kVerdictKey))) return *verdict;
     const auto mine = std::to_string(self_.rank);
     if (store_.set_if_absent(std::string(kLateKey), mine) != mine)  // another one names the missing ranks
-      if (auto verdict = store_.wait_for(std::string(kVerdictKey), kHearingS)) return *verdict;
+      if (auto verdict = store_.wait_for(std::string(kVerdictKey), kAcknowledgeS)) return *verdict;
     return publish(to_text(late()));
   }
 
@@ -293,8 +293,8 @@ class RollCall {
 
   [[noreturn]] void end_refused(const Refusal& refusal) {
     try {
-      for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
-      if (self_.rank == 0) wait_until_heard();
+      for (int i = 0; i < ranks_; ++i) store_.set(acknowledged_key(self_.rank + i), "yes");
+      if (self_.rank == 0) wait_for_acknowledgements();
     } catch (const Error&) {
       throw_as(refusal);  // the rank that serves the store has read it and may be gone
     }
@@ -307,12 +307,12 @@ class RollCall {
   }
 
   // The store may end with this process, so registered ranks, and a twin of one of them, get time to read.
-  void wait_until_heard() {
+  void wait_for_acknowledgements() {
     std::this_thread::sleep_for(kRollPauses.longest * 2);
     int rank = 1;
-    ask_until(deadline_in(kHearingS), kRollPauses, [&] {
+    ask_until(deadline_in(kAcknowledgeS), kRollPauses, [&] {
       for (; rank < self_.world; ++rank)
-        if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;
+        if (store_.get(member_key(rank)) && !store_.get(acknowledged_key(rank))) return false;
       return true;
     });
   }

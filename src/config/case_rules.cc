@@ -46,7 +46,7 @@ Coordinates baseline_of(const Workload& workload) {
   return at;
 }
 
-// What to use instead of an option that is not available, in words.
+// Names the replacement of an option that is not available.
 std::string_view instead_of(std::string_view option) {
   return option == "profiling.enabled" ? "; layer_profile: true times the layers of an inference" : "";
 }

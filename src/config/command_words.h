@@ -14,7 +14,7 @@ struct LooseWord {
   std::string text;
   std::string flag;                // as typed; empty: the word follows no option
   std::string value;               // what the option took before the word; empty: nothing
-  const Option* option = nullptr;  // of that flag; nullptr: a switch that stands for another option
+  const Option* option = nullptr;  // of that flag; nullptr: a switch that sets another option
 };
 
 // Adds a problem for each word that the command does not accept, saying what to type instead.

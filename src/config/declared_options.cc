@@ -16,7 +16,7 @@
 namespace paceline::config {
 namespace {
 
-// What the rows in the table are views of.
+// Owner of the texts that the table's rows view.
 struct Declared {
   std::vector<DeclaredOption> options;
   std::vector<std::string> samplers;
@@ -75,15 +75,15 @@ void check_default(const Option& row) {
                                                row.name, problem));
 }
 
-bool stands_in(std::string_view name, const std::string& section) {
+bool is_in_section(std::string_view name, const std::string& section) {
   return name == section || name.starts_with(section + ".");
 }
 
 void refuse_own_section(const std::string& section) {
   for (const Option* own : options_of(~0U)) {
     const auto aliases = alias_names(*own);
-    const auto here = [&](const std::string& name) { return stands_in(name, section); };
-    if (stands_in(own->name, section) || std::ranges::any_of(aliases, here))
+    const auto here = [&](const std::string& name) { return is_in_section(name, section); };
+    if (is_in_section(own->name, section) || std::ranges::any_of(aliases, here))
       throw Error(ErrorCode::kUsage,
                   fmt::format("a plug-in declares options of '{}', which are paceline's own; give its engine "
                               "another name",

@@ -208,7 +208,7 @@ const NamePart* name_part_of(const std::string& name, WorkloadKind kind) {
   return nullptr;
 }
 
-// What may distinguish cases of the same name: their axes, or all other options.
+// Facts that may distinguish cases of the same name: their axes, or all other options.
 Facts facts_of(const Case& item, bool axes) {
   Facts facts;
   for (const auto& [name, values] : item.settings.all())
@@ -243,7 +243,7 @@ void name_differences(const std::vector<Case*>& same, bool axes) {
 
 // Cases of the same name (two workloads that differ in options that are not axes) are named by their
 // differences: in axes, and where that is not enough in other options.
-void tell_apart(std::vector<Case>& cases) {
+void make_names_distinct(std::vector<Case>& cases) {
   for (const bool axes : {true, false}) {
     std::map<std::string, std::vector<Case*>> by_label;
     for (auto& item : cases) by_label[item.label].push_back(&item);
@@ -296,7 +296,7 @@ std::vector<Case> expand(const Plan& plan) {
                 fmt::format("'{}' has {} cases, more than {}; shorten its lists", plan.source, n, kMaxCases));
   std::vector<Case> cases;
   for (std::size_t i = 0; i < plan.workloads.size(); ++i) Expander(plan.workloads[i], i).append_to(cases);
-  tell_apart(cases);
+  make_names_distinct(cases);
   make_unique(cases);
   set_baselines(plan, cases);
   for (auto& item : cases) item.not_available = not_available_reason(item);

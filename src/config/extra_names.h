@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names beside those of the vocabulary.
+// Names in addition to those of the vocabulary.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ExtraNames {
   std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
 };
 
-// Names for kModel and kEngine options beside the vocabulary; `open`: a plug-in of the plan may add any.
+// Names for kModel and kEngine options besides the vocabulary; `open`: a plug-in of the plan may add any.
 struct NameSpace {
   const ExtraNames* extra = nullptr;
   bool open = false;

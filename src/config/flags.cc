@@ -159,7 +159,7 @@ class FlagParser {
   }
 
   // A switch without a value is true; a value such as true or false may follow it.
-  [[nodiscard]] bool stands_alone(const Option& option) const {
+  [[nodiscard]] bool has_no_value(const Option& option) const {
     if (next_ >= arguments_.size()) return true;
     const std::string& next = arguments_[next_];
     return option.form == OptionForm::kSingle ? !is_truth(next) : !is_truth_list(next);
@@ -167,7 +167,7 @@ class FlagParser {
 
   void read_option(const Option& option, const std::string& flag, bool has_value, const std::string& value) {
     before_.option = &option;
-    if (option.type == OptionType::kBoolean && !has_value && stands_alone(option))
+    if (option.type == OptionType::kBoolean && !has_value && has_no_value(option))
       return store(option, std::string(option.name), flag, flag, "true");
     read_value(option, std::string(option.name), flag, has_value, value);
   }

@@ -14,7 +14,7 @@
 // two ways.
 namespace paceline::config {
 
-inline constexpr std::size_t kHelpWidth = 100;  // columns, where nobody tells
+inline constexpr std::size_t kHelpWidth = 100;  // columns, if the terminal does not say
 
 // `arguments` follow the name of the command. Never throws. Accepts "--name value", "--name=value", "-o
 // value", "--flag", "--no-flag", lists "1,8", "--section.key=value"; "--" ends the flags.

@@ -11,7 +11,7 @@ namespace paceline::config {
 
 // Reads the folder, so that find_model knows it by the path as written. Throws Error(kData).
 const Model& read_folder_model(const std::string& folder);
-// The same, for its family.
+// Reads the family of its model.
 TransformerFamily read_folder_family(const std::string& folder);
 
 // The folder that was last read under this path; null when there was none.

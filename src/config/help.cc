@@ -42,7 +42,7 @@ bool is_plain_key(const Option& option) {
   return singular(option) == option.name && option.name.find_first_of("._") == std::string_view::npos;
 }
 
-// Of the spellings with two dashes, the one shown in the first column.
+// Picks the spelling with two dashes that the first column shows.
 std::string shown_flag(const Option& option, unsigned command) {
   const auto names = flag_names(option, command);
   // One of our own words: those of other tools are accepted too, but only the reference lists them.

@@ -37,7 +37,7 @@ std::string meant(const std::string& key, unsigned kinds) {
   return fmt::format("; did you mean '{}'?{}", key, option ? list_example(*option) : "");
 }
 
-// Those of `kinds` that have the key.
+// Selects from `kinds` those that have the key.
 unsigned key_kinds(std::string_view key, unsigned kinds) {
   unsigned found = 0;
   for (unsigned bit = 1; bit < kPlanLevel; bit <<= 1)
@@ -45,7 +45,7 @@ unsigned key_kinds(std::string_view key, unsigned kinds) {
   return found;
 }
 
-// Those of `kinds` in which `section` is a section.
+// Selects from `kinds` those that have this section.
 unsigned section_kinds(std::string_view section, unsigned kinds) {
   unsigned found = 0;
   for (unsigned bit = 1; bit <= kPlanLevel; bit <<= 1)

@@ -108,7 +108,7 @@ RawSetting typed_remark(const KeyRemark& row, std::string_view flag) {
   return typed;
 }
 
-bool stands_for_remark(const RawSetting& implied) {
+bool is_remark_setting(const RawSetting& implied) {
   return std::ranges::any_of(kRemarks, [&](const KeyRemark& row) { return row.keys == implied.name; });
 }
 

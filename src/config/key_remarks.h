@@ -10,7 +10,7 @@
 namespace paceline::config {
 
 struct KeyRemark {
-  std::string_view keys;   // of a plan, comma-separated; on the command line "--" stands in front
+  std::string_view keys;   // of a plan, comma-separated; on the command line with "--" in front
   std::string_view flags;  // other spellings on the command line, comma-separated
   unsigned kinds;          // as Option::kinds
   // Values that ask for what is done anyway, comma-separated; "*": every value. With true or false among
@@ -30,7 +30,7 @@ const KeyRemark* find_flag_remark(std::string_view flag, unsigned command);
 
 // An implied setting for a typed flag that has no option. It wins over the row's key in a plan.
 RawSetting typed_remark(const KeyRemark& row, std::string_view flag);
-bool stands_for_remark(const RawSetting& implied);
+bool is_remark_setting(const RawSetting& implied);
 
 bool is_switch(const KeyRemark& row);
 // "data.pin_memory: true has no effect: …"; empty where the value agrees with what is done. Without a value

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kind of workload knows of its flags, workloads and cases in a plan: a row per kind, in a folder of
-// its own. Whoever reads a plan asks the row, and never which kind it is.
+// Flags, workloads and cases of a kind of workload in a plan: a row per kind, in a folder of its own. Whoever
+// reads a plan asks the row, and never which kind it is.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace paceline::config {
 
-// Where a case stands on an axis of its workload.
+// Position of a case on an axis of its workload.
 struct AxisPlace {
   std::string_view name;  // singular; "env.NAME" for an environment variable
   const std::vector<Value>& values;
@@ -29,7 +29,7 @@ struct KindInPlan {
   FlagSet (*complete_flags)(const FlagSet&) = [](const FlagSet& typed) { return typed; };
   // Drops what is written and another option rules out.
   void (*drop)(std::vector<RawSetting>&) = [](std::vector<RawSetting>&) {};
-  // Replaces values that stand for others, before anything is checked.
+  // Replaces aliases of values before anything is checked.
   void (*imply)(WorkloadDraft&) = [](WorkloadDraft&) {};
   // Reports options that contradict each other, beyond what their rows and the checks of all kinds say.
   void (*check)(WorkloadDraft&) = [](WorkloadDraft&) {};

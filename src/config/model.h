@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this tool knows of a model: its inputs and its work.
+// Known models: their inputs and their work.
 #pragma once
 #include <array>
 #include <cstdint>

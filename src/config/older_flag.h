@@ -5,7 +5,7 @@
 
 namespace paceline::config {
 
-enum class Standing {
+enum class Support {
   kHint,   // unknown here: the message says what to type
   kTaken,  // accepted as typed
   kOther,  // accepted, with another meaning here
@@ -18,7 +18,7 @@ struct OlderFlag {
   std::string_view flag;
   std::string_view here;
   unsigned command;  // whose options `here` is one of
-  Standing standing = Standing::kHint;
+  Support support = Support::kHint;
   std::string_view agrees{};  // values that ask for what is done here anyway, comma-separated: they are taken
 };
 

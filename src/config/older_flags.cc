@@ -174,9 +174,9 @@ std::string older_flags_markdown() {
     if (row.tool != tool)
       text += fmt::format("\n## {}\n\n| typed there | | write here |\n|---|---|---|\n", row.tool);
     tool = row.tool;
-    constexpr std::array<std::string_view, 3> kStandings{"", "as typed", "differs"};
+    constexpr std::array<std::string_view, 3> kSupport{"", "as typed", "differs"};
     const auto taken = row.agrees.empty() || row.agrees == kAnyValue
-                           ? std::string(kStandings[static_cast<std::size_t>(row.standing)])
+                           ? std::string(kSupport[static_cast<std::size_t>(row.support)])
                            : fmt::format("{} as typed", row.agrees);
     text += fmt::format("| `{}` | {} | {} |\n", row.flag, taken, in_table(marked(row, "", 0)));
   }

@@ -24,7 +24,7 @@ std::span<const OlderCommand> older_commands();
 // as the list that it stands for.
 std::string older_flag_message(std::string_view flag, std::string_view value, unsigned command);
 
-// What to type instead of another tool's command; empty for an unknown one.
+// Suggests a command for another tool's; empty if it is unknown.
 std::string older_command_message(std::string_view name);
 
 // Our name for a value that is accepted as another tool spells it; else empty.

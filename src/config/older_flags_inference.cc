@@ -7,7 +7,7 @@
 namespace paceline::config {
 namespace {
 
-using enum Standing;
+using enum Support;
 
 constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxruntime_perf_test",
                            kAnalyzer = "perf_analyzer";

@@ -7,7 +7,7 @@
 namespace paceline::config {
 namespace {
 
-using enum Standing;
+using enum Support;
 
 constexpr std::string_view kDdpScripts = "DDP scripts", kBench = "bench suites";
 

@@ -7,7 +7,7 @@
 namespace paceline::config {
 namespace {
 
-using enum Standing;
+using enum Support;
 
 constexpr std::string_view kTrtexec = "trtexec";
 constexpr std::string_view kBuilderDefault = "nothing; plans are built with TensorRT's default for it";
@@ -81,7 +81,7 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--buildOnly", "nothing; build only builds", kBuild, kTaken, "*"},
     OlderFlag{kTrtexec, "--explicitBatch", "nothing; the batch is always explicit", kBuild, kTaken, "*"},
     OlderFlag{kTrtexec, "--profilingVerbosity",
-              "nothing; plans are always built with detailed names of layers", kBuild, Standing::kHint,
+              "nothing; plans are always built with detailed names of layers", kBuild, Support::kHint,
               "detailed"},
     OlderFlag{kTrtexec, "--builderOptimizationLevel", kBuilderDefault, kInfer | kBuild},
     OlderFlag{kTrtexec, "--maxAuxStreams", kBuilderDefault, kInfer | kBuild},
@@ -96,16 +96,16 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--previewFeature", kBuilderDefault, kInfer | kBuild},
     OlderFlag{kTrtexec, "--weightStreamingBudget", kBuilderDefault, kInfer | kBuild},
     OlderFlag{kTrtexec, "--allowWeightStreaming", kBuilderDefault, kInfer | kBuild},
-    OlderFlag{kTrtexec, "--sparsity", kBuilderDefault, kInfer | kBuild, Standing::kHint, "disable"},
+    OlderFlag{kTrtexec, "--sparsity", kBuilderDefault, kInfer | kBuild, Support::kHint, "disable"},
     OlderFlag{kTrtexec, "--versionCompatible", "nothing; a plan is for the version of TensorRT that built it",
               kInfer | kBuild},
     OlderFlag{kTrtexec, "--refit", "nothing; plans are not refitted", kInfer | kBuild},
     OlderFlag{kTrtexec, "--stripWeights", "nothing; plans contain their weights", kInfer | kBuild},
     OlderFlag{kTrtexec, "--stripAllWeights", "nothing; plans contain their weights", kInfer | kBuild},
     OlderFlag{kTrtexec, "--directIO", kTypesOfFile, kInfer | kBuild},
-    OlderFlag{kTrtexec, "--inputIOFormats", kTypesOfFile, kInfer | kBuild, Standing::kHint, "fp32:chw"},
-    OlderFlag{kTrtexec, "--outputIOFormats", kTypesOfFile, kInfer | kBuild, Standing::kHint, "fp32:chw"},
-    OlderFlag{kTrtexec, "--precisionConstraints", kTypesOfFile, kInfer | kBuild, Standing::kHint, "none"},
+    OlderFlag{kTrtexec, "--inputIOFormats", kTypesOfFile, kInfer | kBuild, Support::kHint, "fp32:chw"},
+    OlderFlag{kTrtexec, "--outputIOFormats", kTypesOfFile, kInfer | kBuild, Support::kHint, "fp32:chw"},
+    OlderFlag{kTrtexec, "--precisionConstraints", kTypesOfFile, kInfer | kBuild, Support::kHint, "none"},
     OlderFlag{kTrtexec, "--layerPrecisions",
               "`--quantisation.exclude LAYER` keeps a layer of an int8 file in float", kInfer | kBuild},
     OlderFlag{kTrtexec, "--layerOutputTypes", kTypesOfFile, kInfer | kBuild},
@@ -123,9 +123,9 @@ constexpr std::array kTrtexecFlags{
               "nothing; copies and kernels follow each other unless `--overlap` is given", kInfer, kTaken,
               "*"},
     OlderFlag{kTrtexec, "--sleepTime", "nothing; inferences follow each other without a pause", kInfer,
-              Standing::kHint, "0"},
+              Support::kHint, "0"},
     OlderFlag{kTrtexec, "--idleTime", "nothing; inferences follow each other without a pause", kInfer,
-              Standing::kHint, "0"},
+              Support::kHint, "0"},
     OlderFlag{kTrtexec, "--accuracyAlgorithm",
               "`--accuracy.max_rel_err X`, `--accuracy.centred_cosine X` or `--accuracy.quantile_err X`",
               kInfer},
@@ -136,7 +136,7 @@ constexpr std::array kTrtexecFlags{
     OlderFlag{kTrtexec, "--rtol", "--accuracy.max_rel_err X", kInfer},
     OlderFlag{kTrtexec, "--dumpRefit", "nothing; plans are not refitted", kInfer},
     OlderFlag{kTrtexec, "--dumpRawBindingsToFile", "--dump-outputs FOLDER", kInfer},
-    OlderFlag{kTrtexec, "--useRuntime", "nothing; plans run in the full runtime", kInfer, Standing::kHint,
+    OlderFlag{kTrtexec, "--useRuntime", "nothing; plans run in the full runtime", kInfer, Support::kHint,
               "full"},
     OlderFlag{kTrtexec, "--monitorMemory", "nothing; the memory of every case is in its result", kInfer,
               kTaken, "*"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an option is: its type, form, range, where it may stand, and when it changes nothing.
+// Row of an option: its type, form, range, where it is allowed, and when it has no effect.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -45,7 +45,7 @@ struct Range {
 // How a case's value shows in its name: "b8". `kSeveral`: only where the plan has several values.
 enum class Shown { kAlways, kSeveral, kNotDefault };
 struct NamePart {
-  int place = 0;  // the order of the parts; 0: it is none
+  int place = 0;  // the order of the parts; 0: it is not a part
   std::string_view prefix{};
   Shown shown = Shown::kAlways;
   std::string_view hidden{};  // a value that is not shown, as the default is not
@@ -116,7 +116,7 @@ struct Option {
   Owner owner{};
   std::string_view at_most{};   // the option whose value it must not exceed
   std::string_view excludes{};  // the option that must not be written beside it
-  std::array<Need, 2> needs{};  // rows without an option are none
+  std::array<Need, 2> needs{};  // rows without an option do not count
   std::array<Idle, 2> idle{};   // when it changes nothing
   std::string_view help{};
 

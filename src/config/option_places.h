@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where an option may stand: kinds of workloads, the plan, and the commands, as bits of an option's row.
+// Places of an option: kinds of workloads, the plan, and the commands, as bits of an option's row.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -74,7 +74,7 @@ bool has_flag(const Option& option, std::string_view flag, unsigned command) {
   return listed(dashed(option.aliases), key);
 }
 
-// What rows leave open is as the group has it.
+// Fills in what a row leaves open from its group.
 OptionGroup group(const GroupRow& row, std::span<const Option> options) {
   OptionGroup made{row.title, {options.begin(), options.end()}};
   for (Option& option : made.options) {

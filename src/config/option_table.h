@@ -20,7 +20,7 @@ std::span<const OptionGroup> option_groups();
 // Rows of what plug-ins declare, in place of those set before, to which pointers become invalid
 // (config/declared_options.h).
 void set_declared_rows(std::span<const Option> rows);
-// Of the row of one command whose choices others know, the default first; they stay where they are.
+// Sets choices that other layers know, the default first, for one command's row. Their storage must last.
 void set_choices(std::string_view option, unsigned command, std::span<const Choice> choices);
 // The rows of some kinds, in the order of the table.
 std::vector<const Option*> options_of(unsigned kinds);
@@ -47,7 +47,7 @@ std::vector<std::string> flag_names(const Option& option, unsigned command = kAn
 std::string kinds_text(unsigned kinds);          // "inference, training"
 std::string choices_text(const Option& option);  // "fp32, bf16"
 
-// A spelling that stands for another option with a fixed value: channels_last: true, --bf16.
+// A spelling of another option with a fixed value: channels_last: true, --bf16.
 struct Shorthand {
   std::string_view key;   // plan key, or flag when it starts with "--"
   std::string_view when;  // the text that triggers it

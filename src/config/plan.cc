@@ -167,7 +167,7 @@ Overridden overridden_by(const FlagSet& flags) {
   Overridden names;
   for (const auto& setting : flags.settings) names.insert(setting.name);
   for (const auto& implied : flags.implied)
-    if (stands_for_remark(implied)) names.insert(implied.name);
+    if (is_remark_setting(implied)) names.insert(implied.name);
   return names;
 }
 

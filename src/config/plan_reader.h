@@ -16,7 +16,7 @@ namespace paceline::config {
 
 // A plan as written: every key resolved to its row, no value converted yet.
 struct RawWorkload {
-  std::optional<WorkloadKind> kind;  // none when it could not be told, which is one of the problems
+  std::optional<WorkloadKind> kind;  // missing if unknown, which is one of the problems
   Place place;
   std::vector<RawSetting> settings;
   std::vector<std::string> remarks;  // lines about keys that set nothing

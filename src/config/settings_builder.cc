@@ -11,7 +11,7 @@
 #include "base/display_text.h"
 #include "base/lower_case.h"
 #include "base/text.h"
-#include "config/plan.h"
+#include "config/case.h"
 #include "config/plan_reader.h"
 
 namespace paceline::config {

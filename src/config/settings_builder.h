@@ -11,7 +11,7 @@
 namespace paceline::config {
 
 // Builds settings: converts raw values with their rows for `kinds` and fills in the defaults. Later settings
-// replace earlier ones of the same name (overrides stand last). Mistakes go to `problems`.
+// replace earlier ones of the same name (overrides come last). Mistakes go to `problems`.
 Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const NameSpace& names,
                         std::vector<Diagnostic>& problems);
 

@@ -27,8 +27,8 @@ bool names_the_batch(const std::string& symbol) {
 }
 
 // The symbol of the batch: one whose name says so, else that of the first input whose dimension 0 is open.
-// One that stands twice in an input is none. None: no open dimension can be the batch; "": the batch is open
-// but has no name.
+// One that appears twice in an input does not count. None: no open dimension can be the batch; "": the batch
+// is open but has no name.
 std::optional<std::string> batch_symbol(const std::vector<DeclaredInput>& declared) {
   std::optional<std::string> at_front;
   const auto can_be = [&](const std::string& symbol) {

@@ -28,7 +28,7 @@ struct InputShape {
 std::vector<InputShape> parse_input_shapes(std::string_view text);
 std::string input_shapes_text(const std::vector<InputShape>& shapes);
 
-// The same with sizes only; the type is float32 unless written. Throws Error(kConfig).
+// Accepts sizes only; the type is float32 unless written. Throws Error(kConfig).
 std::vector<TensorSpec> parse_shapes(std::string_view text);
 
 // The dimension of an input that is the batch; none: the input is the same whatever the batch.
@@ -39,7 +39,7 @@ struct SettledShapes {
   std::vector<std::int64_t> batches;  // as asked for; else what the shapes say; else 1
 };
 
-// What else is known of a model's inputs, and how options are spelled in what is suggested.
+// Further facts about a model's inputs, and how options are spelled in suggestions.
 struct ShapeHints {
   std::optional<Shape> first_output{};  // -1: an open dimension
   std::vector<TensorSpec> arrays{};     // the user's arrays, by the inputs that they are for

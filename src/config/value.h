@@ -32,7 +32,7 @@ void set_owned_default(Settings& settings, const Option& option);
 // Whether the value is a device (cpu, cuda, cuda:1), whose name is in lower case.
 bool names_a_device(const Option& option);
 
-// What the option expects, in words: "a whole number", "one of fp32, bf16".
+// Describes valid values: "a whole number", "one of fp32, bf16".
 std::string expected_text(const Option& option);
 
 }  // namespace paceline::config

@@ -111,7 +111,7 @@ constexpr std::array kEngines{
     Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)", "onnx", true},
 };
 
-// What plug-ins declare of engines, and the file types that follow from it.
+// Declarations of engines by plug-ins, and the file types that follow.
 struct OfPlugins {
   std::vector<DeclaredEngine> engines;
   std::vector<FileType> file_types;

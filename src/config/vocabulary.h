@@ -34,14 +34,14 @@ struct FileType {
 std::span<const Model> models();
 std::span<const Engine> engines();
 std::span<const Precision> precisions();
-// Of what plug-ins declare, which takes the place of what they declared before.
+// Replaces what plug-ins declared before.
 void use_declared_engines(std::vector<DeclaredEngine> engines);
 std::span<const DeclaredEngine> declared_engines();
 std::span<const FileType> file_types();
 
 // A built-in model, or a folder that read_folder_model (folder_models.h) has read under this name.
 const Model* find_model(std::string_view name);
-// What one item of an iteration of the model is called: images, sequences; "items" for a model file.
+// Name of one item of the model's iterations: images, sequences; "items" for a model file.
 std::string item_of_model(std::string_view model);
 const Engine* find_engine(std::string_view name);
 const DeclaredEngine* find_declared_engine(std::string_view name);

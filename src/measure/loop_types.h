@@ -11,7 +11,7 @@
 #include "stats/stop_rule.h"
 #include "stats/warmup.h"
 
-// What goes into the timed loop and what comes out.
+// Input and output of the timed loop.
 namespace paceline::measure {
 
 // The defaults are those of the methodology; the caller overrides them as the plan asks.

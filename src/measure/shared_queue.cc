@@ -230,7 +230,7 @@ std::vector<ClaimTally> SharedQueue::tally() const {
   return tallies;
 }
 
-void SharedQueue::say_ready(int instance, std::int64_t first_call_ns) {
+void SharedQueue::mark_ready(int instance, std::int64_t first_call_ns) {
   auto& seat = control().seats[instance];
   seat.first_call_ns = first_call_ns;
   seat.ready.store(1, std::memory_order_release);
@@ -245,7 +245,7 @@ bool SharedQueue::wait_for_round() {
   return true;
 }
 
-void SharedQueue::say_finished(int instance) {
+void SharedQueue::mark_finished(int instance) {
   map_slots(0);
   control().seats[instance].finished_round.store(round_, std::memory_order_release);
 }

@@ -28,7 +28,7 @@ struct RoundPlan {
   BatchRule batching{};                     // of a schedule
 };
 
-// What became of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
+// Fate of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
 struct ClaimTally {
   std::int64_t claimed = 0, done = 0, timed_out = 0, unfinished = 0, failed = 0;
 };
@@ -123,9 +123,9 @@ class SharedQueue {
   [[nodiscard]] std::vector<ClaimTally> tally() const;  // one per instance
 
   // For an instance.
-  void say_ready(int instance, std::int64_t first_call_ns);
+  void mark_ready(int instance, std::int64_t first_call_ns);
   bool wait_for_round();  // sleeps; false: there are no more
-  void say_finished(int instance);
+  void mark_finished(int instance);
   [[nodiscard]] bool stopped() const { return control().stopped.load(std::memory_order_relaxed) != 0; }
 
   // Whether the round has a schedule; without one each request is a call of its own.

@@ -18,7 +18,7 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-// What may happen between samples, outside the timed region.
+// Hooks between samples, outside the timed region.
 struct BlockHooks {
   std::function<void(std::int64_t)> before;  // index of the coming sample: rotate inputs, flush caches
   using After = std::function<bool(const Sample&)>;

@@ -86,7 +86,7 @@ Json traffic_json(const std::vector<Traffic>& all) {
   return list;
 }
 
-// What the page draws.
+// Figures that the page draws.
 Json usage_json(const Snapshot& now, const Snapshot& before) {
   Json each = Json::array();
   for (const auto& cpu : cpus(now, before)) each.push_back({{"name", cpu.name}, {"busy", or_null(cpu.busy)}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the server answers, without a network.
+// Answers of the server, without a network.
 #pragma once
 #include <deque>
 #include <memory>

@@ -93,7 +93,7 @@ void add_recording(const Recording& recording, const std::string& run_id, std::i
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& now = all[i];
     const auto& before = all[i == 0 ? 0 : i - 1];
-    // Of the clock that nobody sets, but for the first reading's place.
+    // The steady clock gives times, the wall clock only the first reading's place.
     const double time_s = static_cast<double>(all.front().utc_ms - begin_ms) * 1e-3 +
                           static_cast<double>(now.steady_ns - all.front().steady_ns) * 1e-9;
     const double before_s = course.times_s.empty() ? time_s : course.times_s.back();

@@ -37,7 +37,7 @@ constexpr std::array kUnits{Unit{"MHz", "_hertz", 1e6},
                             Unit{"B", "_bytes"},
                             Unit{"B/s", "_bytes_per_second"},
                             Unit{"1", ""}};
-// Those that count since the driver was loaded.
+// Counters since the driver was loaded.
 constexpr std::array<std::string_view, 3> kCounters{"energy", "nvlink_tx", "nvlink_rx"};
 
 plugin::Manifest manifest_of_sampler(const std::filesystem::path& plugin_dir) {

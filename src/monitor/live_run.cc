@@ -64,7 +64,7 @@ struct ToJson {
   }
 };
 
-// What is missing or of another type keeps its default.
+// Keeps the default of a field that is missing or has another type.
 struct FromJson {
   const Json& json;
   template <class T>
@@ -93,7 +93,7 @@ std::optional<double> samples_per_s_of(const Json& live, const std::optional<dou
   return *per_s * samples;
 }
 
-// Of a pass that times: inferences, or steps.
+// Pace of a timed pass: inferences, or steps.
 std::optional<double> pace_of(const Json& live) {
   const auto elapsed_s = at<double>(live, "/progress/elapsed_s").value_or(0);
   const auto count = count_at(live, "/progress/n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run of this tool that goes on, as its live.json has it.
+// A run of this tool in progress, from its live.json.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace paceline::monitor {
 
-// Of ranks that train together, the one that computes longest, and its share beyond the median rank's time.
+// Rank that computes longest among those that train together, and its share beyond the median rank's time.
 struct LiveSlowest {
   std::int64_t rank = 0;
   double beyond = 0;

@@ -12,7 +12,7 @@ namespace paceline::monitor {
 
 class Recorder {
  public:
-  // Begins a new file. Throws Error(kUsage) where one stands there already, Error(kIo) where none can be
+  // Begins a new file. Throws Error(kUsage) if the file exists, Error(kIo) where none can be
   // made.
   explicit Recorder(const std::filesystem::path& file);
   // Whole lines reach the system at once, so that a reader finds no half ones. Throws Error(kIo).

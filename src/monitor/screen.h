@@ -19,7 +19,7 @@ class Screen {
   // Draws only what has changed; lines beyond the last row are left out, which the last row then says.
   void draw(const std::vector<ViewLine>& lines);
   enum class Key { kNone, kQuit, kResized };
-  // What was typed, without waiting.
+  // Returns the typed key, without waiting.
   Key key();
 };
 

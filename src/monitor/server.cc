@@ -57,7 +57,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   void was_read(const beast::error_code& error) {
     if (!error) return answer();
-    // What is no question gets an answer where it is certain that something was asked.
+    // Answers a malformed question only if it is certain that something was asked.
     if (error == http::error::header_limit)
       return send({431, "text/plain; charset=utf-8", "the question is too long\n"}, false);
     if (error == http::error::body_limit)
@@ -69,7 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void answer() {
     const auto& asked = parser_->get();
-    // Of two hosts nobody knows which one was meant.
+    // Refuses two hosts: nobody knows which one was meant.
     const auto text = [&](http::field name) {
       return asked.count(name) == 1 ? std::string(asked[name]) : std::string();
     };

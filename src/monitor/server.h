@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Serves the newest snapshot over HTTP, on a thread of its own: whoever asks, and however slowly, costs the
-// readings nothing.
+// Serves the newest snapshot over HTTP, on its own thread; slow clients do not delay sampling.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,7 +19,7 @@ Address address_of(const std::string& text);
 
 struct ServerSettings {
   Address address;
-  std::string token;  // empty: none is asked for, which only a loopback address may do
+  std::string token;  // empty: no token, for a loopback address only
 };
 
 class Server {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was read of a machine at one moment: families of values, in the words of Prometheus, and runs.
+// Readings of a machine at one moment: families of values, in the words of Prometheus, and runs.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>

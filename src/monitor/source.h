@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read of a machine, one source per thing; a new one is a class and a row in all_sources().
+// Readings of a machine, one source per thing; a new one is a class and a row in all_sources().
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -26,7 +26,7 @@ using Sources = std::vector<std::unique_ptr<Source>>;
 Sources machine_sources(const host::SystemFiles& files);
 // Runs of this tool on this machine: processes of this name that hold the lock of a run directory.
 std::unique_ptr<Source> run_source(const host::SystemFiles& files);
-// What a sampler of a plug-in reads of all GPUs, with this time between two readings.
+// Reads all GPUs with a plug-in's sampler, with this time between two readings.
 std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir, std::chrono::milliseconds period);
 // CPU time of this process itself.
 std::unique_ptr<Source> own_cost_source();

@@ -22,7 +22,7 @@ struct CpuSeconds {
   double all = 0, idle = 0, steal = 0;
 };
 
-// Of one CPU, or of all by an empty name.
+// Sums one CPU, or all for an empty name.
 CpuSeconds seconds_of(const Snapshot& snapshot, const std::string& cpu) {
   CpuSeconds sum;
   const auto* family = snapshot.find(kCpuSeconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the counters of two snapshots say about the time between them.
+// Rates between two snapshots, from their counters.
 #pragma once
 #include <optional>
 #include <string>

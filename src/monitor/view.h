@@ -20,7 +20,7 @@ std::vector<ViewLine> view(const Snapshot& now, const Snapshot* before, std::siz
 // The machine alone, without a line for each CPU.
 std::vector<std::string> machine_lines(const Snapshot& now, const Snapshot* before, std::size_t columns);
 
-// The same in a line for the machine and one for each run: "12:40:03  cpu 31 %  memory 3.2 of 25 GB …".
+// One line for the machine and one for each run: "12:40:03  cpu 31 %  memory 3.2 of 25 GB …".
 std::vector<std::string> plain_lines(const Snapshot& now, const Snapshot* before);
 
 }  // namespace paceline::monitor

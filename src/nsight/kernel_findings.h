@@ -8,11 +8,11 @@
 
 namespace paceline::nsight {
 
-// What the kernels that matter lose time to, the longest kernel first; at most five. `kernels`: the longest
-// first.
+// Reasons why the kernels that matter lose time, the longest kernel first; at most five. `kernels`: the
+// longest first.
 std::vector<KernelFinding> kernel_findings(std::span<const KernelFigures> kernels);
 
-// What a warp waits for, in words; empty for a reason that is not known.
+// Describes what a warp waits for; empty for an unknown reason.
 std::string_view stall_words(std::string_view reason);
 
 // A kernel's name without return type, template arguments and parameters, for people.

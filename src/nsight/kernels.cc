@@ -49,7 +49,7 @@ Value bank_conflict_share(const KernelLaunch& launch) {
   return conflicts && all && *all > 0 ? Value(*conflicts / *all) : std::nullopt;
 }
 
-// Of the tensor pipes by the types that they take. A sum holds what is counted with and without sparsity.
+// Sums the tensor pipes by the types that they take. A sum includes counts with and without sparsity.
 Value tensor_flops_per_s(const KernelLaunch& launch) {
   constexpr std::string_view kTensor = "sm__ops_path_tensor_src_", kPerSecond = ".sum.per_second",
                              kPerCycle = ".sum.per_cycle_elapsed";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of a profile lost their time to, and what to try.
+// Time that the kernels of a profile lost, its reasons, and what to try.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -98,7 +98,7 @@ struct TableText {
   char separator = ',';
 };
 
-// What separates the heading "Kernel Name" in a line from its neighbours; none: it has no such heading.
+// Separator beside the heading "Kernel Name" in a line; none: it has no such heading.
 std::optional<char> separator_in(std::string_view line) {
   constexpr std::string_view kName = "Kernel Name", kSeparators = ",;\t";
   const auto at = line.find(kName);
@@ -137,7 +137,7 @@ std::string without_notes(std::string_view text) {
   return kept;
 }
 
-// What separates groups of digits in one file: "1,234.5", "1.234,5", "1 234,5".
+// Separators of groups of digits and of decimals in one file: "1,234.5", "1.234,5", "1 234,5".
 struct Separators {
   char group = ',', decimal = '.';
 };
@@ -147,7 +147,7 @@ bool is_numeric(std::string_view text) {
          text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-// Of one number, where it can only mean one thing: both marks, one mark twice, or digits behind a mark that
+// Derives them from one number if it is unambiguous: both marks, one mark twice, or digits behind a mark that
 // are no group of three.
 std::optional<Separators> separators_in(std::string_view number) {
   const auto point = number.rfind('.'), comma = number.rfind(',');
@@ -162,7 +162,7 @@ std::optional<Separators> separators_in(std::string_view number) {
   return grouped ? std::nullopt : std::optional(Separators{other, mark});
 }
 
-// Of all numbers in these columns.
+// Derives them from all numbers in these columns.
 Separators separators_of(std::span<const Row> rows, const std::vector<std::size_t>& columns,
                          const std::string& file) {
   std::optional<Separators> known;

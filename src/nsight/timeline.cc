@@ -294,7 +294,7 @@ std::string in_percent(double share) {
 
 constexpr double kWorthSaying = 0.05;  // of the time of a device
 
-// What to try where the host spends the time in a call with this in its name, in this order.
+// Advice if the host spends the time in a call with this in its name; the first match counts.
 struct Cause {
   std::string_view part, advice;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device did over time: busy, idle and for whom it waited, copies and what of them was hidden.
+// Timeline of a device: busy, idle and for whom it waited, copies and how much of them was hidden.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,7 +14,7 @@ struct CopyFigures {
   std::size_t copies = 0;
   double bytes = 0, time_ns = 0;
   double pageable_bytes = 0;  // from or to memory that is not pinned
-  double hidden_ns = 0;       // of the time, beside kernels of the same device
+  double hidden_ns = 0;       // of the time, during kernels of the same device
 };
 
 // From the first activity of a device to its last one.
@@ -26,7 +26,7 @@ struct DeviceTimeline {
   // Where the host was in that time, the longest first: names of CUDA's calls, empty for none of them.
   std::vector<std::pair<std::string, double>> late_in;
   std::size_t nccl_kernels = 0;
-  double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: beside other kernels
+  double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: during other kernels
 };
 
 // All ranges of one name.

@@ -12,7 +12,7 @@ namespace paceline::nsight {
 
 enum class Tool { kSystems, kCompute };
 
-// What differs between the two.
+// Differences between the two.
 struct ToolTraits {
   Tool tool;
   std::string_view program, name;           // "nsys", "Nsight Systems"
@@ -23,7 +23,7 @@ const ToolTraits& traits_of(Tool tool);
 // By the name of its program. Throws Error(kInternal) for another.
 Tool tool_named(std::string_view program);
 
-// What ncu counts.
+// Kernels that ncu counts.
 struct KernelChoice {
   std::int64_t most = 40;
   std::string name;                   // a regular expression; empty: every kernel
@@ -38,11 +38,11 @@ struct ToolRequest {
   KernelChoice kernels;
 };
 
-// What stands in front of the program that is watched.
+// Command in front of the program that is watched.
 std::vector<std::string> in_front(const ToolRequest& request);
-// What prints or writes, of the report in the folder, the table that is read.
+// Command that prints or writes the table to be read, from the report in the folder.
 std::vector<std::string> exporting(const ToolRequest& request);
-// Those of the traits' flags that a help text does not name.
+// Selects the traits' flags that a help text does not name.
 std::vector<std::string> unknown_flags(Tool tool, std::string_view help);
 
 }  // namespace paceline::nsight

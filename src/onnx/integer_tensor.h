@@ -25,7 +25,7 @@ struct ScaleAndZero {
 // The range is widened to include 0, which must be exact. A range of only 0 has scale 1.
 ScaleAndZero activation_scale(const Range& range, Activations activations);
 
-// A scale of unsigned activations, reduced so far that no integer stands for a value outside the range.
+// A scale of unsigned activations, reduced so far that no integer means a value outside the range.
 ScaleAndZero scale_inside(const Range& range, ScaleAndZero scale);
 
 struct ChannelWeights {

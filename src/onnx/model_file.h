@@ -21,7 +21,7 @@ struct WriteOptions {
 // its folder, or does not pass check_graph.
 proto::ModelProto read_model(const std::filesystem::path& path);
 
-// The same with external data left where they are, and without the check of the graph.
+// Leaves external data where they are, and skips the check of the graph.
 proto::ModelProto read_without_data(const std::filesystem::path& path);
 
 // A tensor whose bytes lie in another file.

@@ -49,7 +49,7 @@ Placement place(proto::ModelProto& model, const PlacementOptions& options);
 // Whether the model has quantised operators, also those of other quantisers.
 bool is_quantised(const proto::ModelProto& model);
 
-// Matches whole names; * stands for any text, ? for one character.
+// Matches whole names; * matches any text, ? for one character.
 bool matches_glob(std::string_view name, std::string_view pattern);
 
 }  // namespace paceline::onnx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pass that compares outputs is told: limits, and what is asked beside them.
+// Limits of a pass that compares outputs, and further questions.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -34,7 +34,7 @@ struct PrecisionLimits {
   bool eight_bits = false;
 };
 
-// What is asked about accuracy beside the tolerance of the outputs (workload/inference/gate/accuracy_gate.h).
+// Questions about accuracy besides the tolerance of the outputs (workload/inference/gate/accuracy_gate.h).
 struct AccuracyQuestion {
   std::string answers = "none";     // what the first output is: auto, or a kind (output_kind.h)
   std::string answers_because;      // who says so, where it is not guessed

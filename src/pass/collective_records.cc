@@ -13,7 +13,7 @@ namespace {
 
 using archive::Writer;
 
-// What each rank has measured of one size becomes the times of all.
+// Joins the ranks' measurements of one size into the times of all.
 result::CollectiveTimes joined(const std::vector<result::CollectiveTimes>& of_ranks) {
   if (of_ranks.empty()) throw Error(ErrorCode::kData, "a 'collective_times' record of no rank");
   auto all = of_ranks.front();

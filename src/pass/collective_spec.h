@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a rank is told that times collectives.
+// Task of a rank that times collectives.
 #pragma once
 #include <cstdint>
 #include <string>

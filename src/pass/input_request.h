@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a worker is told about the inputs that a case, or a calibration, needs, and the outputs that a user's
-// file expects of them.
+// Request for the inputs that a case, or a calibration, needs, and the outputs that a user's file expects of
+// them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -39,7 +39,7 @@ struct InputRequest {
   ImageFormat image_format{};
 };
 
-// What an inputs pass makes.
+// Output of an inputs pass.
 struct InputsTo {
   static constexpr const char* kField = "inputs_to";
   InputRequest request;
@@ -47,7 +47,7 @@ struct InputsTo {
   bool count_given = false;  // say how many samples the user's files hold
 };
 
-// What an expected pass makes: a reference of spec.samples, filled up as inputs are.
+// Output of an expected pass: a reference of spec.samples, filled up as inputs are.
 struct ExpectedTo {
   static constexpr const char* kField = "expected_to";
   std::string from;        // the user's file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pass that writes a model as a file is told: export, quantise, build.
+// Tasks of passes that write a model as a file: export, quantise, build.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace paceline::pass {
 
-// What an export pass writes.
+// Output of an export pass.
 struct ExportTo {
   static constexpr const char* kField = "export_to";
   std::string format;  // onnx | torchscript
@@ -17,7 +17,7 @@ struct ExportTo {
   plugin::ExportSettings settings;
 };
 
-// What a quantise pass writes from the ONNX file that is the pass's model. Its inputs are calibration data.
+// Output of a quantise pass, from the ONNX file that is the pass's model. Its inputs are calibration data.
 struct QuantiseTo {
   static constexpr const char* kField = "quantise_to";
   std::string file;
@@ -32,7 +32,7 @@ struct QuantiseTo {
   std::string sensitivity_file;      // error of each layer alone, as JSON; empty: not wanted
 };
 
-// What a build pass writes from the ONNX file that is the pass's model; engine, precision and options are the
+// Output of a build pass, from the ONNX file that is the pass's model; engine, precision and options are the
 // pass's.
 struct BuildTo {
   static constexpr const char* kField = "build_to";

@@ -44,14 +44,14 @@ enum class PassKind {
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
 
-// What a pass of a kind is to those who start it. One row a kind, in the order of the enumeration.
-enum class OnTermination { kEnds, kTellsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
+enum class OnTermination { kEnds, kReportsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
+// Traits of a kind of pass for those who start it. One row per kind, in the order of the enumeration.
 struct PassTraits {
   PassKind kind;
   std::string_view name;
   bool timed = false;       // a repetition of its case comes of it
   bool by_ranks = false;    // world_size processes run it together
-  bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
+  bool background = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
 inline constexpr std::array<PassTraits, 17> kPassKinds{{
@@ -66,7 +66,7 @@ inline constexpr std::array<PassTraits, 17> kPassKinds{{
     {PassKind::kQuantise, "quantise"},
     {PassKind::kBuild, "build"},
     {PassKind::kProfile, "profile"},
-    {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
+    {PassKind::kTrain, "train", true, true, false, OnTermination::kReportsSteps},
     {PassKind::kTrainProfile, "train_profile", false, true},
     {PassKind::kCollective, "collective", true, true},
     {PassKind::kPeaks, "peaks"},
@@ -89,14 +89,13 @@ struct PluginUse {
   std::map<std::string, std::string> options{};
 };
 
-// A profile pass beside the engine's profiler.
+// Task of a profile pass, in which the engine times its layers.
 struct ProfileLayers {
   static constexpr const char* kField = "profile_layers";
   int inferences = 1;
 };
 
-// What only passes of one kind are told, each as the field T::kField; nothing for those that the common part
-// suffices.
+// Task that only passes of one kind have, each as the field T::kField; none if the common part suffices.
 using Task = std::variant<std::monostate, ExportTo, QuantiseTo, BuildTo, InputsTo, ExpectedTo, ProfileLayers,
                           CollectiveSpec, TrainSpec>;
 
@@ -131,8 +130,8 @@ struct PassSpec {
   Task task;
   RankSpec ranks;          // of a pass by ranks
   std::string table_file;  // where rank 0 writes tables that are too large for records; empty: nowhere
-  // Of a timed pass whose check follows its loop: it then waits for this file, which holds its spec with what
-  // the check brought, or null. Empty: the check was before it.
+  // File that a timed pass waits for if its check follows its loop; it contains its spec with what the check
+  // brought, or null. Empty: the check was before it.
   std::string check_file;
   // Where the worker lists the shared objects that it ran in the end; empty: nowhere.
   std::string objects_file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process is told that is one rank of several: how it meets the others, whatever they do then.
+// Task of a process that is one rank of several: how it meets the others, whatever they do then.
 #pragma once
 #include <cstdint>
 #include <string>

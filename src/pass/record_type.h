@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a type of record is to those who read it, and the two halves of which most types consist.
+// Row of a record type for its readers, and the two halves of which most types consist.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ struct PassReport;
 struct RecordType {
   std::string_view name;
   void (*take)(PassReport&, const Json&);
-  bool part = false;  // its results stand without those that follow: one size of a sweep, one round
+  bool part = false;  // its results are valid without those that follow: one size of a sweep, one round
 };
 
 inline Json record(const char* type, const char* key, Json value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a worker reports while it works, as JSON records, and the report put together from them.
+// Reports of a worker while it works, as JSON records, and the report put together from them.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,8 +9,7 @@
 
 #include "pass/report.h"
 
-// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
-// repetition.
+// Makers and readers of records. Each is one JSON object, tagged with pass kind, rank and repetition.
 namespace paceline::pass {
 
 // Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam:
@@ -21,8 +20,8 @@ class RecordSink {
   virtual void emit(const nlohmann::json& record) = 0;
 };
 
-// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any
-// more.
+// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when the reader is
+// gone.
 class PipeSink : public RecordSink {
  public:
   explicit PipeSink(int fd) : fd_(fd) {}
@@ -32,14 +31,14 @@ class PipeSink : public RecordSink {
   int fd_;
 };
 
-// Of ranks that train together, the one that computes longest.
+// Rank that computes longest among those that train together.
 struct SlowestRank {
   std::int64_t rank = 0;
   double beyond = 0;    // its computing takes this share longer than the median rank's
   std::string cause{};  // as evidence says; empty: unknown, or the others do not wait for it
 };
 
-// The last steps of a training that goes on.
+// The last steps of a training in progress.
 struct LiveSteps {
   double samples_per_s = 0;              // of all ranks
   Number loss;                           // of the last step
@@ -61,10 +60,10 @@ struct ProgressRecord {
   const PassReport* part{};          // not stored: the report so far, where a part of its results is new
 };
 
-// Records whose results stand without those that follow: one size of a sweep, one round.
+// Records that are valid without those that follow: one size of a sweep, one round.
 bool is_part(std::string_view record_type);
 
-// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
+// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for an invalid record.
 std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::json& record);
 
 // Makers; the tags (rank, repetition) are added by the pass. First those of every pass.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pass has reported: a common part, and a payload of its kind.
+// Report of a pass: a common part, and a payload of its kind.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -86,13 +86,13 @@ struct TrainingReport {
 };
 
 struct SweepReport {
-  // What is known before the first size: operation, backend, ranks. None: nothing was measured.
+  // Facts before the first size: operation, backend, ranks. None: nothing was measured.
   std::optional<result::CollectiveResult> known{};
   std::vector<result::CollectiveTimes> times{};  // every size, out of place and in place
   std::vector<result::RoundTimes> rounds{};      // every subset of every round
 };
 
-// What only passes of one kind report.
+// Payload that only passes of one kind report.
 using Payload =
     std::variant<std::monostate, PluginReport, FileInputs, InputsReport, PreparedFile, CheckReport,
                  LayerReport, TrainingReport, result::ProfiledSteps, SweepReport, PeaksReport>;
@@ -126,7 +126,7 @@ struct PassReport {
     const auto* there = std::get_if<T>(&payload);
     return there ? *there : kNothing;
   }
-  // The same, to be filled in. Throws Error(kData) where the pass has reported as one of another kind.
+  // Returns it to be filled in. Throws Error(kData) if the pass has reported as another kind.
   template <typename T>
   T& fill() {
     if (payload.index() == 0) payload.emplace<T>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What 8 bits cost layer by layer: the file that a quantise pass writes, and its table for people.
+// Cost of 8 bits layer by layer: the file that a quantise pass writes, and its table for people.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct Sensitivity {
 };
 
 std::string sensitivity_json(const Sensitivity& sensitivity);
-// The same as a table for people, from the file's text.
+// Renders it as a table for people, from the file's text.
 std::string sensitivity_table(const std::string& json_text);
 
 }  // namespace paceline::pass

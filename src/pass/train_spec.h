@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only a pass that trains is told: data, schedule, checkpoints, faults.
+// Task of a pass that trains: data, schedule, checkpoints, faults.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,8 +7,8 @@
 
 #include "plugin/trainer.h"
 
-// What is particular to the pass of one rank that trains; part of PassSpec. Model, batch, rank, world size,
-// loop and pinning stand there.
+// Part of PassSpec for one rank that trains. Model, batch, rank, world size, loop and pinning are in
+// PassSpec.
 namespace paceline::pass {
 
 struct DataSpec {
@@ -45,7 +45,7 @@ struct CheckpointSpec {
   double timeout_s = 600;  // longest wait of the other ranks for one that writes or reads
 };
 
-// Of a pass under the profiler (PassKind::kTrainProfile).
+// Window of a pass under the profiler.
 struct ProfileSpec {
   std::int64_t untimed_steps = 3;  // buckets are rebuilt after the first, memory is touched
   std::int64_t steps = 3;

@@ -13,7 +13,7 @@ namespace {
 
 using archive::Writer;
 
-// Of versions before step files.
+// Reads records of versions before step files.
 void take_rank_steps(PassReport& report, const Json& json) {
   auto& steps = report.fill<TrainingReport>().rank_steps;
   steps.clear();

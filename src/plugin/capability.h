@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What plug-ins can bring, and how manifests, records and messages write it.
+// Capabilities that plug-ins can bring, and how manifests, records and messages write them.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@ namespace paceline::plugin {
 
 struct Capability {
   Role role = Role::kEngine;
-  // Of an engine, a backend or a sampler its own name; an exporter's format; the engine that a builder builds
-  // for; the kind of device that a trainer trains on, or that a probe measures.
+  // Name of an engine, backend or sampler; an exporter's format; the engine that a builder builds for; the
+  // kind of device that a trainer trains on, or that a probe measures.
   std::string name;
   std::string device = "any";  // cpu | cuda | any: the plug-in answers for itself
 

@@ -22,7 +22,7 @@ struct CollectiveCall {
   std::int64_t receive_count = 0;  // elements that it receives; of a reduce only the root's are defined
   // Input and output share memory: the smaller one is in the larger one, at this rank's place.
   bool in_place = false;
-  // Of send_recv: other ranks than the neighbours. A rank that sends to itself pauses while others exchange.
+  // Ranks other than the neighbours, for send_recv. A rank that sends to itself pauses while others exchange.
   int send_to = -1, receive_from = -1;
 };
 

@@ -38,7 +38,7 @@ struct EngineSettings {
   bool precision_of_file = false;
 };
 
-// What the engine reports after load(): its library versions and its effective settings.
+// Report of the engine after load(): its library versions and its effective settings.
 struct EngineInfo {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;

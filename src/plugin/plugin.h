@@ -16,7 +16,7 @@
 #include "plugin/sampler.h"
 #include "plugin/trainer.h"
 
-// What a plug-in's shared object exports: one C function, paceline_plugin(), returns a static description.
+// Entry of a plug-in's shared object: one C function, paceline_plugin(), returns a static description.
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
@@ -58,13 +58,13 @@ struct CommunicatorEntry {
   std::unique_ptr<Communicator> (*make)(RankGroup& group);  // the group outlives it
 };
 
-// What watches something beside the timed loop of any case.
+// Factory of a sampler, which watches something beside the timed loop of any case.
 struct SamplerEntry {
   const char* name;
   std::unique_ptr<Sampler> (*make)();
 };
 
-// What measures how much a kind of device does at best.
+// Factory of a probe, which measures the best of a kind of device.
 struct ProbeEntry {
   const char* device;  // cuda
   std::unique_ptr<DeviceProbe> (*make)();

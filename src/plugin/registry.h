@@ -14,7 +14,7 @@
 
 namespace paceline::plugin {
 
-// What the manifest beside a plug-in says, without loading anything.
+// Content of the manifest beside a plug-in, read without loading anything.
 struct Manifest {
   std::string name;
   std::filesystem::path file;  // the shared object; empty when not built
@@ -30,7 +30,7 @@ struct Manifest {
 // Why a plug-in is missing, for a message: "not built: …" or "cannot run here: …".
 std::string absence(const Manifest& manifest);
 
-// <prefix>/lib/paceline/plugins beside the running executable.
+// <prefix>/lib/paceline/plugins of the running executable.
 std::filesystem::path plugin_dir();
 
 // All manifests of a folder, sorted by name. If one cannot be read, its entry has the reason. If several have

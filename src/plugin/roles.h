@@ -20,7 +20,7 @@ enum class Role : std::uint8_t {
   kProbe
 };
 
-// What a plug-in brings for a role, each with its key.
+// Entries of a plug-in for a role, each with its key.
 template <typename Entry>
 struct RoleRow {
   const char* name;

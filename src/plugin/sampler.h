@@ -22,7 +22,7 @@ struct SamplerSettings {
   std::map<std::string, std::string> options;  // those that the plug-in declares, without the sampler's name
 };
 
-// Where a reading stands in the timed window.
+// Position of a reading in the timed window.
 enum class Moment {
   kEdge,   // the window opens or closes: counters of which the window's share counts are read
   kWithin  // what costs much or changes slowly may be left out

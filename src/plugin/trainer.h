@@ -91,7 +91,7 @@ struct StepOutcome {
   std::optional<StepTimes> device_times;
 };
 
-// What a trainer reports after load and a few steps.
+// Report of a trainer after load and a few steps.
 struct TrainerInfo {
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<std::pair<std::string, std::string>> settings;  // the effective settings

@@ -16,7 +16,7 @@ std::filesystem::path unfinished_table_of(const std::filesystem::path& records);
 
 // The records of a pass so far, without a seal: there while it runs, and after it where it did not end.
 std::filesystem::path unfinished_records_of(const std::filesystem::path& records);
-// What they tell, up to the first line that is cut off; nullopt: there is no such file.
+// Reads up to the first line that is cut off; nullopt if there is no such file.
 std::optional<pass::PassReport> read_unfinished_records(const std::filesystem::path& records);
 
 // Moves a file that is there already aside, and its tables with it, so that nothing is overwritten: NAME.1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ends a worker that has told everything, without the static destructors of its libraries.
+// Ends a worker that has reported everything, without the static destructors of its libraries.
 #pragma once
 
 namespace paceline::process {

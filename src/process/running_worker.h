@@ -15,7 +15,7 @@ namespace paceline::process {
 
 class RunningWorker {
  public:
-  // What it is started with beside its pass.
+  // Parameters of a start besides its pass.
   struct Start {
     std::map<std::string, std::string> env{};  // on top of this process's
     std::filesystem::path log{};               // stdout and stderr are appended
@@ -35,7 +35,7 @@ class RunningWorker {
   [[nodiscard]] bool killed() const;
 
   void signal(int signal) const;  // to its whole group; nothing happens after its end
-  // Has `why` stand as its failure, whatever it says or does from now on, unless it had failed before.
+  // Sets `why` as its failure, which later records do not change, unless it had failed before.
   void stop(int signal, Verdict why);
   // Takes what it said. True when it was seen to have ended just now.
   bool look();

@@ -56,7 +56,7 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
   const auto threads = fmt::format("{}", request.spec.settings.threads);
   std::map<std::string, std::string> env{{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}};
   // Waiting threads of OpenMP sleep instead of spinning in a pass that nobody times.
-  if (pass::traits_of(request.spec.kind).by_the_way) env["OMP_WAIT_POLICY"] = "passive";
+  if (pass::traits_of(request.spec.kind).background) env["OMP_WAIT_POLICY"] = "passive";
   for (const auto& [name, value] : request.env) env[name] = value;
   // The size of the environment block shifts the stack: vary it, so that no process start is special.
   env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');

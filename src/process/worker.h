@@ -46,8 +46,8 @@ struct WorkerOutcome {
   bool ok = false;
   std::string reason_code;
   std::string reason;
-  // Of ranks that failed, on SteadyClock; 0: not known. When the one to blame announced a fault on purpose,
-  // and when the first failure was noticed.
+  // For failed ranks: when an injected fault was announced, and when the first failure was noticed
+  // (SteadyClock; 0: not known).
   std::int64_t fault_ns = 0, noticed_ns = 0;
 };
 
@@ -57,10 +57,10 @@ struct WorkerOutcome {
 WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress);
 
-// What a worker's environment has on top of ours: threads, the case's own, a block of varying size.
+// Variables of a worker on top of ours: threads, the case's own, a block of varying size.
 std::map<std::string, std::string> worker_environment(const WorkerRequest& request);
 
-// What has come of a pass; its records are kept where nothing went wrong. `report` is taken.
+// Outcome of a pass; its records are kept if nothing went wrong. `report` is taken.
 WorkerOutcome worker_outcome(const RecordReader& reader, pass::PassReport& report,
                              const std::optional<Verdict>& verdict);
 

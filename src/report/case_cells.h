@@ -42,7 +42,7 @@ std::string energy_text(const CaseResult& one, const Meter& of) {
   return energy_text(one, of.energy_per_item_j, of.energy_above_idle_per_item_j, of.idle_power_w,
                      of.energy_window_s);
 }
-// The same in a cell of a table.
+// Fits it into a cell of a table.
 template <class Meter>
 std::string energy_cell(const Meter& of) {
   return energy_cell(of.energy_per_item_j, of.energy_window_s);
@@ -56,7 +56,7 @@ std::string p99_reason(const result::CaseResult& one);
 // "p98 is the highest quantile its samples can carry"; empty where that is not known.
 std::string highest_quantile_text(const result::CaseResult& one);
 
-// What started ranks, after "started": "by mpirun", "by hand, one command per host".
+// Names what started ranks, after "started": "by mpirun", "by hand, one command per host".
 std::string launcher_words(const std::string& launcher);
 
 // "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
@@ -65,7 +65,7 @@ std::string outcome_text(const result::CaseResult& one);
 // "54.1 ±0.9" where the interval is about symmetric: its wider half, with the decimals of the value; else
 // "54.1 (53.0–58.9)".
 std::string with_interval(const result::Estimate& estimate, double scale = 1);
-// The same for a number that is written already, whose decimals the interval takes.
+// Takes the number as it is written; the interval gets its decimals.
 std::string around(const std::string& text, double value, double low, double high);
 
 }  // namespace paceline::report

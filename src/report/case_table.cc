@@ -166,7 +166,7 @@ bool was_built(const CaseResult& one) {
   return one.model_file.prepare_ns && one.model_file.format.starts_with('.');
 }
 
-// What the measured cases count: images, GB, …
+// Collects the counted items of measured cases: images, GB, …
 std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
   std::set<std::string> items;
   for (const ReportCase& entry : cases)

@@ -20,7 +20,7 @@ namespace {
 constexpr double kFileWidth = 900;
 
 constexpr const char* kNoServer = "no measured case is a server";
-// Of the charts of no subject.
+// Charts that belong to no subject.
 constexpr std::array kChartReasons{
     ChartReason{"latency_comparison", "no measured case has a latency"},
     ChartReason{"throughput_comparison", "no measured case has a throughput"},

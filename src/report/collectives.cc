@@ -135,7 +135,7 @@ std::string us(const Number& ns) {
   return ns ? format_significant(*ns * kToUs) : kNone;
 }
 
-// Of the place that it is compared with.
+// Only the compared place has an expected value.
 std::string expected_cell(const result::CollectiveSizeFigures& size, const CollectiveFigures& f) {
   const auto& expected = size.expected_busbw_gb_per_s;
   if (!expected || !size.expected_share || &f != &size.out_of_place) return kNone;

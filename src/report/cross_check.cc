@@ -43,7 +43,7 @@ std::string verdict_text(const CrossCheck& check) {
   if (!value || !low || !high) return {};
   if (check.verdict == result::kEqual)
     return fmt::format("equal within {} %", percent(std::max(*high - 1, 1 - *low)));
-  if (result::tells_apart(check.verdict))
+  if (result::is_difference(check.verdict))
     return fmt::format("Paceline is {} by {} % ({})", check.verdict, percent(*value - 1),
                        percent_range(*low - 1, *high - 1));
   return fmt::format(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a format of a report is.
+// Description of a report's format.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -16,8 +16,8 @@ struct RenderOptions {
   std::size_t max_points = 2000;  // points drawn per case in a time series; extremes always stay
 };
 
-// What becomes of a format: text for a program or a terminal, the page beside the run, the page on paper, or
-// a folder of charts.
+// Target of a format: text for a program or a terminal, the page beside the run, the page on paper, or a
+// folder of charts.
 enum class FormatKind { kText, kPage, kPaper, kDrawings, kImages };
 
 struct Format {

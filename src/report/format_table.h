@@ -19,8 +19,8 @@ Format::Render render_text, render_markdown, render_html, render_csv, render_stu
 std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
 std::string terminal_answer(const result::RunResult& run, const TerminalOptions& options);
 
-// The same of a recording of paceline monitor, which has no cases. Throws Error(kUsage) for those that need
-// some.
+// Applies it to a recording of paceline monitor, which has no cases. Throws Error(kUsage) for formats that
+// need some.
 Format of_recording(const Format& format);
 
 // Throws Error(kUsage) with the nearest name.

@@ -102,7 +102,7 @@ std::array<Rows, kTitles.size()> settings_and_plan(const CaseResult& one) {
           flat_rows(one.config_effective)};
 }
 
-// What has the same value in all of several cases.
+// Rows with the same value in all of several cases.
 using SharedRows = std::array<std::set<Rows::value_type>, kTitles.size()>;
 
 SharedRows shared_rows(const std::vector<ReportCase>& entries) {

@@ -37,7 +37,7 @@ bool is_compared(const result::CaseResult& one);  // with another case, so that 
 
 // html_cases.cc
 std::string case_anchor(const ReportCase& entry);  // the id of its details, different for each run
-// Adds a text under a key; each key stands once, in the order of its first text.
+// Adds a text under a key; each key appears once, in the order of its first text.
 using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
 void add_to(Groups& groups, const std::string& key, std::string text);
 

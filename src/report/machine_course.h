@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a machine did while it was watched, as readings over time.
+// Readings of a watched machine over time.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -77,7 +77,7 @@ std::string subject_text(const Subject& subject, std::span<const ReportRun> runs
   return fmt::format("## {}\n\n{}{}", subject.heading, caveat, out);
 }
 
-// What a reader of the table must know: the warnings of the run and the most severe findings.
+// Remarks for readers of the table: the warnings of the run and the most severe findings.
 std::string warnings_text(const RunResult& run) {
   constexpr std::size_t kShown = 3;
   std::string out;

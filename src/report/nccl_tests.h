@@ -15,7 +15,7 @@ std::string nccl_title(const std::string& title, const std::string& run_id);
 // The lines of a case above its rows: name, ranks, columns.
 std::string nccl_head(const ReportCase& entry);
 std::string nccl_row(const result::CollectiveResult& c, const result::CollectiveSizeFigures& size);
-// Those below its rows: why it did not end, wrong elements, average bus bandwidth.
+// Lines below its rows: why it did not end, wrong elements, average bus bandwidth.
 std::string nccl_foot(const CaseResult& one);
 
 }  // namespace paceline::report

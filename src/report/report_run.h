@@ -48,7 +48,7 @@ std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; amon
 // All cases in the order of the first run that has them, so that equal ones are side by side.
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs);
 
-// Those of them that a question is true of.
+// Selects the cases for which a question is true.
 template <typename Question>
 std::vector<ReportCase> cases_with(std::span<const ReportRun> runs, const Question& question) {
   auto cases = side_by_side(runs);

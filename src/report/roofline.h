@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a case stands below the roofs of its device: memory traffic on the left, arithmetic on the right.
+// Place of a case below the roofs of its device: memory traffic on the left, arithmetic on the right.
 #pragma once
 #include <optional>
 #include <string_view>

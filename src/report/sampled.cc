@@ -70,7 +70,7 @@ bool has_a_line(const CaseResult& one, const std::string& sampler) {
          (sampler == result::kCpuSampler && !one.cpu_power.empty());
 }
 
-// What GPUs did and CPUs drew has a line of its case as well.
+// GPU use and CPU power have a line of their case as well.
 Sections sampled_sections(const ReportCase& entry) {
   std::vector<const Sampled*> summed, others;
   for (const auto& one : entry.one->sampled)

@@ -51,7 +51,7 @@ std::string each_text(const CaseResult& one) {
   return fmt::format("{}–{}", format_rate(low), format_rate(high));
 }
 
-// Of the most GPUs or processes; which case that is, unless all have one base.
+// Reads out the case with most GPUs or processes; names it unless all have one base.
 std::string sharing_reading(const Cases& cases) {
   const ReportCase* widest = nullptr;
   std::set<std::pair<const ReportRun*, std::string>> bases;
@@ -63,10 +63,10 @@ std::string sharing_reading(const Cases& cases) {
   if (!widest) return {};
   const CaseResult& one = *widest->one;
   const auto& scaling = *one.scaling;
-  const bool gpus = result::sharers_of(one.benchmark)->gpus;
+  const bool gpus = result::replicas_of(one.benchmark)->gpus;
   const auto doubt = result::scaling_doubt(one);
-  const auto base = result::sharers_text(scaling.base_world, gpus),
-             most = result::sharers_text(scaling.world, gpus);
+  const auto base = result::replicas_text(scaling.base_world, gpus),
+             most = result::replicas_text(scaling.world, gpus);
   const auto claim =
       doubt.empty()
           ? fmt::format("{} do {} times the work of {}, an efficiency of {}", most,
@@ -78,16 +78,16 @@ std::string sharing_reading(const Cases& cases) {
 
 Sections work_of_runs(std::span<const ReportRun> runs, Form form) {
   const auto cases = cases_with(runs, [](const CaseResult& one) {
-    return analysis::is_ok(one) && result::sharers_of(one.benchmark).has_value();
+    return analysis::is_ok(one) && result::replicas_of(one.benchmark).has_value();
   });
   if (cases.empty()) return {};
   Table table{.heads = {"case", "on", throughput_head(cases), "of each", "speed-up", "efficiency"},
               .labels = 36};
   for (const auto& entry : cases) {
     const CaseResult& one = *entry.one;
-    const auto sharers = *result::sharers_of(one.benchmark);
+    const auto replicas = *result::replicas_of(one.benchmark);
     const bool claimed = one.scaling && result::scaling_doubt(one).empty();
-    table.add(linked(name_of(entry), case_anchor(entry)), result::sharers_text(sharers.count, sharers.gpus),
+    table.add(linked(name_of(entry), case_anchor(entry)), result::replicas_text(sharers.count, sharers.gpus),
               with_interval(one.throughput.per_s, 1), each_text(one),
               claimed ? format_fixed(*one.scaling->speedup, 2) : kNone, efficiency_cell(one));
   }

@@ -5,8 +5,7 @@
 
 #include "result/figures/step_account.h"
 
-// What pictures of a training case show of its steps and ranks, reduced to a size that does not grow with
-// them.
+// View of a training case's steps and ranks for pictures, reduced to a size that does not grow with them.
 namespace paceline::report {
 
 inline constexpr std::size_t kMostRanksDrawn = 32, kMostMapRows = 64, kMostMapColumns = 160;

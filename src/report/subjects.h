@@ -7,11 +7,11 @@
 #include "report/answer_parts.h"
 #include "report/report_run.h"
 
-// The subjects of a report beside its table of cases. A new one is a file that makes its sections, and a
+// The subjects of a report besides its table of cases. A new one is a file that makes its sections, and a
 // place in kSubjects.
 namespace paceline::report {
 
-// Where sections stand among the details of a case on the page.
+// Place of sections among the details of a case on the page.
 enum class Place { kBeforeChart, kBeforeFigures, kAfterFigures };
 
 // A chart that a run may have, and why one has not.
@@ -24,7 +24,7 @@ struct Subject {
   std::string_view heading{};       // in Markdown, and of a section of the page
   std::string_view case_heading{};  // on a terminal; empty: only the page has sections of cases
   std::string_view caveat{};        // what to keep in mind when reading sections of cases
-  bool behind_cases = false;        // on the page; others stand before them
+  bool behind_cases = false;        // on the page; others come before them
   bool listed = false;              // texts say a sentence of each case under one heading
   Place place = Place::kBeforeFigures;
   // Nothing over all cases, or of one, where there is nothing to say.

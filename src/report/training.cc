@@ -77,7 +77,7 @@ Table short_table(const std::vector<ReportCase>& cases) {
   return table;
 }
 
-// What the chart over ranks shows, and more.
+// Figures of the chart over ranks, and more.
 Table scaling_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"case", "ranks", "step p50 ms", throughput_head(cases), "speed-up", "efficiency",
                         "straggler index", "loss", "total"}};
@@ -250,7 +250,7 @@ Table rank_table(const Training& t) {
   return table;
 }
 
-// What disturbed each rank; without rows for results of versions that did not sample it.
+// Disturbances of each rank; no rows for results of versions that did not sample it.
 Table evidence_table(const Training& t) {
   Table table{.heads = {"rank", "waited for a CPU ms", "CPU time ms", "in the kernel ms", "page faults",
                         "stopped by quota ms", "stolen", "others on its CPUs", "clock MHz", "GPU clock MHz",

@@ -57,7 +57,7 @@ MetricValue picture_part(const CaseResult& c) {
   return {{}, {}, {}, "no picture was read (image_dir)"};
 }
 
-// The time of an inference in a block is none.
+// Pipelined blocks have no per-inference latency.
 MetricValue of_latency(const CaseResult& c, MetricValue value) {
   if (c.benchmark.timing_mode != stats::kPipelined) return value;
   return {{}, {}, {}, "blocks of inferences were timed; back_to_back_ms is the time per inference"};
@@ -171,7 +171,7 @@ MetricValue train_accuracy(const CaseResult& c) {
   return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
 }
 MetricValue efficiency(const CaseResult& c) {
-  if (!c.training && !sharers_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
+  if (!c.training && !replicas_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
   if (!c.scaling)
     return {{},
             {},

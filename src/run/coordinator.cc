@@ -35,7 +35,7 @@ void compare_to_baselines(std::vector<CaseRun>& cases, const std::vector<std::st
   }
 }
 
-// What happens to all cases, in order; each step is somebody else's.
+// Steps of a run over all cases, in order; each step is somebody else's.
 class Coordinator {
  public:
   Coordinator(RunSetup setup, result::RunDirectory& directory, process::PassExecutor& executor,
@@ -56,7 +56,7 @@ class Coordinator {
   result::RunResult run() {
     cases_.reserve(setup_.cases.size());  // their addresses stay
     for (std::size_t i = 0; i < setup_.cases.size(); ++i) open(i);
-    tell_begin();
+    announce_run();
     if (!interrupt_) read_idle_power(cases_, runner_, directory_.path());
     for (auto& c : cases_)
       if (!c.ended && c.selected && !interrupt_) prepare(c);
@@ -72,7 +72,7 @@ class Coordinator {
 
  private:
   void open(std::size_t index);
-  void tell_begin();
+  void announce_run();
   void prepare(CaseRun& c);
 
   RunSetup setup_;
@@ -98,15 +98,15 @@ void Coordinator::open(std::size_t index) {
   keeper_.keep(cases_.back());
 }
 
-void Coordinator::tell_begin() {
+void Coordinator::announce_run() {
   std::size_t repetitions = 0;
   for (const auto& c : cases_)
     repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions,
                         &run.environment, device_lines(setup_.cases)});
-  tell_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
-               observer_);
+  report_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
+                 observer_);
   keeper_.write_summary();
 }
 

@@ -98,7 +98,7 @@ std::string cpu_words(const std::string& against, const GpusHere& here) {
   return "cpu: the GPU here is not used: " + against;
 }
 
-// Of a device that was written.
+// Describes a device that was written.
 std::string asked_words(const std::string& device, const GpusHere& here) {
   const bool idle = is_cpu(device) && here.absent.empty();
   return device + ", as asked" + (idle ? "; the GPU here is not used" : "");
@@ -137,8 +137,8 @@ std::string settle_ranks(Case& c, const EngineDirectory& engines, Chooser& choos
   return home.ranks.device;
 }
 
-// What is left of the CPUs for each lane where a workload has the most processes, so that one device has no
-// more threads than each of several.
+// Divides the CPUs by the most processes that a workload has, so that one device has no more threads than
+// each of several.
 void share_threads(std::vector<Case>& cases, int cpus) {
   std::map<std::size_t, std::int64_t> most;  // processes, by workload
   for (const auto& c : cases) most[c.workload] = std::max(most[c.workload], instances_of(c.settings));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settles what device: auto stands for on this machine, and says of every case where it runs and why.
+// Resolves device: auto on this machine, and says for every case where it runs and why.
 #pragma once
 #include <atomic>
 #include <filesystem>
@@ -26,7 +26,8 @@ struct GpusHere {
 
 // `absent` follows from signs of the driver and from `places`, which is only read where there are signs.
 GpusHere gpus_here(const host::SystemFiles& files, const std::function<host::GpuPlaces()>& places);
-// Of this machine. A plug-in is asked in a worker process: it loads, and makes a small inference on the GPU.
+// Asks this machine. A plug-in is asked in a worker process: it loads, and makes a small inference on the
+// GPU.
 GpusHere gpus_here(const std::atomic<bool>& interrupt);
 
 // Replaces device: auto of inference cases by the GPU where one can be used, else by the CPU, and fills in

@@ -19,7 +19,7 @@ using process::WorkerRequest;
 
 namespace {
 
-// What the program in front said, which has the reason where it could not start the worker.
+// Output of the program in front, which has the reason if it could not start the worker.
 std::string words_of_front(const WorkerRequest& request) {
   if (request.front.argv.empty()) return {};
   constexpr std::size_t kTail = 500;

@@ -12,7 +12,7 @@ namespace paceline::run {
 // Runs a pass in a worker, or in a worker for each rank of the request's share.
 class ProcessExecutor : public process::PassExecutor {
  public:
-  // What a timed pass is started under; empty: nothing.
+  // Chooses the program that a timed pass is started under; empty: none.
   using FrontOf = std::function<process::Front(const process::WorkerRequest&)>;
   // `in_process`: timed passes run in the calling process, for people who put their own profiler or debugger
   // in front.

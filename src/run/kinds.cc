@@ -56,8 +56,8 @@ std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(std:
   return groups;
 }
 
-void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                  const EngineDirectory& engines, int hosts, RunObserver& observer) {
+void report_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                    const EngineDirectory& engines, int hosts, RunObserver& observer) {
   std::set<std::string> told;
   for (const auto& row : kKinds) {
     const auto& rules = row.rules();

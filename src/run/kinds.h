@@ -26,8 +26,8 @@ class Kinds {
 
 // Warns, before anything runs, of options without effect, and of what the kinds know of their cases. `hosts`:
 // of the launch.
-void tell_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
-                  const EngineDirectory& engines, int hosts, RunObserver& observer);
+void report_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                    const EngineDirectory& engines, int hosts, RunObserver& observer);
 
 // Rough time of all passes of a case in seconds; 0 for one that cannot run.
 double estimated_seconds(const config::Case& c, const Pace& pace = {});

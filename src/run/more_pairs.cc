@@ -23,7 +23,7 @@ bool may_have_more(const CaseRun& c) {
          std::ssize(r.repetitions) == asked_repetitions(c);
 }
 
-// What a case is compared with: its baseline, else the first case.
+// Partner of a case in comparisons: its baseline, else the first case.
 const CaseRun* partner_of(const CaseRun& c, const std::vector<CaseRun>& cases) {
   const auto& id = c.definition.baseline_id;
   const auto found = std::ranges::find_if(

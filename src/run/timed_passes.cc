@@ -18,7 +18,7 @@
 namespace paceline::run {
 namespace {
 
-constexpr int kVainWaits = 2;
+constexpr int kMostFailedWaits = 2;
 constexpr std::int64_t kStillQuietNs = 1'000'000'000;  // after a window without others
 
 // At the pace so far.
@@ -92,15 +92,15 @@ void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::
   }
 }
 
-// Neighbours that stayed through several waits are there to stay: waiting for each pass would cost more than
+// After several failed waits the noise is persistent: waiting for each pass would cost more than
 // the passes.
 void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
   if (quiet_at_ns_ > 0 && SteadyClock{}.now_ns() - quiet_at_ns_ < kStillQuietNs) return;
-  const auto check = waits_in_vain_ >= kVainWaits      ? QuietCheck::kLook
+  const auto check = failed_waits_ >= kMostFailedWaits ? QuietCheck::kLook
                      : repetition > 0 || c.later_check ? QuietCheck::kShort
                                                        : QuietCheck::kFull;
   const bool quiet = run::wait_for_quiet(c.definition, check, observer_, interrupt_);
-  waits_in_vain_ = quiet ? 0 : waits_in_vain_ + 1;
+  failed_waits_ = quiet ? 0 : failed_waits_ + 1;
 }
 
 // Cases of which the schedule has asked for fewer repetitions than the plan allows have all that they need.
@@ -179,7 +179,7 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
   if (c.ended) observer_.case_ends(c.result);
 }
 
-// What is kept of it, in words for the case.
+// Returns in words what is kept.
 std::string TimedPasses::keep_unfinished(CaseRun& c, std::int64_t repetition,
                                          const process::WorkerOutcome& outcome) {
   const auto kept = kind_rules(c.definition.kind).keep_unfinished(c, repetition, outcome.report);

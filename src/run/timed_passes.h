@@ -40,7 +40,7 @@ class TimedPasses {
   ResultKeeper& keeper_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
-  int waits_in_vain_ = 0;         // in a row
+  int failed_waits_ = 0;          // in a row
   std::int64_t quiet_at_ns_ = 0;  // end of the last pass that had the machine to itself; 0: of none
 };
 

@@ -27,7 +27,7 @@ struct Limits {
   double noise = 0;   // the least such sigma
 };
 
-// Of an even number, the lower one of the two in the middle: half of the ranks may be slow.
+// Takes the lower one of two in the middle: half of the ranks may be slow.
 double lower_median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[(x.size() - 1) / 2];
@@ -48,11 +48,11 @@ class Class {
 
   [[nodiscard]] bool has(int rank) const { return best_[static_cast<std::size_t>(rank)].has_value(); }
   [[nodiscard]] bool slow(int rank) const { return slow_[static_cast<std::size_t>(rank)]; }
-  // Of a rank that has a time.
+  // The rank must have a time.
   [[nodiscard]] double factor(int rank) const {
     return *best_[static_cast<std::size_t>(rank)] / typical_best_;
   }
-  // Of a pair beside healthy ones; none where there are too few of them.
+  // Compares a pair with healthy ones; none if there are too few of them.
   [[nodiscard]] std::optional<double> factor(const SubsetTime& pair) const {
     if (healthy_ < kFewest) return std::nullopt;
     return pair.ns / typical_;
@@ -129,19 +129,19 @@ class Judge {
         continue;
       double least = HUGE_VAL;
       for (const int rank : ranks) least = std::min(least, across_.factor(rank));
-      accuse({Culprit::kHost, ranks, least});
+      add_suspicion({SuspectKind::kHost, ranks, least});
     }
   }
 
   void find_ranks() {
     for (int rank = 0; rank < static_cast<int>(hosts_.size()); ++rank) {
-      if (accused(rank)) continue;
+      if (suspected(rank)) continue;
       const bool within = within_.slow(rank), across = across_.slow(rank);
       if (!within && !across) continue;
       const double factor = within && across ? std::min(within_.factor(rank), across_.factor(rank))
                             : within         ? within_.factor(rank)
                                              : across_.factor(rank);
-      accuse({Culprit::kRank, {rank}, factor, !within && within_.has(rank)});
+      add_suspicion({SuspectKind::kRank, {rank}, factor, !within && within_.has(rank)});
     }
   }
 
@@ -149,13 +149,13 @@ class Judge {
   void find_host_links() {
     std::map<std::pair<int, int>, std::vector<const SubsetTime*>> of_hosts;
     for (const auto* pair : across_.subsets())
-      if (innocent_pair(*pair))
+      if (unsuspected_pair(*pair))
         of_hosts[std::minmax({host(pair->members[0]), host(pair->members[1])})].push_back(pair);
     for (const auto& [hosts, pairs] : of_hosts) {
       if (pairs.size() < 2 || !std::all_of(pairs.begin(), pairs.end(),
                                            [&](const auto* pair) { return across_.slow_pair(*pair); }))
         continue;
-      Suspicion link{Culprit::kHostLink, {}, HUGE_VAL};
+      Suspicion link{SuspectKind::kHostLink, {}, HUGE_VAL};
       for (const auto* pair : pairs) {
         link.factor = std::min(link.factor, *across_.factor(*pair));
         link.ranks.insert(link.ranks.end(), pair->members.begin(), pair->members.end());
@@ -170,26 +170,26 @@ class Judge {
   void find_links() {
     for (const auto* one : {&within_, &across_})
       for (const auto* pair : one->subsets())
-        if (innocent_pair(*pair) && one->slow_pair(*pair) &&
+        if (unsuspected_pair(*pair) && one->slow_pair(*pair) &&
             !std::count(of_host_links_.begin(), of_host_links_.end(), pair))
-          found_.push_back({Culprit::kLink, pair->members, *one->factor(*pair)});
+          found_.push_back({SuspectKind::kLink, pair->members, *one->factor(*pair)});
   }
 
-  [[nodiscard]] bool innocent_pair(const SubsetTime& subset) const {
-    return subset.members.size() == 2 && !accused(subset.members[0]) && !accused(subset.members[1]);
+  [[nodiscard]] bool unsuspected_pair(const SubsetTime& subset) const {
+    return subset.members.size() == 2 && !suspected(subset.members[0]) && !suspected(subset.members[1]);
   }
-  [[nodiscard]] bool accused(int rank) const {
-    return std::count(accused_.begin(), accused_.end(), rank) > 0;
+  [[nodiscard]] bool suspected(int rank) const {
+    return std::count(suspects_.begin(), suspects_.end(), rank) > 0;
   }
-  void accuse(Suspicion suspicion) {
-    accused_.insert(accused_.end(), suspicion.ranks.begin(), suspicion.ranks.end());
+  void add_suspicion(Suspicion suspicion) {
+    suspects_.insert(suspects_.end(), suspicion.ranks.begin(), suspicion.ranks.end());
     found_.push_back(std::move(suspicion));
   }
 
   std::span<const int> hosts_;
   Class within_, across_;
   std::map<int, std::vector<int>> ranks_of_;
-  std::vector<int> accused_;
+  std::vector<int> suspects_;
   std::vector<const SubsetTime*> of_host_links_;
   std::vector<Suspicion> found_;
 };
@@ -207,7 +207,7 @@ double noise_between(std::span<const Attempt> attempts) {
   return freedom > 0 ? std::sqrt(squares / freedom) : 0;
 }
 
-// Keeps of `all` what is in `attempt` too.
+// Intersects `all` with `attempt`.
 void keep_common(std::vector<Suspicion>& all, const std::vector<Suspicion>& attempt) {
   std::erase_if(all, [&](Suspicion& one) {
     const auto again = std::find_if(attempt.begin(), attempt.end(), [&](const auto& other) {
@@ -281,8 +281,9 @@ std::vector<Suspicion> suspects(const Attempt& attempt, std::span<const int> hos
 
 std::vector<Round> with_suspects_apart(std::span<const Round> rounds, std::span<const Suspicion> suspected) {
   const auto is_suspect = [&](const Subset& subset) {
-    return std::any_of(suspected.begin(), suspected.end(),
-                       [&](const auto& one) { return one.what == Culprit::kLink && one.ranks == subset; });
+    return std::any_of(suspected.begin(), suspected.end(), [&](const auto& one) {
+      return one.what == SuspectKind::kLink && one.ranks == subset;
+    });
   };
   std::vector<Round> apart;
   for (const auto& round : rounds) {

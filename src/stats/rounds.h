@@ -26,9 +26,9 @@ struct SubsetTime {
 };
 using Attempt = std::vector<SubsetTime>;
 
-enum class Culprit { kRank, kHost, kLink, kHostLink };
+enum class SuspectKind { kRank, kHost, kLink, kHostLink };
 struct Suspicion {
-  Culprit what = Culprit::kRank;
+  SuspectKind what = SuspectKind::kRank;
   std::vector<int> ranks;    // the rank, those of the host, the two of the link, those of two hosts
   double factor = 1;         // its time over that of the others
   bool across_only = false;  // a rank that is slow with ranks of other hosts alone

@@ -15,8 +15,8 @@
 
 namespace paceline::workload {
 
-// What an engine with a clock of its own says of the inferences of one sample together, how long the host
-// took to start the first, and the parts of the last.
+// Times by an engine's own clock: the inferences of one sample together, how long the host took to start the
+// first, and the parts of the last.
 struct DeviceTimes {
   std::optional<std::int64_t> device_ns{}, enqueue_ns{}, input_ns{}, compute_ns{}, output_ns{};
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;

@@ -105,7 +105,8 @@ int worker_main(int spec_fd, int record_fd) {
   pass::PipeSink sink(record_fd);
   const auto behaviour = pass::traits_of(spec.kind).on_termination;
   for (const int signal : {SIGTERM, SIGHUP}) {
-    if (behaviour == pass::OnTermination::kTellsSteps) std::signal(signal, [](int) { asked_to_end = true; });
+    if (behaviour == pass::OnTermination::kReportsSteps)
+      std::signal(signal, [](int) { asked_to_end = true; });
     if (behaviour == pass::OnTermination::kStays) std::signal(signal, SIG_IGN);
   }
   return run_and_report(spec, sink, asked_to_end);

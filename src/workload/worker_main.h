@@ -7,7 +7,7 @@
 
 namespace paceline::workload {
 
-// What the worker executable does: reads the spec, runs the pass and writes records. Returns the exit code of
+// Entry of the worker executable: reads the spec, runs the pass and writes records. Returns the exit code of
 // the process.
 int worker_main(int spec_fd, int record_fd);
 

@@ -18,7 +18,7 @@ class CommTest(CliTest):
         return self.run_cli("comm", *plugin, *QUICK, *words, **options)
 
     def nccl_rows(self, text):
-        """What a script for nccl-tests reads: lines that are no comments, split at blanks."""
+        """Reads as a script for nccl-tests does: lines that are no comments, split at blanks."""
         return [line.split() for line in text.splitlines() if line[:1] == " " and len(line.split()) == 13 and line.split()[0].isdigit()]
 
 

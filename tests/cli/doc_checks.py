@@ -18,7 +18,7 @@ RUNS_AT_ONCE = ("report", "schema", "completion", "--version", "--help")
 WITHOUT_OPTIONS = ("completion", "--version", "--help")
 COMMANDS = (*MEASURES, *RUNS_AT_ONCE, "export", "build", "validate", "monitor")
 
-# What nothing here can run, by how it begins, and why. Options of paceline behind such words are checked all the same.
+# Commands that nothing here can run, by how they begin, and why. Options of paceline behind such words are checked all the same.
 MARKED = {
     "paceline profile --tool ncu": "needs a GPU",
     "paceline profile --from kernels.ncu-rep": "needs Nsight Compute",
@@ -51,7 +51,7 @@ STANDS_FOR = {"N": "2", "S": "5", "X": "1.5", "SIZE": "1M", "RANK": "0", "NAME":
               "CHANGES": "link=2x", "COMMAND": "true", "R,G,B": "1,2,3", "HOST:PORT": "node0:29500", "FILE.plan": "net.onnx"}
 FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "--output": "out.pdf"}   # what FILE is behind them
 BUILT = re.compile(r"\bresnet50\.(pt2|blob)")   # models that take long to build, or need Python; another one is read in their place
-# What a part of a command lacks, as the tool says it, and what it needs beside an option to be read to its end.
+# Missing parts of a command, as the tool says it, and words that let it be read to its end.
 INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|listed twice|a server needs")
 BESIDE = {"--rdzv-endpoint": ["--nnodes", "2", "--node-rank", "0"]}
 IN_A_BUNDLE = {"scripts/with_pytorch.sh": "scripts/bundle/with_pytorch.sh"}   # and where the sources have them

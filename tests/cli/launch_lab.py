@@ -33,7 +33,7 @@ def skip(reason):
 
 
 def listeners(pids):
-    """What TCP sockets of these processes listen on, as "127.0.0.1:29500" or "[::]:29500"."""
+    """Lists where these processes listen, as "127.0.0.1:29500" or "[::]:29500"."""
     mine = set()
     for pid in pids:
         for entry in Path(f"/proc/{pid}/fd").glob("*"):
@@ -192,7 +192,7 @@ class TrainingTest(CliTest):
 
 
 class LaunchedWorlds:
-    """What a launch of two measures: those two, unless the plan says otherwise, which is an error. `run_two(*words)`, given by the class that
+    """Worlds of two under a launcher, unless the plan says otherwise, which is an error. `run_two(*words)`, given by the class that
     launches, starts two processes and returns the exit code and the text of all; LAUNCHER is its name in results, STARTED how messages name it."""
 
     COMM = ["comm", "-b", "64", "-e", "64", "-n", "5", "--size-time-s", "0", "--idle-wait-s", "0", "--allow-noisy", "--threads", "1"]
@@ -240,7 +240,7 @@ class LaunchedWorlds:
 
 
 class LibTorchTraining(TrainingTest):
-    """The same by LibTorch: for what its ranks do, store and process group included."""
+    """Tests with LibTorch: for what its ranks do, store and process group included."""
 
     PLUGIN = []
 

@@ -18,13 +18,13 @@ from pathlib import Path
 BINARY = os.environ.get("PACELINE_BIN", "")
 SPIN = os.environ.get("PACELINE_SPIN", "")
 TIMEOUT_S = 120
-# What shows an NVIDIA GPU, as src/host/machine/accelerators.cc sees one. Tests are on the CPU: every GPU is hidden, unless a class wants them.
+# Signs of an NVIDIA GPU, as src/host/machine/accelerators.cc sees one. Tests are on the CPU: every GPU is hidden, unless a class wants them.
 GPU_SIGNS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")
 GPU = any(Path(sign).exists() for sign in GPU_SIGNS)
 
 # Every test is quick and says nothing about speed: no wait for a quiet machine, no peak, a short fixed loop.
 QUICK = ["--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--warmup", "1"]
-# What no user may ever see.
+# Words that no user may ever see.
 FORBIDDEN = ("terminate called", "what():", "Traceback", "internal error", "Segmentation fault", "AddressSanitizer")
 
 # A /dev of its own with a sign of a GPU, for one command.

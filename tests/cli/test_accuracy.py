@@ -70,7 +70,7 @@ class Answers(Accuracy):
         case = self.assert_failed(result, 1, "accuracy", "top-1 answer changes for 25 %", "more than the 10 % accepted")
         self.assertIsNone(case["headline"]["p50_ns"]["value"])
 
-    def test_a_few_changes_are_told_with_their_interval(self):
+    def test_a_few_changes_are_reported_with_their_interval(self):
         self.given(rows(64), rows(64, flipped=[0, 20]))
         self.assert_code(self.check("--accuracy.max_changed", "0.1", "--accuracy.max_rel_err", "2", "--accuracy.centred_cosine", "-1"), 0)
         texts = " ".join(f["text"] for f in self.summary()["findings"])

@@ -132,7 +132,7 @@ class Build(cli.CliTest):
                 self.assertIn(words, done.err)
                 self.assertFalse((self.folder / "x.blob").exists())
 
-    def test_a_blob_that_is_none(self):
+    def test_an_invalid_blob(self):
         self.write("no.blob", "no blob")
         self.assertEqual(self.build("--model", "tiny_cnn", "--out", "cut.blob").code, 0)
         whole = (self.folder / "cut.blob").read_bytes()

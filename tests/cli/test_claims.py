@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run may claim: pairs that ran in turns, runs that were killed, exit codes of what was asked, paths in what a report says."""
+"""Claims of a run: pairs that ran in turns, runs that were killed, exit codes of what was asked, paths in what a report says."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def last_words(result):
 
 
 class Claims(cli.CliTest):
-    def test_pairs_of_a_case_that_was_measured_again_by_itself_are_none(self):
+    def test_a_case_that_was_measured_again_by_itself_has_no_pairs(self):
         """Its repetitions are not neighbours of the baseline's: no number, and the reason in every format."""
         plan = self.spin_plan("env: {SPIN_US: [100, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6", "experiment_name: pairs")
         self.assert_code(self.run_cli("run", plan, "-q"), 0)

@@ -197,7 +197,7 @@ class SmallSizes(CommTest):
                 planned = self.comm(*words, "--dry-run")
                 self.assertIn("refused: " + said, planned.out)
 
-    def test_what_is_measured_instead_is_said(self):
+    def test_names_what_is_measured_instead(self):
         said = "all_reduce of float carries at least 4 bytes, one element: smaller sizes are measured as that"
         self.assertIn(said, self.comm("-g", "2", "-b", "1", "-e", "16", "--dry-run").out)
         result = self.comm("-g", "2", "-b", "1", "-e", "16")

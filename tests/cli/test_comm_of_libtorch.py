@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `paceline comm` measures over gloo, by the installed plug-in."""
+"""Measurements of `paceline comm` over gloo, by the installed plug-in."""
 
 import shutil
 import subprocess

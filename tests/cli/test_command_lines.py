@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is typed is used, or it is an error: stray words, switches with values, options that a command would not look at."""
+"""Words on a command line are used, or are errors: stray words, switches with values, options that a command would not look at."""
 
 import json
 import os
@@ -88,7 +88,7 @@ class BeforeTheCommand(cli.CliTest):
         self.assertLess(len(quiet.out), len(loud.out))
         self.assert_code(self.run_cli("--verbose", "--no-color", "schema", "metrics"), 0)
 
-    def test_another_option_is_told_where_to_stand(self):
+    def test_an_option_before_the_command_is_named_with_its_place(self):
         self.assert_error(self.run_cli("--batch", "8", "infer"), 2, "'--batch'", "write: paceline infer --batch 8")
 
 

@@ -56,7 +56,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(compare_pytorch.compare(args, row)["ratio"], 1)
         return commands
 
-    def test_both_sides_are_told_the_same(self):
+    def test_both_sides_get_the_same(self):
         commands = self.told("--device", "cuda:1", "--precisions", "tf32", "--io", "pinned", "--layout", "channels_last", "--cudnn-benchmark")
         for side, words in commands.items():
             for word in ("--model=tiny_cnn", "--engine=eager", "--precision=tf32", "--batch=4", "--device=cuda:1", "--io=pinned",
@@ -65,7 +65,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("--cudnn-benchmark", commands["Python"])
         self.assertEqual(commands["paceline"][-2:], ["--cuda.cudnn_benchmark", "true"])
 
-    def test_the_cpu_is_told_nothing_of_devices(self):
+    def test_the_cpu_gets_no_devices(self):
         commands = self.told()
         for side, words in commands.items():
             self.assertIn("--device=cpu", words, side)

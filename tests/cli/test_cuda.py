@@ -11,7 +11,7 @@ QUICK = ("--model", "tiny_cnn", "--iterations", "3", "--warmup", "1", "--idle-wa
 
 
 class Device(cli.CliTest):
-    def test_a_device_that_is_none_is_a_usage_error(self):
+    def test_an_invalid_device_is_a_usage_error(self):
         for word in ("gpu", "cuda:x", "cuda:01"):
             result = self.run_cli("infer", *QUICK, "--device", word)
             self.assert_code(result, 2)

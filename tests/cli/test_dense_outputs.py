@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the accuracy gate says of outputs that are no class scores: maps in int8, several outputs, files of older operator sets."""
+"""Verdicts of the accuracy gate on outputs that are no class scores: maps in int8, several outputs, files of older operator sets."""
 
 import struct
 import unittest

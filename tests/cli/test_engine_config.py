@@ -40,7 +40,7 @@ class Example(cli.CliTest):
             self.assert_error(self.run_cli("build", "--config", file), 2, "engine.json", words)
 
     def test_words_of_other_tools(self):
-        """The same file in their words is answered in the same way."""
+        """Words of other tools get the same answers."""
         file = self.write("theirs.json", json.dumps({
             "onnx_path": "resnet50", "engine": "tensorrt", "engine_path": "m.plan", "fp16": True, "int8": False, "workspace_mb": 4096,
             "dla_core": -1, "calibration": {"cache": None}, "shapes": {"input": {"min": [1, 3, 224, 224], "opt": [8, 3, 224, 224], "max": [32, 3, 224, 224]}}}))

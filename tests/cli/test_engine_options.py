@@ -121,7 +121,7 @@ class FilesOfAnEngine(cli.CliTest):
     def test_without_a_declaration_the_engine_has_to_be_named(self):
         self.assertIn("model.spin-eager-", self.plan_of(None).out)
 
-    def test_a_declaration_that_is_none_names_its_file(self):
+    def test_an_invalid_declaration_names_its_file(self):
         self.assert_error(self.plan_of([{"name": "other"}]), 2, "spin.engines.json", "no engine 'other'")
         self.assert_error(self.plan_of([{"name": "spin", "selected_by": [".spin"]}]), 2, "does not read")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `python -m paceline_results` writes for other programs, on a stored training run and on an inference of today: on doubles of TensorBoard
+"""Exports of `python -m paceline_results`, on a stored training run and on an inference of today: on doubles of TensorBoard
 and MLflow that keep what they are told, and on the real packages where this Python, or the folder PACELINE_EXPORT_PACKAGES, has them."""
 
 import csv

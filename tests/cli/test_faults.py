@@ -143,7 +143,7 @@ class Faults(cli.CliTest):
         self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"))
         self.assertIn("NaN", case["reason"])
 
-    def test_a_pipe_hears_what_is_under_way(self):
+    def test_progress_is_written_to_a_pipe(self):
         """A process that loads for long sends no record of its own."""
         plan = self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "timeout_s: 18", engines="[fault]", iterations=5)
         result = self.run_cli("run", plan)

@@ -94,7 +94,7 @@ class TwoAtOnce(cli.CliTest):
         self.assert_code(self.run_cli("run", "--resume", run, "--repetitions=2", "--expect", "p50_ms > 0", "--timeout_s=60"), 0)
         self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 2, 20)
 
-    def test_resume_of_what_is_no_run(self):
+    def test_resume_of_another_folder(self):
         self.assert_error(self.run_cli("run", "--resume", "gone"), 2, "there is no folder 'gone'")
         (self.folder / "saved" / "step_3").mkdir(parents=True)
         self.assert_error(self.run_cli("run", "--resume", "saved"), 2, "'saved'", "plan.yaml", "--checkpoint.dir FOLDER --checkpoint.resume")
@@ -174,7 +174,7 @@ class Damaged(cli.CliTest):
         stored = json.loads(result.out)
         self.assertEqual((stored["later"], stored["cases"][0]["newer"]), ("kept", {"a": 1}))
 
-    def test_resume_writes_a_damaged_summary_anew(self):
+    def test_resume_writes_a_damaged_summary_again(self):
         before = json.loads(self.file.read_text(encoding="utf-8"))["cases"][0]["stats"]
         self.file.write_text("{", encoding="utf-8")
         resumed = self.run_cli("run", "--resume", self.run_dir, "--allow-noisy")
@@ -251,7 +251,7 @@ class Damaged(cli.CliTest):
         record.write_text("".join(lines), encoding="utf-8")
         self.resume_sets_aside("changed after it was written")
 
-    def test_resume_notices_a_record_that_is_none(self):
+    def test_resume_notices_an_invalid_record(self):
         record = self.run_dir / "passes" / "timed-0.jsonl"
         record.write_text('{"type": "repetition", "summary": 7}\n' + record.read_text(encoding="utf-8"), encoding="utf-8")
         cli.seal_record(record)

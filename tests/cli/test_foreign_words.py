@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people type who know other tools, and completion in shells."""
+"""Words that people type who know other tools, and completion in shells."""
 
 import os
 import shutil
@@ -207,7 +207,7 @@ class Completion(cli.CliTest):
         return str(self.write(f"paceline.{shell}", result.out))
 
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """Returns bash's offers for the last word."""
         quoted = " ".join(f"'{w}'" for w in words)
         code = (f"source {self.script('bash')}; COMP_WORDS=(paceline {quoted}); COMP_CWORD={len(words)}; "
                 "_paceline; printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p paceline >&2")

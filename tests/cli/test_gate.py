@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the accuracy gate says of right and wrong engines: errors in units of the model's own sensitivity, outputs that hide errors, files of few bits."""
+"""Verdicts of the accuracy gate on right and wrong engines: errors in units of the model's own sensitivity, outputs that hide errors, files of few bits."""
 
 import random
 import struct
@@ -94,7 +94,7 @@ class Gate(cli.CliTest):
         return name
 
     def verdict(self, engine, wrong, name, right=None, more=(), **options):
-        """Of the model of the case against the right file: what an engine that computes it so would get."""
+        """Judges the case's model against the right file: the verdict on an engine that computes it so."""
         self.write_file("right.onnx", right or perceptron())
         self.write_file(f"{name}.onnx", wrong)
         done, case, c = self.judge(f"{name}.onnx", "--accuracy-reference", "right.onnx", *more, engine=engine, folder=f"{name}-{engine}", **options)

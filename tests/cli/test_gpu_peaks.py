@@ -141,7 +141,7 @@ class Peaks(cli.CliTest):
         self.assertEqual(case["flops"]["peak_measured_flops_per_s_reason"], "not asked for (measure_peak: false)")
         self.assertEqual(case["flops"]["peak_datasheet_flops_per_s"], 67e12)
 
-    def test_unused_tensor_cores_are_told_from_the_peaks(self):
+    def test_the_peaks_show_unused_tensor_cores(self):
         case, _ = self.measure(*INFER, "--precision", "fp32")
         findings = [f for f in self.summary(self.only_run())["findings"] if f["id"] == "unused_tensor_cores"]
         self.assertEqual([f["text"] for f in findings],

@@ -233,7 +233,7 @@ class Sizes(Inputs):
 
 
 class Suggestions(Inputs):
-    """What a message tells the user to write is written, and runs."""
+    """Suggested commands are written to be typed, and run."""
 
     def follow(self, result, *arguments, pattern=r"(--shapes '[^']*'|--batch \d+)"):
         options = re.findall(pattern, result.err)

@@ -145,7 +145,7 @@ class Interrupts(cli.CliTest):
 
 
 def drain(master, process):
-    """What a terminal shows until the process ends."""
+    """Returns the terminal's text until the process ends."""
     text = b""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

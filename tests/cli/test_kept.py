@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one run keeps for the next: used where nothing has changed, noticed where something has, and never a reason for another verdict."""
+"""Files that one run keeps for the next: used where nothing has changed, noticed where something has, and never a reason for another verdict."""
 
 import os
 import shutil

@@ -102,7 +102,7 @@ class Starts(StartsChecks):
             return took
         self.assert_within_limit(seconds_of_rank_0)
 
-    def test_a_mistake_of_all_is_told_before_anybody_waits(self):
+    def test_a_mistake_of_all_is_reported_before_any_rank_waits(self):
         absent = self.start_rank(1, free_port(), [*TRAIN, "--plugin", "missing.so"])
         self.assertIn(b"plug-in 'missing.so' does not exist", absent.stderr.readline())
         self.assertIsNone(absent.poll())  # it still looks for a rank 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
+"""One training under every launcher. Launchers that a system does not allow are skipped, with the reason in the log."""
 
 import contextlib
 import os
@@ -235,7 +235,7 @@ class ByHand(ByHandChecks, TrainingTest):
         self.assert_error(result, 2, "--rdzv-endpoint 198.51.100.1:29500: ", "does not have that address; it has lo (127.0.0.1)")
         self.assertLess(time.monotonic() - begin, 20)
 
-    def test_endpoints_that_are_none(self):
+    def test_invalid_endpoints(self):
         for endpoint in ("node0", "node0:0", "node0:99999", "", "fd00::1"):
             with self.subTest(endpoint=endpoint):
                 self.assert_error(self.train("--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", endpoint), 2, "--rdzv-endpoint")
@@ -248,7 +248,7 @@ class ByHand(ByHandChecks, TrainingTest):
         self.assert_error(self.train("--ranks", 3, "--nproc-per-node", 2), 2, "--ranks 3, but --nproc-per-node 2 with --nnodes 1 is 2 ranks")
         self.assert_nothing_ran()
 
-    def test_an_interface_that_is_none(self):
+    def test_an_absent_interface(self):
         for words in (["--ranks", 2], ["--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", f"127.0.0.1:{free_port()}"]):
             result = self.train(*words, "--interface", "eth99")
             self.assert_error(result, 2, "--interface eth99: this host has no such interface; it has lo (127.0.0.1)")
@@ -482,7 +482,7 @@ class Slurm(LaunchedWorlds, TrainingTest):
         self.assertEqual(code, 0, text)
         self.assert_ranks(self.training_of(), "srun")
 
-    def test_names_that_do_not_resolve_are_told_at_once(self):
+    def test_names_that_do_not_resolve_are_reported_at_once(self):
         begin = time.monotonic()
         process = self.launch(["srun", "-N", 2, "-n", 2, "--kill-on-bad-exit=1"], env=self.lab.env)
         code, text = self.finish_launch(process)

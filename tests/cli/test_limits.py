@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What hostile files, answers and arguments may cost: memory and time of the whole process tree, and what is said of them."""
+"""Limits on hostile files, answers and arguments: memory and time of the whole process tree, and what is said of them."""
 
 import json
 import os

@@ -232,7 +232,7 @@ class Screen(cli.CliTest):
 
     @staticmethod
     def read(parent, seconds, pattern=None):
-        """What is drawn within so many seconds, or until the pattern is in it."""
+        """Returns the text drawn within so many seconds, or until the pattern is in it."""
         text, until = b"", time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and not (pattern and re.search(pattern, text.decode(errors="replace"))):
             if select.select([parent], [], [], left)[0]:
@@ -303,7 +303,7 @@ class Served(cli.CliTest):
         self.assertLess(abs(live["utc_ms"] / 1000 - time.time()), 5)
         self.assertIsNotNone(live["usage"]["cpu"]["busy"])
 
-    def test_without_the_token_nothing_is_told(self):
+    def test_without_the_token_there_is_no_answer(self):
         _, url = self.serve(address="0.0.0.0:0", env={"PACELINE_MONITOR_TOKEN": TOKEN})
         url = url.replace("0.0.0.0", "127.0.0.1")
         self.assertEqual(get(f"{url}metrics?token={TOKEN}")[0], 200)

@@ -109,7 +109,7 @@ class Package(cli.CliTest):
         self.assertEqual(sorted(steps["rank"].unique()), [0, 1])
         self.assertEqual(len(epochs), len(case["training"][0]["epochs"]))
 
-    def test_what_is_no_run_is_refused(self):
+    def test_other_folders_are_refused(self):
         for read in (results.read_run, results.find_runs):
             with self.assertRaisesRegex(ValueError, "no run"):
                 read(self.folder)

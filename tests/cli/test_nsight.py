@@ -82,7 +82,7 @@ class Files(cli.CliTest):
         self.assertEqual(study["devices"][0]["late_host_ns"], 90000)
         self.assertEqual(study["copies"][0]["pageable_bytes"], 4000000)
 
-    def test_what_is_no_such_file_is_refused_with_a_way_out(self):
+    def test_other_files_are_refused_with_advice(self):
         self.write("plain.csv", "a,b\n1,2\n")
         self.write("no.sqlite", "text")
         self.write("empty.csv", "")

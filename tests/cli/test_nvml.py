@@ -30,7 +30,7 @@ class Watched(cli.CliTest):
         self.env.update(SPIN_US="5000", SPIN_CUDA="1")
 
     def watch(self, *arguments, script=SCRIPT, nvml=True, below="results"):
-        """What the only case has of its samplers, the rows of sampled.csv, and the output."""
+        """Returns the only case's samplers, the rows of sampled.csv, and the output."""
         self.env["FAKE_NVML"] = str(self.write("nvml.txt", script))
         out = self.on_a_shown_gpu(*arguments, "--output-dir", below, nvml=nvml)
         run = self.only_run(below)

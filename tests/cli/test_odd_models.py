@@ -169,7 +169,7 @@ class Precisions(OddTest):
 
 
 class Names(OddTest):
-    """What a file is counts, not how its name is spelled."""
+    """Contents of a file count, not how its name is spelled."""
 
     def test_endings_in_capitals_and_none(self):
         for name in ("NET.ONNX", "2222"):

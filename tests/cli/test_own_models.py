@@ -213,7 +213,7 @@ class OwnModels(cli.CliTest):
         self.assertNotEqual(result.code, 0)
         self.assertIn("taken", result.out + result.err)
 
-    def test_what_is_no_model_here_is_told_apart(self):
+    def test_missing_files_and_unknown_models_are_distinguished(self):
         self.write("hf/config.json", "{}")
         self.write("tf/saved_model.pb", "")
         self.write("plain/readme.txt", "")

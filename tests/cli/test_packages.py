@@ -60,7 +60,7 @@ class Refused(Packages):
                 self.assert_error(self.build(env=env), 77, *words)
                 self.assert_no_package()
 
-    def test_a_program_that_breaks_is_told_with_its_last_words(self):
+    def test_a_program_that_breaks_is_reported_with_its_last_lines(self):
         version = self.release() + ".0+cpu"
         done = self.build(env=self.torch(version))
         self.assert_error(done, 5, "for aotinductor: exit code 1: ModuleNotFoundError: No module named 'torch._inductor'", "log: ")
@@ -112,7 +112,7 @@ class Refused(Packages):
         done = self.infer("tiny_cnn", "--engine", "eager", "--batch", 2, "--accuracy-reference", "aotinductor")
         self.assertIn("paceline build --engine aotinductor --model tiny_cnn --batch 2 --out tiny_cnn.pt2", " ".join(done.out.split()))
 
-    def test_a_package_that_is_none(self):
+    def test_an_invalid_package(self):
         with zipfile.ZipFile(self.folder / "empty.pt2", "w") as archive:
             archive.writestr("archive_format", "pt2")
         self.write("text.pt2", "not a package")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What stands behind a path that the user names: pipes, links in a circle, names that are too long, outputs that are inputs."""
+"""Paths that the user names: pipes, links in a circle, names that are too long, outputs that are inputs."""
 
 import os
 import shutil
@@ -149,7 +149,7 @@ class Names(Paths):
 
 class Overwriting(Paths):
     def aliases(self):
-        """The same file by other words."""
+        """Makes other names of the file."""
         os.symlink("m.onnx", self.folder / "link.onnx")
         os.link(self.folder / "m.onnx", self.folder / "hard.onnx")
         os.symlink(".", self.folder / "here")

@@ -238,7 +238,7 @@ class TorchPickler(pickle.Pickler):
 
 
 def torch_save(tensors):
-    """What torch.save writes for a state_dict, without PyTorch."""
+    """Writes a state_dict as torch.save does, without PyTorch."""
     def _rebuild_tensor_v2():
         pass
     torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
@@ -416,7 +416,7 @@ class Pretrained(cli.CliTest):
         self.assert_error(result, code, *words)
         self.assert_nothing_ran("refused")
 
-    def test_what_is_not_built_in_is_named(self):
+    def test_unsupported_settings_are_named(self):
         cases = (("bert", {"hidden_act": "silu"}, ["hidden_act", '"silu"', "gelu"]),
                  ("bert", {"position_embedding_type": "relative_key"}, ["position_embedding_type", "absolute"]),
                  ("bert", {"is_decoder": True}, ["is_decoder is true"]),

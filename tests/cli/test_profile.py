@@ -283,7 +283,7 @@ class TraceFiles(CliTest):
             result = self.profile(*flag, code=2)
             self.assertIn(f"{flag[0]}: --from reads traces and trains nothing", result.err)
 
-    def test_what_is_no_file_is_one_sentence(self):
+    def test_an_irregular_file_is_one_sentence(self):
         self.put(events())
         os.mkfifo(self.folder / "traces" / "pipe.json")
         os.symlink("loop.json", self.folder / "traces" / "loop.json")

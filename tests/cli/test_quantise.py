@@ -243,7 +243,7 @@ def products(rows):
 
 
 class ReadBack(cli.CliTest):
-    """What ONNX Runtime and OpenVINO ran, read back from them."""
+    """Precisions that ONNX Runtime and OpenVINO ran, read back from them."""
 
     def run_int8(self, content, *arguments, engine="onnxruntime,openvino", out="results"):
         (self.folder / "model.onnx").write_bytes(content)
@@ -286,7 +286,7 @@ class RunsInInt8(ReadBack):
         self.assert_all_int8(self.run_int8(f.bytes((("x", ("N", 3, 16, 16)),))), 3)
 
     def test_the_plain_file_runs_in_int8_too(self):
-        """What export writes is what infer ran: a user's own session needs no option."""
+        """Exported files are what infer ran: a user's own session needs no option."""
         content, layers = products("N")
         (self.folder / "model.onnx").write_bytes(content)
         self.assert_code(self.run_cli("export", "--model", "model.onnx", "--out", "q.onnx", *INT8), 0)

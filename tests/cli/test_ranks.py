@@ -37,7 +37,7 @@ class Placing(TrainingTest):
 
 
 class FaultChecks:
-    """What is expected of any trainer."""
+    """Requirements on any trainer."""
 
     def end_by(self, signal_number, rank, *arguments):
         """Sends a signal to one rank that trains; the case's reason, and the seconds until all was over."""

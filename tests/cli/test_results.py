@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run leaves on disk: layout, columns, digests, schema, and a plan that loads again."""
+"""Files that a run leaves: layout, columns, digests, schema, and a plan that loads again."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class BusyMachine(cli.CliTest):
             self.addCleanup(spinner.wait)
             self.addCleanup(spinner.kill)
 
-    def test_it_waits_no_longer_after_two_waits_in_vain(self):
+    def test_it_waits_no_longer_after_two_failed_waits(self):
         done = self.infer("--repetitions", "3", "--idle-wait-s", "2.2", iterations=5)
         self.assert_code(done, 0)
         said = [line for line in (done.out + done.err).splitlines() if "measuring anyway" in line]

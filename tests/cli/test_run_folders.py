@@ -70,7 +70,7 @@ STRANGERS = {"pipe": put_pipe, "socket": put_socket, "device": put_device, "fold
 
 
 class NoFiles(RunFolder):
-    """What is no regular file is not read, and named."""
+    """Files that are not regular are not read, and named."""
 
     def replaced(self, path, put):
         path.unlink(missing_ok=True)
@@ -348,7 +348,7 @@ class StandardOutput(RunFolder):
         self.assertIn("# Commands", self.run_cli("schema", "-o", "-").out)
         self.assertFalse((self.folder / "-").exists())
 
-    def test_what_is_no_text_says_so(self):
+    def test_other_forms_than_text_are_refused_for_standard_output(self):
         run = self.stored()
         for form in ("svg", "png", "pdf"):
             self.assert_error(self.run_cli("report", "-s", run, "-f", form, "-o", "-"), 2, "--output -", form)

@@ -30,7 +30,7 @@ class TickTest(cli.CliTest):
         return self.run_cli("run", plan, "--allow-noisy", env=env)
 
     def sampled(self):
-        """Of the only case: what its result says of the sampler, and the rows of its file by metric."""
+        """Returns the only case's figures of the sampler, and the rows of its file by metric."""
         run = self.only_run()
         case = self.summary(run)["cases"][0]
         folder = case_dir(run, case["case_id"])
@@ -140,7 +140,7 @@ class Problems(TickTest):
     def test_one_that_fails_on_the_way_keeps_what_it_read(self):
         self.expect_problem("read", 4, "the clock has stopped (after 2 readings)")
 
-    def test_one_that_throws_what_is_no_exception(self):
+    def test_one_that_throws_no_exception_type(self):
         self.expect_problem("alien", 0, "an exception without a message")
 
     def test_another_abi_is_refused(self):

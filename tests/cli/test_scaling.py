@@ -58,7 +58,7 @@ class Sweep(Limited):
 
 class Story(Limited):
     def test_a_loss_of_throughput_has_a_cause(self):
-        """What docs/scaling.md walks through: its output is that of this test."""
+        """Follows docs/scaling.md, whose output is that of this test."""
         run, cases = self.sweep("1,2,4,8", "--repetitions", 6, steps=20)
         for form in (("markdown",), ("markdown", "--what-if", "link=2x,bucket_cap_mb=1,stragglers=none")):
             print(self.run_cli("report", "--source", run, "--format", *form).out)

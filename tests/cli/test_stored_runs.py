@@ -95,9 +95,9 @@ class Checkpoint(TrainingTest):
 
 
 class Calibration(Stored):
-    """Of a model in ONNX: needs ONNX Runtime."""
+    """Needs ONNX Runtime: the model is in ONNX."""
 
-    def test_it_is_read_and_written_anew_for_want_of_ranks(self):
+    def test_it_is_read_and_written_again_without_ranks(self):
         shutil.copy(DATA / "calibration.json", self.folder / "cache.json")
         (self.folder / "linear.onnx").write_bytes(onnx_files.linear())
         words = ("export", "--model", "linear.onnx", "--precision", "int8", "--quantisation.samples", 8, "--calib-cache", "cache.json", "--out")

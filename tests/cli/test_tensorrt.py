@@ -192,7 +192,7 @@ class OnTheDouble(cli.CliTest):
 
 
 class Absent(cli.CliTest):
-    """What a machine without TensorRT says; also where the plug-in is not built."""
+    """Messages of a machine without TensorRT; also where the plug-in is not built."""
 
     def test_build_and_run(self):
         self.write("m.plan", "no plan")

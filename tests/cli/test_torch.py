@@ -185,7 +185,7 @@ class Torch(cli.CliTest):
         safetensors(self.folder / "w.safetensors", {"conv1.weight": [16, 3, 3, 3]}, cut=7)
         self.refused(self.tiny("--weights", "w.safetensors"), "w.safetensors")
 
-    def test_safetensors_that_are_none(self):
+    def test_invalid_safetensors(self):
         for content in (b"", b"1234", b"\xff" * 64, struct.pack("<Q", 5) + b"{[}]!"):
             (self.folder / "w.safetensors").write_bytes(content)
             self.refused(self.tiny("--weights", "w.safetensors"), "w.safetensors", "not a usable safetensors file")
@@ -217,7 +217,7 @@ class Torch(cli.CliTest):
         return Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
 
     def kept_peaks(self):
-        """Of arithmetic; that of copies is kept too, where nothing disturbed it."""
+        """Returns those of arithmetic; those of copies are kept too, where nothing disturbed them."""
         return {key: entry for key, entry in json.loads(self.peaks_file().read_text(encoding="utf-8")).items() if "; copies; " not in key}
 
     def assert_raised_where_a_case_passes_it(self):
@@ -260,7 +260,7 @@ class Torch(cli.CliTest):
         self.assertEqual(flops["peak_measured_flops_per_s"], peaks[0]["peak_measured_flops_per_s"])
         self.assert_raised_where_a_case_passes_it()
 
-    def test_a_bad_input_is_told_before_any_peak_is_measured(self):
+    def test_a_bad_input_is_reported_before_any_peak_is_measured(self):
         npy(self.folder / "x.npy", (8, 3, 5))
         result = self.run_cli(*self.PEAK, "--load-inputs", "x.npy")
         self.assert_code(result, 2)

@@ -75,7 +75,7 @@ class TrainedModel(cli.CliTest):
                             "--precision", "int8", "--calib-data", "calibration.npy", *cli.QUICK, *arguments)
 
     def cases(self, below):
-        """Of both engines, after what every case says of itself."""
+        """Returns both engines' cases, after what every case says of itself."""
         cases = self.summary(self.only_run(below))["cases"]
         self.assertEqual([c["benchmark"]["engine"] for c in cases], ["onnxruntime", "openvino"])
         for case in cases:

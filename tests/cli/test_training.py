@@ -169,7 +169,7 @@ class CheckpointTest(Training):
 
 
 class Checkpoints(CheckpointTest):
-    """What a trainer saves."""
+    """Files that a trainer saves."""
 
     def test_an_interrupted_and_an_uninterrupted_run_have_the_same_losses(self):
         saved = self.folder / "saved"
@@ -199,10 +199,10 @@ class Checkpoints(CheckpointTest):
 
 
 class CheckpointFolders(CheckpointTest):
-    """What becomes of training that goes on, whoever trains."""
+    """Training that goes on, whoever trains."""
 
     def test_finished_training_is_not_trained_on(self):
-        """Also on another number of ranks: no step, no checkpoint, no figure, and exit code 0."""
+        """Another number of ranks changes nothing: no step, no checkpoint, no figure, and exit code 0."""
         saved = self.folder / "saved"
         lines = ("training: {epochs: 2}", "data: {synthetic_samples: 80}")
         self.train(f"checkpoint: {{dir: {saved}, every_steps: 5}}", *lines, ranks="[1]", arguments=("--output-dir", "first"))

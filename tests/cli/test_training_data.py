@@ -40,7 +40,7 @@ def shapes_of(file):
 
 
 def resnet50_shapes(classes):
-    """Of torchvision.models.resnet50(num_classes=classes).state_dict()."""
+    """Names and shapes of torchvision.models.resnet50(num_classes=classes).state_dict()."""
     shapes = {"conv1.weight": [64, 3, 7, 7], "fc.weight": [classes, 2048], "fc.bias": [classes]}
 
     def norm(name, width):

@@ -17,7 +17,7 @@ def steps_in(folder):
 
 
 class InterruptChecks:
-    """What is expected of any trainer."""
+    """Requirements on any trainer."""
 
     def rows(self):
         run = self.only_run()
@@ -69,7 +69,7 @@ class Interrupts(InterruptChecks, TrainingTest):
         summary = self.summary()
         self.assertEqual((summary["outcome"], summary["cases"][0]["reason_code"]), ("failed", "killed"))
 
-    def test_resume_measures_the_repetition_anew(self):
+    def test_resume_measures_the_repetition_again(self):
         process = self.start("train", *self.PLUGIN, *QUICK_TRAINING, "--ranks", 2, "--measure-seconds", 4)
         self.wait_for_steps(process)
         process.send_signal(signal.SIGTERM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a person can get wrong about training: said before anything starts, in one message, with exit code 2; options that do nothing are named."""
+"""Mistakes of a person about training: said before anything starts, in one message, with exit code 2; options that do nothing are named."""
 
 import struct
 import unittest
@@ -81,7 +81,7 @@ class OneProcess(cli.CliTest):
 
 
 class Impossible(cli.CliTest):
-    """What this machine does not have skips the case, with its reason; no rank is started."""
+    """Requests for what this machine lacks skip the case, with its reason; no rank is started."""
 
     def skip(self, *arguments):
         result = self.run_cli("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", *arguments)
@@ -165,7 +165,7 @@ class Damaged(TrainingData):
             self.assertIn(words, case["reason"])
 
     def advice(self, name):
-        """What the findings of a failed run tell to do."""
+        """Returns the advice in a failed run's findings."""
         summary = self.summary(self.only_run(name))
         self.assertEqual(summary["cases"][0]["reason_code"], "config", summary["cases"][0]["reason"])
         return " ".join(finding["advice"] for finding in summary["findings"])

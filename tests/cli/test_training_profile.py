@@ -182,7 +182,7 @@ class Faults(Profile):
         self.assertEqual(self.whole_profile(run)["steps"], 100)
         self.assertEqual((run / "samples.csv").read_bytes(), samples)
 
-    def test_what_is_not_there_is_said(self):
+    def test_replacements_of_absent_features_are_named(self):
         for number, (arguments, words) in enumerate((
                 (["--profiling.tool", "nsys"], "paceline profile --tool nsys -c"),
                 (["--profiling.tool", "ncu"], "paceline profile --tool ncu -c"),

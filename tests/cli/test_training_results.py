@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run of training leaves behind: files of ranks and epochs, figures, scaling, gates, reports. No speed is asserted."""
+"""Files that a run of training leaves: those of ranks and epochs, figures, scaling, gates, reports. No speed is asserted."""
 
 import csv
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run keeps of its user: notes, and the commit of the sources, for which git is asked and no program of the repository runs."""
+"""Facts about its user that a run keeps: notes, and the commit of the sources, for which git is asked and no program of the repository runs."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ class Commit(cli.CliTest):
         return subprocess.run(["git", *words], cwd=self.sources, env=self.env, check=True, capture_output=True, text=True).stdout.strip()
 
     def kept(self, *arguments, cwd=None, env=None):
-        """What is kept of the sources after an inference, and what was said."""
+        """Returns the facts about the sources that an inference keeps, and its messages."""
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         result = self.infer("--output-dir", self.folder / "out", *arguments, cwd=cwd or self.sources, env=env)
         self.assert_code(result, 0)

@@ -75,7 +75,7 @@ class Saved(ValidateTest):
         out, _ = self.validate("--expect", "base.json", env={"OMP_NUM_THREADS": "7"})
         self.assertRegex(out, r"WARN  variable OMP_NUM_THREADS +7 here, not set in base\.json  → ")
 
-    def test_files_that_are_none_are_refused_before_anything_is_checked(self):
+    def test_invalid_files_are_refused_before_anything_is_checked(self):
         whole = (self.folder / "base.json").read_text(encoding="utf-8")
         self.write("cut.json", whole[:len(whole) // 2])
         self.write("foreign.json", json.dumps({"cases": []}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What results say of the run: arithmetic and weights, size of the file, operations, names of outputs.
+"""Results name what ran: arithmetic and weights, size of the file, operations, names of outputs.
 
 Nothing here assumes VNNI, AMX, AVX-512 or bf16. OpenVINO obeys ONEDNN_MAX_CPU_ISA, so that a CPU with them shows what one without them does;
 ONNX Runtime has no such switch."""
@@ -53,7 +53,7 @@ def port(number, kind, shape, names=""):
 
 
 def half_ir():
-    """What ov.save_model writes by default: weights in half precision that are converted to float."""
+    """Returns a model as ov.save_model writes it by default: weights in half precision that are converted to float."""
     shape, matrix, result = (4, ROWS), (COLUMNS, ROWS), (4, COLUMNS)
     layers = [
         ("x", "Parameter", 'shape="4,64" element_type="f32"', "", "", port(0, "FP32", shape, "x")),

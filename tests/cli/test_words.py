@@ -54,7 +54,7 @@ class Help(cli.CliTest):
         self.assertLessEqual(max(map(len, text.splitlines())), 60, text)
 
     def on_terminal(self, columns, *arguments):
-        """What a terminal of that width shows."""
+        """Returns the output on a terminal of that width."""
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests in bare roots share: how a root of another distribution is made, and how a command runs in it without a network.
+"""Common parts of tests in bare roots: how a root of another distribution is made, and how a command runs in it without a network.
 
 Needs root, debootstrap, and a mirror of each release the first time; the roots stay in PACELINE_ROOTS.
 """

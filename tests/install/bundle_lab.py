@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of bundles and wheels share: which one was built, and where its PyTorch lies on the machine that built it."""
+"""Common parts of tests of bundles and wheels: which one was built, and where its PyTorch lies on the machine that built it."""
 
 import io
 import json

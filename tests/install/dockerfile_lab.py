@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of the Dockerfile share: its stages as lists of instructions."""
+"""Common part of tests of the Dockerfile: its stages as lists of instructions."""
 
 import json
 import re

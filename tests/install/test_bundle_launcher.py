@@ -87,10 +87,10 @@ class Launcher(unittest.TestCase):
         self.assertIn(f"releases: {release} none none\n", result.stdout)
 
     def strict(self, **variables):
-        """What runs a command that needs PyTorch, such as the tests for GPUs."""
+        """Runs a command that needs PyTorch, such as the tests for GPUs."""
         return self.paceline("sh", "-c", "echo it ran", command=self.bundle / "scripts/with_pytorch.sh", **variables)
 
-    def test_a_version_that_is_no_file_is_none(self):
+    def test_a_version_that_is_no_file_is_ignored(self):
         """Opening a pipe would wait for its writer, and reading a device would not end."""
         for name, make in (("pipe", os.mkfifo), ("device", lambda file: file.symlink_to("/dev/zero")), ("large", lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_WRONLY), 50 << 30))):
             for part in ("version.py", "build-version"):
@@ -117,7 +117,7 @@ class Launcher(unittest.TestCase):
         self.assert_runs_with(self.paceline("infer", PYTHONPATH=everywhere.parent, CONDA_PREFIX=venv), active)
         self.assert_runs_with(self.paceline("infer", PYTHONPATH=everywhere.parent, VIRTUAL_ENV=venv, PACELINE_TORCH_ROOT=named), named)
 
-    def test_a_folder_named_torch_in_the_working_directory_is_none(self):
+    def test_a_folder_named_torch_in_the_working_directory_is_ignored(self):
         make_torch(self.folder / "here")
         self.assert_runs_without(self.paceline("infer", cwd=self.folder / "here"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What makes a bundle whole: libraries that come along, and files that another machine could not load. On small made-up bundles."""
+"""Completeness of a bundle: libraries that come along, and files that another machine could not load. On small made-up bundles."""
 
 import shutil
 import subprocess

@@ -48,7 +48,7 @@ class Dockerfile(unittest.TestCase):
             self.assertIn(folder, ignored)
 
     def called(self, *words):
-        """What the image of the last stage does with these words: its entry point, with a stand-in for the tool."""
+        """Returns the last stage's reaction to these words: its entry point, with a stand-in for the tool."""
         entry, = self.stages["cpu"].last_list("ENTRYPOINT")
         with tempfile.TemporaryDirectory() as folder:
             tool = Path(folder, "paceline")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the plug-ins of this build declare of their engines, as the tool has it in its tables, and formats of
-// reports.
+// Declarations of this build's plug-ins about their engines, as the tool has them in its tables, and formats
+// of reports.
 #pragma once
 #include <gtest/gtest.h>
 

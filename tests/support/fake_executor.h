@@ -16,7 +16,7 @@
 
 namespace paceline::testing {
 
-// What a worker would have said, and how it ended where it did not end well.
+// Records that a worker would have sent, and how it ended if it did not end well.
 struct Played {
   std::vector<nlohmann::json> records;
   std::optional<process::Verdict> verdict;

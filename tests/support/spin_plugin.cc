@@ -324,7 +324,7 @@ std::unique_ptr<Engine> first_engine() {
   return std::make_unique<SpinEngine>();
 }
 
-// Of the shared object: what happens while it is opened, and after main.
+// Lifetime of the shared object: while it is opened, and after main.
 struct Library {
   Library() {
     if (variable("SPIN_FAULT_AT", "") == "library") misbehave(variable("SPIN_FAULT", ""));

@@ -11,7 +11,7 @@
 namespace paceline::test {
 namespace {
 
-// Of SPIN_PEAKS_SLOW for this device. With SPIN_PEAKS_ONCE=FILE, in which it counts, only the first two
+// Reads SPIN_PEAKS_SLOW for this device. With SPIN_PEAKS_ONCE=FILE, in which it counts, only the first two
 // times.
 double slowness_of(const std::string& device) {
   const char* slow = std::getenv("SPIN_PEAKS_SLOW");

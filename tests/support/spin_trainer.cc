@@ -30,7 +30,7 @@ std::string variable(const char* name, const char* fallback) {
   return value ? value : fallback;
 }
 
-// What a save writes, in one line of text: "spin MODEL OPTIMIZER STEPS WEIGHT end".
+// Content of a save, in one line of text: "spin MODEL OPTIMIZER STEPS WEIGHT end".
 struct Saved {
   std::string model, optimizer;
   std::int64_t steps = 0;

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-// What texts say.
+// Words in texts.
 namespace paceline::test {
 
 inline bool says(const std::string& text, const std::string& words) {

@@ -45,10 +45,10 @@ class ChangelogTest(made_up_tree.TreeTest):
         self.expect("CITATION.cff does not say 'version: 0.2.0'", "CITATION.cff", "version: 0.1.0\n")
         self.expect("README.md does not say 'paceline-0.2.0-py3'", "README.md", "pip install paceline-0.1.0-py3-none-any.whl")
 
-    def test_an_abi_that_nobody_is_told_of(self):
+    def test_an_abi_without_a_row(self):
         self.expect("no row '| 3 |' below 'Plug-in ABI'", "src/plugin/plugin.h", "kAbiVersion = 3;")
 
-    def test_a_format_that_nobody_is_told_of(self):
+    def test_a_format_without_a_row(self):
         self.expect("no row '| 1.4 |' below 'Stored results'", "src/result/stored/case_result.h", 'kSchemaVersion = "1.4";')
 
     def test_a_row_below_another_heading(self):

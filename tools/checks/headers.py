@@ -71,7 +71,7 @@ def chains(graph):
 
 
 def flags(build):
-    """Of the layer that may use every other one."""
+    """Returns those of the layer that may use every other one."""
     commands = json.loads((build / "compile_commands.json").read_text())
     words = next(shlex.split(entry["command"]) for entry in commands if "/paceline_cli.dir/" in entry["command"])
     return [*words[:words.index("-o")], "-O0", "-w" if "-Werror" not in words else "-Werror"]

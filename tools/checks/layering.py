@@ -15,7 +15,7 @@ SOURCES = ("*.h", "*.cc", "*.cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 PLUGIN_SUPPORT = "support"  # a folder of plugins/ that is none itself
 PLUGIN_MAY_USE = {"plugin", "base", "onnx"}
-# What a worker process does, and the files of other layers that may include it: they start a pass in this process. All others
+# Layer of worker processes, and the files of other layers that may include it: they start a pass in this process. All others
 # know of a worker what `pass` and `process` say.
 WORKER_LAYER = "workload"
 WORKER_STARTS = {"src/run/executors.cc", "src/cli/worker_command.cc"}

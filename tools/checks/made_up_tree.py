@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the checks share: a small made-up tree, and what a check finds in it when one file is changed."""
+"""Common parts of the checks' tests: a small made-up tree, and what a check finds in it when one file is changed."""
 import pathlib
 import tempfile
 import unittest

@@ -24,7 +24,7 @@ HEADERS = {
 READERS = {
     "src/plugin/registry.cc",  # manifests of plug-ins
 }
-# What is not written, and what is written instead.
+# Turns that are not written, and what is written instead.
 TURNS = {
     r"\bso (?:many|long)\b(?! as)": 'name the number or the time, or write "as long as"',
     r"\banew\b": '"again"',
@@ -40,7 +40,7 @@ FOLDERS = ("src", "plugins", "python", "scripts", "tools", "examples", "docs", "
 OF_TURNS = ("tools/checks/words.py", "tools/checks/words_test.py")  # they name the turns
 
 COMMENT = re.compile(r"//.*")
-# Of a row the first one, its name; not that of its command.
+# First literal of a row, its name; not that of its command.
 LITERAL = re.compile(r'(?<!include )(?<!", )(?<!_names = )(?<!\{\.name = )"([a-z_]+)"')
 COMPARED = re.compile(
     r'[=!]=\s*(?:std::string(?:_view)?\()?"([\w:]*)"'  # x == "cuda:1"

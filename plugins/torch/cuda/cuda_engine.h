@@ -39,7 +39,7 @@ class CudaEngine : public plugin::Engine {
   [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot slot) const override;
 
  private:
-  // What an inference reads and writes, and how far it has come on the device.
+  // Buffers of an inference, and how far it has come on the device.
   struct Memory {
     HostCopies copies;
     std::vector<at::Tensor> outputs;             // on the device

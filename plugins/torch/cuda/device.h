@@ -15,7 +15,7 @@ struct DeviceInfo {
 // How many devices the driver shows to this process. Error(kUnavailable) with CUDA's words without any.
 int count_devices();
 DeviceInfo describe_device(int index);
-// The same on every host and in every process that sees the device; different for any other device.
+// Equal on every host and in every process that sees the device; different for any other device.
 std::string device_identity(int index);
 
 // High-water marks of LibTorch's caching allocator on a device.

@@ -12,7 +12,7 @@
 
 namespace paceline::cuda_plugin {
 
-// What an inference copies. kDevice: its outputs, to pinned memory. kPinned, kPageable: its inputs from such
+// Copies of an inference. kDevice: its outputs, to pinned memory. kPinned, kPageable: its inputs from such
 // memory and its outputs to it. kNone: nothing. Outputs always go to the same memory.
 enum class Io { kDevice, kPinned, kPageable, kNone };
 

@@ -38,8 +38,8 @@ void check_version() {
                                                    here, there));
 }
 
-// What the library does when a collective fails, unless the user has set it: it aborts the communicators, so
-// that the next call on the group throws. By default it would end the process without an error to us.
+// Makes the library abort the communicators when a collective fails, unless the user has set it, so that the
+// next call on the group throws. By default it would end the process without an error to us.
 void choose_error_handling() {
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", std::to_string(c10d::CleanUpOnly).c_str(), /*overwrite=*/0);
   ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", /*overwrite=*/0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model is to the plug-in: inputs, how weights are drawn, names in checkpoints.
+// Row of a model in the plug-in: inputs, how weights are drawn, names in checkpoints.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ namespace paceline::torch_plugin {
 struct InputRow {
   std::string_view name;
   DType dtype;
-  std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
+  std::vector<std::int64_t> per_sample;  // shape without the batch; -n means any extent from 1 to n
 };
 
 struct ModelRow {

@@ -14,7 +14,7 @@
 
 namespace paceline::torch_plugin {
 
-// Where the time of a step went on an asynchronous device: marks stand in the order of the device's work, and
+// Where the time of a step went on an asynchronous device: marks are in the order of the device's work, and
 // each holds the moment when the device reached it. Mark: made from its Place (which device); set() puts it
 // behind the work enqueued so far, wait() waits until the device reaches it, reached() asks,
 // ns_since(earlier) is the time between two reached marks. Marks are reused.

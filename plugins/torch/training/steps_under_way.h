@@ -21,8 +21,8 @@ class StepsUnderWay : public plugin::StepRecorder {
   virtual void open() = 0;
   // The following work belongs to the step.
   virtual void begin(plugin::StepRecorder& host) = 0;
-  // The same values on the device, copied in parallel with its work; what follows there waits for them.
-  // `host` may be reused when the call returns; the returned tensor is valid until two further steps began.
+  // Copies to the device in parallel with its work; later work there waits for it. `host` may be reused when
+  // the call returns; the returned tensor is valid until two further steps began.
   virtual at::Tensor send(const at::Tensor& host) = 0;
   // The step is enqueued; after it `figures`, a tensor on the device, is copied to the host.
   virtual void end(const at::Tensor& figures) = 0;

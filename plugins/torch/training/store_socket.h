@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Listens for the store on the one address that its host name stands for.
+// Listens for the store on the one address that its host name resolves to.
 #pragma once
 #include <netdb.h>
 
@@ -15,8 +15,8 @@ struct StoreSocket {
   std::string address;       // numeric address of `listening`; else the host as given
 };
 
-// Listens on the one address of this machine that `host` stands for, and on no other. Nothing is bound where
-// the address is not certain: the name stands for several addresses, for one that is translated on the way
+// Listens on the one address of this machine that `host` resolves to, and on no other. Nothing is bound where
+// the address is not certain: the name has several addresses, for one that is translated on the way
 // here, or for a loopback address that other hosts know differently. Error(kConfig) when the port is in use.
 StoreSocket listen_for_store(const std::string& host, int port);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model is trained to do: labels, next tokens or masked tokens.
+// Target of a model's training: labels, next tokens or masked tokens.
 #pragma once
 #include <ATen/core/Tensor.h>
 

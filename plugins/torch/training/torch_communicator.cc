@@ -176,8 +176,8 @@ class TorchCommunicator : public plugin::Communicator {
                        group_.backend()->getBackendName());
   }
 
-  // What an operation throws that never worked on these buffers is a limit of the backend, unless a peer is
-  // gone.
+  // An exception of an operation that never worked on these buffers is a limit of the backend, unless a peer
+  // is gone.
   Error refused(const std::exception& e) {
     if (const auto* own = dynamic_cast<const Error*>(&e)) return *own;
     if (tried_ || peer_failure(e)) return group_.failed(name() + " failed", e);

@@ -16,7 +16,7 @@
 
 namespace paceline::torch_plugin {
 
-// What training does differently from one kind of device to another.
+// Differences in training between kinds of devices.
 class TrainingDevice {
  public:
   virtual ~TrainingDevice() = default;

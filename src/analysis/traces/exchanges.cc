@@ -150,7 +150,7 @@ struct RankState {
   std::int64_t waited = 0;            // since the last exchange of all ranks
 };
 
-// What ranks spend in one joint.
+// Time that ranks spend in one joint.
 struct Part {
   std::size_t rank;
   std::int64_t exposed = 0, begin = std::numeric_limits<std::int64_t>::max(), end = 0;
@@ -203,7 +203,7 @@ class Waiting {
     return parts;
   }
 
-  // Of exchanges that belong to none of other ranks: pairs, groups whose other ranks have no trace.
+  // Sums exchanges that match none of other ranks: pairs, groups whose other ranks have no trace.
   static std::int64_t unmatched_until(const Step& step, std::size_t rank, std::vector<bool>& seen,
                                       std::int64_t end) {
     std::int64_t sum = 0;

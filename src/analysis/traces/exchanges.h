@@ -14,7 +14,7 @@ namespace paceline::analysis::traces {
 
 // One step, by rank.
 struct StepWaits {
-  // Of the exposed communication since the step's predecessor exchanged, how much is waiting for other ranks.
+  // Share of the exposed communication since the previous exchange that is waiting for other ranks.
   std::vector<std::int64_t> waited;
   // Index of the last exchange that ends on all ranks together; none: the ranks are not level in this step.
   std::optional<std::vector<std::size_t>> level;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array kMadeOfPairs{CallKind::kAllToAll, CallKind::kGather, CallKind::kScatter};
 
-// What an event says of the call that it belongs to.
+// Derives the kind of the call that an event belongs to.
 CallKind kind_in(const Trace& trace, const TraceEvent& e) {
   const auto& details = trace.details[e.details];
   return details.call != CallKind::kUnknown ? details.call : kind_of_call(trace.name_of(e));
@@ -40,11 +40,11 @@ HostCall* HostCalls::at(std::uint32_t thread, std::int64_t time) {
   return next == calls.begin() || time >= (next - 1)->end ? nullptr : &*(next - 1);
 }
 
-std::vector<const HostCall*> HostCalls::unheard() const {
+std::vector<const HostCall*> HostCalls::without_kernel() const {
   std::vector<const HostCall*> all;
   for (const auto& calls : by_thread_)
     for (const auto& call : calls)
-      if (!call.heard && is_exchange(call)) all.push_back(&call);
+      if (!call.has_kernel && is_exchange(call)) all.push_back(&call);
   std::ranges::stable_sort(all, {}, &HostCall::begin);
   return all;
 }

@@ -14,7 +14,7 @@ struct HostCall {
   std::int64_t begin = 0, end = 0;
   CallKind kind = CallKind::kUnknown;
   std::uint32_t group = 0;  // as EventDetails has it
-  bool heard = false;       // a kernel is known to be its own; to be set by the caller
+  bool has_kernel = false;  // a kernel is known to be its own; to be set by the caller
 };
 
 // These calls by thread. Calls inside each other are one: the innermost says best what it is.
@@ -22,12 +22,12 @@ class HostCalls {
  public:
   HostCalls(const Trace& trace, const std::vector<Role>& roles);
 
-  // The call that is open on a thread then; null: none.
+  // The call open on a thread at that time, or null.
   HostCall* at(std::uint32_t thread, std::int64_t time);
-  // Of exchanges without a known kernel, by begin.
-  [[nodiscard]] std::vector<const HostCall*> unheard() const;
-  // What sends and receives of the device are, where their own call does not say: all calls of exchanges that
-  // can be made of them are of one kind.
+  // Exchanges without a known kernel, by begin.
+  [[nodiscard]] std::vector<const HostCall*> without_kernel() const;
+  // Kind of the device's sends and receives where their own call does not say: known if all calls of
+  // exchanges that can consist of them are of one kind.
   [[nodiscard]] CallKind kind_of_pairs() const;
 
  private:

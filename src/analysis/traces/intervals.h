@@ -16,9 +16,9 @@ using Intervals = std::vector<Interval>;
 
 // The union of intervals in any order.
 Intervals merged(Intervals any);
-// What is in `a` and not in `b`.
+// Returns `a` minus `b`.
 Intervals without(const Intervals& a, const Intervals& b);
-// What is in both; `a` is better the smaller one.
+// Intersects; pass the smaller one as `a`.
 Intervals common(const Intervals& a, const Intervals& b);
 std::int64_t length(const Intervals& a);
 // Takes out of `left` what is in `part`, and returns how much that is.

@@ -67,7 +67,7 @@ void RankReader::add_nameless(const std::vector<Nameless>& nameless) {
   std::vector<const TraceEvent*> exchanges;
   for (const auto& one : nameless)
     if (is_communication(*one.kernel, nullptr, nullptr)) exchanges.push_back(one.kernel);
-  auto calls = calls_.unheard();
+  auto calls = calls_.without_kernel();
   if (calls.size() != exchanges.size()) calls.clear();
   std::size_t at = 0;
   for (const auto& [kernel, before] : nameless) {
@@ -88,12 +88,12 @@ void RankReader::read_device() {
     if (e.kind != EventKind::kKernel && e.kind != EventKind::kCopy) continue;
     times_.device_busy.push_back({e.begin, e.end});
     Launch* launch = operators_.launch_of(e);
-    if (launch) launch->heard = true;
+    if (launch) launch->has_kernel = true;
     HostCall* call = launch ? calls_.at(launch->thread, launch->begin) : nullptr;
     const bool kernel = e.kind == EventKind::kKernel,
                communicates = kernel && is_communication(e, launch, call);
     if (kernel && !communicates) kernels.push_back({e.begin, e.end});
-    if (communicates && call) call->heard = true;
+    if (communicates && call) call->has_kernel = true;
     if (kernel && is_nameless(e, launch)) {
       nameless.push_back({&e, before});
       continue;
@@ -128,10 +128,10 @@ void RankReader::count_launches() {
     if (!parts) continue;
     ++parts->launches;
     ++all;
-    if (!launch.heard) ++parts->unheard;
+    if (!launch.has_kernel) ++parts->without_kernel;
     if (launch.begin < parts->last_launch) continue;
     parts->last_launch = launch.begin;
-    parts->end_known = launch.heard;
+    parts->end_known = launch.has_kernel;
   }
   if (all > 0 && times_.device_busy.empty())
     throw Error(
@@ -145,18 +145,18 @@ void RankReader::count_launches() {
 // it lacks no larger share of them than the best one: calls that are captured into a graph have none.
 void RankReader::leave_out_cut_off() {
   double least = 1;
-  for (const auto& parts : steps_) least = std::min(least, share_of_unheard(parts));
+  for (const auto& parts : steps_) least = std::min(least, share_without_kernel(parts));
   const bool alone = steps_.size() == 1;
   bool begin_known = true;
   std::vector<StepParts> kept;
   for (auto& parts : steps_) {
-    const bool whole =
-        alone ? parts.end_known || parts.unheard == parts.launches : share_of_unheard(parts) <= least;
+    const bool whole = alone ? parts.end_known || parts.without_kernel == parts.launches
+                             : share_without_kernel(parts) <= least;
     const std::int64_t number = parts.step.number;
     if (!whole)
       result_.left_out.push_back({number, fmt::format("{} of its {} launches have no kernel in {}, so the "
                                                       "device's work is cut off",
-                                                      parts.unheard, parts.launches, result_.file)});
+                                                      parts.without_kernel, parts.launches, result_.file)});
     else if (!begin_known)
       result_.left_out.push_back(
           {number, "it begins when the step before ends, whose last kernel is not there"});

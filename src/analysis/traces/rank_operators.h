@@ -17,8 +17,8 @@ struct Launch {
   std::int64_t correlation = 0, begin = 0;
   std::uint32_t name = kNone;  // of the operator that made it; kNone: no operator
   std::uint32_t thread = 0;
-  bool of_kernel = false;  // which the trace must have, too
-  bool heard = false;      // to be set by the caller
+  bool of_kernel = false;   // which the trace must have, too
+  bool has_kernel = false;  // to be set by the caller
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
 

@@ -179,7 +179,7 @@ void RankReader::leave_out_stubs() {
   if (steps_.size() > 1 && is_stub(0)) leave_out(0);
 }
 
-// Of the outermost operators with shapes before the end of the last backward pass, and not in one.
+// Reads the outermost operators with shapes before the end of the last backward pass, outside of it.
 void RankReader::read_shapes() {
   std::vector<std::int64_t> until(trace_.threads.size());
   for (const auto& e : trace_.events) {

@@ -7,7 +7,7 @@
 
 #include "analysis/traces/trace_step.h"
 
-// What one rank's trace says of its steps (ranks: traces of other programs).
+// Steps of one rank, read from its trace (ranks: traces of other programs).
 namespace paceline::analysis::traces {
 
 // From which events communication is known.

@@ -11,8 +11,8 @@
 namespace paceline::analysis::traces {
 namespace {
 
-// Of "<host>_<process>.<time>.pt.trace.json" what stands before the time; of other names everything but the
-// last part that is a number.
+// Strips from "<host>_<process>.<time>.pt.trace.json" the time and what follows; from other names the last
+// part that is a number.
 std::string writer_of(const std::string& file) {
   const auto name = file.find_last_of('/') + 1;
   return file.substr(0, std::min(file.find('.', name), file.size()));

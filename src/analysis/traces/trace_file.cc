@@ -55,7 +55,7 @@ struct RawTime {
   bool is_text = false;
 };
 
-// What the reader has met of the event that it is in.
+// Fields read so far of the current event.
 struct RawEvent {
   std::string name, category, phase;
   RawTime begin{"ts", {}, false}, duration{"dur", {}, false};

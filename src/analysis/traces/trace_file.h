@@ -13,7 +13,7 @@
 // of an event is a few words.
 namespace paceline::analysis::traces {
 
-// What the profiler recorded of an operator or kernel beside its times.
+// Details that the profiler recorded of an operator or kernel besides its times.
 struct EventDetails {
   std::int64_t elements = 0;           // of all inputs together ("Input Dims")
   std::int64_t first_dim = 0;          // of the first one: most often the batch
@@ -22,7 +22,7 @@ struct EventDetails {
   [[nodiscard]] bool any() const { return elements > 0 || call != CallKind::kUnknown; }
 };
 
-// Of the host, or a stream of the device.
+// Thread of the host or stream of the device.
 struct TraceThread {
   std::uint64_t process = 0, thread = 0;
   friend bool operator==(const TraceThread&, const TraceThread&) = default;
@@ -44,14 +44,13 @@ struct Trace {
   [[nodiscard]] const std::string& name_of(const TraceEvent& e) const { return names[e.name]; }
 };
 
-// A trace, or why a file is none.
+// A trace, or why a file is not a trace.
 struct TraceReading {
   std::optional<Trace> trace;
   std::string why_none;
 };
 
-// What is kept of one trace may take this much memory. With what is made of it that is 2.7 times as much
-// (measured).
+// Most memory for one trace as it is kept. With everything made of it that is 2.7 times as much (measured).
 inline constexpr std::int64_t kTraceMemory = 2'000'000'000;
 
 // Throws Error(kData) when a trace is damaged, cut off, larger than `memory` bytes in memory, or has times or

@@ -13,14 +13,14 @@ namespace paceline::analysis::traces {
 
 struct FoundTraces {
   std::vector<RankTrace> ranks;
-  std::vector<std::string> left_out;  // files that look like traces and are none, and why
+  std::vector<std::string> left_out;  // files that only look like traces, and why
 };
 
 // Throws Error(kUsage) when there is no trace, Error(kData) for one that cannot be used.
 FoundTraces traces_in(const std::filesystem::path& from);
 
-// What a name says of a rank. `rank`: the number behind "rank" (trace_rank3.json, rank_3/…). `number`: a part
-// that is a number (trace.3.json, 3/…), which may be anything: a process, a time.
+// Ranks that a name may contain. `rank`: the number behind "rank" (trace_rank3.json, rank_3/…). `number`: a
+// numeric part (trace.3.json, 3/…), which may be anything: a process, a time.
 struct NamedRank {
   std::optional<std::int64_t> rank, number;
 };

@@ -22,7 +22,7 @@ bool is_blank(int byte) {
 bool is_digit(int byte) {
   return byte >= '0' && byte <= '9';
 }
-// Of numbers and words.
+// Accepts characters of numbers and words.
 bool is_plain(int byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '+' ||
          byte == '-' || byte == '.' || byte == '(' || byte == ')';
@@ -160,7 +160,7 @@ class JsonReader {
     }
   }
 
-  // What no escape of JSON is stands for itself: the paths of Windows in Python's frames.
+  // Keeps an unknown escape as it is: Windows paths in Python's frames.
   void escape() {
     const int byte = bytes_.peek();
     const auto known = std::ranges::find(kEscapes, byte, &std::pair<int, char>::first);

@@ -13,7 +13,7 @@
 // JSON does not allow, and the words NaN and Infinity.
 namespace paceline::analysis::traces {
 
-// What the reader meets, in order. Text is valid during the call.
+// Receives the parts of JSON in order. Text is valid during the call.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 3> kTransports{"gloo:", "mpi:", "ucc:"};
 // Names of kernels, copies and calls of a device's runtime begin so.
 constexpr std::array<std::string_view, 9> kDeviceNames{"cuda",    "hip",     "nccl",    "void ",  "Memcpy ",
                                                        "Memset ", "cutlass", "triton_", "ampere_"};
-// Of CUDA, HIP and SYCL: cudaLaunchKernelExC, hipExtModuleLaunchKernel, cudaGraphLaunch,
+// Covers CUDA, HIP and SYCL: cudaLaunchKernelExC, hipExtModuleLaunchKernel, cudaGraphLaunch,
 // urEnqueueKernelLaunch.
 constexpr std::array<std::string_view, 3> kLaunchWords{"LaunchKernel", "KernelLaunch", "GraphLaunch"};
 

@@ -7,7 +7,7 @@
 
 #include "analysis/traces/trace_event.h"
 
-// What the names of a trace's events say of them.
+// Roles of a trace's events, by their names.
 namespace paceline::analysis::traces {
 
 enum class Role : std::uint8_t {
@@ -24,14 +24,14 @@ enum class Role : std::uint8_t {
   kLaunch,     // a call that starts a kernel
 };
 
-// Of each name. The scopes of Paceline's own traces count where there are no ProfilerStep#N.
+// Returns a role per name. The scopes of Paceline's own traces count if there are no ProfilerStep#N.
 std::vector<Role> roles_of(const std::vector<std::string>& names);
 
 // A name may mean something else of another kind of event: scopes are what somebody named, kernels of
 // communication run on a device.
 Role role_of(const TraceEvent& event, const std::vector<Role>& roles);
 
-// What an event without a category is, where its name tells; kKernel: of a device, whichever of its kinds.
+// Kind of an event without a category, if its name tells; kKernel: any kind on a device.
 std::optional<EventKind> kind_of_name(const std::string& name);
 
 // The number behind the prefix of a step.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kOperatorsShown = 15;
 
-// Of the steps that follow another one, as the costs have it; of all where none does.
+// Averages the steps that follow another one, as the costs do; all steps if none does.
 template <typename Get>
 Number mean_of(const RankTrace& one, Get get) {
   double sum = 0, all = 0;
@@ -65,7 +65,7 @@ std::vector<KernelRow> sorted_kernels(std::map<std::string, KernelRow>& by_name,
   return rows;
 }
 
-// Of one rank, mean over its steps.
+// Mean length of one rank's steps.
 double mean_length(const RankTrace& one) {
   double sum = 0;
   for (const auto& step : one.steps) sum += static_cast<double>(step.length);

@@ -23,14 +23,14 @@ struct RankRow {
   Number last_share;             // of the exchanges that waited for some rank, those that waited for it
 };
 
-// Likewise, of the kernels of one name, and copies, that an operator launched.
+// Kernels of one name, and copies, that an operator launched, averaged in the same way.
 struct KernelRow {
   std::string name;
   double calls = 0, device_ns = 0;
   double share = 0;  // of the step
 };
 
-// Of one step and rank, on average over all. Times of the host are without the operators that are called.
+// Means per step and rank. Times of the host exclude the operators that are called.
 struct OperatorRow {
   std::string name;
   double calls = 0, host_ns = 0, device_ns = 0;
@@ -42,7 +42,7 @@ struct OperatorRow {
 bool times_communication(const RankTrace& one);
 const char* why_untimed(const RankTrace& one);
 
-// Of the communication of these ranks, the share that computing hides.
+// Share of these ranks' communication that computing hides.
 Number overlap_of(const std::vector<const RankTrace*>& ranks);
 
 RankRow row_of(const RankTrace& one);

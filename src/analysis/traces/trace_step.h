@@ -10,7 +10,7 @@
 
 namespace paceline::analysis::traces {
 
-// What a rank spends a time on: the parts from data_wait to rest exclude each other and add up to its length.
+// Use of a rank's time: the parts from data_wait to rest exclude each other and add up to its length.
 struct TimeParts {
   std::int64_t length = 0;
   std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;  // of the device where it ran kernels
@@ -39,8 +39,8 @@ struct TraceStep : TimeParts {
   std::int64_t point_to_point = 0;        // sends and receives, as pipelines have them
   std::vector<Exchange> exchanges = {};   // by begin
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
-  // Of the operators of the forward pass, where the profiler recorded shapes: elements of all their inputs,
-  // and the most frequent first dimension of their first inputs, which is the batch.
+  // Forward operators, where the profiler recorded shapes: elements of all their inputs, and the most
+  // frequent first dimension of their first inputs, which is the batch.
   std::optional<std::int64_t> input_elements = {}, batch = {};
 };
 

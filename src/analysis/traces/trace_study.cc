@@ -33,7 +33,7 @@ Number share_of(const result::Estimate& part, const Number& whole) {
   return whole && *whole > 0 ? Number(*part.value / *whole) : Number::missing("a step takes no time");
 }
 
-// Of the exchanges in which some rank was last.
+// Shares refer to the exchanges in which some rank was last.
 void set_last_shares(TraceStudy& study, const std::vector<result::StepAccount>& accounts) {
   std::vector<double> last(study.ranks.size());
   for (const auto& step : accounts)
@@ -142,7 +142,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   t.data_wait_share = share_of(costs.own_ns[OwnPart::kDataWait], study.step_ns);
   t.exposed_share = shape_of(study.job).stall_share;
   study.costs = costs;
-  // What a device has to do tells better than gaps between operators whether the host keeps it waiting.
+  // Idle time of the device shows better than gaps between operators whether the host keeps it waiting.
   study.typical = result::typical_rank(accounts);
   const Number& idle = study.ranks[study.typical].idle_share;
   make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
@@ -161,7 +161,7 @@ void add_left_out(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   }
 }
 
-// Of a run whose other ranks have no trace.
+// Qualifies a run whose other ranks have no trace.
 std::string among_these(const TraceStudy& study) {
   const auto have = static_cast<std::int64_t>(study.ranks.size());
   if (!study.world)
@@ -230,7 +230,7 @@ void add_unattributed(TraceStudy& study, const std::vector<RankTrace>& ranks, co
         "two and more");
 }
 
-// What the late rank computes on, beside the median of the others.
+// Shapes that the late rank computes on, beside the median of the others.
 struct Shapes {
   std::optional<double> batch, others_batch;
   double work = 0;  // elements of its inputs over those of the others

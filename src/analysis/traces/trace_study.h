@@ -12,7 +12,7 @@
 #include "analysis/traces/trace_rows.h"
 #include "result/stored/case_result.h"
 
-// What the traces of a training job say, one trace per rank (ranks: traces of other programs).
+// Study of a training job's traces, one per rank (ranks: traces of other programs).
 namespace paceline::analysis::traces {
 
 struct TraceStudy {

@@ -9,7 +9,7 @@ namespace {
 
 using result::StepPart;
 
-// What of a step lies before and behind its last exchange of all ranks.
+// Parts of a step before and behind its last exchange of all ranks.
 struct Halves {
   TimeParts before, behind;
 };
@@ -45,7 +45,7 @@ class Table {
     return rows;
   }
 
-  // Of the rows of these steps together.
+  // Sums over the rows of these steps.
   [[nodiscard]] std::int64_t communication(std::int64_t first, std::int64_t last) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < one_.steps.size(); ++i)

@@ -11,7 +11,7 @@
 namespace paceline::answer {
 namespace {
 
-// Of a plot alone in its row, and of two side by side, on the widest page.
+// Widths of a plot alone in its row, and of two side by side, on the widest page.
 constexpr double kWholeWidth = 1060, kHalfWidth = 530;
 
 std::string content_html(const Cell& cell) {

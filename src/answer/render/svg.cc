@@ -55,7 +55,7 @@ Range data_range(const Plot& plot, bool across) {
   return range;
 }
 
-// What the axis covers; ends that it asks for stay as they are, and at others there is room.
+// Range of the axis; ends that it asks for stay as they are, others get room.
 Range domain(const Axis& axis, Range data) {
   if (!axis.categories.empty()) return {-0.5, static_cast<double>(axis.categories.size()) - 0.5};
   const bool linear = axis.scale == Axis::Scale::kLinear;

@@ -65,7 +65,7 @@ class TableLayout {
   // The mark of a note below the table, where each stands once.
   std::string mark(const std::string& note) { return mark_of(place_of(note, notes_) + 1); }
 
-  // What a cell with a note shows.
+  // Text of a cell with a note.
   std::string noted(const Cell& cell) {
     return (cell.brief.empty() ? std::string(kNone) : cell.brief) + mark(on_one_line(cell.note));
   }
@@ -131,7 +131,7 @@ class TableLayout {
     return columns_.end() - 1;
   }
 
-  // What does not fit into the last column becomes a note below the table.
+  // Moves text that does not fit into the last column to a note below the table.
   void shorten_last() {
     const std::size_t last = heads_.size() - 1;
     if (columns_.back() != last) return;

@@ -5,7 +5,7 @@
 
 #include "answer/plot.h"
 
-// Where the numbers of an axis stand, and how they read.
+// Positions and labels of an axis's numbers.
 namespace paceline::answer {
 
 struct Tick {

@@ -73,8 +73,7 @@ config::FlagSet read_flags(const Context& context) {
   return flags;
 }
 
-// What the names of files between the model and the output begin with. Another build may write to the same
-// output.
+// Prefix of files between the model and the output. Another build may write to the same output.
 fs::path work_of(const fs::path& output) {
   return fmt::format("{}.{}", output.string(), ::getpid());
 }

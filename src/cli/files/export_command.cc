@@ -26,7 +26,7 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// What readers take a file of this name for; empty: for nothing of its own.
+// Format that readers assume for a file of this name; empty if none.
 std::string format_by_name(const std::string& file) {
   const auto* type = config::find_file_type(file);
   if (type == nullptr || !fs::path(file).has_extension()) return {};

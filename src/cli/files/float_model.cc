@@ -29,7 +29,7 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Also accepts a folder of config.json and weights.
+// Accepts a folder of config.json and weights, too.
 const config::Model& built_in(const std::string& name) {
   if (const auto* model = config::find_model(name)) return *model;
   throw Error(

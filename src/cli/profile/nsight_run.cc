@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using nsight::Tool;
 
-// What --tool decides itself, and why it cannot be chosen.
+// An option that --tool decides itself, and why it cannot be chosen.
 struct Refused {
   std::string_view option, why;
 };

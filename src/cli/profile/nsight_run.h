@@ -34,7 +34,7 @@ class NsightRun {
   // Finds the program, and asks it what it knows. Throws Error(kUnavailable) with what to do elsewhere.
   NsightRun(const config::Settings& options, const std::string& command_line);
 
-  // What a timed pass is started under.
+  // Program under which a timed pass is started.
   process::Front front_of(const process::WorkerRequest& request);
   // Exports and reads what was recorded of the cases that were measured; a JSON file is written beside each
   // table, from which the page draws.

@@ -45,7 +45,7 @@ std::vector<fs::path> runs_below(const fs::path& path) {
 }
 
 // A folder of several runs stands for its newest one; the others are there to be asked for.
-void tell_which_run(const std::string& path, const fs::path& taken, const Console& console) {
+void print_chosen_run(const std::string& path, const fs::path& taken, const Console& console) {
   const auto runs = runs_below(path);
   const auto other = std::ranges::find_if(runs, [&](const auto& run) { return run != taken; });
   if (other != runs.end())
@@ -59,7 +59,7 @@ ReportSource read_source(const std::string& path, bool pictures, const Console& 
   if (!fs::exists(path))
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", shown_path(path)));
   auto stored = result::read_run(path);
-  tell_which_run(path, stored.folder, console);
+  print_chosen_run(path, stored.folder, console);
   auto changes = std::async(std::launch::async, [&] { return result::changed_results(stored); });
   ReportSource source{stored.folder, report_run(stored, pictures)};
   for (const auto& sentence : changes.get()) {

@@ -58,7 +58,7 @@ std::vector<std::string> browser_call(const fs::path& browser, const ScratchFold
   return argv;
 }
 
-// What a program said it wrote; it may have written nothing and ended well.
+// Checks the file that a program claims to have written; it may have written nothing and ended well.
 std::string made_file(const fs::path& file, const fs::path& program) {
   if (!fs::exists(file) || fs::file_size(file) == 0)
     throw Error(ErrorCode::kIo, fmt::format("{} wrote nothing", program.string()));

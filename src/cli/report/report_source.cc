@@ -33,7 +33,7 @@ void add_steps(report::ReportRun& run, const result::StoredRun& stored, const re
   }
 }
 
-// Likewise a damaged file of readings.
+// Warns about a damaged file of readings, too.
 void add_sampled(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
   const auto file = result::folder_of_case(stored, one.case_id) / "sampled.csv";
   if (one.sampled.empty() || !std::filesystem::exists(file)) return;
@@ -45,7 +45,7 @@ void add_sampled(report::ReportRun& run, const result::StoredRun& stored, const 
   }
 }
 
-// What --monitor recorded beside it.
+// Adds the recording of --monitor.
 void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
   std::vector<monitor::Recording> recordings;
   for (const auto& file : monitor::recordings_of_run(stored.folder)) try {
@@ -56,7 +56,7 @@ void add_machine(report::ReportRun& run, const result::StoredRun& stored) {
   run.machine = monitor::course_of(recordings, stored.run.run_id);
 }
 
-// What profile --tool ncu kept. Kernels without arithmetic or without traffic have no place in a roofline.
+// Adds what profile --tool ncu kept. Kernels without arithmetic or traffic have no place in a roofline.
 void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
   const auto file = result::folder_of_case(stored, one.case_id) / "ncu.json";
   std::error_code missing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What --dry-run prints: the cases of a plan, and what is known of them before anything runs.
+// Output of --dry-run: the cases of a plan, and what is known of them before anything runs.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 
 // A launcher that checks every tenth of a second must see the failed rank first.
 constexpr milliseconds kAfterThePeer{1500};
-constexpr double kTellS = 10;     // rank 0 may still be reading its plan
-constexpr double kFarewellS = 1;  // to a rank 0 that has kept this process waiting in vain
+constexpr double kReportS = 10;     // rank 0 may still be reading its plan
+constexpr double kLateReportS = 1;  // to a rank 0 that has kept this process waiting in vain
 constexpr double kSilentS = 5;
 
 bool is_timeout(const std::exception& error) {
@@ -45,7 +45,7 @@ void LaunchStart::end(const std::exception& error) {
   if (met_ || notes_ || InterruptGuard::flag()) return;
   const auto self = cluster::this_process(place_.rank, place_.world, {});
   cluster::leave_note(place_, fmt::format("{} cannot start: {}", cluster::words(self), reason),
-                      is_timeout(error) ? kFarewellS : kTellS, InterruptGuard::flag());
+                      is_timeout(error) ? kLateReportS : kReportS, InterruptGuard::flag());
 }
 
 void let_the_peer_end_first() {

@@ -20,10 +20,10 @@ class LaunchStart {
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] cluster::StartNotes* notes() { return notes_ ? &*notes_ : nullptr; }
-  // From here on the store tells of failures, or no other process is concerned.
-  void no_more_notes() { met_ = true; }
+  // From here on the store reports failures, or no other process is concerned.
+  void close_notes() { met_ = true; }
   // After `error` was printed. A process that cannot start tells rank 0 and, through its error file,
-  // torchrun. Rank 0 lets those who told it go first, so that the launcher names the right one.
+  // torchrun. Rank 0 lets those who reported end first, so that the launcher names the right one.
   void end(const std::exception& error);
 
  private:

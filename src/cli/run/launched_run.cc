@@ -24,7 +24,7 @@
 namespace paceline::cli {
 namespace {
 
-constexpr double kLastWordsS = 10;  // how long a rank 0 that cannot start keeps a store for the others
+constexpr double kErrorStoreS = 10;  // how long a rank 0 that cannot start keeps a store for the others
 
 const config::RawSetting* find_setting(const config::FlagSet& flags, std::string_view name) {
   const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
@@ -101,7 +101,7 @@ void check_ranks_per_process(const cluster::LaunchPlace& place, const config::Ra
 }
 
 // Where the numbers of ranks come from, as it was written.
-std::string what_says_the_world(const config::FlagSet& flags) {
+std::string world_flag(const config::FlagSet& flags) {
   for (const auto* name : {"gpu_counts", "nproc_per_node"})
     if (const auto* setting = find_setting(flags, name)) return setting->written;
   return "gpu_counts";
@@ -129,8 +129,8 @@ run::RankHome rank_home(const config::Case& c, const run::RunSetup& setup) {
   return run::kind_rules(c.kind).rank_home(c, setup.engines);
 }
 
-// The same ranks on the CPU: their plug-in reaches the store too, where the case's own is missing.
-run::RankHome home_of_last_words(config::Case c, const run::RunSetup& setup) {
+// Places the ranks on the CPU: their plug-in reaches the store even if the case's own is missing.
+run::RankHome cpu_rank_home(config::Case c, const run::RunSetup& setup) {
   c.settings.set("device", std::string("cpu"));
   c.settings.set("backend", std::string("auto"));
   return rank_home(c, setup);
@@ -144,11 +144,11 @@ run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::Ra
 // Rank 0 tells the others why it has no ranks for them, where anything here serves the store.
 [[noreturn]] void give_up(const cluster::LaunchPlace& place, const config::Case& c,
                           const run::RunSetup& setup, const std::string& obstacle) {
-  const auto home = home_of_last_words(c, setup);
+  const auto home = cpu_rank_home(c, setup);
   try {
     if (!obstacle_of(home).empty()) throw Error(ErrorCode::kUnavailable, obstacle);
     auto request = store_request(place, home);
-    request.where.timeout_s = std::min(request.where.timeout_s, kLastWordsS);
+    request.where.timeout_s = std::min(request.where.timeout_s, kErrorStoreS);
     run::StoreProcess store(request, InterruptGuard::flag());
     const run::Launch launch(place, store, request.where.timeout_s, plan_of(setup), &InterruptGuard::flag(),
                              nullptr, obstacle);
@@ -184,16 +184,16 @@ std::unique_ptr<run::Launch> called(LaunchStart& start, plugin::Store& store, do
     const auto waiting = patience(start, timeout_s, "the other ranks", console);
     auto launch = std::make_unique<run::Launch>(start.place(), store, timeout_s, plan,
                                                 &InterruptGuard::flag(), start.notes());
-    start.no_more_notes();
+    start.close_notes();
     return launch;
   } catch (const Error& e) {  // what ended the roll, all have heard
-    start.no_more_notes();
+    start.close_notes();
     if (dynamic_cast<const cluster::PeerFailure*>(&e)) throw Error(ErrorCode::kTimeout, e.what());
     throw;
   }
 }
 
-void tell_launcher(const run::Launch& launch) {
+void report_to_launcher(const run::Launch& launch) {
   if (!launch.failure() || InterruptGuard::flag()) return;
   if (launch.failure()->reason_code == "peer")
     let_the_peer_end_first();
@@ -240,8 +240,8 @@ void check_launched_world(const cluster::LaunchPlace& place, const config::FlagS
   const auto asked = plural(most, "rank");
   const auto type = cluster::start_words(place, static_cast<int>(most));
   if (only.empty())
-    refuse(fmt::format("{} asks for {}, but {}; type {}, or leave {} out", what_says_the_world(flags), asked,
-                       cluster::started_words(place), type, what_says_the_world(flags)));
+    refuse(fmt::format("{} asks for {}, but {}; type {}, or leave {} out", world_flag(flags), asked,
+                       cluster::started_words(place), type, world_flag(flags)));
   refuse(fmt::format("the cases of --only have {}, but {}; type {}", asked, cluster::started_words(place),
                      type));
 }
@@ -295,7 +295,7 @@ ExitCode run_launched(LaunchStart& start, run::RunSetup setup, const Console& co
     throw Error(ErrorCode::kTimeout, fmt::format("rank 0 is gone: {}", e.what()));
   }
   if (place.leads()) launch->finish();
-  tell_launcher(*launch);
+  report_to_launcher(*launch);
   return code;
 }
 

@@ -55,7 +55,7 @@ std::string words_of(const pass::LiveSteps& steps) {
 
 ProgressView::ProgressView(const Console& console) : console_(console) {
   if (!console_.terminal && !console_.quiet)
-    silence_ = std::jthread([this](const std::stop_token& stop) { say_now_and_then(stop); });
+    silence_ = std::jthread([this](const std::stop_token& stop) { print_while_silent(stop); });
 }
 
 ProgressView::~ProgressView() {
@@ -66,13 +66,13 @@ ProgressView::~ProgressView() {
 }
 
 // A pass may load, export or compare for minutes without sending a record.
-void ProgressView::say_now_and_then(const std::stop_token& stop) {
+void ProgressView::print_while_silent(const std::stop_token& stop) {
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals belong to the main thread, which waits for them
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    const auto silent = now_ns() - said_ns_;
+    const auto silent = now_ns() - printed_ns_;
     const auto rest = under_way_.empty() ? kSilenceNs : std::max<std::int64_t>(kSilenceNs - silent, 0);
     if (rest == 0)
       plain(under_way_);
@@ -114,7 +114,7 @@ void ProgressView::notice(const std::string& words) {
 void ProgressView::document(const std::string& text) {
   const std::scoped_lock lock(mutex_);
   clear();
-  said_ns_ = now_ns();
+  printed_ns_ = now_ns();
   print(console_.text(), for_terminal(text));
 }
 
@@ -129,7 +129,7 @@ void ProgressView::pass_begins(const run::PassInfo& pass) {
   pass_ = pass;
   pass_began_ns_ = now_ns();
   drawn_ns_ = 0;
-  if (under_way_.empty()) said_ns_ = now_ns();
+  if (under_way_.empty()) printed_ns_ = now_ns();
   draw(headline() + "   starting", words_of(time_left(pass_, 0, {})));
 }
 
@@ -227,7 +227,7 @@ void ProgressView::clear() {
 }
 
 void ProgressView::plain(const std::string& line) {
-  said_ns_ = now_ns();
+  printed_ns_ = now_ns();
   console_.say(line);
 }
 

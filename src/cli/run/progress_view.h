@@ -48,7 +48,7 @@ class ProgressView : public run::RunObserver {
   void redraw();
   void clear();
   void plain(const std::string& line);
-  void say_now_and_then(const std::stop_token& stop);
+  void print_while_silent(const std::stop_token& stop);
   [[nodiscard]] std::string headline() const;
 
   const Console& console_;
@@ -57,7 +57,7 @@ class ProgressView : public run::RunObserver {
   run::PassInfo pass_;
   std::string last_warning_;
   std::int64_t drawn_ns_ = 0;
-  std::int64_t said_ns_ = 0;
+  std::int64_t printed_ns_ = 0;
   double before_s_ = 0;        // from the start of the process to that of the run
   std::int64_t began_ns_ = 0;  // the run
   std::int64_t pass_began_ns_ = 0;

@@ -22,17 +22,17 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// What --resume may change; with anything else, repetitions would not have been measured alike.
+// Options that --resume may change; any other would make repetitions differ.
 constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
                                                            "measure_peak", "checkpoint.resume"};
 
 // The folder of a run holds where it is and what it measures.
-constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
+constexpr std::array<std::string_view, 3> kSetByFolder{"config", "output_dir", "experiment_name"};
 
 void check_overrides_of_resume(const config::FlagSet& flags) {
   constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
   for (const auto& setting : flags.settings) {
-    if (std::find(kSaidByTheFolder.begin(), kSaidByTheFolder.end(), setting.name) != kSaidByTheFolder.end())
+    if (std::find(kSetByFolder.begin(), kSetByFolder.end(), setting.name) != kSetByFolder.end())
       throw Error(
           ErrorCode::kUsage,
           fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} out",
@@ -68,7 +68,7 @@ nlohmann::json settings_of(const result::CaseResult& one) {
   auto settings = one.config_effective;
   for (const auto& [name, value] : one.benchmark.params)
     if (name.starts_with("env.")) settings[name] = value;
-  // Those of a file follow from the file, which is compared by its content.
+  // Values read from a file follow from it, and it is compared by its content.
   if (config::find_model(one.benchmark.model) == nullptr)
     for (const char* name : {"shapes", "input_values"}) settings.erase(name);
   return settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `--resume` asks of the folder of a run, and what it takes from there.
+// Requirements of `--resume` on the folder of a run, and what it takes from there.
 #pragma once
 #include <filesystem>
 #include <vector>

@@ -322,7 +322,7 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   ProgressView view(console);
   const auto engines = engine_directory(p.plugins);
   for (const auto& remark : p.plan.remarks) view.warning(remark);
-  run::tell_remarks(p.plan, p.cases, engines, hosts, view);
+  run::report_remarks(p.plan, p.cases, engines, hosts, view);
   const auto cases =
       outlook_of(p.cases, engines, hosts,
                  {p.plan.settings.text("output_dir"), host::host_digest().value().value_or("")});
@@ -335,14 +335,14 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   return ExitCode::kOk;
 }
 
-// Where this process stands in a launch. For `run`, which may have no ranks, a mistake in what says so waits
-// until the plan is known.
-struct Standing {
+// Place of this process in a launch. For `run`, which may have no ranks, a mistake in the launcher's
+// variables waits until the plan is known.
+struct FoundPlace {
   std::optional<cluster::LaunchPlace> place;
   std::optional<Error> mistake{};
 };
 
-Standing find_standing(const config::FlagSet& flags, const config::Settings& options) {
+FoundPlace find_launch_place(const config::FlagSet& flags, const config::Settings& options) {
   try {
     return {launch_place(flags, options)};
   } catch (const Error& e) {
@@ -351,14 +351,14 @@ Standing find_standing(const config::FlagSet& flags, const config::Settings& opt
   }
 }
 
-void check_standing(const Standing& standing, const config::FlagSet& flags, const Planned& planned) {
-  if (standing.mistake) throw Error(*standing.mistake);
-  if (standing.place && !standing.place->alone())
-    check_launched_world(*standing.place, flags, planned.cases, planned.only);
+void check_launch_place(const FoundPlace& found, const config::FlagSet& flags, const Planned& planned) {
+  if (found.mistake) throw Error(*found.mistake);
+  if (found.place && !found.place->alone())
+    check_launched_world(*found.place, flags, planned.cases, planned.only);
 }
 
 // A launcher's single process, such as the shell of `srun -n1 --pty bash`, is no launch.
-void say_alone(const cluster::LaunchPlace& place, const Console& console) {
+void print_single_process(const cluster::LaunchPlace& place, const Console& console) {
   console.say(
       fmt::format("{}, which is no launch: all ranks are started here", cluster::started_words(place)));
 }
@@ -387,7 +387,7 @@ ExitCode execute_launched(const Planned& planned, const Context& context, const 
 
 // `start`: of the launch that this process belongs to; null: none.
 ExitCode execute(const Context& context, config::FlagSet flags, const config::Settings& options,
-                 const Standing& standing, LaunchStart* start) {
+                 const FoundPlace& found, LaunchStart* start) {
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
   if (start && is_self_test(options))
@@ -396,11 +396,11 @@ ExitCode execute(const Context& context, config::FlagSet flags, const config::Se
                             cluster::started_words(start->place())));
   const auto planned = plan_run(context, flags, options, start);
   const bool ranks = any_by_ranks(planned.cases);
-  ranks ? check_standing(standing, flags, planned) : refuse_rank_options(flags);
-  if (ranks && standing.place && !start && !options.flag("dry_run")) say_alone(*standing.place, console);
+  ranks ? check_launch_place(found, flags, planned) : refuse_rank_options(flags);
+  if (ranks && found.place && !start && !options.flag("dry_run")) print_single_process(*found.place, console);
   if (start && !ranks) {
     refuse_ranks_of_one_process(start->place());
-    start->no_more_notes();
+    start->close_notes();
   }
   return start && ranks ? execute_launched(planned, context, flags, console, *start)
                         : execute_here(planned, context, flags, console);
@@ -414,13 +414,13 @@ ExitCode run_cases(const Context& context) {
   const InterruptGuard guard;
   static_cast<void>(is_monitored(options));  // a wrong value ends here, before a folder is made
   refuse_launch_of_inference(flags);
-  const auto standing = find_standing(flags, options);
-  if (!standing.place || standing.place->alone()) return execute(context, flags, options, standing, nullptr);
-  LaunchStart start(*standing.place);
+  const auto found = find_launch_place(flags, options);
+  if (!found.place || found.place->alone()) return execute(context, flags, options, found, nullptr);
+  LaunchStart start(*found.place);
   try {
-    return execute(context, flags, options, standing, &start);
+    return execute(context, flags, options, found, &start);
   } catch (const std::exception& e) {
-    const auto code = say_failure();
+    const auto code = print_failure();
     start.end(e);
     return code;
   }

@@ -106,13 +106,13 @@ void check_communication(const result::RunResult& run) {
       throw Error(ErrorCode::kData, std::move(reason));
 }
 
-ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
+ExitCode print_self_test(const result::RunResult& run, const Console& console) {
   const auto rows = analysis::judge_self_test(run, run.findings);
   print(console.text(), for_terminal(report::self_test_text(rows)));
   return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
 }
 
-// What keeps a file from being written, in words; empty: nothing. Devices and links are left to the writing.
+// Why a file cannot be written; empty if nothing is known. Devices and links are left to the writing.
 std::string obstacle_to(const std::string& name) {
   if (name == "-") return "standard output has the table; name a file, or /dev/stderr";
   const fs::path file = fs::absolute(name);
@@ -160,7 +160,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));
   if (gate_error) std::rethrow_exception(gate_error);
   files.rethrow();
-  if (options.self_test) return worse(code, tell_self_test(run, console));
+  if (options.self_test) return worse(code, print_self_test(run, console));
   if (!options.bottlenecks.empty()) check_communication(run);
   return code;
 }

@@ -17,7 +17,7 @@ enum class Hosts { kAny, kOne, kSeveral };
 
 struct Topology {
   std::string name, about, source;
-  // What a run must be, so that the row fits it by itself.
+  // Properties of a run that the row fits by itself.
   std::vector<std::string> gpus;  // words of which the GPU's name has one
   Hosts hosts = Hosts::kAny;
   std::int64_t ranks = 0;  // 0: any number
@@ -27,11 +27,10 @@ struct Topology {
 
 // Throws ConfigErrors with all mistakes, each with its line and key.
 std::vector<Topology> parse_topologies(std::string_view yaml, const std::string& source);
-// Of `file`, or the table that is installed where it is empty. Throws Error(kConfig), also where there is no
-// such file.
+// Reads `file`; if empty, the table that is installed. Throws Error(kConfig), even if there is no such file.
 std::vector<Topology> read_topologies(const std::filesystem::path& file);
 
-// What is known of a run; `gpu` is empty where ranks are CPU processes.
+// Known properties of a run; `gpu` is empty where ranks are CPU processes.
 struct RunShape {
   std::string operation, gpu;
   bool one_host = true;

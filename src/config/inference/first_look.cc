@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `infer` leaves out as long as nothing typed asks for more.
+// Defaults of `infer` as long as nothing typed asks for more.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace paceline::config {
 namespace {
 
-// What `infer` uses as long as nothing typed asks for more.
+// Limits that `infer` sets as long as nothing typed asks for more.
 struct FirstLook {
   std::string_view name, value,
       of_many;  // `of_many`: of processes that are enough for an interval of their own

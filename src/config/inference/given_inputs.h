@@ -8,8 +8,8 @@
 
 namespace paceline::config {
 
-// Why files of load_inputs cannot be arrays for these inputs, told by their names and headers; empty: nothing
-// speaks against them. What only reading tells is refused where they are used.
+// Why files of load_inputs cannot be arrays for these inputs, judged by their names and headers; empty:
+// they may be. Problems that only reading shows are refused where they are used.
 std::string unfit_inputs(const std::vector<std::string>& load_inputs, const std::vector<InputShape>& inputs);
 
 // The inputs of a built-in model in the same form.

@@ -193,7 +193,7 @@ void report_timing(WorkloadDraft& d, std::string_view name, std::string_view nee
   d.report(name, fmt::format("'{}' is for {} {}, {}", d.written(name)->written, word, needed, instead));
 }
 
-// Of a list of timings the other ones are measured; where none is left, nobody meant that.
+// Refuses options that the only timing ignores; in a list the other timings use them.
 void check_timing(WorkloadDraft& d) {
   if (!d.settings.has("timing")) return;
   const auto timings = d.settings.texts("timing");

@@ -11,8 +11,8 @@ namespace paceline::config {
 // `infer` without options is a first look: it ends sooner than a case of a plan, and checks fewer inputs.
 FlagSet with_first_look(const FlagSet& typed);
 
-// What `gpus` and `devices` imply where it is not written: device: cuda, a scenario with a queue, and the
-// number of the devices that are named.
+// Settings that follow from `gpus` and `devices` if not written: device: cuda, a scenario with a queue, and
+// the number of devices.
 void imply_gpus(WorkloadDraft& draft);
 
 void check_inference(WorkloadDraft& draft);

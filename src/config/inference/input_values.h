@@ -28,7 +28,7 @@ bool needs_values(DType dtype);
 // Throws Error(kConfig) where the input's type cannot hold the values.
 void check_values(const InputValues& values, DType dtype);
 
-// What the file says of an input's integers: that they index a table, or a dimension of another input.
+// Values that the file declares for an integer input: it indexes a table, or a dimension of another input.
 std::optional<InputValues> declared_values(const DeclaredInput& input, std::span<const InputShape> inputs);
 
 }  // namespace paceline::config

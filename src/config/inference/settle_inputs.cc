@@ -207,7 +207,7 @@ class InputSettler {
       const bool whole = needs_values(dtype);
       if (found || (!whole && declared_.empty())) continue;
       if (const auto known = known_values(model, input, settled)) {
-        if (generates()) add_values(*known);  // a forgotten array is none to make up
+        if (generates()) add_values(*known);  // a forgotten array is not made up
       } else if (whole && input.shape.empty()) {
         asked.push_back(fmt::format("'{}' ({})", input.name, dtype_name(dtype)));
         examples.push_back(
@@ -289,7 +289,7 @@ class InputSettler {
                                 join(names, ", ")));
   }
 
-  // What the file says. One that only its engine can read was not read where shapes are written.
+  // Values that the file declares. A file that only its engine can read was not read if shapes are written.
   std::optional<InputValues> known_values(const std::string& model, const InputShape& input,
                                           const SettledShapes& settled) {
     if (declared_.empty() && std::exchange(asked_, model) != model) declared_ = read_again(model);

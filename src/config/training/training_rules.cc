@@ -65,7 +65,7 @@ bool is_fetched_to(const std::string& path, const DataSource& source) {
   return source.path == DataSource::Path::kEither && !ends_as(path, ".gz,.tgz,.bin");
 }
 
-// What is wrong with a path for data; empty when nothing shows from outside.
+// Problem with a path for data; empty if nothing shows from outside.
 std::string path_problem(const std::string& path, const DataSource& source) {
   std::error_code error;
   const auto status = fs::status(path, error);

@@ -14,8 +14,8 @@ namespace paceline::config {
 // Reports options that contradict each other.
 void check_training(WorkloadDraft& draft);
 
-// What ddp.enabled means for this many ranks: "on", "off", or "apart": several ranks that each train
-// a model of their own, side by side.
+// Resolves ddp.enabled for this many ranks: "on", "off", or "apart": several ranks that each train a model of
+// their own, side by side.
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks);
 bool runs_ddp(const Case& item);
 

@@ -16,7 +16,7 @@ struct CheckResult {
   std::string fix;   // advice in one line; empty when nothing is to be done
 };
 
-// What a machine can be fit for; a FAIL makes it unfit for the purposes that need the check.
+// Uses that a machine can be fit for; a FAIL makes it unfit for those that need the check.
 enum class Purpose { kInference, kMultiRankTraining };
 
 struct Check {

@@ -23,7 +23,7 @@ constexpr std::array<FirstDriver, 3> kFirstDrivers{{{11, "450.80.02"}, {12, "525
 constexpr std::array<std::string_view, 5> kLibraries{"CUDA runtime", "cuDNN", "NCCL", "TensorRT",
                                                      "TensorRT-RTX"};
 
-// Numbers between points; a part that is none ends them.
+// Numbers between points; another part ends them.
 Version numbers_of(const std::string& text) {
   Version numbers;
   for (const auto& part : split(text, '.')) {
@@ -38,7 +38,7 @@ Version numbers_of(const Maybe<std::string>& text) {
   return text ? numbers_of(*text) : Version{};
 }
 
-// Of "library NAME" and "library NAME of plug-in OTHER".
+// Accepts "library NAME" and "library NAME of plug-in OTHER".
 bool is_of(const Fact& fact, std::string_view library) {
   const auto name = fmt::format("library {}", library);
   return fact.name == name || fact.name.starts_with(name + " of plug-in ");

@@ -9,7 +9,7 @@
 
 namespace paceline::host {
 
-// What is missing for libraries of CUDA `runtime` ("12.8"); empty: nothing. Within a major version an older
+// Problem of a driver with libraries of CUDA `runtime` ("12.8"); empty: none. Within a major version an older
 // driver will do from the first of that version on (CUDA Compatibility guide, minor version compatibility).
 struct DriverProblem {
   std::string text, fix;

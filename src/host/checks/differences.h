@@ -16,8 +16,8 @@ struct Difference {
   std::string fix;
 };
 
-// What differs from a saved machine, FAIL before WARN. Facts that only one version of Paceline knows are not
-// compared; load figures are where both have some.
+// Compares with a saved machine, FAIL before WARN. Facts that only one version of Paceline knows are not
+// compared; load figures are if both have some.
 std::vector<Difference> differences(const Machine& found, const Machine& expected);
 
 // A row for each of them, or one that says there is none. `origin` names the saved machine.

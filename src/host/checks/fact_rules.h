@@ -39,11 +39,11 @@ inline constexpr const char* kNoLimit = "no limit";
 // "0.50 CPUs", "no limit", "not known (…)"
 std::string shown_value(const Fact& fact);
 
-// Of a machine without this fact: libraries, plug-ins and variables are absent; of others nothing is known,
+// Stands for a fact that a machine lacks: libraries, plug-ins and variables are absent; others are unknown,
 // as another version of Paceline looked.
 std::optional<Fact> absent_fact(const std::string& name);
 
-// What it means that one machine has `found` where another has `expected`; empty: they are the same.
+// Judges that one machine has `found` and another `expected`; empty if they are equal.
 std::optional<CheckStatus> judge(const Fact& found, const Fact& expected);
 
 }  // namespace paceline::host

@@ -98,7 +98,7 @@ Figures figure_of_all(const std::vector<Machine>& machines, const std::string& n
   return figures;
 }
 
-// Of two the faster one.
+// Takes the faster one of two.
 const LoadFigure& in_the_middle(Figures figures) {
   std::erase(figures, nullptr);
   std::ranges::sort(figures, {}, &LoadFigure::median);

@@ -28,8 +28,8 @@ struct FleetView {
 // With fewer than two machines nothing differs.
 FleetView compare_fleet(const std::vector<Machine>& machines);
 
-// What more than half of the machines have: a machine to compare others with. Facts and load figures without
-// a majority are left out; a load figure is that of the machine in the middle.
+// Machine to compare others with: it has what more than half of them have. Facts and load figures without a
+// majority are left out; a load figure is that of the machine in the middle.
 Machine usual_machine(const std::vector<Machine>& machines);
 
 }  // namespace paceline::host

@@ -30,7 +30,7 @@ std::string in_words(const GpuLinks& links);
 
 CheckResult check_gpu_links(const SystemFiles& files, const std::string& library);
 
-// What machines are compared by: these words, or why there are none.
+// Fact for comparing machines: these words, or why there are none.
 Fact gpu_links_fact(const SystemFiles& files = SystemFiles(), const std::string& library = kNvmlLibrary);
 
 }  // namespace paceline::host

@@ -8,7 +8,7 @@
 
 namespace paceline::host {
 
-// What it must be slower by, beyond both intervals: the spread of healthy devices of one model.
+// Least slowdown, beyond both intervals: the spread of healthy devices of one model.
 inline constexpr double kSlowerBy = 0.1;
 
 // "52.0 TFLOP/s (51.2–52.4)"
@@ -17,7 +17,7 @@ std::string shown_figure(const LoadFigure& figure);
 // Whether all of the interval is below the other's by more than kSlowerBy.
 bool is_slower(const LoadFigure& figure, const LoadFigure& other);
 
-// What a slow figure of this machine means: core sets that neighbours may have slowed down do not fail.
+// Status of a slow figure: core sets that neighbours may have slowed down do not fail.
 CheckStatus slow_status(const Machine& machine, const LoadFigure& figure);
 
 }  // namespace paceline::host

@@ -106,7 +106,7 @@ class Judge {
     return peers.empty() ? nullptr : peers[(peers.size() - 1) / 2];
   }
 
-  // What is slow: names of figures, with what they are slower than.
+  // Names the slow figures, with what they are slower than.
   [[nodiscard]] std::map<std::string, std::string> slow(const std::vector<LoadFigure>& all) const {
     std::map<std::string, std::string> found;
     for (const auto& figure : all) {
@@ -127,7 +127,7 @@ class Judge {
 
 using Slow = std::map<std::string, std::string>;
 
-// Of one unit: its figures in words, and what both measurements say of them.
+// Describes one unit: its figures, and the result of both measurements.
 CheckedRow row_of(const std::string& where, const std::vector<LoadFigure>& figures, const Slow& first,
                   const Slow& second, bool has_peers) {
   std::vector<std::string> words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a machine is, as facts and load figures that can be saved and compared with another machine's.
+// Facts and load figures of a machine, which can be saved and compared with another's.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace paceline::host {
 
-// What a load test measured: a figure of one device or core set.
+// Result of a load test: a figure of one device or core set.
 struct LoadFigure {
   std::string where;  // the device or core set: cuda:0, "CPUs 0-3"
   std::string what;   // "product bf16", "copy"

@@ -13,7 +13,7 @@
 
 namespace paceline::host {
 
-// The addresses that a name stands for; empty where it stands for none.
+// The addresses that a name resolves to; may be empty.
 std::vector<std::string> addresses_of(const std::string& name);
 
 // MASTER_PORT where it is a port, else the one that training takes by default.

@@ -12,7 +12,7 @@
 namespace paceline::host {
 namespace {
 
-// What the driver leaves on a PC, in the Linux subsystem of Windows, and on a Jetson.
+// Files of the driver on a PC, in the Linux subsystem of Windows, and on a Jetson.
 constexpr std::array<std::string_view, 4> kSigns{"dev/nvidiactl", "dev/nvidia0", "dev/dxg", "dev/nvhost-gpu"};
 
 }  // namespace

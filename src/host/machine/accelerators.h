@@ -14,7 +14,7 @@ std::string no_nvidia_device_reason(const SystemFiles& files);
 // CUDA_VISIBLE_DEVICES of this process.
 std::optional<std::string> visible_devices();
 
-// The same, and also the reason where CUDA_VISIBLE_DEVICES hides every GPU from this process.
+// Adds the reason where CUDA_VISIBLE_DEVICES hides every GPU from this process.
 std::string no_visible_device_reason(const SystemFiles& files,
                                      const std::optional<std::string>& visible = visible_devices());
 

@@ -36,11 +36,11 @@ CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread
 int allowed_cpu_count(std::size_t affinity_cpus, const Number& quota_cpus);
 int allowed_cpu_count(const CpuInfo& cpu);
 
-// What the last-level caches of these CPUs hold together, each counted once; 0 where none is known.
+// Sums the last-level caches of these CPUs, each counted once; 0 if none is known.
 std::int64_t last_level_bytes(const SystemFiles& files, const std::vector<int>& cpus);
 
-// The same CPUs reordered: one of each physical core first, then second hardware threads. CPUs of unknown
-// topology count as cores.
+// Reorders CPUs: one of each physical core first, then second hardware threads. CPUs of unknown topology
+// count as cores.
 std::vector<int> cores_first(const SystemFiles& files, const std::vector<int>& cpus);
 
 }  // namespace paceline::host

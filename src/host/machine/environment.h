@@ -34,7 +34,7 @@ nlohmann::json capture_environment(const std::string& command_line,
 // Name of this host in stored results.
 Maybe<std::string> host_digest(const SystemFiles& files = SystemFiles{});
 
-// Those on the allow-list: settings of libraries that threads, devices and ranks depend on.
+// Keeps those on the allow-list: settings of libraries that threads, devices and ranks depend on.
 Environment recorded_variables(Environment variables);
 
 nlohmann::json to_json(const CpuInfo& cpu);

@@ -39,7 +39,7 @@ Maybe<bool> switch_of(const Count& count) {
   return count ? Maybe<bool>(*count != 0) : Maybe<bool>::missing(count.reason());
 }
 
-// Of functions that write the current and the next setting.
+// Calls functions that write the current and the next setting.
 Maybe<bool> current_of(const Library& library, const char* name, Device device) {
   unsigned current = 0, pending = 0;
   const auto reason = library.call<Code(Device, unsigned*, unsigned*)>(name, device, &current, &pending);
@@ -98,7 +98,7 @@ bool below(const Maybe<T>& value, const Maybe<T>& other) {
   return value && other && *value < *other;
 }
 
-// What may be wrong; an empty text: it is not.
+// A possible problem; an empty text: it is not there.
 struct Rule {
   std::string (*problem)(const GpuCondition&);
   std::string (*fix)(const GpuCondition&, std::size_t index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each GPU is set to and who uses it before anything is measured: what makes results slow or uneven.
+// Settings and users of each GPU before anything is measured: what makes results slow or uneven.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -29,7 +29,7 @@ std::vector<GpuCondition> read_gpu_conditions(const std::string& library = kNvml
 struct GpuProblem {
   std::string text, fix;
 };
-// What is wrong with GPU `index`, as nvidia-smi counts.
+// Lists problems of GPU `index`, as nvidia-smi counts.
 std::vector<GpuProblem> problems_of(const GpuCondition& gpu, std::size_t index);
 
 // "700 W, up to 1980 MHz, ECC on, PCIe x16", as far as it is known.

@@ -34,7 +34,7 @@ NvidiaGpu gpu_at_index(const GpuPlaces& places, int index);
 // /sys. Empty where they are not known, so that no CPU is preferred.
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index);
 
-// The same for a rank: ranks take the devices of their host in order.
+// Ranks take the devices of their host in order.
 std::vector<int> cpus_near_rank(const GpuPlaces& places, int local_rank);
 
 }  // namespace paceline::host

@@ -19,7 +19,7 @@ struct MemoryInfo {
 };
 MemoryInfo read_memory(const SystemFiles& files);
 
-// What this process can still allocate: available memory, or the cgroup's limit when that is less.
+// Memory that this process can still allocate: what is available, or the cgroup's limit if less.
 Count usable_bytes(const MemoryInfo& memory);
 
 struct ProcessMemory {

@@ -7,7 +7,7 @@
 
 namespace paceline::host {
 
-// What is asked for does not fit into memory. The case ends as "oom".
+// Request that does not fit into memory. The case ends as "oom".
 class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(const std::string& message) : Error(ErrorCode::kInternal, message) {}

@@ -32,7 +32,7 @@ inline constexpr const char* kNvmlLibrary = nvml::kLibrary;
 // Every value is missing with the reason where the library cannot be opened or refuses.
 NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);
 
-// What a GPU runs at.
+// Clock of a GPU, and what slows it.
 struct GpuState {
   Number sm_mhz;
   Maybe<std::string> slowed_by;  // what keeps the clock down: "thermal slowdown"; empty: nothing does

@@ -36,7 +36,7 @@ CpuUse cpu_use_now(const SystemFiles& files);
 Number steal_frac(const CpuUse& before, const CpuUse& after);
 // (busy - own) / all, but not below 0: the share of the machine used by everything else, also interrupts.
 Number foreign_cpu_frac(const CpuUse& before, const CpuUse& after);
-// The same in CPUs: 0.3 means that others kept a third of one CPU busy.
+// Converts it to CPUs: 0.3 means that others kept a third of one CPU busy.
 Number foreign_cores(const CpuUse& before, const CpuUse& after);
 
 }  // namespace paceline::host

@@ -24,9 +24,8 @@ struct InstrumentSource {
   std::function<std::optional<std::string>(const std::string&)> variable{};  // default: getenv
 };
 
-// What watches this process: "gdb, which traces it (pid 12)", "ncu (Nsight Compute)"; empty: nothing that can
-// be seen. Looked for: a tracer, the programs that started this one, libraries that tools inject, and
-// variables.
+// Tools that watch this process: "gdb, which traces it (pid 12)", "ncu (Nsight Compute)"; empty if none is
+// seen. Looked for: a tracer, the programs that started this one, libraries that tools inject, and variables.
 std::string instrument_here(const InstrumentSource& source = InstrumentSource());
 
 }  // namespace paceline::host

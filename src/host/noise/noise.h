@@ -29,7 +29,7 @@ struct NoiseSnapshot {
 };
 
 NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
-// The same with other processes: their CPU time is not foreign, and their threads are included.
+// Includes other processes: their CPU time is not foreign, and their threads are counted.
 NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 
 // Fills in running_frac (busiest thread), runq_wait_frac and nivcsw_per_s (worst thread), steal_frac,

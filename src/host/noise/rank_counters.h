@@ -23,7 +23,7 @@ struct ProcessUse {
 // happens inside a timed region.
 struct RankCounters {
   NoiseSnapshot own;  // of this process
-  // Of the CPUs that this process may use; own_cpu_ns is that of all ranks that may use some of them.
+  // CPUs that this process may use; own_cpu_ns is that of all ranks that may use some of them.
   CpuUse cpus;
   std::vector<int> cpu_numbers;
   std::int64_t system_ns = 0, minor_faults = 0, major_faults = 0;

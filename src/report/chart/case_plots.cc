@@ -237,7 +237,7 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
   return {plot};
 }
 
-// What a case on a device needs beside the memory in tensors: ", 738 MB reserved, 424 MB on the host".
+// Memory of a case on a device beside that in tensors: ", 738 MB reserved, 424 MB on the host".
 std::string memory_aside(const CaseResult& one) {
   if (!result::on_device(one.benchmark)) return {};
   const auto aside = [](const Count& bytes, std::string_view words) {

@@ -27,7 +27,7 @@ std::string param_words(std::string_view key, const std::string& value) {
 
 using Params = std::map<std::string, std::string>;
 
-// What all cases of the page have alike tells no two lines apart.
+// Parameters that all cases of the page share distinguish no two lines.
 Params params_in_common(const Cases& entries) {
   if (entries.size() < 2) return {};
   Params common = entries.front().one->benchmark.params;

@@ -7,7 +7,7 @@
 #include "report/chart/plots.h"
 #include "result/stored/estimate.h"
 
-// What several charts have alike: bars of cases, names of series, words of intervals.
+// Common parts of charts: bars of cases, names of series, words of intervals.
 namespace paceline::report {
 
 inline constexpr double kNsToMs = 1e-6;
@@ -33,7 +33,7 @@ std::string short_label(const ReportCase& entry, const std::string& model);
 // once.
 std::vector<std::string> without_shared(const std::vector<std::string>& names, Plot& plot);
 
-// A bar per row with its interval; its words stand beside it.
+// A bar per row with its interval; its words are next to it.
 struct BarRow {
   std::string label, hint, text;
   Measured value;

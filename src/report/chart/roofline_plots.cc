@@ -15,7 +15,7 @@
 namespace paceline::report {
 namespace {
 
-// What figures are multiplied with, and what they are then.
+// Factor for figures, and their unit then.
 struct FlopUnit {
   double factor;
   std::string_view unit;
@@ -54,7 +54,7 @@ Point point_of(const ReportCase& entry, const FlopUnit& scale) {
 constexpr double kWorthAPoint = 0.02;  // of the time of all kernels
 constexpr std::size_t kMostKernels = 12;
 
-// Of a case, where they are known: the longest first. Their bytes are those of DRAM.
+// Kernels of a case, if known: the longest first. Their bytes are those of DRAM.
 std::vector<Point> kernel_points(const ReportCase& entry, const FlopUnit& scale) {
   std::vector<Point> points;
   if (!entry.run) return points;

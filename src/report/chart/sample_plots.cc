@@ -20,7 +20,7 @@ using result::Sample;
 // their repetition says it.
 constexpr std::size_t kMostHints = 200, kFewestWithHints = 60;
 
-// Those behind the statistics: no warm-up, no lost requests.
+// Samples behind the statistics: no warm-up, no lost requests.
 std::vector<Sample> samples_of(const ReportCase& entry) {
   const auto found = entry.run->samples.find(entry.one->case_id);
   if (found == entry.run->samples.end()) return {};
@@ -129,7 +129,7 @@ Plot course_plot(const ReportCase& entry, const std::vector<Sample>& samples,
 
 }  // namespace
 
-// Of the first servers; the others stand with their cases.
+// Draws the first servers; the others are drawn with their cases.
 Plots request_plots(std::span<const ReportRun> runs) {
   Plots plots;
   for (const ReportCase& entry : measured_cases(

@@ -23,14 +23,13 @@ namespace {
 using analysis::Prediction;
 
 double world_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return static_cast<double>(sharers ? sharers->count : one.benchmark.world_size);
+  const auto replicas = result::replicas_of(one.benchmark);
+  return static_cast<double>(replicas ? replicas->count : one.benchmark.world_size);
 }
 
-// What there are several of.
 std::string_view members_of(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return !sharers ? "ranks" : sharers->gpus ? "GPUs" : "processes";
+  const auto replicas = result::replicas_of(one.benchmark);
+  return !replicas ? "ranks" : replicas->gpus ? "GPUs" : "processes";
 }
 
 // Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.
@@ -66,8 +65,8 @@ std::vector<Family> families_of(const Cases& cases, const std::string& model) {
 
 // The word of a label that differs within a family: "r1" over ranks, "g1" over GPUs, "i1" over instances.
 std::string member_word(const CaseResult& one) {
-  const auto sharers = result::sharers_of(one.benchmark);
-  return fmt::format("{}{:g}", !sharers ? "r" : sharers->gpus ? "g" : "i", world_of(one));
+  const auto replicas = result::replicas_of(one.benchmark);
+  return fmt::format("{}{:g}", !replicas ? "r" : replicas->gpus ? "g" : "i", world_of(one));
 }
 
 // "resnet50 train fp32 b8 r1" is a line over ranks, "resnet50 train fp32 b8".

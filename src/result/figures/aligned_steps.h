@@ -12,7 +12,7 @@
 // Aligns the step tables of ranks: the same step side by side.
 namespace paceline::result {
 
-// The same step on every rank, in rank order.
+// One step on every rank, in rank order.
 using StepAcross = std::vector<const StepRow*>;
 
 // The tables, sorted by rank. The pointers refer to `ranks`.

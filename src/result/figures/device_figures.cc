@@ -11,9 +11,8 @@
 namespace paceline::result {
 namespace {
 
-// Of samples that are blocks, in their order: how many iterations each has, a power of two. A block lasts 50
-// ms or more, so that from one start to the next hardly anything is between them. 0: one sample does not show
-// it.
+// Iterations per block, a power of two, from blocks in their order. A block lasts 50 ms or more, so that from
+// one start to the next hardly anything is between them. 0: one sample does not show it.
 double iterations_per_block(const std::vector<const Sample*>& samples) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i + 1 < samples.size(); ++i)
@@ -22,7 +21,7 @@ double iterations_per_block(const std::vector<const Sample*>& samples) {
   return ratios.empty() ? 0 : std::exp2(std::round(std::log2(stats::median(ratios))));
 }
 
-// Of a rank that has a GPU.
+// Fills in the state of a rank's GPU.
 DeviceState state_of_rank(const RankFigures& rank) {
   const auto none = Number::missing("ranks read the clock of their GPU and no more; use the sampler nvml");
   const auto no_count = Count::missing(none.reason());
@@ -39,7 +38,7 @@ DeviceState state_of_rank(const RankFigures& rank) {
   return state;
 }
 
-// Of steps whose parts are timed by marks on the device: all but waits for data and for communication.
+// Share of steps timed by marks on the device: all but waits for data and for communication.
 Number device_share_of_steps(const CaseResult& one) {
   const auto clock = one.effective_settings.find("step_times");
   if (clock == one.effective_settings.end() ||

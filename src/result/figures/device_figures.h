@@ -16,7 +16,7 @@ namespace paceline::result {
 Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples, double items_per_iteration,
                        const SampledWindow& window);
 
-// What ranks saw of their GPUs between steps: clock, and what kept it down.
+// GPU states that ranks saw between steps: clock, and what kept it down.
 std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training);
 
 // As the sampler saw them; of training without one, what its ranks saw.
@@ -45,8 +45,8 @@ Number device_share(const CaseResult& one);
 Number launch_share(const CaseResult& one);
 // From this launch share on the host decides all the same.
 inline constexpr double kHostDecides = 0.9;
-// Of training: the smallest share of the time in which a kernel ran on a device, as the driver says. Its
-// parts of a step span the pauses between kernels. Missing where it was read for less than 3 s.
+// Smallest share of training time in which a kernel ran on a device, as the driver says. Its parts of a step
+// span the pauses between kernels. Missing if it was read for less than 3 s.
 Number kernel_share(const CaseResult& one);
 bool device_decides(const CaseResult& one);
 

@@ -30,7 +30,7 @@ struct Beside {
   [[nodiscard]] double beyond() const { return own - others; }
 };
 
-// What the rules look at.
+// Rank that the rules judge, with its evidence.
 struct Suspect {
   const Lateness& late;
   const std::vector<RankFigures>& ranks;

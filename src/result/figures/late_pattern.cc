@@ -146,7 +146,7 @@ class Search {
   }
 
   // Nothing that all ranks do makes it late: the others take no longer in these exchanges than usually.
-  [[nodiscard]] bool stands_alone(const LatePattern& pattern, const Levels& at) const {
+  [[nodiscard]] bool others_are_on_time(const LatePattern& pattern, const Levels& at) const {
     if (pattern.always()) return true;
     std::vector<double> beside, rest;
     for (std::size_t i = 0; i < n_; ++i) (pattern.late[i] ? beside : rest).push_back(times_.others[i]);
@@ -171,7 +171,7 @@ class Search {
   void by_level(LatePattern pattern, double sets) {
     if (pattern.count == 0) return;
     const auto at = levels_of(pattern);
-    if (!apart(at) || !stands_alone(pattern, at)) return;
+    if (!apart(at) || !others_are_on_time(pattern, at)) return;
     const auto count = static_cast<double>(pattern.count);
     const auto ranks = static_cast<double>(world_ - 1);
     const double freedom = std::max(1.0, ranks * freedom_of(pattern) / at.tau);
@@ -218,7 +218,7 @@ class Search {
   void by_placement(LatePattern pattern, Chance chance) {
     if (pattern.count == 0) return;
     const auto at = levels_of(pattern);
-    if (apart(at) && stands_alone(pattern, at))
+    if (apart(at) && others_are_on_time(pattern, at))
       offer(std::move(pattern), apart(at, kClear), kTwoSets * chance());
   }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr double kByChance = 0.001;    // probability that any rank looks late like this one
 constexpr double kLateOwnTime = 0.02;  // lateness over the own time of the others, in late exchanges
 constexpr double kMostDelay = 0.65;    // that a suspected rank causes
-// Of a step; an irregular pattern, which pauses make by chance, must cost more.
+// Shares of a step; an irregular pattern, which pauses make by chance, must cost more.
 constexpr double kWorthSuspicion = 0.02, kWorthIrregular = 0.05;
 
 double data_wait(const RankAccount& rank) {

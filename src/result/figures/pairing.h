@@ -10,7 +10,7 @@
 namespace paceline::result {
 
 struct Pairing {
-  // Of the same index, one of each case; in the order of the index.
+  // Pairs of the same index, one of each case; in the order of the index.
   std::vector<std::pair<const Repetition*, const Repetition*>> neighbours;
   std::int64_t apart = 0;  // repetitions of the same index that ran at other times
 };

@@ -60,9 +60,9 @@ double before_forward(const RankAccount& account) {
   return sum;
 }
 
-// Of each rank, how long it waited for another one before the forward pass: at most from its own asking to
-// the last rank's, and at most what its broadcast took beyond the shortest. Rank 0 may wait, too: a sender of
-// gloo waits for its receivers.
+// Wait of each rank for another one before the forward pass: at most from its own asking to the last rank's,
+// and at most what its broadcast took beyond the shortest. Rank 0 may wait, too: a sender of gloo waits for
+// its receivers.
 std::vector<double> waits_for_buffers(const std::vector<RankAccount>& ranks,
                                       const std::vector<double>& buffers) {
   const double shortest = *std::ranges::min_element(buffers);

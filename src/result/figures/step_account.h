@@ -61,7 +61,7 @@ void set_transfers(std::vector<BucketFigures>& buckets, const std::vector<StepAc
 // Mean over repetitions; with two and more of them the interval is Student's t over repetitions.
 StepCosts mean_costs(const std::vector<const StepCosts*>& all);
 
-// What else was measured beside the case and its base; null: not measured.
+// Measurements besides the case and its base; null: not measured.
 struct BudgetHelp {
   const StepCosts* base_with_ddp = nullptr;  // the base exchanges no gradients, and this is the same with DDP
   const StepCosts* apart = nullptr;          // as many ranks without DDP: independent processes side by side

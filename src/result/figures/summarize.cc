@@ -143,7 +143,7 @@ Estimate device_median(const std::vector<Sample>& samples, const std::vector<std
   return headline.p50_ns;
 }
 
-// Of a block, starting is that of its first inference, and the others are of its last one.
+// In a block, starting is that of its first inference, and the others are of its last one.
 std::vector<DevicePart> device_parts(const std::vector<Sample>& samples, double confidence) {
   std::vector<DevicePart> parts;
   for (const auto& [name, field] : {std::pair{kEnqueue, &Sample::enqueue_ns},

@@ -23,7 +23,7 @@ constexpr const char* kOneRank = "one rank";
 
 using ByRank = std::vector<std::vector<std::int64_t>>;
 
-// Of each operation: the time of its slowest rank.
+// Time of the slowest rank, per operation.
 std::vector<double> slowest_of(const ByRank& ranks) {
   std::vector<double> values;
   for (std::size_t i = 0; i < ranks.front().size(); ++i) {
@@ -44,7 +44,7 @@ void check_lengths(const CollectiveTimes& t) {
     throw Error(ErrorCode::kData, fmt::format("no operation of {} bytes was timed", t.bytes));
 }
 
-// The same size and place in every repetition.
+// One size and place in every repetition.
 using Same = std::vector<const CollectiveTimes*>;
 
 Same same_in(const TimesOfRepetitions& times, std::int64_t bytes, bool in_place) {

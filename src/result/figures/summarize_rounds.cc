@@ -14,8 +14,8 @@ namespace paceline::result {
 namespace {
 
 constexpr std::size_t kFewestRanks = 3;
-// In the order of stats::Culprit.
-constexpr std::array kCulprits{"rank", "host", "link", "hosts"};
+// In the order of stats::SuspectKind.
+constexpr std::array kSuspectKinds{"rank", "host", "link", "hosts"};
 
 std::vector<double> as_numbers(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
@@ -98,7 +98,7 @@ class RoundSummary {
   }
 
   [[nodiscard]] SlowPart part_of(const stats::Suspicion& suspicion) const {
-    SlowPart part{kCulprits.at(static_cast<std::size_t>(suspicion.what)),
+    SlowPart part{kSuspectKinds.at(static_cast<std::size_t>(suspicion.what)),
                   {},
                   {},
                   suspicion.factor,

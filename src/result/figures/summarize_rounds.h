@@ -9,7 +9,6 @@
 
 namespace paceline::result {
 
-// What was asked for.
 struct RoundsAsked {
   std::string of;
   std::int64_t bytes = 0;

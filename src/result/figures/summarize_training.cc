@@ -247,7 +247,7 @@ StepCosts costs_of_all(const std::vector<const Training*>& all) {
   return mean_costs(costs);
 }
 
-const LateRank* blamed(const Training& t) {
+const LateRank* main_late_rank(const Training& t) {
   return !t.late.empty() ? &t.late.front() : !t.suspected.empty() ? &t.suspected.front() : nullptr;
 }
 
@@ -259,9 +259,9 @@ void set_late(Training& combined, const std::vector<const Training*>& all) {
   const Training& from = certain != nullptr ? *certain : *all.back();
   combined.late = from.late, combined.suspected = from.suspected,
   combined.straggler_rank = from.straggler_rank;
-  const LateRank* rank = blamed(combined);
+  const LateRank* rank = main_late_rank(combined);
   if (rank == nullptr || std::ranges::all_of(all, [&](const Training* one) {
-        return blamed(*one) != nullptr && blamed(*one)->rank == rank->rank;
+        return main_late_rank(*one) != nullptr && main_late_rank(*one)->rank == rank->rank;
       }))
     return;
   if (certain != nullptr) combined.straggler_rank = Count::missing("not the same rank in every repetition");
@@ -284,7 +284,7 @@ Number overlap_ratio(const StepRow& row) {
   std::vector<Span> spans;
   std::int64_t last_launch = 0, last_end = 0;
   for (const auto& bucket : row.buckets) {
-    if (!bucket.finish_ns) return Number::missing(kEndUnheard);
+    if (!bucket.finish_ns) return Number::missing(kEndUnknown);
     spans.emplace_back(bucket.launch_ns, *bucket.finish_ns);
     last_launch = std::max(last_launch, bucket.launch_ns);
     last_end = std::max(last_end, *bucket.finish_ns);

@@ -13,9 +13,9 @@
 // Pure.
 namespace paceline::result {
 
-// Of the time in which a rank exchanged gradients in a step, the share before its last gradient was ready:
-// communication that the backward pass hid, |comm and compute| / |comm|. Missing without buckets, and where
-// the end of one was not timed.
+// Share of a rank's gradient exchange in a step before its last gradient was ready: communication that the
+// backward pass hid, |comm and compute| / |comm|. Missing without buckets, and if the end of one was not
+// timed.
 Number overlap_ratio(const StepRow& row);
 
 // Median over steps of the mean over ranks; where it is missing, with the first reason.

@@ -10,7 +10,7 @@ inline constexpr double kMuchWaiting = 0.05;  // of a step, for late ranks
 inline constexpr double kUnevenSync = 1.4;    // p95 / p50 of exposed communication
 inline constexpr double kWorthSync = 0.05;    // of a step: below that its variation does not matter
 
-// Of a step: what the typical rank waits for a late one.
+// Share of a step that the typical rank waits for a late one.
 inline Number cost_share(const Training& t, const LateRank& late) {
   const Number& step = t.costs.step_ns.value;
   if (!step || !late.cost_ns) return Number::missing(step ? late.cost_ns.reason() : step.reason());

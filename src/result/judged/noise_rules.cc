@@ -245,7 +245,7 @@ void raise_to(Number& into, double value) {
   if (!into || *into < value) into = value;
 }
 
-// A GPU whose clock something kept down has that for a reason, and no variation beside it.
+// A throttled GPU has the throttle reason instead of clock variation.
 void add_devices(NoiseFacts& facts, const std::vector<DeviceState>& states) {
   for (const auto& state : states) {
     const Number capped = power_cap_share(state), slowed = slowdown_share(state);

@@ -43,7 +43,7 @@ struct NoiseLimits {
 
 enum class NoiseFormat { kPercent, kShare, kPlain, kCount, kFlag };
 
-// What a rule judges. What disturbs the host alone does not count where the device decides.
+// Subject of a rule. Disturbances of the host alone do not count if the device decides.
 enum class NoiseOf { kTimes, kHost, kDevice };
 
 struct NoiseRule {

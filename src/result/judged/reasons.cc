@@ -16,7 +16,7 @@ constexpr bool kSkips = true, kFails = false;
 constexpr bool kRestarts = true, kEnds = false;
 
 constexpr std::array kReasons{
-    // What a worker says itself.
+    // Reasons that a worker reports itself.
     Reason{"config", "an option does not fit the model or this machine", kFails, kEnds, kUsage,
            ErrorCode::kUsage, kNewRun,
            "Change the option that the reason names, and start a new run; --resume keeps the options as they "
@@ -42,7 +42,7 @@ constexpr std::array kReasons{
     Reason{"peer", "ranks that another process started have failed", kFails, kRestarts},
     Reason{"hung", "a rank stopped answering", kFails, kRestarts},
     Reason{"instance", "an instance died while requests were served", kFails},
-    // What the case's result says.
+    // Reasons that the case's result gives.
     Reason{"accuracy", "outputs differ from the reference by more than the limits", kFails, kEnds,
            kGateFailed},
     Reason{"precision", "the engine ran another precision than the one asked for", kFails, kEnds, kGateFailed,
@@ -52,10 +52,10 @@ constexpr std::array kReasons{
            ErrorCode::kInternal, kNewRun, "Ask for another number of threads, and start a new run."},
     Reason{"reference",
            "the reference could not run, as for an earlier case or because its engine cannot run the file",
-           kFails, kEnds, kWorkloadFailed, ErrorCode::kInternal, kInVain},
+           kFails, kEnds, kWorkloadFailed, ErrorCode::kInternal, kAfterChange},
     // Why nothing was measured.
     Reason{"not_available_yet", "this version cannot do it", kSkips, kEnds, kSkipped, ErrorCode::kUnsupported,
-           kInVain},
+           kAfterChange},
     Reason{"interrupted", "the run was interrupted before a repetition was finished", kSkips, kEnds,
            kInterrupted},
     Reason{kNotMeasured, "the run ended before the case was measured, or `--only` left it out", kSkips, kEnds,

@@ -9,12 +9,12 @@
 
 namespace paceline::result {
 
-// What a user can do about a case that ended so, before the case is measured again.
+// Action of a user after a case ended so, before it is measured again.
 enum class Again {
-  kAsItIs,     // the same command may go well
-  kAfterCure,  // once the cure is done
-  kNewRun,     // --resume keeps the options, so that the cure needs a new run
-  kInVain,     // the reason itself says what to change
+  kAsItIs,       // the same command may go well
+  kAfterCure,    // once the cure is done
+  kNewRun,       // --resume keeps the options, so that the cure needs a new run
+  kAfterChange,  // the reason itself says what to change
 };
 
 struct Reason {

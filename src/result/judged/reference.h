@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a check of accuracy found: whether outputs are wrong, and what they were compared with.
+// Result of a check of accuracy: whether outputs are wrong, and what they were compared with.
 #pragma once
 #include <string>
 #include <string_view>
@@ -21,9 +21,9 @@ inline bool is_wrong(const Correctness& correctness) {
 
 inline constexpr std::string_view kCannotSayWord = "cannot say";
 
-// What stands beside a measured inference whose outputs no independent check has found right.
+// Remark beside a measured inference whose outputs no independent check has found right.
 struct CheckRemark {
-  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: nothing stands there
+  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: no remark
   std::string why;
 };
 CheckRemark check_remark(const CaseResult& one);

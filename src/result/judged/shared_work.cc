@@ -58,7 +58,7 @@ std::string work_of_each(const CaseResult& one) {
   b.id.clear();
   b.params.erase(kGpus);
   b.params.erase(kInstances);
-  return Writer::write(b).dump() + (sharers_of(one.benchmark)->gpus ? kGpus : kInstances);
+  return Writer::write(b).dump() + (replicas_of(one.benchmark)->gpus ? kGpus : kInstances);
 }
 
 Number sustained_rate(const CaseResult& one) {
@@ -67,15 +67,15 @@ Number sustained_rate(const CaseResult& one) {
 }
 
 bool is_measured_sharing(const CaseResult& one) {
-  return one.outcome == Outcome::kOk && sharers_of(one.benchmark) && sustained_rate(one);
+  return one.outcome == Outcome::kOk && replicas_of(one.benchmark) && sustained_rate(one);
 }
 
 Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
                        const std::vector<std::string>& resumed_utc) {
   Scaling s;
   s.base_case_id = base.case_id;
-  s.base_world = sharers_of(base.benchmark)->count;
-  s.world = sharers_of(one.benchmark)->count;
+  s.base_world = replicas_of(base.benchmark)->count;
+  s.world = replicas_of(one.benchmark)->count;
   const double ideal = static_cast<double>(s.world) / static_cast<double>(s.base_world);
   const auto rates = pair_ratio(one, base, Figure::kRate, resumed_utc, one.headline.p50_ns.confidence,
                                 smallest_difference(profile_of(one)));
@@ -92,8 +92,7 @@ Scaling shared_scaling(const CaseResult& one, const CaseResult& base,
   return s;
 }
 
-// Of every part what it completed beside the median of the others: 1 where those did nothing. Empty where
-// nobody did anything.
+// Work of every part over the median of the others: 1 where those did nothing. Empty if nobody did anything.
 std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
   std::vector<double> ratios;
   for (const auto& part : parts) {
@@ -109,14 +108,14 @@ std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
 
 }  // namespace
 
-std::optional<Sharers> sharers_of(const Benchmark& benchmark) {
-  if (const auto gpus = param_number(benchmark, kGpus); gpus && *gpus > 0) return Sharers{*gpus, true};
+std::optional<Replicas> replicas_of(const Benchmark& benchmark) {
+  if (const auto gpus = param_number(benchmark, kGpus); gpus && *gpus > 0) return Replicas{*gpus, true};
   if (const auto instances = param_number(benchmark, kInstances); instances && *instances > 0)
-    return Sharers{*instances, false};
+    return Replicas{*instances, false};
   return std::nullopt;
 }
 
-std::string sharers_text(std::int64_t count, bool gpus) {
+std::string replicas_text(std::int64_t count, bool gpus) {
   return plural(count, gpus ? "GPU" : "process");
 }
 
@@ -132,7 +131,7 @@ std::vector<WorkPart> work_parts(const CaseResult& one) {
   return parts;
 }
 
-std::optional<SlowShare> slowest_part(const CaseResult& one) {
+std::optional<SlowestReplica> slowest_replica(const CaseResult& one) {
   if (traits_of(one.benchmark.scenario).open_loop) return std::nullopt;
   std::vector<std::vector<double>> ratios;  // by part, of every repetition
   for (const auto& r : one.repetitions) {
@@ -141,28 +140,28 @@ std::optional<SlowShare> slowest_part(const CaseResult& one) {
     ratios.resize(std::max(ratios.size(), now.size()));
     for (std::size_t i = 0; i < now.size(); ++i) ratios[i].push_back(now[i]);
   }
-  std::optional<SlowShare> slowest;
+  std::optional<SlowestReplica> slowest;
   // The worst of them is picked: each has the confidence with which all hold together (Bonferroni).
   const double in_doubt = 1 - one.headline.p50_ns.confidence;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
     const auto found = stats::over_processes(ratios[i], 1 - in_doubt / static_cast<double>(ratios.size()));
-    if (!slowest || found.value < slowest->of_others.value) slowest = SlowShare{i, found};
+    if (!slowest || found.value < slowest->of_others.value) slowest = SlowestReplica{i, found};
   }
   return slowest;
 }
 
-void compare_sharers(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
+void compare_replicas(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, const CaseResult*> bases;  // with the fewest
   for (const CaseResult* one : cases) {
     if (!is_measured_sharing(*one)) continue;
     const CaseResult*& base = bases[work_of_each(*one)];
-    if (!base || sharers_of(one->benchmark)->count < sharers_of(base->benchmark)->count) base = one;
+    if (!base || replicas_of(one->benchmark)->count < replicas_of(base->benchmark)->count) base = one;
   }
   for (CaseResult* one : cases) {
     one->scaling.reset();
     if (!is_measured_sharing(*one)) continue;
     const CaseResult& base = *bases.at(work_of_each(*one));
-    if (sharers_of(base.benchmark)->count < sharers_of(one->benchmark)->count)
+    if (replicas_of(base.benchmark)->count < replicas_of(one->benchmark)->count)
       one->scaling = shared_scaling(*one, base, resumed_utc);
   }
 }

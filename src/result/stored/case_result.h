@@ -40,7 +40,7 @@ enum class Grade { kA, kB, kC, kNone };
 inline constexpr const char* kNotMeasured = "not_measured";
 inline constexpr const char* kTrained = "trained";  // resumed training that was done before
 
-// What was measured: the identity of a benchmark. Results are compared only between equal identities.
+// Identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
   std::string id;  // equals the id of the case
   WorkloadKind kind = WorkloadKind::kInference;
@@ -141,7 +141,7 @@ struct Correctness {
   bool needs_inputs = false;      // it cannot say because the inputs are generated
   std::string independence;       // why the reference is not independent of the case; empty: it is
   std::string refused_by;         // an engine that cannot run the file; empty: none that was asked
-  // Of a quantised file: its own unoptimised run, and how far the engine is from that.
+  // Unoptimised run of a quantised file, and how far the engine is from that.
   std::string engine_reference;
   bool engine_strays = false;  // beyond its limit
   Number engine_max_rel_err = Number::missing("the file was not run unoptimised");
@@ -264,7 +264,7 @@ struct Flops {
   // By the datasheet of the GPUs that the case ran on: dense, in its precision.
   Number peak_datasheet_flops_per_s = Number::missing("the case ran on no GPU");
   Number share_of_datasheet_peak = peak_datasheet_flops_per_s;
-  // Of convolutions and matrix products: FLOPs over bytes of operands and results, each counted once.
+  // FLOPs of convolutions and matrix products over bytes of operands and results, each counted once.
   Number flops_per_byte = Number::missing("this engine does not report it");
 };
 

@@ -13,7 +13,7 @@
 
 namespace paceline::result {
 
-// Of all operations one by one.
+// Spread of all operations one by one.
 struct OperationSpread {
   Number min_ns, max_ns, mean_ns, stddev_ns;
   Number p95_ns;  // where the sample carries it
@@ -37,7 +37,7 @@ struct CollectiveSizeFigures {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   CollectiveFigures out_of_place, in_place;
-  // What the topology should reach, and the share that operations one by one out of place do.
+  // Bandwidth that the topology should reach, and the share reached by operations one by one out of place.
   Number expected_busbw_gb_per_s = Number::missing("this file is of a version that did not store it");
   Number expected_share = Number::missing("this file is of a version that did not store it");
 };
@@ -48,7 +48,7 @@ struct LinkFigures {
   Estimate alpha_ns, gb_per_s;
 };
 
-// What was asked for at a size.
+// Requested bandwidth at a size.
 struct LeastBandwidth {
   std::int64_t bytes = 0;
   double gb_per_s = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ranks measured of a collective: raw data, stored as collective_times.csv.
+// Measurements of a collective by its ranks: raw data, stored as collective_times.csv.
 #pragma once
 #include <cstdint>
 #include <map>

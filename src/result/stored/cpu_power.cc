@@ -94,7 +94,7 @@ CpuPower power_of(std::int64_t rank, std::string_view part, const std::vector<co
   return power;
 }
 
-// Of a host whose packages were not read.
+// Stands for a host whose packages were not read.
 CpuPower unread(std::int64_t rank, const std::vector<const SampledWindow*>& windows) {
   const auto problem = std::ranges::find_if(windows, [](const auto* one) { return !one->problem.empty(); });
   const auto none = Number::missing(problem == windows.end() ? "no package was read" : (*problem)->problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the CPUs of a host drew in the timed windows of a case. Formulas: docs/metrics.md, CPU power.
+// Power of a host's CPUs in the timed windows of a case. Formulas: docs/metrics.md, CPU power.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device does at best, measured and by its datasheet. Pure.
+// Best performance of a device, measured and by its datasheet. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,7 +28,7 @@ struct DevicePeak {
   Number datasheet_per_s = Number::missing("no row for it in share/paceline/device_peaks.csv");
 };
 
-// Of one device; the highest of each operation and variant.
+// Peaks of one device; the highest of each operation and variant.
 struct DevicePeaks {
   std::string device;  // NVIDIA H200
   std::string driver;
@@ -37,14 +37,14 @@ struct DevicePeaks {
   std::vector<DevicePeak> peaks;
 };
 
-// What is computed in: "bf16" of amp_bf16, "fp16" of amp.
+// Precision of arithmetic: "bf16" of amp_bf16, "fp16" of amp.
 std::string arithmetic_of(const std::string& precision);
 
 // Null where there is none.
 const DevicePeak* find_peak(const DevicePeaks& peaks, std::string_view operation, std::string_view variant);
 // The faster one of product and convolution in a precision; null where neither was measured.
 const DevicePeak* best_peak(const DevicePeaks& peaks, std::string_view precision);
-// What the datasheet says of products in a precision.
+// Peak of products in a precision by the datasheet.
 Number datasheet_peak(const DevicePeaks& peaks, std::string_view precision);
 
 // Durations of repetitions as a figure. `amount` is that of one.

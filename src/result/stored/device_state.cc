@@ -102,7 +102,7 @@ void fill_energy(DeviceState& state, const Energy& all) {
   state.energy_above_idle_per_item_j = energy_above_idle_per_item(all, state.idle_power_w);
 }
 
-// Of rank 0's host, where the windows are.
+// Reads rank 0's host, where the windows are.
 Number idle_power_of(const DeviceState& state, const std::vector<SampledWindow>& idle) {
   std::vector<double> watts;
   std::string problem = kNoIdleReading;

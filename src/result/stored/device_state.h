@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device did in the timed windows of a case. Formulas: docs/metrics.md, devices.
+// State of a device in the timed windows of a case. Formulas: docs/metrics.md, devices.
 #pragma once
 #include <cstdint>
 #include <string>

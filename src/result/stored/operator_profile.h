@@ -18,7 +18,7 @@ struct OperatorRow {
   Number share;     // of self_ns in the profiled steps
 };
 
-// What the profiled process reports.
+// Report of the profiled process.
 struct ProfiledSteps {
   std::string source;              // what measured it, in words
   std::int64_t untimed_steps = 0;  // before the profiler started

@@ -8,8 +8,8 @@
 
 namespace paceline::result {
 
-// What disturbed one rank during its timed steps: counters are read before and after them, clocks are sampled
-// twice a second between steps.
+// Disturbances of one rank during its timed steps: counters are read before and after them, clocks are
+// sampled twice a second between steps.
 struct RankEvidence {
   Number runq_wait_ns;  // per step: of the thread that waited longest for a CPU
   Number cpu_ns;        // per step: CPU time of all threads

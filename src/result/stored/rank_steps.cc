@@ -30,7 +30,7 @@ void optional_field(A& a, const char* name, std::optional<T>& value, const char*
 template <class A>
 void fields(A& a, BucketTimes& t) {
   a("bytes", t.bytes), a("launch_ns", t.launch_ns);
-  optional_field(a, "finish_ns", t.finish_ns, kEndUnheard);
+  optional_field(a, "finish_ns", t.finish_ns, kEndUnknown);
 }
 template <class A>
 void fields(A& a, StepRow& t) {

@@ -8,11 +8,11 @@
 
 #include "result/stored/training.h"
 
-// What one rank measured, step by step: raw data, stored in a step file (step_file.h) and, of small runs, as
-// rank<k>.jsonl.
+// Measurements of one rank, step by step: raw data, stored in a step file (step_file.h) and, of small runs,
+// as rank<k>.jsonl.
 namespace paceline::result {
 
-inline constexpr const char* kEndUnheard = "its end was not heard of within the step";
+inline constexpr const char* kEndUnknown = "its end was not heard of within the step";
 
 enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: steps that finish an epoch, in no statistic
 
@@ -20,7 +20,7 @@ enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: steps that finish 
 struct BucketTimes {
   std::int64_t bytes = 0;
   std::int64_t launch_ns = 0;
-  std::optional<std::int64_t> finish_ns{};  // missing: kEndUnheard
+  std::optional<std::int64_t> finish_ns{};  // missing: kEndUnknown
 };
 
 // One optimizer step of one rank. step_ns lasts from taking the batch to the end of the optimizer.

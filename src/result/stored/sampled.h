@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What samplers of plug-ins read beside the timed samples: the readings of a window, and their summary.
+// Readings of plug-ins' samplers beside the timed samples: those of a window, and their summary.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -19,7 +19,7 @@ struct SampledSeries {
   std::vector<std::string> words;
 };
 
-// What one sampler did over one timed window.
+// Readings of one sampler over one timed window.
 struct SampledWindow {
   std::string sampler;
   std::int64_t repetition = 0;

@@ -18,7 +18,7 @@ struct Energy {
 };
 Energy no_energy(const std::string& reason);
 
-// Of one window: from the first to the last reading of a counter, which may be null.
+// Energy from the first to the last reading in a window; `counter` may be null.
 Energy energy_in(const SampledWindow& window, const SampledSeries* counter, const ItemsInWindow& items);
 // Adds `one` to `sum`. If either is missing, the sum is missing with its reason.
 void add(Energy& sum, const Energy& one);

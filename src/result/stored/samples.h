@@ -50,7 +50,7 @@ std::vector<Sample> read_samples_csv(const std::filesystem::path& path);
 // Durations in ns, in order, of one repetition (all with repetition < 0) that count and were completed.
 std::vector<double> durations_ns(const std::vector<Sample>& samples, int repetition = -1);
 
-// The same with an infinite latency for each request that was lost.
+// Gives each request that was lost an infinite latency.
 std::vector<double> latencies_ns(const std::vector<Sample>& samples, int repetition = -1);
 
 }  // namespace paceline::result

@@ -155,7 +155,7 @@ class StepFileReader {
     left_ -= bytes;
     file_.mark.bytes += static_cast<std::int64_t>(bytes);
   }
-  // What it returns is valid until the next call.
+  // Returns text that is valid until the next call.
   std::string_view take_checked(std::size_t bytes) {
     if (bytes > left_) refuse("is cut short");
     if (buffer_.size() < bytes) buffer_.resize(bytes);

@@ -20,7 +20,7 @@ struct StepFileMark {
   friend bool operator==(const StepFileMark&, const StepFileMark&) = default;
 };
 
-// What stands before the rows.
+// Head of the file, before the rows.
 struct StepFileHead {
   std::int64_t repetition = 0;
   bool interrupted = false;            // the repetition was not finished
@@ -28,7 +28,7 @@ struct StepFileHead {
   std::vector<std::string> entries{};  // step_file_entry() of each rank, in the order of ranks
 };
 
-// What a rank says of itself, and how many rows it has: one line of text.
+// Entry of a rank, and how many rows it has: one line of text.
 std::string step_file_entry(const RankSteps& table);
 // Most buckets of one step.
 std::size_t most_buckets(const RankSteps& table);

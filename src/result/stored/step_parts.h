@@ -8,13 +8,14 @@
 // The parts of a training step: one row each, which files, statistics, tables, charts and words walk.
 namespace paceline::result {
 
-// What the clock of a rank tells apart, in the order of files. After the wait for data come the phases of a
-// trainer (plugin/trainer.h) in their order; kExposed is communication that backward did not hide.
+// Parts that the clock of a rank distinguishes, in the order of files. After the wait for data come the
+// phases of a trainer (plugin/trainer.h) in their order; kExposed is communication that backward did not
+// hide.
 enum class StepPart : std::uint8_t { kDataWait, kInput, kForward, kBackward, kExposed, kOptimizer, kCount };
 
-// What a rank does by itself before it can exchange the last gradients, in the order of time from the end of
-// the exchange before: what stands before kPause belongs to the step before. kPause: between steps, beyond
-// the shortest pause of all ranks. kHost: of the step, in none of its parts.
+// Work of a rank by itself before it can exchange the last gradients, in the order of time from the end of
+// the exchange before: parts before kPause belong to the step before. kPause: between steps, beyond the
+// shortest pause of all ranks. kHost: of the step, in none of its parts.
 enum class OwnPart : std::uint8_t {
   kOptimizer,
   kPause,

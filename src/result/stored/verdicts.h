@@ -13,7 +13,7 @@ inline constexpr std::string_view kFaster = "faster", kSlower = "slower", kEquiv
 // CrossCheck::verdict has kFaster and kSlower as well, and kCannotSay.
 inline constexpr std::string_view kEqual = "equal";
 // Which of the two is faster is known.
-constexpr bool tells_apart(std::string_view verdict) {
+constexpr bool is_difference(std::string_view verdict) {
   return verdict == kFaster || verdict == kSlower;
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What is known of a case before anything ran: its identity, settings and repetitions.
+// Facts about a case before anything ran: its identity, settings and repetitions.
 #pragma once
 #include <string>
 
 #include "config/plan.h"
 #include "result/stored/case_result.h"
 
-// What a case is before anything ran. Pure.
+// Identity of a case before anything ran. Pure.
 namespace paceline::run {
 
 // Its identity, its settings, and how often it is repeated.
 result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
 
-// The device that device: auto stands for here is part of the identity: cpu, or cuda. The CPU is no
+// The device that device: auto means here is part of the identity: cpu, or cuda. The CPU is no
 // parameter.
 void identify_device(result::Benchmark& benchmark, const std::string& device);
 

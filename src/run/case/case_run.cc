@@ -26,7 +26,7 @@ result::NoiseProfile noise_profile(const CaseRun& run) {
                                                             : result::NoiseProfile::kShared;
 }
 
-// What happened to the instances of a repetition, with the accounts; empty when all lived.
+// Names the instances of a repetition that died, with the accounts; empty if all lived.
 std::string instance_death(const std::vector<result::Repetition>& repetitions, std::int64_t index) {
   std::string words;
   for (const auto& r : repetitions) {

@@ -64,7 +64,7 @@ void end_case(CaseRun& run, const std::string& code, const std::string& reason);
 // Takes over what the engine or the trainer says of itself; the timed process has the last word.
 void take_description(CaseRun& run, const pass::PassReport& report);
 
-// Has a pass read the file that stands for the built-in model, where there is one.
+// Has a pass read the file of the built-in model, where there is one.
 void use_model_file(const CaseRun& run, pass::PassSpec& pass);
 
 // Adds a finished repetition and recomputes every statistic; a report that does not fit together ends the

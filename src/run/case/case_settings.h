@@ -15,7 +15,7 @@ namespace paceline::run {
 // Empty when it is not set.
 std::string optional_text(const config::Settings& s, std::string_view name);
 
-// The device, of several the first; the CPU as long as nobody has settled what auto stands for.
+// The device, of several the first; the CPU as long as auto is not resolved.
 Device device_of(const config::Settings& s);
 
 // The precision that the engine is asked for: fp32 where a model file has its own.

@@ -24,7 +24,7 @@ struct Pace {
   std::optional<StoredSpeed> stored{};
 };
 
-// Time of a case beside its workers' loops: a look for a quiet machine, the peak, inputs, the report.
+// Time of a case outside its workers' loops: a look for a quiet machine, the peak, inputs, the report.
 double seconds_beside(End end);
 // Start of a worker with its library and model.
 double worker_start_s(const Pace& pace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What datasheets say of GPUs: the table share/device_peaks.csv, which users edit.
+// Datasheets of GPUs: the table share/device_peaks.csv, which users edit.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -35,8 +35,8 @@ bool is_divided(const json& gpu) {
   return mig != gpu.end() && mig->is_boolean() && mig->get<bool>();
 }
 
-// What the environment says of a device, as CUDA counts in this process; empty where it is a part of a GPU,
-// or not known which one it is.
+// Finds a device in the environment, as CUDA counts in this process; empty if it is a part of a GPU, or not
+// known which one it is.
 json gpu_in(const json& environment, int index) {
   const auto gpus = environment.value(json::json_pointer("/nvidia/gpus"), json::array());
   const auto uuid = host::gpu_at_index(host::gpu_places(), index).uuid;
@@ -127,12 +127,12 @@ Number measured_peak(const DevicePeaks& peaks, const std::string& precision) {
   return product ? product->per_s : Number::missing("no probe measures products in " + precision);
 }
 
-// What both have; a reason stays.
+// Adds those that are there; if none is, a reason stays.
 Number sum_of(const Number& a, const Number& b) {
   return a && b ? Number(*a + *b) : a ? b : a;
 }
 
-// What other programs did on a GPU while it was probed; empty: nothing was seen.
+// Other programs' use of a GPU while it was probed; empty if none was seen.
 std::string disturbance(const std::vector<result::SampledWindow>& windows, const std::string& device) {
   double others = 0;
   for (const auto& window : windows)
@@ -145,7 +145,7 @@ std::string disturbance(const std::vector<result::SampledWindow>& windows, const
                      plural(count, "process"), count == 1 ? "was" : "were", device);
 }
 
-// Of an entry in the cache; nothing where it has none.
+// Reads an entry of the cache; empty if it has none.
 ProbedRates probed_in(const json& entry) {
   ProbedRates probed;
   const auto rates = entry.value(kProbed, json::object());
@@ -292,8 +292,8 @@ void GpuPeaks::keep(const Known& known) {
   keep_in_peak_cache(known.key, std::move(entry));
 }
 
-// Of one GPU: where the case did more than its peak, that is measured again, once, and then raised to what
-// the case did, where its outputs were found right.
+// Where the case did more than its GPU's peak, the peak is measured again, once, and then raised to what the
+// case did if its outputs were found right.
 void GpuPeaks::raise(CaseRun& c, Known& known) {
   const auto precision = result::arithmetic_of(c.result.benchmark.precision);
   const double before = *c.result.flops.peak_measured_flops_per_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the GPU of a case does at best: measured by a probe once per device, driver and power limit, and kept;
-// beside it what its datasheet says.
+// Peaks of the GPU of a case: measured by a probe once per device, driver and power limit, and kept; with
+// them those of its datasheet.
 #pragma once
 #include <map>
 #include <string>
@@ -14,7 +14,8 @@ namespace paceline::run {
 // Puts the peaks of its precision into a case: the sum over its GPUs, of which there is one or more.
 void use_peaks(result::CaseResult& c, const std::vector<const result::DevicePeaks*>& of_gpus);
 
-// What the probe measured, by operation and precision ("product fp16"): a case may have raised the peak.
+// Rates that the probe measured, by operation and precision ("product fp16"): a case may have raised the
+// peak.
 using ProbedRates = std::map<std::string, double>;
 void keep_probed(ProbedRates& probed, const result::DevicePeak& peak);
 
@@ -27,7 +28,7 @@ class GpuPeaks {
  public:
   explicit GpuPeaks(const KindTools& tools);
 
-  // Of a case on a GPU what is known. Nothing for others.
+  // Fills in the known peaks of a GPU case; no-op otherwise.
   void fill(CaseRun& c);
   // At the end: peaks that are not known are measured, and raised where a case on one GPU has passed its
   // peak.

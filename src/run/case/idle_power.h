@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the meters of a run show before its first worker loads anything. It is read once, and kept in the
-// folder of the run, so that a run that is resumed has it too.
+// Readings of a run's meters before its first worker loads anything. They are taken once, and kept in the
+// folder of the run, so that a run that is resumed has them too.
 #pragma once
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace paceline::run {
 // Empty where nothing was read yet.
 std::vector<result::SampledWindow> kept_idle_power(const std::filesystem::path& run);
 
-// What holds for a case: where its variables number the GPUs, none of them has idle power, for that reason.
+// Applies it to a case: if its variables number the GPUs, none has idle power, for that reason.
 std::vector<result::SampledWindow> idle_power_of(const config::Case& c,
                                                  std::vector<result::SampledWindow> read);
 

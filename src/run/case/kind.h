@@ -18,7 +18,7 @@
 
 namespace paceline::run {
 
-// What a run lends to its kinds. Everything outlives them.
+// Tools that a run lends to its kinds. They outlive the kinds.
 struct KindTools {
   const RunSetup& setup;
   const PassRunner& runner;

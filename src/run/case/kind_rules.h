@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is particular to a kind of workload about a case and its figures.
+// Rules of a kind of workload about a case and its figures.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ namespace paceline::run {
 
 struct CaseRun;
 
-// What is known of a case on this machine before it runs.
+// Forecast for a case on this machine.
 struct Outlook {
   std::string fails{};              // why it will fail for want of memory; empty: it may fit
   std::string refused{};            // why it cannot be measured as asked; empty: it can
@@ -30,7 +30,7 @@ struct Outlook {
   std::vector<std::string> remarks{};
 };
 
-// What a kind knows of its cases without running them. It keeps nothing between calls.
+// Answers a kind's questions about its cases without running them. It keeps nothing between calls.
 class KindRules {
  public:
   virtual ~KindRules() = default;
@@ -39,7 +39,7 @@ class KindRules {
   virtual void identify(const config::Case&, std::map<std::string, std::string>&) const {}
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
-  // What they are called: those of the case's model.
+  // Name of these items: that of the case's model.
   [[nodiscard]] virtual std::string item(const config::Case& c) const {
     return config::item_of_model(c.settings.text("model"));
   }
@@ -60,7 +60,7 @@ class KindRules {
                                             int /*hosts*/) const {
     return {};
   }
-  // What device: auto stands for here, where it decides which options have an effect: cpu | cuda.
+  // Device that auto means here, where it decides which options have an effect: cpu | cuda.
   [[nodiscard]] virtual std::string auto_device(const EngineDirectory&) const { return "cpu"; }
   // Throws Error(kUsage) for a variable of a tool that measures this kind which would have no effect here.
   virtual void check_environment(const Environment&) const {}

@@ -24,7 +24,7 @@ namespace {
 
 using FileList = nlohmann::json;  // an array of objects: file, bytes, mtime_ns, sha256
 
-// Of a larger file size and time decide: digests of gigabytes would delay every first result.
+// Files above this are compared by size and time: digests of gigabytes would delay every first result.
 constexpr std::int64_t kMostDigested = std::int64_t{512} << 20;
 
 fs::path identity_file(const CaseRun& c) {
@@ -70,7 +70,7 @@ FileList list_of(const std::set<std::string>& files) {
   return list;
 }
 
-// What differs; empty: it is the same file.
+// Describes a difference; empty if it is the same file.
 std::string change_of(const FileList::value_type& then, const std::string& file) {
   const auto now = state_of(file);
   if (!now) return {};

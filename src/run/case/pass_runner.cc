@@ -75,8 +75,8 @@ process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::Worker
   PhaseWatch watch(pass::pass_kind_name(request.spec.kind));
   bool told = false;  // of a figure that is not checked yet
   auto outcome = executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
-    watch.hear(p);
-    if (p.part) return tell_part(c, *p.part);
+    watch.take(p);
+    if (p.part) return report_part(c, *p.part);
     if (check && p.phase == pass::kUncheckedPhase) return check();
     if (check && p.p50_ns && !std::exchange(told, true)) observer_.unchecked_figure(p);
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
@@ -87,7 +87,7 @@ process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::Worker
   return outcome;
 }
 
-void PassRunner::tell_part(const CaseRun& c, const pass::PassReport& report) const {
+void PassRunner::report_part(const CaseRun& c, const pass::PassReport& report) const {
   if (const auto part = kind_rules(c.definition.kind).last_part(c, report)) observer_.part_measured(*part);
 }
 

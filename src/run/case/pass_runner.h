@@ -43,7 +43,7 @@ class PassRunner {
   [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass) const;
   [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request,
                                              const std::function<void()>& check = {}) const;
-  void tell_part(const CaseRun& c, const pass::PassReport& report) const;
+  void report_part(const CaseRun& c, const pass::PassReport& report) const;
 
   process::PassExecutor& executor_;
   std::filesystem::path temp_folder_;

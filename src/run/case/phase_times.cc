@@ -32,7 +32,7 @@ std::string words_of(const PassTimes& times) {
 PhaseWatch::PhaseWatch(std::string pass)
     : phase_(pass::kStartPhase), since_ns_(clock_.now_ns()), times_{std::move(pass), {}} {}
 
-void PhaseWatch::hear(const pass::ProgressRecord& record) {
+void PhaseWatch::take(const pass::ProgressRecord& record) {
   if (record.notice.empty() && !record.part && !record.phase.empty()) enter(record.phase);
 }
 

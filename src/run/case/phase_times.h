@@ -30,7 +30,7 @@ std::string words_of(const PassTimes& times);
 class PhaseWatch {
  public:
   explicit PhaseWatch(std::string pass);
-  void hear(const pass::ProgressRecord& record);
+  void take(const pass::ProgressRecord& record);
   PassTimes end();
 
  private:

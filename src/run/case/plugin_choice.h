@@ -27,7 +27,7 @@ struct RankHome {
 
 class EngineDirectory {
  public:
-  // Those that come first win: a user's own before installed ones.
+  // Earlier entries win: a user's own before installed ones.
   explicit EngineDirectory(std::vector<plugin::Manifest> plugins) : plugins_(std::move(plugins)) {}
   // `device`: cpu, or cuda:N.
   [[nodiscard]] EngineHome find(plugin::Role role, const std::string& name,
@@ -43,7 +43,7 @@ class EngineDirectory {
   std::vector<plugin::Manifest> plugins_;
 };
 
-// The same, and whether this machine has the device.
+// Finds it, and whether this machine has the device.
 EngineHome home_here(const EngineDirectory& engines, plugin::Role role, const std::string& name,
                      const std::string& device);
 

@@ -13,12 +13,12 @@ namespace paceline::run {
 // kLook: for one short window, without waiting.
 enum class QuietCheck { kFull, kShort, kLook };
 
-// Waits until nobody else uses the machine, at most as long as the case allows (host/noise/idle_gate.h).
+// Waits until no others use the machine, at most as long as the case allows (host/noise/idle_gate.h).
 // Returns at an interrupt. False: waiting was in vain.
 bool wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
                     const std::atomic<bool>& interrupt);
 
-// Whether others used no more in a timed window than wait_for_quiet() allows. False where nobody can tell.
+// Whether others used no more in a timed window than wait_for_quiet() allows. False if unknown.
 bool was_quiet(const result::Noise& window);
 
 }  // namespace paceline::run

@@ -11,7 +11,7 @@
 
 namespace paceline::run {
 
-// What a run has found so far, as files: results of cases, and the summary of all. They are derived from the
+// Results of a run so far, as files: those of cases, and the summary of all. They are derived from the
 // records of passes, which are on disk before a pass counts as finished; so they may be a moment behind while
 // passes are shorter than twenty times what writing costs.
 class ResultKeeper {

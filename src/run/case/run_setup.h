@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run is given: plan, cases, engines, environment, and the run that it resumes.
+// Input of a run: plan, cases, engines, environment, and the run that it resumes.
 #pragma once
 #include <filesystem>
 #include <set>
@@ -15,7 +15,6 @@ namespace paceline::run {
 class Launch;
 class Schedule;
 
-// What a run is given.
 struct RunSetup {
   config::Plan plan;
   std::vector<config::Case> cases;
@@ -26,7 +25,7 @@ struct RunSetup {
   result::Suite suite;
   std::string command_line;
   nlohmann::json environment;
-  // Of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise.
+  // Run of --resume: finished cases are kept, except those in `only`; folder empty otherwise.
   result::StoredRun previous;
   // This process is one of a launch: its ranks alone are started here. Null: all ranks are.
   Launch* launch = nullptr;

@@ -8,7 +8,7 @@
 namespace paceline::run {
 
 // Has the pass of a case run its samplers, with their options. Returns why one of them cannot be loaded here;
-// empty: all can. The pass has it nevertheless, since ranks on other hosts may, and all tell of it together.
+// empty: all can. The pass has it nevertheless, since ranks on other hosts may, and all report it together.
 std::string use_samplers(const config::Case& c, const EngineDirectory& plugins, pass::PassSpec& pass);
 
 // Has a case that names no sampler watched by those that plug-ins bring for what it runs on: nvml where it

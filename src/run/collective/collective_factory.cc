@@ -32,7 +32,7 @@ measure::LoopConfig loop_of(const Settings& s) {
   return loop;
 }
 
-// Of a single attempt, and of hosts as if each rank were one.
+// Estimates a single attempt, with hosts as if each rank were one.
 double rounds_seconds(const Case& c) {
   constexpr double kBytesPerS = 1e9, kBarrierS = 1e-4;
   const auto& s = c.settings;

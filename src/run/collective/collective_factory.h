@@ -10,7 +10,7 @@
 
 namespace paceline::run {
 
-// What is asked of a sweep.
+// Task of a sweep.
 pass::CollectiveSpec collective_spec(const config::Settings& settings);
 
 // The pass of every rank but for rank, plug-in, cores and rendezvous. `device`: cpu | cuda; `threads`: of a

@@ -68,7 +68,7 @@ void summarize_rounds(const CaseRun& run, result::CollectiveResult& collective) 
       rounds, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0});
 }
 
-// What stands in the table about a run like this one.
+// Fills in the bandwidth that the table expects of a run like this one.
 void expect(const CaseRun& run, result::CollectiveResult& c) {
   const auto& s = run.definition.settings;
   const auto text_of = [&](const char* name) { return s.has(name) ? s.text(name) : std::string(); };
@@ -193,7 +193,7 @@ class CollectiveRules : public KindRules {
     if (const auto wrong = wrong_words(*run.result.collective); !wrong.empty())
       end_case(run, "accuracy", wrong);
   }
-  // What stands in a complete repetition has the better intervals; else the case has the sizes of this one.
+  // Repetitions that completed have the better intervals; else the case has the sizes of this one.
   std::string keep_unfinished(CaseRun& run, std::int64_t repetition,
                               const pass::PassReport& report) const override {
     const auto& sweep = report.get<pass::SweepReport>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What becomes of the times of a collective case.
+// Result of a collective case, from its times.
 #pragma once
 #include "run/case/kind_rules.h"
 

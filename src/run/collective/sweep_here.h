@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of a sweep before it starts: whether its sizes fit into memory, and which it cannot have.
+// Forecast for a sweep: whether its sizes fit into memory, and which it cannot have.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ struct SweepPlace {
   Count device_bytes = Count::missing("not known");  // of a rank's device
 };
 
-// What the largest size takes, in bytes; libraries take more.
+// Memory of the largest size, in bytes; libraries take more.
 struct SweepNeed {
   std::int64_t bytes = 0;              // that size, as it is measured
   double host_each = 0, host_all = 0;  // per rank, and of all ranks on this host
@@ -42,7 +42,7 @@ SweepOutlook judge_sweep_here(const config::Case& c, const std::string& device, 
 // "at least 268 MB in each of 2 ranks at 64 MiB, 537 MB of the 14.2 GB available here"
 std::string memory_words(const SweepOutlook& outlook);
 
-// The same in figures.
+// Gives the figures.
 nlohmann::json memory_json(const SweepOutlook& outlook);
 
 // Which sizes are measured as others, in words.

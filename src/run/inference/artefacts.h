@@ -20,7 +20,7 @@ class Artefacts {
   // samples of the user's files are counted. Throws PassFailure when loaded data do not fit.
   InputFiles inputs(const config::Case& c, const pass::PassSpec& pass, bool count_given,
                     const PreparePass& run);
-  // The same for calibration data.
+  // Makes calibration data likewise.
   std::vector<std::string> calibration_inputs(const pass::InputRequest& request, const PreparePass& run);
   [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
     return folder_ / ("model-" + key + "." + format);

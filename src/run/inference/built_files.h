@@ -10,7 +10,7 @@ namespace paceline::run {
 // The inputs that the case loads the model for: a server's batches are larger than its requests.
 std::vector<TensorSpec> loaded_inputs(const pass::PassSpec& base);
 
-// What to build out of the case's model file, and where: equal for cases that share the file.
+// Order for building the case's model file: equal for cases that share the file.
 BuildOrder build_order(const CaseRun& c, const Artefacts& artefacts);
 
 }  // namespace paceline::run

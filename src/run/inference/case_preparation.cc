@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kNoReference = "its fp32 reference could not be made";
 
-// Of a worker that ended by itself; what it says of the file is a matter of the data.
+// Keeps the code of a worker that ended by itself; its verdict on the file is a matter of the data.
 std::string quantise_failure(const std::string& code) {
   return result::reason_of(code).exit_code == ExitCode::kWorkloadFailed ? code : "data";
 }
@@ -193,7 +193,7 @@ void use_its_samples(pass::PassSpec& pass, pass::PassSpec& reference) {
 
 constexpr const char* kOwnRun = "the file's own unoptimised run in onnxruntime";
 
-// Of a file that was given in int8: there is no float model beside it.
+// True for a file that was given in int8: there is no float model beside it.
 bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
   return c.model_file.empty() && reference.engine() == "onnxruntime" &&
          runs_int8(std::string(config::kPrecisionOfFile), reference.model.file);
@@ -236,24 +236,24 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
     if (engine == named) {
       if (!run_reference(c, reference, key)) return false;
     } else if (const auto failure = reference_failure(c, reference, key); !failure.reason.empty()) {
-      return go_without(c, pass, reference, failure);
+      return skip_reference(c, pass, reference, failure);
     }
     if (tools_.interrupt) return false;
   }
   use_its_samples(pass, reference);
-  add_witness(c, pass, reference);
+  add_second_reference(c, pass, reference);
   if (runs_unoptimised_int8(c, reference)) {
     pass.accuracy.engine_file = pass.reference_file;
     pass.accuracy.engine_name = kOwnRun;
     pass.accuracy.is_own_run = true;
   }
-  return ask_about_engine(c, pass, c.model_file, units.of_own_run);
+  return run_unoptimised_reference(c, pass, c.model_file, units.of_own_run);
 }
 
 // The engine that was chosen here cannot make the reference. Where it cannot read the file, the case's own
 // engine makes it. Else the case runs unchecked, so that it says itself what is wrong, and fails after that.
-bool CasePreparation::go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
-                                 const ReferenceFailure& failure) {
+bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
+                                     const ReferenceFailure& failure) {
   if (!failure.read_the_file && reference.engine() != pass.engine()) {
     auto own = reference;
     own.use(plugin::Role::kEngine, pass.engine());
@@ -301,7 +301,8 @@ CasePreparation::SecondRun CasePreparation::run_beside(CaseRun& c, const pass::P
 constexpr std::int64_t kWitnessed = 4;  // inputs: as many as the unit of errors is from
 
 // A reference by the case's own engine is independent where another library's run agrees with it.
-void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference) {
+void CasePreparation::add_second_reference(CaseRun& c, pass::PassSpec& pass,
+                                           const pass::PassSpec& reference) {
   if (!runs_same_code(pass, reference)) return;
   auto& question = pass.accuracy;
   question.independence =
@@ -325,10 +326,10 @@ void CasePreparation::add_witness(CaseRun& c, pass::PassSpec& pass, const pass::
                                       pass.engine(), other, run.why_not);
 }
 
-// Of an int8 file: whether the engine or the file is at fault is known from the file's own unoptimised run.
-// False: interrupted.
-bool CasePreparation::ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file,
-                                       bool with_unit) {
+// Tells from an int8 file's own unoptimised run whether the engine or the file is at fault. False:
+// interrupted.
+bool CasePreparation::run_unoptimised_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file,
+                                                bool with_unit) {
   if (model_suffix(file) != ".onnx" || !runs_int8(c.definition.settings.text("precision"), file))
     return !tools_.interrupt;
   auto own = reference_pass(pass, "onnxruntime");
@@ -358,8 +359,9 @@ bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, con
   pass.reference_name = fmt::format("the fp32 run of {} in {}", model, engine);
   if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
   use_its_samples(pass, reference);
-  add_witness(c, pass, reference);
-  return ask_about_engine(c, pass, c.model_file.empty() ? pass.model.file : c.model_file, units.of_own_run);
+  add_second_reference(c, pass, reference);
+  return run_unoptimised_reference(c, pass, c.model_file.empty() ? pass.model.file : c.model_file,
+                                   units.of_own_run);
 }
 
 // Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the

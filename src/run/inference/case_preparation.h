@@ -13,9 +13,9 @@
 
 namespace paceline::run {
 
-// What a case needs before its check: a built-in model as the file that the engine reads, that file in
-// another precision or built for the engine alone, and the reference outputs. Each is made in a pass of its
-// own, once for all cases that want the same.
+// Needs of a case before its check: a built-in model as the file that the engine reads, that file in another
+// precision or built for the engine alone, and the reference outputs. Each is made in a pass of its own, once
+// for all cases that want the same.
 class CasePreparation {
  public:
   // Everything outlives this.
@@ -24,8 +24,8 @@ class CasePreparation {
 
   // Names the model's file in the case. False: the case has ended, or the run is interrupted.
   bool make_model(CaseRun& c);
-  // What errors are judged by: the first change that gives a unit, or the largest of all. Of a quantised
-  // file's own run no unit is needed as long as the engine is close to it.
+  // Units of errors: the first change that gives one, or the largest of all. A quantised file's own run needs
+  // none as long as the engine is close to it.
   struct Units {
     bool largest = false, of_own_run = false;
     bool operator==(const Units&) const = default;
@@ -59,12 +59,12 @@ class CasePreparation {
   struct SecondRun {
     std::string file, why_not;  // one of them
   };
-  bool go_without(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
-                  const ReferenceFailure& failure);
+  bool skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
+                      const ReferenceFailure& failure);
   SecondRun second_run(CaseRun& c, pass::PassSpec reference);
   SecondRun run_beside(CaseRun& c, const pass::PassSpec& reference);
-  void add_witness(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
-  bool ask_about_engine(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
+  void add_second_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
+  bool run_unoptimised_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
   bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model, Units units);
   bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);

@@ -18,7 +18,7 @@ namespace paceline::run {
 
 inline constexpr std::string_view kPackageEngine = "aotinductor";  // whose files PyTorch's Python compiles
 
-// What `paceline build` asks for.
+// Order of `paceline build`.
 struct BuildOrder {
   std::string engine;
   std::string precision;

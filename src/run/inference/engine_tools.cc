@@ -123,7 +123,7 @@ std::vector<std::string> benchmark_app_arguments(const ToolOrder& order) {
   return words;
 }
 
-// What follows `key` in the first line that holds it, blanks and dots in front dropped.
+// Returns the rest of the first line that has `key`, blanks and dots in front dropped.
 std::string after(const std::string& output, std::string_view key) {
   const auto at = output.find(key);
   if (at == std::string::npos) return {};

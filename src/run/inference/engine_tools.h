@@ -17,7 +17,7 @@ struct ToolOrder {
   std::vector<TensorSpec> inputs;        // full shapes
   std::vector<std::string> input_files;  // .npy, one per input, one batch
   plugin::EngineSettings settings;
-  std::int64_t warmup = 1;  // of tools that let themselves be told; the first inference comes on top
+  std::int64_t warmup = 1;  // of tools that take it; the first inference comes on top
   std::int64_t iterations = 1;
   std::filesystem::path folder;  // for the tool's own files
 };

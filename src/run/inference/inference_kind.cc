@@ -116,7 +116,7 @@ class InferenceInRun : public KindInRun {
     std::vector<result::CaseResult*> results;
     for (auto* c : cases)
       if (!c->result.repetitions.empty()) results.push_back(&c->result);
-    result::compare_sharers(results, resumed_utc);
+    result::compare_replicas(results, resumed_utc);
   }
 
  private:

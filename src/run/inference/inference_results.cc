@@ -33,7 +33,7 @@ std::string executed_text(const result::PrecisionReadBack& p) {
   return text;
 }
 
-// What the check pass read back of the engine.
+// Takes what the check pass read back from the engine.
 void take_readings(CaseRun& run, const pass::PassReport& report) {
   const auto& check = report.get<pass::CheckReport>();
   run.result.correctness = report.correctness;

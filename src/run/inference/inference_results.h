@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the passes of an inference case become in its result.
+// Result of an inference case, from its passes.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ namespace paceline::run {
 
 const KindRules& inference_rules();
 
-// Takes over the file that stands for the built-in model, and has the passes of the engine use it.
+// Takes over the file of the built-in model, and has the passes of the engine use it.
 void apply_model_file(CaseRun& run, const std::string& file, const pass::PreparedFile& prepared);
 void describe_given_file(CaseRun& run);  // a model file of the user's
 

@@ -19,7 +19,7 @@ namespace {
 
 using ValuesByName = std::map<std::string, config::InputValues, std::less<>>;
 
-// Of a file whose inputs were not settled: that of a command which only calibrates with it, or with arrays.
+// Reads a file whose inputs were not settled: a command only calibrates with it, or with arrays.
 void add_declared(const pass::PassSpec& pass, ValuesByName& values) {
   std::vector<config::InputShape> inputs;
   for (const auto& input : pass.model.inputs) inputs.push_back({input.name, input.shape, input.dtype});

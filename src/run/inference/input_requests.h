@@ -21,7 +21,7 @@ enum class Beside { kNothing, kArrays };
 std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass::PassSpec& pass,
                                            Beside beside);
 
-// What inputs the case's passes read.
+// Inputs that the case's passes read.
 pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pass);
 
 // A name for inputs: equal for cases that share them.

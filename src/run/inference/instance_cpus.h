@@ -8,8 +8,8 @@
 
 namespace paceline::run {
 
-// Of each instance of a timed pass the CPUs on the NUMA node of its device; an empty list: any CPU. `places`
-// is only asked for a pass on a device.
+// Lists per instance of a timed pass the CPUs on the NUMA node of its device; an empty list: any CPU.
+// `places` is only asked for a pass on a device.
 std::vector<std::vector<int>> cpus_near_instances(const pass::PassSpec& pass,
                                                   const std::function<host::GpuPlaces()>& places);
 

@@ -9,8 +9,8 @@
 
 namespace paceline::run {
 
-// What a reference pass is told; nothing else of a case can change its outputs. Cases that differ in the rest
-// share the reference.
+// Keeps what a reference pass depends on; nothing else of a case can change its outputs. Cases that differ in
+// the rest share the reference.
 pass::PassSpec reference_alone(const pass::PassSpec& reference);
 
 // Passes that make inputs, references and quantised files. What an earlier run made of the same content, with

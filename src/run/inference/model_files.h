@@ -19,7 +19,7 @@ pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::Mo
 // An export pass that makes `base`'s built-in model a file for an engine that reads `format`; its batch stays
 // free.
 pass::PassSpec export_pass(const pass::PassSpec& base, const std::string& format);
-// What such a file is made of, as a short name for it.
+// Short name for everything that such a file depends on.
 std::string model_file_key(const pass::PassSpec& export_pass);
 
 }  // namespace paceline::run

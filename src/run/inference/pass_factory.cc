@@ -95,7 +95,7 @@ pass::Tolerance tolerance_of(const Settings& s, const config::Precision& precisi
   return t;
 }
 
-// What holds for a case in a precision.
+// Limits of a case in a precision.
 pass::PrecisionLimits limits_of(const Settings& s, const config::Precision& precision) {
   const bool written = s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine");
   const bool int8 = precision.name == "int8", changed = s.has("accuracy.max_changed");
@@ -107,7 +107,7 @@ pass::PrecisionLimits limits_of(const Settings& s, const config::Precision& prec
           int8 && !changed && !written && !s.has("accuracy.quantile_err")};
 }
 
-// Of every precision that a file can have, where its own is asked for.
+// Limits for every precision that a file can have, if precision: file is asked for.
 std::vector<pass::PrecisionLimits> limits_by_precision(const Settings& s) {
   std::vector<pass::PrecisionLimits> rows;
   if (optional_text(s, "precision") != config::kPrecisionOfFile) return rows;

@@ -10,7 +10,7 @@ namespace paceline::run {
 // The timed pass of a case but for its files, repetition and pinning. threads 0 means `default_threads`.
 pass::PassSpec base_pass(const config::Case& c, int default_threads);
 
-// Of all lanes of a case together.
+// Sums all lanes of a case.
 int all_threads(const pass::PassSpec& base);
 
 // The check pass of a case but for its files: at the batch that the timed pass loads the model for.

@@ -44,7 +44,7 @@ bool is_steady(const Peak& peak) {
   return peak.spread && *peak.spread <= kSteadyCopies;
 }
 
-// What its probes measured; 0: nothing.
+// Rate that its probes measured; 0: none.
 double probed(const Peak& peak) {
   return (peak.probe_flops_per_s ? peak.probe_flops_per_s : peak.flops_per_s).value().value_or(0);
 }

@@ -16,7 +16,7 @@ struct Peak {
   Number flops_per_s;
   Number spread;       // of the best probe's repetitions: their interquartile range over the median
   std::string source;  // which probe, how many threads, when
-  // What the probes measured, where a case has raised the figure.
+  // Rate that the probes measured, if a case has raised the figure.
   Number probe_flops_per_s = Number::missing("no case has raised it");
   std::string operation = result::kProduct;  // of the best probe, or kConvolution, kCopy
   std::string measured_utc{};                // of the best probe; empty: not known
@@ -33,9 +33,8 @@ Peak better_of(Peak best, const Peak& other);
 // Runs the probes of one precision, or of copies, on this number of threads.
 using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
 
-// What this machine was seen to do, by CPU model, precision, thread count and library versions; kept in a
-// file of the user's cache folder (methodology: model FLOPs and peaks). No peak is measured twice by one
-// table.
+// Peaks seen on this machine, by CPU model, precision, thread count and library versions; kept in a file of
+// the user's cache folder (methodology: model FLOPs and peaks). No peak is measured twice by one table.
 class PeakTable {
  public:
   PeakTable(std::string machine, MeasurePeak measure);

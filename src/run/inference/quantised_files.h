@@ -32,7 +32,7 @@ void free_shapes(pass::PassSpec& quantise_pass, const onnx::proto::ModelProto& m
 // Takes those sizes from the calibration inputs that were made.
 void use_calibration_shapes(pass::PassSpec& quantise_pass);
 
-// What the file is made of, as a short name for it.
+// Short name for everything that the file depends on.
 std::string quantised_file_key(const pass::PassSpec& quantise_pass);
 
 // Where its calibration is kept: the file that calib_cache names, else a file in the folder it names or in

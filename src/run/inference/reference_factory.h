@@ -6,7 +6,7 @@
 #include "pass/pass.h"
 #include "run/case/plugin_choice.h"
 
-// What the outputs of a case are compared with. Pure.
+// References for the outputs of a case. Pure.
 namespace paceline::run {
 
 // One of these is set.
@@ -25,7 +25,7 @@ bool runs_same_code(const pass::PassSpec& pass, const pass::PassSpec& reference)
 std::string reference_name(const pass::PassSpec& pass, const std::string& engine);  // in words
 // An engine of another library than `engine` that reads the file and is here; empty: none.
 std::string other_reader(const EngineDirectory& engines, const std::string& file, const std::string& engine);
-// The same of another model with the case's inputs, a file or a built-in one, by an engine that reads it.
+// Runs another model on the case's inputs, a file or a built-in one, by an engine that reads it.
 pass::PassSpec model_reference_pass(const pass::PassSpec& base, const std::string& model,
                                     const std::string& engine);
 

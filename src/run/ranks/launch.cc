@@ -173,7 +173,7 @@ process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, proces
   if (place_.leads()) store_.set("pass", text_of(at));
   auto outcome = start(processes, request, interrupt, on_progress);
   if (outcome.ok) return outcome;
-  if (place_.leads() && outcome.reason_code == "peer") name_the_gone(at, outcome);
+  if (place_.leads() && outcome.reason_code == "peer") name_silent_processes(at, outcome);
   if (outcome.reason_code != "peer" && outcome.reason_code != "interrupted") tell(pass, outcome.reason);
   if (request.spec.kind != pass::PassKind::kTrainProfile) failure_ = outcome;
   return outcome;
@@ -186,9 +186,9 @@ void Launch::answer(const LaunchedPass& pass) {
 
 // Where nobody told why a peer is gone, its process may have died with its ranks: it is the one that does not
 // answer.
-void Launch::name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome) {
+void Launch::name_silent_processes(LaunchedPass at, process::WorkerOutcome& outcome) {
   cluster::PrefixedStore of_pass(store_, pass_folder(at.number) + "/");
-  if (!cluster::told_failure(of_pass, 0).empty()) return;
+  if (!cluster::reported_failure(of_pass, 0).empty()) return;
   try {
     at.calls_roll = true;
     store_.set("pass", text_of(at));
@@ -206,7 +206,7 @@ void Launch::name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome) {
       names += (names.empty() ? "" : ", ") + cluster::words(roster_.at(static_cast<std::size_t>(rank)));
     outcome.reason = fmt::format("{} {} gone: killed or stopped, or the host or network is down ({})", names,
                                  silent.size() == 1 ? "is" : "are", outcome.reason);
-    gone_ = std::move(silent);
+    silent_ = std::move(silent);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the store went first; what is known stays
   }
 }
@@ -264,7 +264,7 @@ bool Launch::is_behind(std::size_t pass) {
 void Launch::tell(std::size_t pass, const std::string& reason) {
   cluster::PrefixedStore of_pass(store_, pass_folder(pass) + "/");
   cluster::refuse_to_come(of_pass, reason);
-  cluster::tell_failure(of_pass, reason);
+  cluster::report_failure(of_pass, reason);
 }
 
 std::optional<LaunchedPass> Launch::wait_for(std::size_t number, const std::atomic<bool>& interrupt) {
@@ -285,7 +285,7 @@ void Launch::finish() noexcept {
     store_.set("pass", std::string(kEndWord));
     int rank = place_.ranks;
     ask_until(deadline_in(kGoodbyeS), kGoodbyePauses, [&] {
-      while (rank < place_.world && (gone_.contains(rank) || store_.get(left_key(rank))))
+      while (rank < place_.world && (silent_.contains(rank) || store_.get(left_key(rank))))
         rank += place_.ranks;
       return rank >= place_.world;
     });

@@ -28,7 +28,7 @@ struct LaunchedPass {
   bool timed = true;        // else the extra pass of the case, after the timed ones
   bool calls_roll = false;  // the leader misses a rank: who is there answers
 };
-// As it stands on the store.
+// Its form on the store.
 std::string text_of(const LaunchedPass& pass);
 
 class Launch {
@@ -43,11 +43,11 @@ class Launch {
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
-  // Of the first `world` ranks, how many may use CPUs of this process's ranks, these included.
+  // Counts among the first `world` ranks those that may use CPUs of this process's ranks, these included.
   [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
   // Who started the ranks, and which processes they have on which hosts, with the variables of their shells.
   [[nodiscard]] nlohmann::json described() const;
-  // Of the leader; the others may ask.
+  // Called by the leader; the others may ask.
   void name_run(const std::string& run_id) { store_.set("run", run_id); }
   [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
 
@@ -57,7 +57,7 @@ class Launch {
   process::WorkerOutcome run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                   const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
-  // The last outcome of ours that was none of success; a profile's does not count.
+  // The last outcome of ours that was no success; a profile's does not count.
   [[nodiscard]] const std::optional<process::WorkerOutcome>& failure() const { return failure_; }
 
   // A follower waits until the leader is at pass `number` or beyond, without using the CPU. Where it is then;
@@ -82,7 +82,7 @@ class Launch {
                  cluster::StartNotes* notes);
   void tell(std::size_t pass, const std::string& reason);
   void answer(const LaunchedPass& pass);
-  void name_the_gone(LaunchedPass at, process::WorkerOutcome& outcome);
+  void name_silent_processes(LaunchedPass at, process::WorkerOutcome& outcome);
 
   cluster::LaunchPlace place_;    // attempt: the most that anybody counted
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
@@ -90,7 +90,7 @@ class Launch {
   std::vector<cluster::Member> roster_;  // by rank
   std::size_t announced_ = 0;            // passes, by the leader
   std::optional<process::WorkerOutcome> failure_;
-  std::set<int> gone_;  // first ranks of processes that answered no roll call; known to the leader
+  std::set<int> silent_;  // first ranks of processes that answered no roll call; known to the leader
 };
 
 }  // namespace paceline::run

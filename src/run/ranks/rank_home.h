@@ -18,7 +18,7 @@ using CapabilityOf = std::string (*)(const pass::RankSpec& ranks);
 RankHome find_rank_home(const config::Case& c, const EngineDirectory& engines, plugin::Role role,
                         CapabilityOf name);
 
-// Of `launch`, which may be null, for threads_per_rank.
+// Counts for threads_per_rank; `launch` may be null.
 RanksHere ranks_of(const Launch* launch);
 
 // First reason why the ranks cannot run here; empty: they can.

@@ -49,12 +49,12 @@ void RankProcess::look(std::int64_t now_ns) {
 
 std::optional<double> RankProcess::late_with_checkpoint(std::int64_t now_ns, double after_s) {
   if (phase() != "checkpoint")
-    saving_since_ns_ = 0, told_late_ = false;
+    saving_since_ns_ = 0, reported_late_ = false;
   else if (saving_since_ns_ == 0)
     saving_since_ns_ = now_ns;
   const double seconds = static_cast<double>(now_ns - saving_since_ns_) * 1e-9;
-  if (saving_since_ns_ == 0 || told_late_ || !worker_.running() || seconds < after_s) return std::nullopt;
-  told_late_ = true;
+  if (saving_since_ns_ == 0 || reported_late_ || !worker_.running() || seconds < after_s) return std::nullopt;
+  reported_late_ = true;
   return seconds;
 }
 

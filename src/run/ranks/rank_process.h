@@ -26,7 +26,7 @@ class RankProcess {
 
   // Takes what it said, and notices its end or that it has failed.
   void look(std::int64_t now_ns);
-  // Seconds that it has been at its part of a checkpoint, once they are more than `after_s`; told once.
+  // Seconds that it has been at its part of a checkpoint, once they are more than `after_s`; returned once.
   std::optional<double> late_with_checkpoint(std::int64_t now_ns, double after_s);
 
   // On SteadyClock: when it began what its report is `at`; 0: nothing.
@@ -43,11 +43,11 @@ class RankProcess {
 
  private:
   int rank_;
-  std::optional<std::int64_t> step_;  // the last that it told of
+  std::optional<std::int64_t> step_;  // the last that it reported
   std::string at_;                    // as its report said last
   std::int64_t at_since_ns_ = 0;
   std::int64_t saving_since_ns_ = 0;
-  bool told_late_ = false;
+  bool reported_late_ = false;
   std::int64_t failed_ns_ = 0;
   std::int64_t fault_ns_ = 0;
   process::RunningWorker worker_;

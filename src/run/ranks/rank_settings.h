@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the settings of a case to what its ranks are told, whatever they do. Pure.
+// From the settings of a case to the common settings of its ranks. Pure.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace paceline::run {
 
-// What a rank holds at least, whatever it does: one of tiny_cnn, whose state is 0.4 MB, held 88 MB of memory
-// of its own (LibTorch on Linux).
+// Least memory of a rank: one of tiny_cnn, whose state is 0.4 MB, used 88 MB of its own (LibTorch on Linux).
 inline constexpr double kRankProcessBytes = 64e6;
 
 // cpu | cuda; `automatic` is what device: auto means here.
@@ -24,7 +23,7 @@ pass::RankSpec rank_spec(const config::Case& c, const std::string& device);
 // they can. `devices`: that are visible; 0: not known.
 std::string too_few_devices(const pass::PassSpec& pass, int devices);
 
-// Of the ranks of a case, how many share the CPUs that this process may use; empty: all of them.
+// Counts among a case's ranks those that share the CPUs of this process; empty: all of them.
 using RanksHere = std::function<std::int64_t(std::int64_t ranks)>;
 
 // Threads of a rank for cases that do not say: the cores over the most ranks that any of these cases puts on

@@ -57,8 +57,8 @@ Listener listen_here() {
   return here;
 }
 
-// Lists of CPUs that those who share ours had better have, in their order. Of ranks that other processes
-// start it is not known which devices they see: then nobody prefers any, or two would take the same.
+// Preferred CPUs of each rank on this host, by rank. Which devices other processes' ranks see is not known:
+// then no rank prefers any, or two would take the same.
 std::vector<std::vector<int>> preferred_cpus(const RankShare& share, const std::string& device) {
   std::vector<std::vector<int>> near(static_cast<std::size_t>(share.cpus_ranks));
   if (!is_cuda(device) || share.cpus_ranks != share.count) return near;
@@ -105,7 +105,7 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
   return mine;
 }
 
-// Of passes that save nothing: the defaults.
+// Passes that save nothing have the defaults.
 pass::CheckpointSpec checkpoint_of(const pass::PassSpec& spec) {
   const auto* train = std::get_if<pass::TrainSpec>(&spec.task);
   return train ? train->checkpoint : pass::CheckpointSpec{};
@@ -143,11 +143,11 @@ class Ranks {
       wait_for_news();
       const auto now = clock_.now_ns();
       for (auto& one : processes_) one->look(now);
-      tell_late_checkpoints(now);
+      report_late_checkpoints(now);
       if (!verdict_) judge(now, timeout_s, interrupt);
       if (ending() && now > kill_at_ns_) kill_all();
     }
-    if (!verdict_ && first_failure()) verdict_ = culprit();
+    if (!verdict_ && first_failure()) verdict_ = first_verdict();
     if (!verdict_ && processes_.front()->report().get<pass::TrainingReport>().interrupted)
       verdict_ = interrupt ? process::Verdict{"interrupted", "interrupted"} : asked_to_end();
     return verdict_;
@@ -155,14 +155,14 @@ class Ranks {
 
   void add_times(process::WorkerOutcome& outcome) const {
     for (const auto& one : processes_) {
-      if (one->rank() == blamed_) outcome.fault_ns = one->fault_ns();
+      if (one->rank() == failed_rank_) outcome.fault_ns = one->fault_ns();
       const bool first = outcome.noticed_ns == 0 || one->failed_ns() < outcome.noticed_ns;
       if (one->failed_ns() > 0 && first) outcome.noticed_ns = one->failed_ns();
     }
   }
 
-  // Of rank 0, or of our lowest.
-  [[nodiscard]] RankProcess& speaker() { return *processes_.front(); }
+  // Rank 0, or our lowest.
+  [[nodiscard]] RankProcess& lowest_rank() { return *processes_.front(); }
 
  private:
   static void warn_of_sharing(const process::WorkerRequest& request, const RankShare& share,
@@ -182,7 +182,7 @@ class Ranks {
   }
 
   // It is no hung rank, and the others wait for it longer than in a collective.
-  void tell_late_checkpoints(std::int64_t now) {
+  void report_late_checkpoints(std::int64_t now) {
     for (auto& one : processes_) {
       const auto seconds = one->late_with_checkpoint(now, group_timeout_s_);
       if (!seconds || !on_progress_ || world_ == 1) continue;
@@ -228,7 +228,7 @@ class Ranks {
     }
   }
 
-  // Of a pass that measures one thing after the other: since the last of them began on any rank.
+  // For a pass that measures one thing after the other: when the last of them began on any rank.
   [[nodiscard]] std::int64_t under_way_since_ns() const {
     auto since = begin_ns_;
     for (const auto& one : processes_) since = std::max(since, one->at_since_ns());
@@ -237,7 +237,7 @@ class Ranks {
 
   // Before the first kill it is still known who ran.
   void kill_all() {
-    if (!verdict_) verdict_ = culprit();
+    if (!verdict_) verdict_ = first_verdict();
     for (auto& one : processes_) one->signal(SIGKILL);
   }
 
@@ -253,21 +253,21 @@ class Ranks {
   }
 
   // The first that failed by itself; else one that has said nothing while the others miss a peer.
-  [[nodiscard]] std::optional<process::Verdict> culprit() {
+  [[nodiscard]] std::optional<process::Verdict> first_verdict() {
     std::vector<const RankProcess*> failed;
     for (const auto& one : processes_)
       if (one->failure()) failed.push_back(one.get());
     if (failed.empty()) return std::nullopt;
     const auto& first = **std::min_element(failed.begin(), failed.end(), [](const auto* a, const auto* b) {
-      return order_of_blame(*a) < order_of_blame(*b);
+      return failure_order(*a) < failure_order(*b);
     });
     const auto silent = std::find_if(processes_.begin(), processes_.end(),
                                      [](const auto& one) { return one->running() && !one->failure(); });
     if (is_victim(first) && silent != processes_.end())
-      return blame(
+      return verdict_on(
           **silent, "hung",
           fmt::format("no answer to the other ranks, {}; {}", (*silent)->position(), (*silent)->state()));
-    return blame(first, first.failure()->code, first.failure()->reason);
+    return verdict_on(first, first.failure()->code, first.failure()->reason);
   }
 
   // Not by us: somebody ended one rank, and the others ended with it.
@@ -279,18 +279,18 @@ class Ranks {
           return one->report().get<pass::TrainingReport>().asked_to_end;
         });
     if (asked == processes_.end()) return {"killed", fmt::format("a rank elsewhere was {}", kWords)};
-    return blame(**asked, "killed", kWords);
+    return verdict_on(**asked, "killed", kWords);
   }
 
   static bool is_victim(const RankProcess& one) { return one.failure()->code == "peer"; }
   // Smallest first.
-  static std::tuple<bool, std::int64_t, bool> order_of_blame(const RankProcess& failed) {
+  static std::tuple<bool, std::int64_t, bool> failure_order(const RankProcess& failed) {
     return {is_victim(failed), failed.failed_ns(), !failed.killed()};
   }
 
-  [[nodiscard]] process::Verdict blame(const RankProcess& one, const std::string& code,
-                                       const std::string& reason) {
-    blamed_ = one.rank();
+  [[nodiscard]] process::Verdict verdict_on(const RankProcess& one, const std::string& code,
+                                            const std::string& reason) {
+    failed_rank_ = one.rank();
     if (world_ == 1 || code == "peer") return {code, reason};
     const auto step = code == "hung" ? std::string() : one.last_step();
     return {code, fmt::format("{}: {}{}", name(one), reason, step)};
@@ -303,7 +303,7 @@ class Ranks {
   std::int64_t grace_ns_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::optional<process::Verdict> verdict_;
-  int blamed_ = -1;  // rank
+  int failed_rank_ = -1;  // rank
   std::int64_t begin_ns_ = 0;
   std::int64_t kill_at_ns_ = 0;
 };
@@ -317,8 +317,8 @@ process::WorkerOutcome run_ranks(const process::WorkerRequest& request, const st
   if (share.cpus_ranks == 0) share.cpus_ranks = share.count;
   Ranks ranks(request, share, interrupt, on_progress);
   const auto verdict = ranks.watch(request.timeout_s, interrupt);
-  auto& speaker = ranks.speaker();
-  auto outcome = process::worker_outcome(speaker.worker().reader(), speaker.report(), verdict);
+  auto& lowest_rank = ranks.lowest_rank();
+  auto outcome = process::worker_outcome(lowest_rank.worker().reader(), lowest_rank.report(), verdict);
   ranks.add_times(outcome);
   return outcome;
 }

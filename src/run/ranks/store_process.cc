@@ -57,7 +57,7 @@ StoreProcess::StoreProcess(const StoreRequest& request, const std::atomic<bool>&
   sockets_.theirs.reset();
   records_.write_end.reset();
   const auto opened = answer(std::numeric_limits<double>::infinity());  // it limits itself
-  if (!opened) throw last_words();
+  if (!opened) throw final_error();
   port_ = opened->at("port");
 }
 
@@ -71,7 +71,7 @@ std::optional<Json> StoreProcess::answer(double timeout_s) {
   }
 }
 
-Error StoreProcess::last_words() {
+Error StoreProcess::final_error() {
   const Error ended{ErrorCode::kTimeout, "the process that keeps the store has ended"};
   if (interrupt_) return {ErrorCode::kUnavailable, "interrupted"};
   try {
@@ -92,7 +92,7 @@ Json StoreProcess::ask(const Json& question) {
   if (mute_) throw Error(ErrorCode::kUnavailable, kMute);
   const auto reply = process::send_message(sockets_.ours.get(), question) ? answer(kAnswerS) : std::nullopt;
   mute_ = !reply && !child_.ended();
-  if (!reply) throw Error(ErrorCode::kUnavailable, mute_ ? kMute : last_words().what());
+  if (!reply) throw Error(ErrorCode::kUnavailable, mute_ ? kMute : final_error().what());
   if (reply->contains("error")) throw Error(ErrorCode::kUnavailable, reply->at("error"));
   return *reply;
 }

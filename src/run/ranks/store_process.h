@@ -42,7 +42,7 @@ class StoreProcess : public plugin::Store {
   static Sockets message_sockets();
   nlohmann::json ask(const nlohmann::json& question);
   [[nodiscard]] std::optional<nlohmann::json> answer(double timeout_s);
-  [[nodiscard]] Error last_words();
+  [[nodiscard]] Error final_error();
 
   std::mutex mutex_;
   const std::atomic<bool>& interrupt_;

@@ -9,7 +9,7 @@
 // Whether the ranks of a training case can fit into this machine's memory at all, or on its devices. Pure.
 namespace paceline::run {
 
-// What a rank holds at least, in bytes.
+// Least memory of a rank, in bytes.
 struct RankMemory {
   double process = 0;  // with the library, on the host
   double state = 0;    // parameters, gradients, the optimizer's state and DDP's buckets, all in float32

@@ -183,8 +183,8 @@ std::int64_t samples_per_step(const Case& c) {
 }
 
 namespace {
-// What training computes beyond the model: BERT's head for masked tokens, a dense layer and the decoder at
-// every position.
+// Work of training beyond the model: BERT's head for masked tokens, a dense layer and the decoder at every
+// position.
 double head_macs(const config::Model& model, std::int64_t length) {
   const auto vocabulary = static_cast<double>(model.inputs.front().id_limit);
   return model.name == "bert-large" ? static_cast<double>(length) * 1024 * (1024 + vocabulary) : 0;

@@ -10,7 +10,7 @@
 // From the settings of a training case to what its ranks need. Pure.
 namespace paceline::run {
 
-// What the settings leave to where the case runs.
+// Properties of the place where the case runs.
 struct TrainPlace {
   int threads = 1;             // of a rank, where the case does not say
   std::string device = "cpu";  // cpu | cuda: what device: auto means here
@@ -23,10 +23,10 @@ pass::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
 // Samples that one step takes on all ranks together.
 std::int64_t samples_per_step(const config::Case& c);
 
-// Of one sample and step: the forward pass, and a backward pass of twice its work.
+// Work per sample and step: the forward pass, and a backward pass of twice its work.
 result::Flops training_flops(const config::Case& c);
 
-// What was asked for and has no effect here, in words; what else a reader of the figures must know.
+// Describes what was asked for and has no effect here, and further remarks for readers of the figures.
 std::vector<std::string> training_notes(const config::Case& c, const std::string& device);
 
 // That the ranks of rank 0's host have more threads than they have cores together; empty: they have not.

@@ -29,7 +29,7 @@ TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cas
 
 // Whether the case's ranks fit into this machine's memory, or on its devices; `hosts`: of the launch.
 MemoryVerdict training_memory(const config::Case& c, const std::string& device, int hosts);
-// What its ranks hold at least on their devices; empty for the CPU.
+// Least memory of its ranks on their devices; empty for the CPU.
 std::string training_memory_words(const config::Case& c, const std::string& device);
 
 }  // namespace paceline::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the passes of a training case become in its result.
+// Result of a training case, from its passes.
 #pragma once
 #include "run/case/kind_rules.h"
 

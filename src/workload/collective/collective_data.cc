@@ -81,13 +81,13 @@ auto with_type(DType dtype, Work&& work) {
   }
 }
 
-// What is moved as it is: it tells the sender, the block and the element.
+// Values that are moved unchanged: they name the sender, the block and the element.
 constexpr std::int64_t kMovedValues = 61;  // prime, and exact in every type
 std::int64_t moved(std::int64_t sender, std::int64_t block, std::int64_t i) {
   return (sender * 31 + block * 17 + i) % kMovedValues;
 }
 
-// What is reduced. Element i is special on one rank, or two, so that every rank's part is seen somewhere.
+// Values to reduce. Element i is special on one rank, or two, so that every rank's part is seen somewhere.
 constexpr std::int64_t kPeriod = 7;
 bool special(RankOf of, std::int64_t i, std::int64_t ranks) {
   return (i + of.rank) % of.world < ranks;

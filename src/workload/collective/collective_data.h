@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ranks send when collectives are checked, and what they must get. The values are small integers, so
-// that the results are exact in every element type, or nearly so where a backend adds them one after the
+// Data that ranks send when collectives are checked, and what they must get. The values are small integers,
+// so that the results are exact in every element type, or nearly so where a backend adds them one after the
 // other.
 #pragma once
 #include <cstddef>
@@ -17,7 +17,7 @@ struct RankOf {
   std::int64_t world = 1;
 };
 
-// What `of` sends, as bytes of the call's element type.
+// Data that `of` sends, as bytes of the call's element type.
 std::vector<std::byte> sent_data(const plugin::CollectiveCall& call, RankOf of);
 
 // How many elements of what `of` received are not as they must be. None where nothing is defined: a barrier,

@@ -47,9 +47,9 @@ class CollectivePass {
     communicator_ = rank_.plugin(plugin::Role::kCommunicator)
                         .make<plugin::Role::kCommunicator>(spec_.plugin(plugin::Role::kCommunicator).name,
                                                            *rank_.group());
-    tell_ranks();
+    report_ranks();
     if (!sweep_.rounds.empty()) agree_on_hosts();
-    tell_known();
+    report_known();
     sink_.phase("measure");
     auto& window = rank_.timed().window;
     window.add<MemoryObserver>();
@@ -85,7 +85,7 @@ class CollectivePass {
     tell(std::move(times));
   }
 
-  // Of this rank.
+  // Counts this rank's wrong elements.
   std::int64_t check() {
     const RankOf self{spec_.rank, spec_.world_size};
     const auto data = sent_data(call_, self);
@@ -141,7 +141,7 @@ class CollectivePass {
       if (decision.stop) break;
       wanted = decision.next_n;
     }
-    tell_progress(times, slowest, elapsed_ns);
+    report_progress(times, slowest, elapsed_ns);
     times.sync_ns = {std::move(mine)};
   }
 
@@ -154,7 +154,7 @@ class CollectivePass {
     return clock_.now_ns() - begin;
   }
 
-  void tell_progress(const CollectiveTimes& times, const std::vector<double>& slowest, double elapsed_ns) {
+  void report_progress(const CollectiveTimes& times, const std::vector<double>& slowest, double elapsed_ns) {
     if (!rank_.leads()) return;
     typical_ns_ = stats::median(slowest);
     pass::ProgressRecord record;
@@ -173,7 +173,7 @@ class CollectivePass {
   }
 
   // So that the sizes which are measured stand, whatever ends the sweep.
-  void tell_known() {
+  void report_known() {
     if (!rank_.leads()) return;
     std::vector<std::pair<std::string, std::string>> settings{{"backend", spec_.ranks.backend},
                                                               {"device", spec_.ranks.device}};
@@ -182,7 +182,7 @@ class CollectivePass {
     sink_.emit(pass::collective_record(known_here()));
   }
 
-  void tell_ranks() {
+  void report_ranks() {
     result::CollectiveRank self{spec_.rank, cluster::host_name(), ::getpid(),
                                 host::format_cpu_list(host::current_affinity())};
     const auto texts = rank_.group()->gather(archive::Writer::write(self).dump());

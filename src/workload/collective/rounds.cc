@@ -54,7 +54,7 @@ class RoundTimer {
       all.insert(all.end(), times.begin(), times.end());
       if (!rank_.leads()) continue;
       rank_.sink().emit(pass::round_times_record(times));
-      tell_progress(attempt, at, times);
+      report_progress(attempt, at, times);
     }
     return all;
   }
@@ -130,7 +130,7 @@ class RoundTimer {
     return static_cast<double>(clock_.now_ns() - begin);
   }
 
-  void tell_progress(std::int64_t attempt, std::size_t at, const std::vector<RoundTimes>& times) {
+  void report_progress(std::int64_t attempt, std::size_t at, const std::vector<RoundTimes>& times) {
     std::vector<double> medians;
     for (const auto& one : result::attempt_of(times)) medians.push_back(one.ns);
     pass::ProgressRecord record;

@@ -138,7 +138,7 @@ std::optional<double> distance_of(const ComparedOutputs& witness, const Compared
   return furthest;
 }
 
-// Of the first inputs, which are all that a witness ran.
+// Compares the first inputs, which are all that a witness ran.
 std::optional<double> witness_distance(const pass::PassSpec& spec, const DistinctSamples& distinct,
                                        const ComparedOutputs& reference) {
   const auto ran = read_npy_spec(spec.accuracy.witness_file).shape.at(0);
@@ -226,7 +226,7 @@ void engine_is_wrong(result::Correctness& c, const EngineError& found) {
   c.verdict = result::kFailed;
 }
 
-// Of a quantised file: the engine against the file's own unoptimised run.
+// Compares the engine with a quantised file's own unoptimised run.
 void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
                   const ComparedOutputs& outputs) {
   if (spec.accuracy.engine_file.empty()) return;
@@ -276,7 +276,7 @@ SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double
 
 namespace {
 
-// Of files whose samples differ from each other.
+// Counts in files whose samples differ from each other.
 std::int64_t samples_stored(const pass::PassSpec& spec) {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i)
     if (pass::batch_dimension_of(spec.batch_dimensions, i) != pass::kNoBatch)

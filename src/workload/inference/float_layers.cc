@@ -155,7 +155,7 @@ std::string wanted_precision(const plugin::ReadBack& read, std::string asked) {
   return asked == "bf16" || asked == "fp16" || asked == "int8" ? asked : "";
 }
 
-// Of an engine that counts operators but does not name its layers.
+// Groups the work of an engine that counts operators but does not name its layers.
 std::vector<result::FloatLayers> counted_operators(const plugin::ReadBack& read, const std::string& wanted) {
   std::vector<result::FloatLayers> groups;
   std::int64_t all = 0;

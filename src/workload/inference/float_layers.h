@@ -14,7 +14,7 @@ namespace paceline::workload {
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               const std::string& file, const std::string& engine);
 
-// The same, by the graph; null: no reasons.
+// Takes the graph; null: no reasons.
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               onnx::proto::ModelProto* model, const std::string& engine);
 

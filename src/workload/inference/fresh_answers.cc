@@ -140,7 +140,7 @@ std::string bytes_in(const TensorView& input, DType dtype) {
 }
 
 // Whether an output is an input or a part of one, which an engine may hand on without a copy.
-bool stands_in(const TensorView& input, const TensorView& output, std::span<const std::byte> answer) {
+bool is_part_of_input(const TensorView& input, const TensorView& output, std::span<const std::byte> answer) {
   const std::string_view bytes(reinterpret_cast<const char*>(answer.data()), answer.size());
   return !bytes.empty() && bytes_in(input, output.dtype).find(bytes) != std::string::npos;
 }
@@ -155,7 +155,7 @@ bool excused(const pass::PassSpec& spec, plugin::Engine& engine, std::span<const
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const bool reason =
         std::any_of(inputs.begin(), inputs.end(),
-                    [&](const auto& input) { return stands_in(input, outputs[i], answers[i]); }) ||
+                    [&](const auto& input) { return is_part_of_input(input, outputs[i], answers[i]); }) ||
         (i < to_zeros.size() && to_zeros[i] == answers[i]);
     if (i < stayed.size() && stayed[i] && !reason) return false;
     any = any || reason;
@@ -229,7 +229,7 @@ class FreshInputs {
   Answers first_, latest_;  // to the batch that copies are made of, and to the batch before
 };
 
-// Nobody knows the right answer to a copy, but it is none that was given before.
+// The right answer to a copy is unknown, but differs from those given before.
 bool FreshInputs::answered_anew(std::span<const TensorView> outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!stayed_poisoned(outputs[i], i) && !same_bytes(outputs[i], first_.at(i)) &&

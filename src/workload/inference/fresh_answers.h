@@ -14,7 +14,7 @@ namespace paceline::workload {
 // found out. Outputs that share memory with an input are left alone.
 void poison(std::span<const TensorView> outputs, std::span<const TensorView> inputs);
 
-// What was timed: the last outputs (empty: they are on a device), the inputs of the first batch that they
+// State after timing: the last outputs (empty: they are on a device), the inputs of the first batch that they
 // belong to, and the typical time of an inference (0: not known).
 struct TimedAnswers {
   std::span<const TensorView> outputs, inputs;

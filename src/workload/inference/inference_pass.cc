@@ -55,7 +55,7 @@ Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::PassSpec
   }
 }
 
-// What is timed: an engine with the first batch of the inputs, and a state where the model has one.
+// Timed engine: with the first batch of the inputs, and a state if the model has one.
 class TimedEngine {
  public:
   // Reads the inputs it uses and no others, which would count as memory of the case.

@@ -29,7 +29,7 @@ std::string shape_text(const Shape& shape) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
-// Of integers, unless values are given.
+// Range of integers, unless values are given.
 pass::ValueRange default_range(DType dtype) {
   if (dtype == DType::kUInt8) return {true, 0, 255};
   if (dtype == DType::kInt8) return {true, -128, 127};

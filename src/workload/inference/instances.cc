@@ -50,8 +50,8 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
   return first_ns;
 }
 
-// What one instance of several does (methodology: instances): loads, makes its first calls, and then serves
-// whatever the queue brings, asleep between rounds. At the end its memory and its last outputs are reported.
+// Work of one instance of several (methodology: instances): it loads, makes its first calls, and then serves
+// whatever the queue brings, asleep between rounds. At the end it reports its memory and its last outputs.
 void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   const measure::HostWaitingClock clock;
@@ -63,14 +63,14 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
   MeasuredWindow window;
   window.add<MemoryObserver>(lanes.memory());
   window.open();
-  queue.say_ready(instance, first_ns);
+  queue.mark_ready(instance, first_ns);
   while (queue.wait_for_round()) {
     lanes.crew().run([&](int lane) {
       const auto body = [&](auto batch) { queue.paced() ? lanes.serve(lane, batch) : lanes.infer(lane); };
       while (!lanes.crew().failed() && queue.serve(clock, instance, body)) {
       }
     });
-    queue.say_finished(instance);
+    queue.mark_finished(instance);
   }
   window.close();
   sink.phase("verify");

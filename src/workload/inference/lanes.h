@@ -27,7 +27,7 @@ class BatchInput {
   std::vector<std::vector<TensorView>> views_;     // of `together_`, by the number of requests
 };
 
-// What a request costs beside the inference.
+// Costs of a request beside the inference.
 struct Copies {
   std::int64_t input_ns = 0, output_ns = 0;
 };
@@ -45,7 +45,7 @@ class Lanes {
   void infer(int lane);
   // Serves `requests` requests in one inference on the lane's thread.
   Copies serve(int lane, std::int64_t requests);
-  // The same; writes to each request what the copies took.
+  // Writes to each request what the copies took.
   template <class R>
   void serve(int lane, std::span<R> requests) {
     const Copies copies = serve(lane, static_cast<std::int64_t>(requests.size()));

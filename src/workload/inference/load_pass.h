@@ -17,7 +17,7 @@
 
 namespace paceline::workload {
 
-// What a service leaves behind when it ends.
+// Figures of a service at its end.
 struct ServiceEnd {
   double load_ns = 0;
   std::optional<result::Memory> memory;         // of processes that no observer of this one sees
@@ -26,7 +26,7 @@ struct ServiceEnd {
   std::vector<result::InstanceLoad> instances;  // empty: one process; counts of the last run
 };
 
-// What serves requests in a load pass: lanes of this process, or instances in processes of their own.
+// Serves requests in a load pass: lanes of this process, or instances in processes of their own.
 class Service {
  public:
   virtual ~Service() = default;
@@ -47,7 +47,7 @@ class Service {
 // The timed pass of closed_loop, offline and server: one engine per lane, side by side in this process.
 void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt);
 
-// The same with any service, which is made after the calibration.
+// Makes any service after the calibration.
 using MakeService = std::function<std::unique_ptr<Service>(const measure::HostWaitingClock& clock,
                                                            const measure::LoopHooks& hooks)>;
 void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,

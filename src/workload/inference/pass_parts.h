@@ -12,7 +12,7 @@
 #include "workload/inference/batched_inputs.h"
 #include "workload/pass_records.h"
 
-// What every pass that drives an engine is made of, whichever way work arrives.
+// Parts of every pass that drives an engine, whichever way work arrives.
 namespace paceline::workload {
 
 struct FirstSample {

@@ -117,7 +117,7 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
   return outputs;
 }
 
-// Of inputs that the reference ran.
+// Counts batches of inputs that the reference ran.
 std::int64_t batches_of(const ComparedOutputs& outputs, const pass::PassSpec& spec) {
   for (const auto& [rows, left_out] : outputs)
     if (left_out.empty()) return rows.samples / spec.batch;
@@ -143,7 +143,7 @@ bool all_finite(const std::vector<double>& values) {
 class Study {
  public:
   Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns,
-        const SayPhase& phase);
+        const ReportPhase& phase);
   void run();
 
  private:
@@ -173,7 +173,7 @@ class Study {
   ComparedOutputs& outputs_;
   const pass::PassSpec& spec_;
   plugin::Engine& engine_;
-  const SayPhase& phase_;
+  const ReportPhase& phase_;
   std::int64_t batches_;
   std::uint64_t draws_ = kDraws;
   double units_ = 0;
@@ -183,7 +183,7 @@ class Study {
 
 // Labels are looked at for all inputs, because each may lie between two classes.
 Study::Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine, double took_ns,
-             const SayPhase& phase)
+             const ReportPhase& phase)
     : outputs_(outputs), spec_(spec), engine_(engine), phase_(phase), batches_(batches_of(outputs, spec)) {
   bool labels = false;
   for (auto& [rows, left_out] : outputs_) {
@@ -218,7 +218,7 @@ Study::Change Study::squares_of(const ComparedOutputs& changed) const {
   return found;
 }
 
-// Of a change that a right engine may make as well: labels that it makes another may differ.
+// Notes a change that a right engine may make as well: labels that differ by it may differ.
 Study::Change Study::rounding(const ComparedOutputs& changed) {
   for (std::size_t i = 0; i < std::min(outputs_.size(), changed.size()); ++i) {
     auto* yard = of(i);
@@ -401,7 +401,7 @@ void Study::run() {
 }  // namespace
 
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
-                    double took_ns, const SayPhase& phase) {
+                    double took_ns, const ReportPhase& phase) {
   Study(outputs, spec, engine, took_ns, phase).run();
 }
 

@@ -11,7 +11,7 @@
 // (docs/methodology.md, "Accuracy").
 namespace paceline::workload {
 
-using SayPhase = std::function<void(const std::string&)>;
+using ReportPhase = std::function<void(const std::string&)>;
 
 // Adds the yardstick of every output that can be compared: the inputs move by one unit in the last place, and
 // one layer on the way to the output, else the inputs, is rounded to bfloat16. With every change (or where
@@ -19,6 +19,6 @@ using SayPhase = std::function<void(const std::string&)>;
 // can). `took_ns` is what the outputs took: a slow model repeats its first inputs only, at least four. What
 // the engine does not take is left out. `phase` hears what begins.
 void add_yardsticks(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engine& engine,
-                    double took_ns, const SayPhase& phase);
+                    double took_ns, const ReportPhase& phase);
 
 }  // namespace paceline::workload

@@ -138,7 +138,7 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
   replace_file(to_.sensitivity_file, pass::sensitivity_json(found));
 }
 
-// What the file does not declare an engine shows in one inference.
+// Runs one inference to find ranks that the file does not declare.
 onnx::Ranks Int8Pass::missing_ranks(onnx::proto::ModelProto& model) {
   onnx::Ranks ranks;
   const auto values = onnx::undeclared_ranks(model);

@@ -18,7 +18,7 @@ struct CheckpointOwner {
   std::int64_t world = 1;
 };
 
-// The state of training beside what the trainer saves itself.
+// State of training that the trainer does not save itself.
 struct TrainingState {
   std::int64_t step = 0;  // optimizer steps done
   DataPosition data;

@@ -42,8 +42,8 @@ std::string holder(const std::filesystem::path& lock) {
   return words.empty() ? "a process that does not say its name" : std::string(words);
 }
 
-// What must be the same for training to continue: not its length, how often it is saved, nor the number of
-// ranks or threads.
+// Settings that must be equal for training to continue: not its length, how often it is saved, nor the number
+// of ranks or threads.
 CheckpointOwner owner_of(const pass::PassSpec& spec) {
   const auto& train = std::get<pass::TrainSpec>(spec.task);
   const auto& s = train.settings;
@@ -147,11 +147,11 @@ std::int64_t CheckpointKeeper::resume() {
   if (!leads()) figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
   figures_.resumed_step = step;
   parts_.loader.seek(checkpoint.state.data);  // exact, unless the number of samples per step has changed
-  if (leads()) tell_resumed(checkpoint);
+  if (leads()) report_resumed(checkpoint);
   return step;
 }
 
-void CheckpointKeeper::tell_resumed(const Checkpoint& checkpoint) {
+void CheckpointKeeper::report_resumed(const Checkpoint& checkpoint) {
   parts_.sink.emit(
       pass::notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
                                       checkpoint.state.step, checkpoint.owner.world)));

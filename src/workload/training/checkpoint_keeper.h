@@ -32,7 +32,7 @@ class CheckpointLock {
   FileDescriptor file_;
 };
 
-// What the keeper works with. All of it outlives the keeper.
+// Parts that the keeper works with. They outlive it.
 struct KeeperParts {
   plugin::Trainer& trainer;
   Loader& loader;
@@ -67,7 +67,7 @@ class CheckpointKeeper {
 
   [[nodiscard]] bool enabled() const { return !spec_.dir.empty(); }
   [[nodiscard]] const std::string& folder() const { return spec_.dir; }
-  // What a reader of the figures must know, in words; may be empty.
+  // Remark for readers of the figures; may be empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
   // Files of weights, in words; empty where none were written, and on other ranks than 0.
   [[nodiscard]] std::string weights_words() const { return weights_ ? weights_->words() : std::string(); }
@@ -79,7 +79,7 @@ class CheckpointKeeper {
   std::int64_t resume();
   void write(std::int64_t step);
   [[nodiscard]] std::int64_t choose_step();
-  void tell_resumed(const Checkpoint& checkpoint);
+  void report_resumed(const Checkpoint& checkpoint);
   void refuse_another_run() const;
 
   pass::CheckpointSpec spec_;

@@ -14,7 +14,7 @@
 
 namespace paceline::workload {
 
-// What one checkpoint cost one rank. Bytes and times are of this rank's own file.
+// Cost of one checkpoint for one rank. Bytes and times are of this rank's own file.
 struct CheckpointCost {
   std::int64_t step = 0;
   std::int64_t bytes = 0;

@@ -11,7 +11,7 @@ namespace paceline::workload {
 // warmup_steps) / step_every).
 double learning_rate(const pass::ScheduleSpec& schedule, std::int64_t step);
 
-// Fills in the counts of steps that the schedule's epochs stand for: a cosine ends with the last epoch, and
+// Fills in the counts of steps that the schedule's epochs mean: a cosine ends with the last epoch, and
 // reductions come after each third of all epochs, as after 30 of 90.
 pass::ScheduleSpec in_steps(pass::ScheduleSpec schedule, std::int64_t steps_per_epoch);
 

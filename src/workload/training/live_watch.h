@@ -16,9 +16,9 @@
 
 namespace paceline::workload {
 
-// What a watch looks at and talks to.
+// Parts that a watch reads and notifies.
 struct WatchParts {
-  plugin::RankGroup* group = nullptr;                                       // null: there is nobody to watch
+  plugin::RankGroup* group = nullptr;                                       // null: a single rank
   std::function<result::RankSteps(std::vector<result::StepRow>)> table_of;  // of this rank
   std::function<void(const std::string&)> warn;                             // of rank 0
   RankObserver observer;

@@ -63,7 +63,7 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
   return mine;
 }
 
-void tell_steps(TrainingRank& rank, RankReport report) {
+void report_steps(TrainingRank& rank, RankReport report) {
   auto steps = steps_of(rank, std::move(report.rows));
   steps.rank.evidence = std::move(report.evidence);
   if (rank.leads()) steps.held_out = std::move(report.held_out);

@@ -14,7 +14,7 @@
 // Writes what a rank tells at the end of a pass.
 namespace paceline::workload {
 
-// What the steps are of.
+// Origin of the steps.
 struct StepOrigin {
   std::int64_t repetition = 0;
   bool interrupted = false;
@@ -29,7 +29,7 @@ std::optional<result::StepFileMark> collect_steps(plugin::RankGroup* group, cons
 // Where this rank ran, what its loader could deliver, and its steps.
 result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows);
 
-// What a rank has to tell at its end.
+// Report of a rank at its end.
 struct RankReport {
   std::vector<result::StepRow> rows;
   result::RankEvidence evidence;
@@ -37,9 +37,9 @@ struct RankReport {
   bool interrupted = false;
 };
 // Rank 0 reports the steps of all ranks and its own figures of held-out data. A collective.
-void tell_steps(TrainingRank& rank, RankReport report);
+void report_steps(TrainingRank& rank, RankReport report);
 
-// What only a worker knows about a training: backend, parameters, buckets, fingerprint.
+// Facts about a training that only a worker knows: backend, parameters, buckets, fingerprint.
 result::Training known_here(TrainingRank& rank);
 
 }  // namespace paceline::workload

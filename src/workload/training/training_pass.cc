@@ -40,14 +40,14 @@ class TrainingPass {
   void work();
   void open();
   void observe();
-  void tell_progress(const measure::Progress& p);
+  void report_progress(const measure::Progress& p);
   // After a resume fewer steps may be left than can be timed. Returns true when the training is over.
   bool ends_without_measuring();
   void measure();
   void enter_phase(result::StepPhase next);
   void timing_begins();
   void timing_ends();
-  void tell_epoch(std::int64_t elapsed_ns);
+  void report_epoch(std::int64_t elapsed_ns);
   void finish_epochs();
   void close_checkpoints();
   void between_steps();
@@ -55,7 +55,7 @@ class TrainingPass {
   void keep_rows();  // also the row of a step that is under way
   void evaluate_when_due();
   void compare_parameters();
-  void tell_interrupted();
+  void report_interrupted();
   void report();
 
   const pass::PassSpec& spec_;
@@ -81,7 +81,7 @@ void TrainingPass::work() {
   finish_epochs();
   evaluate_when_due();
   close_checkpoints();
-  if (end_->flag()) return tell_interrupted();
+  if (end_->flag()) return report_interrupted();
   compare_parameters();
   report();
 }
@@ -150,7 +150,7 @@ void count_first_step(stats::WarmupConfig& warmup) {
 
 constexpr std::size_t kShownSteps = 20;
 
-void TrainingPass::tell_progress(const measure::Progress& p) {
+void TrainingPass::report_progress(const measure::Progress& p) {
   auto record = to_progress(p);
   record.step = rank_.next_step() - 1;
   if (rank_.leads())
@@ -236,7 +236,7 @@ void TrainingPass::measure() {
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
   measure::StopDecider& decider = agreed ? static_cast<measure::StopDecider&>(*agreed) : alone;
   const measure::LoopHooks hooks{[&](std::int64_t) { between_steps(); },
-                                 [&](const measure::Progress& p) { tell_progress(p); },
+                                 [&](const measure::Progress& p) { report_progress(p); },
                                  [&] { timing_begins(); }, [&] { timing_ends(); }, &end_->flag()};
   rank_.make_fault();
   auto loop = measure::run_timed_loop(
@@ -251,7 +251,7 @@ void TrainingPass::measure() {
   timed_ns_ = stats::median(loop.samples_ns());
 }
 
-void TrainingPass::tell_epoch(std::int64_t elapsed_ns) {
+void TrainingPass::report_epoch(std::int64_t elapsed_ns) {
   pass::ProgressRecord record;
   record.phase = fmt::format("epoch {}", rank_.loader().epoch());
   record.n = rank_.next_step();
@@ -269,7 +269,7 @@ void TrainingPass::finish_epochs() {
     between_steps();
     rank_.one_step(phase_);
     const auto now = clock.now_ns();
-    if (now - told >= spec_.loop.progress_interval_ns) tell_epoch(now - begin), told = now;
+    if (now - told >= spec_.loop.progress_interval_ns) report_epoch(now - begin), told = now;
   }
   keep_rows();
 }
@@ -298,11 +298,11 @@ void TrainingPass::compare_parameters() {
 }
 
 // Keeps what was measured so far: ranks end at the same step.
-void TrainingPass::tell_interrupted() {
+void TrainingPass::report_interrupted() {
   sink_.phase("report");
   sink_.emit(pass::interrupted_record(interrupt_.load()));
-  tell_steps(rank_,
-             {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/true});
+  report_steps(rank_,
+               {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/true});
 }
 
 // A trainer with a caching allocator has it among its settings.
@@ -320,10 +320,10 @@ void TrainingPass::report() {
   r.memory.tensor_peak_bytes = {info.peak_tensor_bytes, "the trainer reports no memory of tensors"};
   r.memory.reserved_peak_bytes = reserved_peak(info);
   const auto checkpoints = checkpoints_->figures();
-  tell_steps(rank_,
-             {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/false});
+  report_steps(
+      rank_, {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/false});
   if (!rank_.leads()) return;
-  rank_.tell_settings();  // buckets are rebuilt after the first step
+  rank_.report_settings();  // buckets are rebuilt after the first step
   r.training = known_here(rank_);
   if (rank_.group() && !rank_.train().settings.ddp.enabled)
     r.training->notes.emplace_back(

@@ -57,7 +57,7 @@ void TrainingRank::load() {
     settings.options["link_delay_s"] = fmt::format("{}", fault.seconds);
   trainer_->load(spec_.model, settings, group());
   repetition().load_ns = static_cast<double>(clock.now_ns() - begin);
-  tell_settings();
+  report_settings();
   load_data();
 }
 
@@ -83,7 +83,7 @@ double TrainingRank::rate_of(std::int64_t step) const {
   return learning_rate(schedule_, step - before_schedule_);
 }
 
-void TrainingRank::tell_settings() {
+void TrainingRank::report_settings() {
   auto info = trainer_->info();
   info.settings.emplace_back("heap", rank_.heap());
   sink().emit(pass::loaded_record(info.versions, info.settings));
@@ -119,7 +119,7 @@ void TrainingRank::settle() {
   if (!ended_ && !under_way_.empty()) ended_ = trainer_->finish();
 }
 
-// Of the steps under way, the first is the one that has ended.
+// The first of the steps under way is the one that has ended.
 std::optional<StepRow> TrainingRank::take_row() {
   if (!ended_) return std::nullopt;
   outcome_ = *std::exchange(ended_, std::nullopt);

@@ -29,7 +29,7 @@ class TrainingRank {
   void run(const std::function<void()>& work);
   // Loads the trainer and its data; reports effective versions and settings.
   void load();
-  void tell_settings();
+  void report_settings();
   // To be called after the loader was moved to the same place.
   void go_on_from(std::int64_t step);
   // Times steps with `clock` from the next step on; a plain clock runs until then.

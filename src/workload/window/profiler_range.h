@@ -12,7 +12,7 @@ struct ProfilerCalls {
   std::function<int()> synchronize, start, stop;
 };
 
-// Those of the library that this process has loaded; none loaded: empty functions.
+// Finds those of the library that this process has loaded; none loaded: empty functions.
 ProfilerCalls find_profiler_calls();
 
 // Whether the profiler in front of this process waits for them (PACELINE_CAPTURE, set by the coordinator).

@@ -48,7 +48,7 @@ class SamplerObserver : public WindowObserver {
 void add_samplers(MeasuredWindow& window, const pass::PassSpec& spec, std::size_t ranks_of_host,
                   std::vector<result::SampledWindow>& into);
 
-// Those that the pass uses on this host: "cpu", or "cuda:0", "cuda:1".
+// Devices that the pass uses on this host: "cpu", or "cuda:0", "cuda:1".
 std::vector<std::string> watched_devices(const pass::PassSpec& spec, std::size_t ranks_of_host);
 
 }  // namespace paceline::workload

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a plug-in of the ABI before this one sees: the description of plugin/plugin.h as it was then, frozen
-// by hand. When kAbiVersion is raised, this becomes the description of the number before
-// (test_plugin_abi.py).
+// Description of plugin/plugin.h for a plug-in of the ABI before this one, frozen by hand. When kAbiVersion
+// is raised, this becomes the description of the number before (test_plugin_abi.py).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -23,7 +23,7 @@ using Options = std::map<std::string, std::string>;
 
 // The case on the first device, or on the one that the options name.
 std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Options options = {});
-// The same for a TorchScript file with one input.
+// Loads a TorchScript file with one input.
 std::unique_ptr<plugin::Engine> load_file_on_device(const std::string& file, const Shape& shape,
                                                     const std::string& engine, const std::string& precision);
 

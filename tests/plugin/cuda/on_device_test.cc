@@ -51,7 +51,7 @@ TEST_F(OnDevice, Tf32IsOffInFp32AndOnWhenAskedFor) {
   EXPECT_EQ(switches("tf32"), std::pair(std::optional<std::string>("on"), std::optional<std::string>("on")));
 }
 
-TEST_F(OnDevice, WhatRanIsReadBack) {
+TEST_F(OnDevice, ReadsBackTheExecutedPrecision) {
   for (const auto& [precision, dominant] : {std::pair{"fp32", "fp32"}, {"tf32", "tf32"}, {"fp16", "fp16"}}) {
     const Case c{.model = "tiny_cnn", .precision = precision};
     const auto engine = load_on_device(c);

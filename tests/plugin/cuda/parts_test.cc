@@ -24,7 +24,7 @@
 #include "torch/graph_switches.h"
 #include "torch/threads.h"
 
-// What needs no device of the plug-in's parts; the CPU stands for one.
+// Parts of the plug-in that need no device; the CPU stands for one.
 namespace paceline::cuda_plugin {
 namespace {
 

@@ -11,7 +11,7 @@
 #include "torch/cuda/peak_probe.h"
 #include "torch/errors.h"
 
-// What LibTorch's part for CUDA says before it has a device: the parts of the plug-in, with the toolkit's
+// Messages of LibTorch's part for CUDA before it has a device: the parts of the plug-in, with the toolkit's
 // libraries.
 namespace paceline::cuda_plugin {
 namespace {

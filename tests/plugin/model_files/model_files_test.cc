@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every engine for ONNX files must do.
+// Requirements on every engine for ONNX files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -48,7 +48,7 @@ OnnxFile attention();
 // As convolution(), with QuantizeLinear and DequantizeLinear around input, weights and output.
 OnnxFile quantised_convolution();
 
-// The same as convolution(), all in float16.
+// As convolution(), all in float16.
 OnnxFile half_convolution();
 
 // x float32 [4] -> places that are not zero int64 [1,k], and x+x: one output whose shape depends on the data.

@@ -115,7 +115,7 @@ TEST_F(Nvml, EveryValueArrivesWithItsUnit) {
   EXPECT_EQ(words(second, "slowdown"), "power cap");
 }
 
-TEST_F(Nvml, WhatChangesSlowlyOrCostsMuchIsReadOncePerSecond) {
+TEST_F(Nvml, SlowOrCostlyMetricsAreReadOncePerSecond) {
   open("", {"cuda:0"}, "true", "250");
   const auto within = [&] { return read(false, plugin::Moment::kWithin); };
   const auto has_slow = [&] {
@@ -182,7 +182,7 @@ TEST_F(Nvml, OlderDriversHaveOtherFunctions) {
   EXPECT_EQ(number(values, "power"), 250);
 }
 
-TEST_F(Nvml, WhatAGpuDoesNotTellIsNamedOnceAndTheRestGoesOn) {
+TEST_F(Nvml, MissingMetricsAreListedOnceAndTheOthersAreRead) {
   open(R"(
 * TotalEnergyConsumption !3
 * FieldValues.186 !3
@@ -235,7 +235,7 @@ TEST_F(Nvml, AGpuThatIsLostLeavesTheOthersAndComesBack) {
   EXPECT_EQ(number(back, "cuda:1 temperature"), 51);
 }
 
-TEST_F(Nvml, WhatHasNoValueThisTimeIsToldAsSuch) {
+TEST_F(Nvml, AMetricWithoutAValueThisTimeIsNotFinite) {
   open("0 ClockInfo.1 1980 !999 !999 1970\n0 CurrentClocksEventReasons 0x4 !999\n");
   (void)read();
   for (int again = 0; again < 2; ++again) {
@@ -250,7 +250,7 @@ TEST_F(Nvml, WhatHasNoValueThisTimeIsToldAsSuch) {
   EXPECT_EQ(number(read(), "sm_clock"), 1970);
 }
 
-TEST_F(Nvml, NumbersThatStandForNoneAreNone) {
+TEST_F(Nvml, PlaceholdersOfTheDriverAreMissingValues) {
   open(R"(
 0 ClockInfo.1 4294967295
 0 ClockInfo.2 3201
@@ -270,7 +270,7 @@ TEST_F(Nvml, NumbersThatStandForNoneAreNone) {
   EXPECT_THAT(words(values, "left_out"), HasSubstr("power: the driver has no value for it"));
 }
 
-TEST_F(Nvml, NumbersThatNoGpuHasAreNone) {
+TEST_F(Nvml, ImplausibleNumbersAreMissingValues) {
   open("0 UtilizationRates.gpu 101\n0 Temperature 65535\n0 FieldValues.186 2147483647\n");
   const auto values = read();
   for (const char* name : {"temperature", "utilization", "power"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ONNX Runtime alone does.
+// Properties of ONNX Runtime alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(All, OrtOption,
                                          OptionCase{"arena", "false", "arena"}),
                          [](const auto& p) { return std::string(p.param.name) + "_" + p.param.value; });
 
-TEST(OrtOptions, ValuesThatAreNone) {
+TEST(OrtOptions, RefusesInvalidValues) {
   const TemporaryFolder folder;
   linear().save(folder.file("m.onnx"));
   for (const auto& [name, value] : {std::pair{"graph_optimization", "most"},

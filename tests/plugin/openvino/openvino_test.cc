@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What OpenVINO alone does.
+// Properties of OpenVINO alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(OpenVino, PrecisionIsNeverLeftToIt) {
   EXPECT_EQ(setting(*loaded({"int8"}), "inference_precision"), "f32");
 }
 
-// What runs is what the CPU can do: where it has no half precision, OpenVINO takes another without a word.
+// Without half precision in the CPU, OpenVINO takes another without a word.
 TEST_F(OpenVino, HalfPrecisionIsReadBackAsWhatRan) {
   for (const std::string asked : {"fp16", "bf16"}) {
     std::unique_ptr<plugin::Engine> engine;
@@ -119,7 +119,7 @@ TEST_F(OpenVino, OutputsHaveTheModelsOwnNames) {
   EXPECT_THAT(names, testing::ElementsAre("scores", "again"));
 }
 
-TEST_F(OpenVino, ValuesThatAreNone) {
+TEST_F(OpenVino, RefusesInvalidValues) {
   const auto [code, text] = error_of([&] { (void)loaded({"fp32", 1, {{"num_streams", "many"}}}); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_THAT(text, testing::AllOf(HasSubstr("num_streams"), HasSubstr("many")));

@@ -38,7 +38,7 @@ double self_sum(const plugin::StepProfile& profile) {
   return sum;
 }
 
-TEST(ProfiledCalls, WhatCallsSpendInOthersIsNotTheirOwn) {
+TEST(ProfiledCalls, TimeOfNestedCallsIsNotTheirCallers) {
   const auto profile = profile_of({scope("step", 0, 100), scope("forward", 10, 60), call("conv", 20, 50),
                                    call("pad", 25, 30), call("gemm", 30, 45), call("relu", 50, 58)});
   EXPECT_EQ(row(profile.operators, "conv").total_ns, 30);
@@ -65,7 +65,7 @@ TEST(ProfiledCalls, ACallInsideItsLikeIsNotCountedTwice) {
   EXPECT_EQ(row(profile.operators, "copy").self_ns, 50);
 }
 
-TEST(ProfiledCalls, WhatRunsBesideItsThreadHasNoTimeOfItsOwn) {
+TEST(ProfiledCalls, WorkOnOtherThreadsHasNoTimeOfItsOwn) {
   auto reduce = call("all_reduce", 15, 90);
   reduce.beside = true;
   const auto profile = profile_of({scope("step", 0, 100), call("backward", 10, 40), reduce});

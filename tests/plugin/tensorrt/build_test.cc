@@ -65,7 +65,7 @@ TEST_F(TensorRtBuild, OperatorsThatItDoesNotHaveAreNamedWithTheirNodes) {
                           HasSubstr("export the model without it")));
 }
 
-TEST_F(TensorRtBuild, WhatIsNoOperatorAtAllIsCalledSo) {
+TEST_F(TensorRtBuild, NamesOperatorsThatDoNotExist) {
   const auto text = refusal(std::string(kModel) +
                             "unsupported Frob f creator && \"Plugin not found, is its name right?\"\n")
                         .second;
@@ -86,7 +86,7 @@ TEST_F(TensorRtBuild, FilesThatAreNoModel) {
   EXPECT_EQ(refusal("").first, ErrorCode::kData);
 }
 
-TEST_F(TensorRtBuild, ItsOwnRefusalsAreTold) {
+TEST_F(TensorRtBuild, ReportsItsOwnRefusals) {
   const auto [code, text] =
       refusal(std::string(kModel) +
               "build_error IBuilder::buildSerializedNetwork: Error Code 10: no kernel for node conv_3\n");
@@ -95,7 +95,7 @@ TEST_F(TensorRtBuild, ItsOwnRefusalsAreTold) {
                           testing::Not(HasSubstr("Error Code"))));
 }
 
-TEST_F(TensorRtBuild, OptionsAndPrecisionsThatAreNone) {
+TEST_F(TensorRtBuild, RefusesUnknownOptionsAndPrecisions) {
   auto with = settings();
   with.options = {{"wrokspace", "1"}};
   EXPECT_EQ(refusal(kModel, with).first, ErrorCode::kUsage);
@@ -148,7 +148,7 @@ TEST_F(TensorRtBuild, TheTimingCacheGrows) {
   EXPECT_EQ(read("times"), "times+times+");
 }
 
-TEST_F(TensorRtBuild, ATimingCacheThatIsNone) {
+TEST_F(TensorRtBuild, RefusesAnInvalidTimingCache) {
   auto with = settings();
   with.options = {{"timing_cache", write("times", "something else")}};
   const auto [code, text] = refusal(kModel, with);

@@ -16,8 +16,8 @@ using model_files_test::error_of;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What the double tells of itself, by functions that its libraries export. What it does is told by the lines
-// of a model (double/fake_model.h).
+// Counters of the double, by functions that its libraries export. Its behaviour is given by the lines of a
+// model (double/fake_model.h).
 struct DoubleState {
   static int live_allocations();      // streams, events, graphs, memory of both kinds
   static int copies();                // between host and device, that were enqueued
@@ -39,7 +39,7 @@ class Double : public testing::Test {
   // Builds m.plan from the lines.
   plugin::BuildReport build(const std::string& lines, const plugin::BuildSettings& settings);
   plugin::BuildReport build(const std::string& lines) { return build(lines, settings()); }
-  // Of a model with the input "x": [1,4] to [8,4].
+  // Settings for a model with the input "x": [1,4] to [8,4].
   static plugin::BuildSettings settings();
   // Loads m.plan for x of this shape.
   std::unique_ptr<plugin::Engine> load(const Shape& shape, const model_files_test::Settings& settings = {});

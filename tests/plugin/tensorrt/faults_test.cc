@@ -69,7 +69,7 @@ TEST_F(TensorRtFaults, NothingIsLeftWhenItIsLoadedOnAnotherDevice) {
   });
 }
 
-TEST_F(TensorRtFaults, WhatStillRunsIsWaitedForAtTheEnd) {
+TEST_F(TensorRtFaults, WaitsForRunningWorkAtTheEnd) {
   (void)build(kModel);
   auto engine = bound();
   engine->enqueue(0);
@@ -78,7 +78,7 @@ TEST_F(TensorRtFaults, WhatStillRunsIsWaitedForAtTheEnd) {
   EXPECT_EQ(live_allocations(), 0);
 }
 
-TEST_F(TensorRtFaults, AnErrorThatComesLateIsToldWhereTheRunIsWaitedFor) {
+TEST_F(TensorRtFaults, ALateErrorIsReportedByTheWait) {
   (void)build(std::string(kModel) + "kernel_error 719 2\n");
   for (const char* graph : {"false", "true"}) {
     reset();
@@ -95,7 +95,7 @@ TEST_F(TensorRtFaults, AnErrorThatComesLateIsToldWhereTheRunIsWaitedFor) {
   is_device_lost_ = true;
 }
 
-TEST_F(TensorRtFaults, ARunThatIsNotEnqueuedIsToldInTheLibrarysWords) {
+TEST_F(TensorRtFaults, AFailedEnqueueIsReportedInTheLibrarysWords) {
   (void)build(std::string(kModel) + "refuse_enqueue 2\n");
   const auto engine = bound();
   (void)run(*engine);
@@ -114,7 +114,7 @@ TEST_F(TensorRtFaults, TheProfilerGoesWithAPassThatFails) {
   EXPECT_THAT(run(*engine), ElementsAre(2, 4, 6, 8));
 }
 
-TEST_F(TensorRtFaults, AnInspectorWithoutTextIsToldSo) {
+TEST_F(TensorRtFaults, ReportsAnInspectorWithoutText) {
   (void)build(std::string(kModel) + "inspector none\n");
   const auto engine = bound();
   const auto [code, text] = error_of([&] { (void)engine->read_back(0); });

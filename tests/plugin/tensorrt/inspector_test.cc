@@ -101,7 +101,7 @@ TEST(Inspector, NamesOfTheModelsNodes) {
   EXPECT_EQ(only_layer(R"({"Layers": [{"Name": "a/Conv + b/Relu"}]})").model_layer, "a b");
 }
 
-TEST(Inspector, TextThatIsNone) {
+TEST(Inspector, RefusesInvalidText) {
   for (const char* text : {"", "{", "[]", "{}", R"({"Layers": 3})"})
     EXPECT_THROW(inspected_layers(text), Error) << text;
 }

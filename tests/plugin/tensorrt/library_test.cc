@@ -44,7 +44,7 @@ TEST_F(TensorRtLibrary, OneForOtherHeadersIsRefused) {
   EXPECT_THAT(text, HasSubstr("needs a plug-in built with headers of TensorRT " + other));
 }
 
-TEST_F(TensorRtLibrary, AFileThatIsNoLibraryIsToldInTheLoadersWords) {
+TEST_F(TensorRtLibrary, AnInvalidLibraryIsReportedInTheLoadersWords) {
   (void)write("libnvinfer.so." + kVersion, "no library");
   const auto [code, text] = refusal();
   EXPECT_EQ(code, ErrorCode::kUnavailable);

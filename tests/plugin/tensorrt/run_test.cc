@@ -39,7 +39,7 @@ TEST_F(TensorRtRun, InputsInPinnedMemoryAreCopiedEveryTime) {
   EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"io", "fast"}}}).first, ErrorCode::kUsage);
 }
 
-TEST_F(TensorRtRun, PageableMemoryIsNoneOfTheDrivers) {
+TEST_F(TensorRtRun, PageableBuffersAreNotDriverAllocated) {
   (void)build(kModel);
   auto engine = load({1, 4}, {"fp32", 1, {{"io", "pageable"}}});
   std::vector<Tensor> data;
@@ -156,7 +156,7 @@ TEST_F(TensorRtRun, EverythingGoesWithTheEngine) {
   data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
   bind(*engine, data, 0);
   bind(*engine, data, 1);
-  // Of each: a stream, eight events, activations, input and output on the device and on the host.
+  // Each has a stream, eight events, activations, input and output on the device and on the host.
   EXPECT_EQ(live_allocations(), 2 * 14);
   engine.reset();
   EXPECT_EQ(live_allocations(), 0);
@@ -200,7 +200,7 @@ TEST_F(TensorRtRun, APlanOfAnotherVersion) {
                           HasSubstr(std::to_string(DOUBLE_VERSION) + ".4.2")));
 }
 
-TEST_F(TensorRtRun, ARefusedPlanIsToldInItsWords) {
+TEST_F(TensorRtRun, ARefusedPlanIsReportedInItsWords) {
   (void)build(std::string(kModel) +
               "load_error [engine.cpp::load::12] Error Code 1: Serialization (checksum differs)\n");
   const auto [code, text] = refusal({1, 4});

@@ -42,7 +42,7 @@ TEST_F(TensorRtTensors, EachInputAndOutputHasItsOwnMemory) {
   }
 }
 
-TEST_F(TensorRtTensors, WhatTheHostHoldsHasAnAddressOfTheHost) {
+TEST_F(TensorRtTensors, HostTensorsHaveHostAddresses) {
   (void)build(kReshape);
   auto data = reshaped(2, 3);
   for (const char* io : {"device", "pinned", "pageable"}) {

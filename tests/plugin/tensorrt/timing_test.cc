@@ -164,7 +164,7 @@ TEST_F(TensorRtTiming, BothMemoriesAnswerToNewInputs) {
   }
 }
 
-// What an engine that forgets to wait would look like: times without the device's, garbage, no event.
+// Symptoms of an engine that forgets to wait: times without the device's, garbage, no event.
 TEST_F(TensorRtTiming, AMissingWaitIsSeen) {
   for (const bool pipelined : {false, true}) {
     const auto engine = bound("1", "device", "false");

@@ -33,7 +33,7 @@ struct Case {
 
 // Loads with the case's batch; the engine is ready to bind.
 std::unique_ptr<plugin::Engine> load(const Case& c);
-// The same for a TorchScript file with one input.
+// Loads a TorchScript file with one input.
 std::unique_ptr<plugin::Engine> load_file(const std::string& file, const Shape& shape,
                                           const std::string& engine, const std::string& precision = "fp32");
 

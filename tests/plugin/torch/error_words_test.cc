@@ -8,7 +8,7 @@
 #include "torch/errors.h"
 #include "torch/training/peer_errors.h"
 
-// What messages of LibTorch, NCCL and CUDA become.
+// Messages of LibTorch, NCCL and CUDA in our words.
 namespace paceline::torch_plugin {
 namespace {
 

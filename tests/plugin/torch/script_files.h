@@ -8,8 +8,8 @@ namespace paceline::torch_test {
 
 // TorchScript files for the tests; the only place here that knows LibTorch.
 
-// The same convolution as torch.jit.trace writes it: switches as constants of the call, all of them the other
-// way than a case sets them. `nested`: in a submodule, which forward calls.
+// Writes a convolution as torch.jit.trace does: switches as constants of the call, all of them the other way
+// than a case sets them. `nested`: in a submodule, which forward calls.
 void write_traced_script(const std::string& path, bool frozen, bool nested);
 void write_convolution_script(const std::string& path,
                               bool frozen);             // [N,3,8,8] -> relu(conv 3->4), [N,4,6,6]

@@ -126,7 +126,7 @@ TEST_F(StepsOnADevice, OnlyDataThatTheDeviceWaitedForCount) {
       << "the device had to wait for the first call of the host";
 }
 
-TEST_F(StepsOnADevice, WhatHappensBetweenStepsIsInNone) {
+TEST_F(StepsOnADevice, WorkBetweenStepsBelongsToNoStep) {
   hand_over(1);
   steps.wait_for_oldest();
   device.host_ns += 10'000;  // a checkpoint
@@ -134,7 +134,7 @@ TEST_F(StepsOnADevice, WhatHappensBetweenStepsIsInNone) {
   EXPECT_EQ(steps.wait_for_oldest().times.step_ns, 101) << "the call that handed over the input is in it";
 }
 
-TEST_F(StepsOnADevice, AnEndThatNobodyToldOfIsMissing) {
+TEST_F(StepsOnADevice, AnUnreportedEndIsMissing) {
   steps.open();
   steps.begin(heard);
   steps.enter(StepPhase::kBackward);

@@ -87,7 +87,7 @@ TEST(Store, PortInUse) {
                {"port " + std::to_string(listener.port) + " is in use"});
 }
 
-TEST(Store, NobodyThere) {
+TEST(Store, FailsWithoutAServer) {
   Listener listener;
   ::close(listener.descriptor);
   const auto seconds = seconds_of([&] {

@@ -15,8 +15,8 @@ namespace paceline::torch_test {
 namespace {
 
 constexpr double kTolerance = 1e-5;
-// Of a single value: vector instructions and caches decide the order of sums. Python itself differs by 7e-5
-// between AVX2 and AVX512, its losses by 3e-6; two makes of AVX512 differ by 3e-5.
+// Tolerance of a single value: vector instructions and caches decide the order of sums. Python itself differs
+// by 7e-5 between AVX2 and AVX512, its losses by 3e-6; two makes of AVX512 differ by 3e-5.
 constexpr double kOfValues = 2e-4;
 
 // PACELINE_DDP_REFERENCE: what tools/ddp_reference.py gave on this very machine, where nothing may differ.

@@ -140,7 +140,7 @@ TEST(State, ARankThatWasNotThereDrawsForItself) {
   EXPECT_NE(states[0], states[1]);
 }
 
-// The same file with the random state of a generator that is on a CUDA device: 16 bytes.
+// Gives the file the random state of a generator on a CUDA device: 16 bytes.
 void put_random_state_of_a_device(const std::string& file) {
   torch::serialize::InputArchive in;
   in.load_from(file);
@@ -245,7 +245,7 @@ TEST_F(Refusals, OneRanksPartOnly) {
   expect_refused(file_, "one rank's random state only");
 }
 
-// The same file with one weight that is infinite, and a fingerprint that fits.
+// Makes one weight of the file infinite, with a fingerprint that fits.
 void spoil_a_weight(const std::string& file) {
   torch::serialize::InputArchive in;
   in.load_from(file);

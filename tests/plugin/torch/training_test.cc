@@ -16,7 +16,7 @@ std::string setting_of(const plugin::Trainer& trainer, const std::string& name) 
   return "(none)";
 }
 
-// What one SGD step at rate 1 without anything else takes away: the gradient.
+// Derives the gradient: one SGD step at rate 1 subtracts just that.
 Weights gradient_of(const Weights& before, const Weights& after) {
   auto gradient = before;
   for (std::size_t i = 0; i < before.size(); ++i)
@@ -86,7 +86,7 @@ TEST(Trainer, TellsThePartsOfAStep) {
                                                      "backward", "optimizer", "end"}));
 }
 
-TEST(Trainer, ReportsWhatIsInEffect) {
+TEST(Trainer, ReportsEffectiveSettings) {
   plugin::TrainSettings settings;
   settings.layout = "channels_last";
   settings.optimizer.name = "adamw";

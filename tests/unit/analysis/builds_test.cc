@@ -77,7 +77,7 @@ TEST(Builds, ThatAreEqualWithinTheMarginAreSaidToBe) {
 }
 
 // Few processes that happen to be close to each other are no evidence of equality.
-TEST(Builds, OfFewerThanSixProcessesAreNotCalledEqual) {
+TEST(Builds, FewerThanSixProcessesDoNotMakeThemEqual) {
   const auto text = alike_text(
       run_of({build("m.plan", {10.000, 10.001, 9.999}), build("m.build2.plan", {10.020, 10.021, 10.019})}));
   expect_has(text, "whether they differ is not claimed: fewer than six pairs of processes");

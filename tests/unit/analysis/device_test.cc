@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said of the runs on an H200 of 2026-11-26, cut to what these sentences need.
+// Findings about the runs on an H200 of 2026-11-26, cut to what these sentences need.
 #include <gmock/gmock.h>
 
 #include "analysis/case_query.h"
@@ -258,7 +258,7 @@ TEST(Device, SerialCopiesSayWhatOverlapWouldGive) {
   EXPECT_TRUE(of_kind(run, "serial_copies").empty()) << "on the CPU";
 }
 
-TEST(Device, CasesOnTheCpuHaveNoneOfThem) {
+TEST(Device, CasesOnTheCpuHaveNoFindingsAboutGpus) {
   auto run = h200("study");
   for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = Number();
   for (const auto* rule : {"idle_tensor_cores", "slow_launches", "contiguous_convolutions", "cudnn_by_rule",

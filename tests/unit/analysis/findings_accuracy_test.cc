@@ -12,7 +12,7 @@ namespace {
 using ::paceline::test::says;
 using result::RunResult;
 
-TEST(AccuracyFindings, AChangeOfAnswersIsToldWithItsInterval) {
+TEST(AccuracyFindings, AChangeOfAnswersIsReportedWithItsInterval) {
   RunResult run = quiet_run();
   run.cases[0].benchmark.precision = "int8";
   EXPECT_TRUE(of_kind(run, "accuracy_change").empty());  // judged by its outputs: nothing is known of answers

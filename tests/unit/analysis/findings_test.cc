@@ -284,7 +284,7 @@ TEST(Findings, CasesThatDidNotRunInTurnsClaimNothing) {
             "Measure both sides together: paceline run --resume results/quiet/r1 --only 1-2");
 }
 
-TEST(Findings, WhatEndsTheSameWayAgainIsNotAdvised) {
+TEST(Findings, AdvisesNoRepetitionThatEndsTheSameWay) {
   RunResult run = quiet_run();
   auto& one = run.cases[0];
   one.outcome = result::Outcome::kFailed;

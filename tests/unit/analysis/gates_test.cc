@@ -29,7 +29,7 @@ std::string error_of(const std::string& expression) {
 }
 
 // A number that the report withholds meets no gate; what the check found stands.
-TEST(Gates, OfACaseThatFailedItsCheckOnlyTheCheckDecides) {
+TEST(Gates, OnlyTheCheckDecidesACaseThatFailedIt) {
   auto run = sample_run();
   run.cases.resize(1);
   auto& one = run.cases.front();
@@ -98,7 +98,7 @@ TEST(Gates, EveryMatchingCaseIsDecided) {
   EXPECT_EQ(decide("p50_ms <= 200").size(), 10U);
 }
 
-// Of a run that has both, only this word selects the cases that are waited for one by one.
+// In a run that has both, only this word selects the cases that are waited for one by one.
 TEST(Gates, TheTimingIsAWordOfEveryInference) {
   auto run = sample_run();
   run.cases.resize(2);
@@ -187,7 +187,7 @@ TEST(Gates, ADirectionDecidesNoSpeedUp) {
   }
 }
 
-TEST(Gates, WhatNobodyMayClaimDecidesNothing) {
+TEST(Gates, UnclaimedFiguresDecideNothing) {
   auto run = sample_run();
   auto& one = run.cases[1];
   one.speedup.reason = "fewer than six pairs of processes";

@@ -30,7 +30,7 @@ CaseResult on_gpus(const std::vector<std::int64_t>& completed, double per_s) {
   return one;
 }
 
-// The same with so many repetitions.
+// Repeats the last repetition.
 CaseResult repeated(CaseResult one, std::int64_t repetitions) {
   while (std::ssize(one.repetitions) < repetitions) {
     one.repetitions.push_back(one.repetitions.back());
@@ -44,7 +44,7 @@ RunResult compared(std::vector<CaseResult> cases) {
   run.cases = std::move(cases);
   std::vector<CaseResult*> all;
   for (auto& one : run.cases) all.push_back(&one);
-  result::compare_sharers(all);
+  result::compare_replicas(all);
   return run;
 }
 

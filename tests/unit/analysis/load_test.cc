@@ -181,7 +181,7 @@ TEST(Capacity, ALowerBoundDecidesOnlyWhatIsBelowIt) {
   EXPECT_NE(detail.find("at least 120"), std::string::npos) << detail;
 }
 
-TEST(Capacity, WhatWasNotBracketedIsAWarning) {
+TEST(Capacity, AnUnbracketedCapacityIsAWarning) {
   ASSERT_EQ(find_open_capacities(with_capacity(false)).size(), 1U);
   const auto text = find_open_capacities(with_capacity(false)).front().text;
   EXPECT_NE(text.find("at least 120/s: no higher rate was tried"), std::string::npos) << text;

@@ -85,17 +85,17 @@ TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
   auto &a = run.cases[0], &b = run.cases[1];
   const auto judged = [&](double low, double value, double high) {
     ::paceline::testing::pair_with(a, b, low, value, high);
-    return judge_ratio(run, Figure::kLatency, a, b).standing;
+    return judge_ratio(run, Figure::kLatency, a, b).claim;
   };
-  EXPECT_EQ(judged(0.99, 1, 1.01), Standing::kEqual);
-  EXPECT_EQ(judged(0.8, 1, 1.25), Standing::kOpen);
-  EXPECT_EQ(judged(0.5, 1, 2), Standing::kNoClaim);  // the processes differ too much
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
-  EXPECT_EQ(judged(0.7, 0.75, 0.8), Standing::kLess);
+  EXPECT_EQ(judged(0.99, 1, 1.01), Claim::kEqual);
+  EXPECT_EQ(judged(0.8, 1, 1.25), Claim::kOpen);
+  EXPECT_EQ(judged(0.5, 1, 2), Claim::kNone);  // the processes differ too much
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kMore);
+  EXPECT_EQ(judged(0.7, 0.75, 0.8), Claim::kLess);
   b.grade = result::Grade::kC;
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kMore);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kMore);
   a.repetitions.resize(5);
-  EXPECT_EQ(judged(1.2, 1.25, 1.3), Standing::kNoClaim);
+  EXPECT_EQ(judged(1.2, 1.25, 1.3), Claim::kNone);
 }
 
 std::string sentence(const std::function<void(result::RunResult&)>& change) {
@@ -112,7 +112,7 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
               ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
             }),
             "torchscript int8 is 3.7 times as fast as eager fp32 (3.4–4.1); it keeps 31 of 32 answers.");
-  // Of two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
+  // Between two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
   for (const std::size_t other : {0U, 1U})
     EXPECT_NE(sentence([&](auto& run) {
                 run.cases[1].benchmark.precision = "fp32";
@@ -166,7 +166,7 @@ TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {
             "differ too much; torchscript int8 passes the check of its outputs.");
 }
 
-// Of several cases, and of batches, from the repetitions themselves.
+// Several cases, and batches, are ordered by the repetitions themselves.
 TEST(ClosingSentence, WithoutASizeTheFastestIsNamedAlone) {
   auto run = sample_run();
   run.cases.resize(3);
@@ -247,7 +247,7 @@ TEST(ClosingSentence, OneCaseIsStated) {
 }
 
 // The answer of a larger run: fastest, how much, whether its answers are right.
-TEST(ClosingSentence, OfSeveralCasesTheFastestIsNamed) {
+TEST(ClosingSentence, NamesTheFastestOfSeveralCases) {
   using Change = std::function<void(result::RunResult&)>;
   const auto answer = [](const Change& change) {
     auto run = sample_run();
@@ -377,7 +377,7 @@ TEST(CpuFeatures, KnownAbsentAndUnknown) {
             "this CPU has no AMX");
 }
 
-TEST(MetricValue, WhatDidNotRunHasNoZero) {
+TEST(MetricValue, ACaseThatDidNotRunHasNoZero) {
   const auto run = sample_run();
   const auto& samples = *result::find_metric("samples");
   EXPECT_EQ(metric_value(samples, run.cases[0]).value, 360);

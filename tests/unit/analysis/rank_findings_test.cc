@@ -14,7 +14,7 @@ namespace {
 using ::paceline::testing::sample_run;
 using result::Finding;
 
-TEST(RankFindings, GravestFirstAndRoomForInsights) {
+TEST(RankFindings, MostSevereFirstAndRoomForInsights) {
   const auto ranked = rank_findings(find_all(sample_run()));
   ASSERT_EQ(ranked.size(), 5U);
   EXPECT_EQ(ranked[0].id, "accuracy_failure");

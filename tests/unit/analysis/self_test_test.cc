@@ -61,7 +61,7 @@ TEST(SelfTest, TwentyRecordedTimelinesAreNamed) {
 
 // Recorded on a CPU so fast that exchanges, which wait for the scheduler, cost as much as the neighbour does.
 // In the clean run buffers often reached rank 1 four milliseconds late.
-TEST(SelfTest, LateBuffersAccuseNobodyAndANeighbourIsNamedBesideThem) {
+TEST(SelfTest, LateBuffersNameNoRankAndANeighbourIsNamedWithThem) {
   result::RunResult run;
   add_recorded(run, "nothing-4", "");
   add_recorded(run, "throttle-4", "throttle:rank=1");
@@ -93,7 +93,7 @@ TEST(SelfTest, TwentySimulatedTimelinesAreNamed) {
 }
 
 // A link so slow that it costs more than the fault does: what the fault adds is named.
-TEST(SelfTest, WhatTheCleanRunHasTooIsNotNamed) {
+TEST(SelfTest, CausesInTheCleanRunAreNotNamed) {
   result::RunResult run;
   const SimulatedTraining clean{.ranks = 2, .alpha_ms = 20, .gb_per_s = 10};
   SimulatedTraining neighbour = clean;
@@ -106,7 +106,7 @@ TEST(SelfTest, WhatTheCleanRunHasTooIsNotNamed) {
   EXPECT_TRUE(rows[0].right && rows[1].right);
 }
 
-TEST(SelfTest, WhatIsNotNamedIsWrong) {
+TEST(SelfTest, AnUnnamedFaultIsWrong) {
   result::RunResult run;
   add_case(run, {.gb_per_s = 10}, "slow=30ms:rank=1");
   add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}},

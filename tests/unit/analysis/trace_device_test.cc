@@ -125,8 +125,8 @@ TEST_F(DeviceTraces, OperatorsHaveTimesOfTheDeviceAndOfTheHost) {
   EXPECT_NEAR(study.operators[1].kernels[0].share, 0.3, 0.01);
 }
 
-// Of our own trace of ResNet-50 on one H200, the events and fields that are read. The host hands over a step
-// in about 41 ms; the device works on it for 100.6 ms.
+// Events and fields that are read, from our own trace of ResNet-50 on one H200. The host hands over a step in
+// about 41 ms; the device works on it for 100.6 ms.
 TEST_F(DeviceTraces, TheStepsOfARealDeviceHoldTheirKernels) {
   const auto study = read_traces(TEST_DATA "/traces/h200_rank0.json.gz");
   ASSERT_EQ(study.ranks.size(), 1U);

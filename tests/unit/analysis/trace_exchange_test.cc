@@ -169,7 +169,7 @@ TEST(Exchanges, TheRowOfTheTypicalRankHasTheFiguresOfTheShares) {
   EXPECT_NEAR(*row.communication_ns, 65e6 / 4, 1e3);
 }
 
-// What a rank does behind the exchange of a step is waited for in the next one.
+// Work of a rank behind the exchange of a step is waited for in the next one.
 TEST(Exchanges, WorkBehindTheExchangeIsLateInTheNextOne) {
   MadeJob job(2);
   for (int i = 0; i < 40; ++i) {
@@ -330,7 +330,7 @@ TEST(DeviceExchanges, TheCallOfTheHostWinsOverTheNameOfTheKernel) {
   EXPECT_TRUE(pipeline.job.benchmark.params.contains("pipeline"));
 }
 
-TEST(TraceSteps, AnEmptyLastStepIsNone) {
+TEST(TraceSteps, DropsAnEmptyLastStep) {
   const auto folder = ScratchFolder::below_temp("stub");
   std::string text;
   for (int i = 0; i < 3; ++i)

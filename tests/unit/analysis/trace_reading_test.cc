@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read from one file: exact times, forgiven text, refused values, bounded memory.
+// Reading of one file: exact times, forgiven text, refused values, bounded memory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -114,7 +114,7 @@ TEST_F(TraceReadingTest, ReadsOnPastNamesThatAreNoJson) {
   EXPECT_EQ(study.steps, 9);
 }
 
-TEST_F(TraceReadingTest, TimesThatAreNoneAreRefusedWithTheirValue) {
+TEST_F(TraceReadingTest, RejectsInvalidTimesNamingTheValue) {
   expect_event_refused(raw_event("cpu_op", "aten::mm", "\"123\"", "5"),
                        {"trace_rank0.json: ts of event 21 ('aten::mm') is the text \"123\"", "as numbers"});
   expect_event_refused(raw_event("cpu_op", "aten::mm", "NaN", "5"), {"ts of event 21", " is NaN: "});
@@ -126,7 +126,7 @@ TEST_F(TraceReadingTest, TimesThatAreNoneAreRefusedWithTheirValue) {
                        {"ts of event 21", "9e15"});
 }
 
-TEST_F(TraceReadingTest, RanksThatAreNoneAreRefusedWithTheirValue) {
+TEST_F(TraceReadingTest, RejectsInvalidRanksNamingTheValue) {
   for (const char* rank : {"-1", "1.5", "NaN", "\"one\"", "1e3", "99999999999"}) {
     put("x.json",
         file_of(ten_steps(), fmt::format(R"("distributedInfo":{{"rank":{},"world_size":2}},)", rank)));
@@ -281,7 +281,7 @@ TEST_F(TraceReadingTest, ForeignFilesAreLeftOutAndSaid) {
   expect_refused({"trace_rank1.json ends too early, at byte 0"});
 }
 
-TEST_F(TraceReadingTest, WhatIsNoRegularFileDoesNotHang) {
+TEST_F(TraceReadingTest, IrregularFilesDoNotHang) {
   put("trace_rank0.json", file_of(ten_steps()));
   ASSERT_EQ(mkfifo(path("pipe.json").c_str(), 0600), 0);
   std::filesystem::create_symlink("loop.json", path("loop.json"));
@@ -300,7 +300,7 @@ void pack(const std::filesystem::path& file, const std::string& head, const std:
   gzclose(out);
 }
 
-TEST_F(TraceReadingTest, WhatWasMadeToFillMemoryIsRefused) {
+TEST_F(TraceReadingTest, RejectsFilesMadeToFillMemory) {
   const std::string letters(1 << 20, 'a'), blanks(1 << 20, ' ');
   pack(path("a.json.gz"), R"({"traceEvents":[{"name":")", letters, 20);
   expect_refused({"a.json.gz has a text of more than 16.8 MB at byte "});

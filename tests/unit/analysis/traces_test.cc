@@ -122,7 +122,7 @@ TEST_F(Traces, AdviceNamesTheOptionsOfTheJobAndNotOurs) {
   EXPECT_NE(finding.advice.find("Raise num_workers"), std::string::npos) << finding.advice;
 }
 
-TEST_F(Traces, WhatBackwardHidesOfCommunicationIsNotExposed) {
+TEST_F(Traces, CommunicationHiddenByBackwardIsNotExposed) {
   for (const int rank : {0, 1})
     put(MadeRank{.rank = rank, .data = 100, .communication = 4000, .hidden = 1000});
   const auto study = read();
@@ -152,7 +152,7 @@ TEST_F(Traces, ALoaderOnOneRankMakesThatRankLateInData) {
   EXPECT_EQ(study.job.training->late[0].late_in, "data");
 }
 
-TEST_F(Traces, ACleanRunAccusesNobody) {
+TEST_F(Traces, ACleanRunNamesNoRank) {
   for (const int rank : {0, 1}) put(MadeRank{.rank = rank, .data = 100, .communication = 300});
   const auto study = read();
   EXPECT_TRUE(study.job.training->late.empty());
@@ -263,7 +263,7 @@ TEST_F(Traces, RefusesAFolderWithoutTraces) {
   expect_refused(ErrorCode::kUsage, {"there is no trace in it"});
 }
 
-TEST_F(Traces, RefusesWhatIsCutOffOrNoJson) {
+TEST_F(Traces, RefusesTruncatedFilesAndOtherThanJson) {
   const auto whole = trace_of({.rank = 0});
   for (const double share : {0.0, 0.3, 0.99}) {
     const auto size = static_cast<std::size_t>(share * static_cast<double>(whole.size()));
@@ -311,7 +311,7 @@ TEST_F(Traces, RealTracesNameTheRankThatSlept) {
   expect_refused(ErrorCode::kData, {"job_rank0.json.gz end ", " before those in job_rank1.json.gz begin"});
 }
 
-// Likewise, with --batch-norm: rank 1 computes for 20 ms before the buffers are sent.
+// Traces with --batch-norm: rank 1 computes for 20 ms before the buffers are sent.
 TEST_F(Traces, RealTracesWithABatchNormNameTheRankThatComputedMore) {
   for (const std::string name : {"batch_norm_rank0.json.gz", "batch_norm_rank1.json.gz"})
     put(name, read_file(std::filesystem::path(TEST_DATA "/traces") / name));

@@ -150,7 +150,7 @@ TEST(WhatIf, SeveralChangesAreAnsweredTogetherToo) {
   EXPECT_GT(answers[2].saving_ns, answers[0].saving_ns);
 }
 
-TEST(WhatIf, WhatIsNotKnownIsRefused) {
+TEST(WhatIf, RefusesChangesOfUnknownCosts) {
   const auto run = simulated_run({.bucket_bytes = {4 << 20, 4 << 20}});
   EXPECT_THAT(what_if(run, run.cases[0], parse_changes("link=2x")).at(0).refused, HasSubstr("one size"));
   EXPECT_EQ(what_if(run, run.cases[0], parse_changes("loader=fast")).at(0).refused, "");
@@ -163,7 +163,7 @@ TEST(WhatIf, WhatIsNotKnownIsRefused) {
               HasSubstr("several ranks"));
 }
 
-// What is recommended first for a run that was written to a file and read again; empty: nothing.
+// First advice for a run that was written to a file and read again; empty: none.
 std::string first_advice(const SimulatedTraining& world) {
   RunResult run;
   const auto text = result::to_json(case_of(world)).dump();

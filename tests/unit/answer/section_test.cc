@@ -25,7 +25,7 @@ TEST(Tables, HaveThreeForms) {
   expect_words(html_of(table), {"<td>a&lt;b|c</td><td class=\"number\">1.5</td>"});
 }
 
-TEST(Tables, WhatHasNoFigureSaysWhyBelow) {
+TEST(Tables, MissingFiguresHaveTheirReasonBelow) {
   Table table{.heads = {"name", "ms"}};
   Cell none(kNone);
   none.note = "no p99: *few*";

@@ -102,7 +102,7 @@ TEST(Svg, NumbersStandWhereTheAxisSays) {
                {"<g class=\"area c0\"><path d=\"M26.2 108h50v-100h-50z\"/></g>"});
 }
 
-TEST(Svg, WhatIsMissingIsNotDrawn) {
+TEST(Svg, MissingValuesAreNotDrawn) {
   Plot plot = two_points();
   plot.lines[0].points.push_back({.x = 3, .y = kMissing, .y_low = 1, .y_high = 2});
   plot.lines[0].points.push_back({.x = 4, .y = 30});

@@ -30,7 +30,7 @@ TEST(TextLayout, LabelsKeepWhatTellsThemApart) {
   using Labels = std::vector<std::string>;
   const Labels fits{"net eager b1", "net eager b8"};
   EXPECT_EQ(short_labels(fits, 12), fits);
-  // What tells the two apart stands in the middle, where one label alone would be cut.
+  // Differences are in the middle, where one label alone would be cut.
   EXPECT_EQ(
       short_labels({"a_very_long_model_name.onnx eager fp32 b1", "a_very_long_model_name.onnx eager int8 b1"},
                    28),

@@ -48,7 +48,7 @@ TEST_F(ModelContent, WithoutAnEndingTheContentCounts) {
   EXPECT_EQ(model_suffix(folder_.string()), "");
 }
 
-TEST_F(ModelContent, WhatCanBeNoModelIsSaid) {
+TEST_F(ModelContent, NamesFilesThatCannotBeModels) {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 978\n";
   EXPECT_EQ(no_model_file(file("m", kOnnx)), "");
   EXPECT_EQ(no_model_file(file("m", "")), "is empty; copy or download it again");

@@ -19,7 +19,7 @@ TEST(NumberedBuild, AllLeadBackToTheFirst) {
       EXPECT_EQ(first_build(numbered_build(file, number)), file) << number;
 }
 
-TEST(NumberedBuild, OtherNamesAreNone) {
+TEST(NumberedBuild, OtherNamesAreNoBuilds) {
   for (const char* file : {"m.b2.plan", "m.build.plan", "m.build1.plan", "m.build02.plan", "m.build2x.plan",
                            "rebuild2.plan", "m.build2/n.plan", ""})
     EXPECT_EQ(first_build(file), file);

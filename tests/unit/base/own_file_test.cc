@@ -31,7 +31,7 @@ TEST_F(OwnFile, AFileInAFolderOfOnesOwnIsOwn) {
   EXPECT_EQ(why_foreign(folder / "absent"), "");
 }
 
-TEST_F(OwnFile, WhatEveryUserCanWriteIsForeign) {
+TEST_F(OwnFile, FilesThatEveryUserCanWriteAreForeign) {
   ::chmod(file.c_str(), 0646);
   EXPECT_EQ(why_foreign(file), "every user can write the file");
   ::chmod(file.c_str(), 0644);

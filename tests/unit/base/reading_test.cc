@@ -101,7 +101,7 @@ TEST_F(Reading, AMappedFileIsARegularOne) {
   EXPECT_THROW(MappedFile(folder_ / "pipe"), Error);
 }
 
-TEST_F(Reading, WhatTheStandardLibraryThrowsIsSaidWithTheShortenedPath) {
+TEST_F(Reading, ErrorsOfTheStandardLibraryShortenThePath) {
   try {
     (void)fs::exists(folder_ / std::string(5000, 'x'));
     FAIL() << "such a name should not be looked up";

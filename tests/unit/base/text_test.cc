@@ -47,7 +47,7 @@ TEST(Text, SplitKeepsEmptyParts) {
 
 }  // namespace
 
-TEST(Text, Utf8IsToldFromOtherBytes) {
+TEST(Text, DistinguishesUtf8FromOtherBytes) {
   for (const std::string text : {"", "plain", "\xC3\xBC", "\xE5\x90\x8D", "\xF0\x9F\x9A\xB4"})
     EXPECT_TRUE(is_utf8(text)) << text;
   for (const std::string text :

@@ -42,7 +42,7 @@ TEST(ExitRules, ARunOfNothingIsSkipped) {
   EXPECT_EQ(code_of(run_of({ended("unsupported"), ok_case()})), ExitCode::kOk);
 }
 
-TEST(ExitRules, EachReasonHasItsCodeAndTheGravestOneCounts) {
+TEST(ExitRules, EachReasonHasItsCodeAndTheMostSevereOneCounts) {
   for (const auto& reason : result::reasons())
     EXPECT_EQ(code_of(run_of({ended(std::string(reason.code).c_str())})),
               worse(ExitCode::kSkipped, reason.exit_code))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `profile --tool` adds to a command line, and what it refuses.
+// Words that `profile --tool` adds to a command line, and those it refuses.
 #include "cli/profile/nsight_run.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ config::FlagSet with(const std::vector<std::string>& words, unsigned command) {
   return with_tool(config::parse_flags(words, command | config::kProfile));
 }
 
-TEST(WithTool, BoundsWhatIsTimedAndLeavesOutTheRest) {
+TEST(WithTool, LimitsTheTimedPartAndLeavesOutTheRest) {
   const auto infer = with({"--tool", "ncu", "--model", "resnet50"}, config::kInfer);
   EXPECT_EQ(value_of(infer, "iterations"), "2");
   EXPECT_EQ(value_of(infer, "accuracy.check"), "off");

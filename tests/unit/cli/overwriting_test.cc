@@ -16,7 +16,7 @@ class Overwriting : public ::testing::Test {
  protected:
   void SetUp() override { write_file_atomic(input_, "an input"); }
 
-  // What is said of a command that reads `value` by --option and writes `output`; empty: nothing.
+  // Error for a command that reads `value` by --option and writes `output`; empty: none.
   [[nodiscard]] std::string said(const std::string& option, const std::string& value,
                                  const fs::path& output) const {
     config::FlagSet flags;
@@ -55,7 +55,7 @@ TEST_F(Overwriting, SpellingLinksAndNamesOfInputsDoNotMatter) {
   EXPECT_NE(said("input", "x:0:" + input_.string(), input_), "");
 }
 
-TEST_F(Overwriting, WhatIsWrittenIsNotReadByAnotherFlag) {
+TEST_F(Overwriting, OutputsAreNotInputsOfAnotherFlag) {
   EXPECT_EQ(said("log", input_.string(), input_), "");
 }
 

@@ -44,7 +44,7 @@ TEST(TimeLeft, OfTheFirstPassFollowsFromItsOwnPace) {
   EXPECT_EQ(words_of(time_left(pass, 12, measuring(9, 10))), "50 s left");
 }
 
-TEST(Figures, OfBlocksAreNoMedianLatency) {
+TEST(Figures, BlocksHaveNoMedianLatency) {
   pass::ProgressRecord r;
   EXPECT_EQ(figures_of(r), "");
   r.n = 40, r.p50_ns = 2e6, r.ci_low_ns = 1.9e6, r.ci_high_ns = 2.1e6;
@@ -59,7 +59,7 @@ TEST(WordsOfSteps, NameThroughputLossSlowestRankAndParts) {
             "comm 5.0 %  opt 5.0 %");
 }
 
-TEST(WordsOfSteps, LeaveOutWhatIsNotKnown) {
+TEST(WordsOfSteps, LeaveOutUnknownFigures) {
   auto s = steps();
   s.loss = Number::missing("not finite");
   s.slowest.reset();

@@ -19,7 +19,7 @@ result::CaseResult sweep(const std::string& id, const std::vector<std::int64_t>&
   }
   return one;
 }
-// Of `text` those lines that are no comments.
+// Counts lines that are no comments.
 std::ptrdiff_t rows_of(const std::string& text) {
   std::ptrdiff_t rows = 0;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
@@ -32,7 +32,7 @@ std::size_t count_of(const std::string& text, const std::string& word) {
   return count;
 }
 
-// What the tables print of a run while it is measured.
+// Output of the tables while a run is measured.
 struct Printed : run::RunObserver {
   Printed() {
     run::RunOverview overview;
@@ -91,7 +91,7 @@ TEST(SweepTables, RowsOfOneOfSeveralProcessesAreComments) {
   EXPECT_EQ(rows_of(printed.rest(sweep("a", {1024, 2048}))), 2);
 }
 
-TEST(SweepTables, WhatIsNoSweepHasNoTable) {
+TEST(SweepTables, OtherCasesHaveNoTable) {
   Printed printed;
   EXPECT_EQ(printed.rest(result::CaseResult()), "");
 }

@@ -17,7 +17,7 @@ Generation join_under(FakeStore& store, int rank) {
   return join_generation(store, rank, 20);
 }
 
-TEST(Generation, EverybodyIsToldTheSame) {
+TEST(Generation, AllRanksGetTheSame) {
   FakeStore store;
   GenerationLeader leader(store, 3);
   auto other = std::async(std::launch::async, [&] { return join_under(store, 2); });
@@ -42,7 +42,7 @@ TEST(Generation, TheNextStartIsAnotherOnTheSameStore) {
 }
 
 // Hello and welcome of ranks that have ended still stand there.
-TEST(Generation, NobodyTakesALeftoverForAnAnswer) {
+TEST(Generation, LeftoversAreNotTakenForAnswers) {
   FakeStore store;
   {
     GenerationLeader leader(store, 2);

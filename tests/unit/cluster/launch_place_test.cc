@@ -45,7 +45,7 @@ const Environment kOpenMpi{{"OMPI_COMM_WORLD_RANK", "1"},
                            {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
                            {"PMIX_NAMESPACE", "4711"}};
 
-TEST(LaunchPlace, NobodyLaunchedAProcessWithoutVariables) {
+TEST(LaunchPlace, AProcessWithoutVariablesWasNotLaunched) {
   EXPECT_FALSE(find_place({}));
   EXPECT_FALSE(find_place({{"PATH", "/bin"}, {"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "4"}, {"RANK", ""}}));
 }
@@ -183,7 +183,7 @@ TEST(LaunchPlace, RankAndWorldAreAClaimWithoutAnAddress) {
   EXPECT_THROW(claimed_place({{"RANK", "3"}, {"WORLD_SIZE", "3"}}), Error);
 }
 
-TEST(LaunchPlace, HalfAPlaceIsNone) {
+TEST(LaunchPlace, IgnoresAnIncompletePlace) {
   expect_words(error_of({{"RANK", "1"}}), {"RANK=1", "WORLD_SIZE is not"});
   expect_words(error_of({{"OMPI_COMM_WORLD_RANK", "1"}}), {"OMPI_COMM_WORLD_SIZE is not"});
 }
@@ -223,7 +223,7 @@ TEST(LaunchPlace, PodsOfAnOperatorStartSeveralRanks) {
   EXPECT_EQ(find_place(with(pod, with(kTorchrun, {})))->launcher, "torchrun");
 }
 
-TEST(LaunchPlace, HalfOfWhatAnOperatorSaysIsNone) {
+TEST(LaunchPlace, IgnoresAnOperatorsIncompleteVariables) {
   expect_words(error_of({{"PET_NNODES", "2"}}),
                {"PET_NNODES=2 is set, but PET_NODE_RANK is not", "torchrun"});
   expect_words(error_of({{"PET_NODE_RANK", "1"}}), {"PET_NODE_RANK=1 is set, but PET_NNODES is not"});

@@ -58,7 +58,7 @@ TEST_F(MeetingPoint, TheFirstHostMustHaveTheAddress) {
   EXPECT_EQ(refusal(by_hand(1, "198.51.100.1:29500")), "");
 }
 
-TEST_F(MeetingPoint, WhatWasWrittenIsNamed) {
+TEST_F(MeetingPoint, NamesTheAddressAsWritten) {
   const auto place = find_place({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "198.51.100.1"}});
   expect_words(refusal(*place), {"MASTER_ADDR=198.51.100.1: the host of rank 0 "});
 }

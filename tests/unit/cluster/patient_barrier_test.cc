@@ -54,7 +54,7 @@ TEST(PatientBarrier, WhoIsMissingIsNamedWithTheLimit) {
 TEST(PatientBarrier, AFailureEndsTheWait) {
   FakeStore store;
   PatientBarrier zero(&store, 0, 2, 600, "the limit");
-  tell_failure(store, "rank 1 on hostB: disk full");
+  report_failure(store, "rank 1 on hostB: disk full");
   EXPECT_EQ(refusal(zero), "rank 1 on hostB: disk full");
 }
 

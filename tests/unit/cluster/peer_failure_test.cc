@@ -31,31 +31,31 @@ std::string peer_words(const std::shared_ptr<FakeStore>& store, const Member& se
 TEST(PeerFailure, WorkThatEndsWellSaysNothing) {
   const auto store = std::make_shared<FakeStore>();
   work_as_member(store, member(0), [] {});
-  EXPECT_EQ(told_failure(*store, 0), "");
+  EXPECT_EQ(reported_failure(*store, 0), "");
 }
 
-TEST(PeerFailure, OwnFailuresAreToldAndPassedOn) {
+TEST(PeerFailure, ReportsOwnFailuresAndRethrows) {
   const auto store = std::make_shared<FakeStore>();
   EXPECT_THROW(work_as_member(store, member(1), [] { throw Error(ErrorCode::kData, "the loss is nan"); }),
                Error);
-  EXPECT_EQ(told_failure(*store, 0), "rank 1 on hostB (process 7): the loss is nan");
+  EXPECT_EQ(reported_failure(*store, 0), "rank 1 on hostB (process 7): the loss is nan");
   EXPECT_THROW(work_as_member(store, member(0), [] { throw std::runtime_error("later"); }),
                std::runtime_error);
-  EXPECT_EQ(told_failure(*store, 0), "rank 1 on hostB (process 7): the loss is nan");
+  EXPECT_EQ(reported_failure(*store, 0), "rank 1 on hostB (process 7): the loss is nan");
 }
 
-TEST(PeerFailure, SurvivorsNameTheCulprit) {
+TEST(PeerFailure, SurvivorsNameTheFailedRank) {
   const auto store = std::make_shared<FakeStore>();
-  tell_failure(*store, "rank 1 on hostB: disk full");
+  report_failure(*store, "rank 1 on hostB: disk full");
   const auto words = peer_words(store, member(0));
   EXPECT_NE(words.find("rank 1 on hostB: disk full"), std::string::npos) << words;
 }
 
-TEST(PeerFailure, WithoutWordsOfTheCulpritThoseOfTheGroup) {
+TEST(PeerFailure, UsesTheGroupsErrorWithoutAReport) {
   const auto store = std::make_shared<FakeStore>();
   const auto words = peer_words(store, member(0));
   EXPECT_NE(words.find("a peer of rank 0 is gone: connection closed"), std::string::npos) << words;
-  EXPECT_EQ(told_failure(*store, 0), "");  // a victim accuses nobody
+  EXPECT_EQ(reported_failure(*store, 0), "");  // a victim accuses nobody
 }
 
 TEST(PeerFailure, AStoreThatIsGoneHidesNothing) {
@@ -74,7 +74,7 @@ class MuteStore : public FakeStore {
   }
 };
 
-TEST(PeerFailure, AMuteStoreHoldsNobodyUp) {
+TEST(PeerFailure, ASilentStoreDelaysNoRank) {
   const auto begin = std::chrono::steady_clock::now();
   const auto words = peer_words(std::make_shared<MuteStore>(), member(0));
   EXPECT_NE(words.find("connection closed"), std::string::npos);

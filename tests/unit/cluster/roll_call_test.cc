@@ -111,7 +111,7 @@ TEST(RollCall, ALateRankZeroHearsThatNobodyGoesOn) {
                  {"rank 1 on hostB: no memory"});
 }
 
-TEST(RollCall, ARefusalAfterAllHaveComeIsNone) {
+TEST(RollCall, IgnoresARefusalAfterAllHaveCome) {
   FakeStore store;
   for (const auto& end : call_all(store, {member(0, 2), member(1, 2)})) EXPECT_EQ(end.error, "");
   refuse_to_come(store, "too late");
@@ -212,7 +212,7 @@ TEST(RollCall, AnInterruptEndsTheWait) {
   EXPECT_FALSE(store.get("roll/verdict"));  // the others need not end
 }
 
-TEST(RollCall, CpusAreToldToEverybody) {
+TEST(RollCall, AllRanksGetTheCpus) {
   FakeStore store;
   auto self = member(0, 1);
   self.machine = "m", self.cpus = {2, 3};

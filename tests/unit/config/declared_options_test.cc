@@ -95,7 +95,7 @@ TEST_F(DeclaredOptions, OnlyCasesOfTheEngineHaveTheDefault) {
   EXPECT_FALSE(cases.at(1).settings.has("spin.laps"));
 }
 
-TEST_F(DeclaredOptions, OfAnotherEngineHaveNoEffect) {
+TEST_F(DeclaredOptions, OptionsOfAnotherEngineHaveNoEffect) {
   EXPECT_THAT(idle("engine: eager\nspin: {pace: steady, laps: 2}\n"),
               ElementsAre("spin.pace, spin.laps (for engine spin)"));
   EXPECT_THAT(idle("engine: eager\nspin: {pace: uneven}\n"), ElementsAre());

@@ -16,7 +16,7 @@ std::vector<std::string> said_of_plan(const std::string& lines, std::string_view
   return without_effect(plan, expand(plan), WorkloadKind::kTraining, device);
 }
 
-// Of one case of tiny_cnn.
+// Asks for one case of tiny_cnn.
 std::string said(const std::string& lines, std::string_view device = "cpu") {
   return without_effect(expand(plan_of("kind: training\nmodel: tiny_cnn\n" + lines)).at(0), device);
 }
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
              "over "
              "when it returns)"}));
 
-TEST(TrainingEffects, WhatHasAnEffectIsNotSaid) {
+TEST(TrainingEffects, ListsNoOptionsWithAnEffect) {
   for (const char* lines :
        {"training: {optimizer: sgd, momentum: 0.8, nesterov: true, lr_warmup_steps: 5}",
         "training: {schedule: cosine, lr_total_steps: 9, lr_final: 0.1}", "data: {fresh: true, workers: 1}",
@@ -91,7 +91,7 @@ TEST(TrainingEffects, AFaultOfALargerWorldDoesNotComeInASmallerOne) {
   EXPECT_EQ(without_effect(cases.at(1), "cpu"), "");
 }
 
-TEST(TrainingEffects, APlanNamesWhatNoneOfItsCasesUses) {
+TEST(TrainingEffects, APlanListsOptionsThatNoCaseUses) {
   EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\ntraining: {momentum: 0.8}\n"), ElementsAre());
   EXPECT_THAT(said_of_plan("models: [vit_b_16, gpt2]\ntraining: {momentum: 0.8}\n"),
               ElementsAre("training.momentum (adam and adamw have none)"));

@@ -48,7 +48,7 @@ TEST(OlderFlags, EveryRowStandsAsItSays) {
     for (unsigned command = 1; command < kAnyCommand; command <<= 1) {
       if ((row.command & command) == 0) continue;
       any = true;
-      EXPECT_EQ(is_taken(row.flag, command), row.standing != Standing::kHint) << row.tool << " " << row.flag;
+      EXPECT_EQ(is_taken(row.flag, command), row.support != Support::kHint) << row.tool << " " << row.flag;
       expect_followable(row.here, command);
     }
     EXPECT_TRUE(any) << row.flag;
@@ -96,7 +96,7 @@ FlagSet comm_flags(const std::vector<std::string>& arguments) {
   return parse_flags(arguments, config::command_of(WorkloadKind::kCollective));
 }
 
-TEST(OlderFlags, WhatNcclTestsDoAnywayIsTaken) {
+TEST(OlderFlags, AcceptsWhatNcclTestsDoAnyway) {
   EXPECT_EQ(said(comm_flags({"-b", "8", "-e", "64M", "-f", "2", "-g", "1", "-t", "1", "-C", "0", "-S", "0",
                              "-D", "0", "-V", "16",  "-x", "0", "-y", "0", "-u", "0", "-M", "0", "-p", "0"})),
             "");

@@ -50,7 +50,7 @@ TEST(PlanCode, VariablesThatCanLoadCodeCountAndFiguresDoNot) {
               ElementsAre("env.NCCL_NET_PLUGIN=mine", "env.OMP_TOOL_LIBRARIES=/t.so"));
 }
 
-TEST(PlanCode, WhatCannotBeParsedNamesNothing) {
+TEST(PlanCode, UnparsableTextNamesNothing) {
   EXPECT_THAT(found("plugin: ["), ElementsAre());
   EXPECT_THAT(found("[plugin]"), ElementsAre());
 }

@@ -21,7 +21,7 @@ TEST(OptionsMarkdown, HasARowForEveryOption) {
   EXPECT_EQ(text.find("peak_gemm"), std::string::npos);
 }
 
-// What a value may be beside null.
+// Unwraps a schema that also allows null.
 const nlohmann::json& without_null(const nlohmann::json& schema) {
   EXPECT_EQ(schema.at("anyOf").at(1), (nlohmann::json{{"type", "null"}})) << schema;
   return schema.at("anyOf").at(0);

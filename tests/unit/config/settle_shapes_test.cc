@@ -162,7 +162,7 @@ TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
   EXPECT_EQ(text_of(example, bert), example + " @ 1");
 }
 
-TEST(SettledShapes, WhatRepeatsAFileIsReadAsTheFile) {
+TEST(SettledShapes, ShapesEqualToTheFilesAreReadAsTheFiles) {
   const Declared fixed{input("x", {1, 4}), input("w", {7, 4})};
   for (const char* written : {"", "x:1x4,w:7x4", "w:7x4", "x:1x4"})
     EXPECT_EQ(text_of(written, fixed), "x:{batch}x4,w:7x4 @ 1") << written;
@@ -198,7 +198,7 @@ TEST(SettledShapes, ArraysGiveWhatTheFileLeavesOpen) {
   EXPECT_THROW(text({input("x", {-1, -1}, {"N", "C"})}), Error) << "another rank";
 }
 
-TEST(SettledShapes, ABatchOfOneThatNoSizeIsSaysThatThereIsNone) {
+TEST(SettledShapes, ABatchOfOneNeedsNoBatchDimension) {
   const Declared script{{"x", std::nullopt, std::nullopt}};
   EXPECT_EQ(text_of("x:3x64x64", script, {1}), "x:3x64x64 @ 1");
   EXPECT_EQ(text_of("x:3x64x64", script), "x:{batch}x64x64 @ 3");
@@ -268,7 +268,7 @@ TEST(SettledShapes, SuggestsOnlyWhatIsKnown) {
             std::string::npos);
 }
 
-TEST(SettledShapes, WhatDoesNotFitAFileIsLeftToTheEngine) {
+TEST(SettledShapes, ShapesThatDoNotFitAreLeftToTheEngine) {
   const TemporaryFile damaged("paceline_damaged.onnx"), whole("paceline_whole.onnx");
   for (const auto& nonsense : {input("y", {7}), input("x", {-1, 3}, {"N", ""}, DType::kInt64)}) {
     ExtraNames extra;

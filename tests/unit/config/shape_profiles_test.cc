@@ -32,7 +32,7 @@ std::string refusal(Call&& call) {
   return "";
 }
 
-TEST(ShapeProfiles, NothingAskedIsNone) {
+TEST(ShapeProfiles, NothingAskedGivesNoProfile) {
   EXPECT_TRUE(shape_profiles(Settings()).empty());
 }
 
@@ -72,7 +72,7 @@ TEST(CompleteProfiles, WithoutShapesTheBatchIsFixed) {
             (std::vector<ShapeProfile>{{{"x", {8, 3}, {8, 3}, {8, 3}}, {"y", {5}, {5}, {5}}}}));
 }
 
-TEST(CompleteProfiles, WhatDoesNotFitTheModelIsNamed) {
+TEST(CompleteProfiles, NamesProfilesThatDoNotFitTheModel) {
   const auto said = [](const ShapeProfile& profile) {
     return refusal([&] { (void)complete_profiles({profile}, kInputs, 1); });
   };

@@ -16,7 +16,7 @@ TEST(Slo, ReadsQuantileAndDuration) {
   EXPECT_DOUBLE_EQ(parse_slo("p50=800us").bound_s, 0.0008);
 }
 
-TEST(Slo, RefusesWhatIsNone) {
+TEST(Slo, RefusesInvalidLimits) {
   for (const char* text :
        {"", "p99", "p99=", "99=50ms", "p99=50", "p99=-1ms", "p0=1ms", "p100=1ms", "p99=xms"})
     EXPECT_THROW(parse_slo(text), Error) << text;

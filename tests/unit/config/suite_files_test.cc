@@ -116,7 +116,7 @@ TEST(SuiteFiles, MeasureByChoosesTheLength) {
   EXPECT_EQ(plan_of(kSuite, typed).workloads.at(0).settings.number("benchmark.measure_seconds"), 5);
 }
 
-TEST(SuiteFiles, WhatCannotBeDoneIsRefusedWithWhatToWrite) {
+TEST(SuiteFiles, RefusalsSayWhatToWrite) {
   EXPECT_THAT(
       plan_of(suite_with("enabled: false, mode", "enabled: true, mode")).remarks,
       testing::Contains(HasSubstr("training.compile.enabled 'true' has no effect: torch.compile is not")));

@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models,
                                          Golden{"bert-large", 335'141'888, 512, 167'503'724'544},
                                          Golden{"gpt2", 124'439'808, 1024, 145'824'153'600}));
 
-// The same layers counted one by one: kernel area x channels x output area for each of the 53 convolutions.
+// Layers counted one by one: kernel area x channels x output area for each of the 53 convolutions.
 TEST(Resnet50, MacsEqualALayerWalk) {
   std::int64_t macs = std::int64_t{112} * 112 * 64 * 3 * 49;
   std::int64_t in = 64, size = 56;
@@ -99,7 +99,7 @@ TEST(Vocabulary, APlugInDeclaresWhichFilesItsEngineReads) {
   ::paceline::test::use_options_of_this_build();
 }
 
-TEST(Vocabulary, FileTypesAreToldByTheirSuffix) {
+TEST(Vocabulary, FileTypesFollowFromTheSuffix) {
   EXPECT_EQ(find_file_type("a/b/model.pt")->engine, "");
   EXPECT_EQ(find_file_type("m.engine")->engine, "tensorrt");
   EXPECT_EQ(find_file_type("m.plan")->engine, "tensorrt");
@@ -119,7 +119,7 @@ TEST(Shapes, ReadTrtexecsSyntax) {
   EXPECT_EQ(parse_shapes("past:0x3").at(0).shape, (Shape{0, 3}));
 }
 
-TEST(Shapes, RejectWhatIsNoShape) {
+TEST(Shapes, RejectInvalidShapes) {
   for (const char* text : {"", "input", "input:", ":1x3", "a:-1x3", "a:1x", "a:1xb", "a:1x3:float99",
                            "a:1:int64:x", "a:1,a:2", "a:99999999999x9999999999", "a:1,"})
     EXPECT_THROW(parse_shapes(text), Error) << text;

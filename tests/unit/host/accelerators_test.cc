@@ -27,7 +27,7 @@ TEST(Accelerators, ASignIsEnoughAndTheDriverHasTheWord) {
   }
 }
 
-TEST(Accelerators, GpusThatAreHiddenFromCudaAreNone) {
+TEST(Accelerators, GpusThatAreHiddenFromCudaAreAbsent) {
   FakeTree tree;
   tree.file("dev/nvidiactl", "");
   for (const char* visible : {"", " ", "-1", "-1,0"})

@@ -41,7 +41,7 @@ TEST(CudaSoftware, AnOlderMajorVersionIsTooOld) {
   EXPECT_EQ(problem("535.1.2", "13.1", "13.1"), "") << "the compatibility package brings a newer libcuda";
 }
 
-TEST(CudaSoftware, WhatIsNotKnownIsNotJudged) {
+TEST(CudaSoftware, UnknownVersionsAreNotJudged) {
   EXPECT_EQ(problem("", "", "13.0"), "");
   EXPECT_EQ(problem("", "13.0", "13.1"), "");
   EXPECT_EQ(problem("580.65.06", "13.0", "unknown"), "");

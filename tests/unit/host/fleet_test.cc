@@ -92,7 +92,7 @@ TEST(Fleet, TheMinorityIsTheOutlier) {
   EXPECT_FALSE(quota.fix.empty());
 }
 
-TEST(Fleet, WithoutAMajorityNobodyIsTheOutlier) {
+TEST(Fleet, FactsWithoutAMajorityHaveNoOutlier) {
   for (const auto& machines :
        {std::vector{one_of_fleet(), one_of_fleet(0.5)},
         std::vector{one_of_fleet(), one_of_fleet(0.5), one_of_fleet(), one_of_fleet(0.5)},
@@ -105,7 +105,7 @@ TEST(Fleet, WithoutAMajorityNobodyIsTheOutlier) {
   }
 }
 
-TEST(Fleet, WhatOneLacksIsADifferenceUnlessItsVersionDoesNotKnowIt) {
+TEST(Fleet, AMissingFactIsADifferenceUnlessItsVersionDoesNotKnowIt) {
   auto lacks = one_of_fleet();
   lacks.facts.erase(lacks.facts.begin(), lacks.facts.begin() + 2);  // the model and the library
   const auto view = compare_fleet({one_of_fleet(), one_of_fleet(), lacks});
@@ -128,7 +128,7 @@ TEST(Fleet, ASlowHostIsTheOutlierOfThree) {
   EXPECT_EQ(compare_fleet({slow(700e12), slow(690e12), gone}).differences[0].values[2], "not measured");
 }
 
-TEST(Fleet, OfFiguresWithoutAMajorityNobodyIsTheOutlier) {
+TEST(Fleet, FiguresWithoutAMajorityHaveNoOutlier) {
   const auto slow = [](double figure) { return one_of_fleet(0, "1", figure); };
   auto second = slow(700e12);
   second.load.push_back({"cuda:1", "product bf16", "FLOP/s", 700e12, 690e12, 710e12, 10});

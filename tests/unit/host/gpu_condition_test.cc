@@ -99,14 +99,14 @@ TEST_F(Scripted, EachProblemHasItsFix) {
       "the driver to start; end them, or choose another GPU with CUDA_VISIBLE_DEVICES");
 }
 
-TEST_F(Scripted, MemoryInUseTellsOfProcessesThatAreHidden) {
+TEST_F(Scripted, MemoryInUseRevealsHiddenProcesses) {
   const auto row = this->row("0 ComputeRunningProcesses none\n0 MemoryInfo_v2.used 5000000000\n");
   EXPECT_EQ(row.text, "0: 5.00 GB of its memory are in use by processes that are not visible here");
   EXPECT_EQ(this->row("0 ComputeRunningProcesses none\n0 MemoryInfo_v2.used 900000000\n").status,
             CheckStatus::kPass);
 }
 
-TEST_F(Scripted, WhatTheDriverRefusesIsMissingAndNoProblem) {
+TEST_F(Scripted, RefusedReadingsAreMissingAndNoProblem) {
   const std::string lines = R"(
 * PowerManagementLimit !3
 * ApplicationsClock !3

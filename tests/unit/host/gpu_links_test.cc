@@ -50,7 +50,7 @@ TEST_F(GpuLinksTest, FewerLinksThanItsPeersWarn) {
   EXPECT_NE(lame.fix.find("nvidia-smi nvlink -s"), std::string::npos);
 }
 
-TEST_F(GpuLinksTest, WhatTheDriverDoesNotReportIsNotJudged) {
+TEST_F(GpuLinksTest, UnreportedLinksAreNotJudged) {
   EXPECT_EQ(row("* P2PStatus.0 Absent\n* P2PStatus.2 Absent\n* NvLinks Absent\n").text,
             "all pairs not known");
   EXPECT_EQ(row("* Count 1\n").status, CheckStatus::kSkip);

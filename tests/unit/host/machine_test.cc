@@ -135,13 +135,13 @@ TEST(MachineDifferences, OnlyALowerLimitFails) {
             "nvidia-smi -i N -pl WATTS");
 }
 
-TEST(MachineDifferences, MemoryThatTheKernelKeepsIsNone) {
+TEST(MachineDifferences, IgnoresMemoryThatTheKernelKeeps) {
   EXPECT_TRUE(after([](Machine& m) { fact(m, "memory").value = 63'500'000'000; }).empty());
   EXPECT_EQ(only_one([](Machine& m) { fact(m, "memory").value = 32'000'000'000; }).status,
             CheckStatus::kFail);
 }
 
-TEST(MachineDifferences, WhatIsNotKnownOnOneSideIsOne) {
+TEST(MachineDifferences, AFactUnknownOnOneSideIsADifference) {
   const auto one = only_one([](Machine& m) { fact(m, "turbo") = {"turbo", {}, "no turbo switch in /sys"}; });
   EXPECT_EQ(one.status, CheckStatus::kWarn);
   EXPECT_EQ(one.found, "no turbo switch in /sys");

@@ -108,7 +108,7 @@ TEST(Noise, FrequencyVariesOverAllSnapshots) {
   EXPECT_EQ(noise_over(snapshots).freq_cv.reason(), "no cpufreq");
 }
 
-TEST(Noise, WhatCannotBeReadIsMissingNeverZero) {
+TEST(Noise, UnreadableCountersAreMissingNeverZero) {
   NoiseSnapshot a, b;
   b.cpu.wall_ns = kSecond;
   const auto noise = noise_between(a, b);

@@ -66,7 +66,7 @@ TEST(RankCounters, NameTheProcessThatUsedMostOfTheseCpus) {
   EXPECT_EQ(evidence_between(before, after, 1, {}).foreign_process, "") << "0.5 % is not worth a name";
 }
 
-TEST(RankCounters, WhatIsNotKnownIsMissing) {
+TEST(RankCounters, UnknownCountersAreMissing) {
   auto before = counters_at(0, 0, 0, 0), after = counters_at(0.05, 5, 0, 0);
   after.throttled_ns = Number::missing("no cgroup");
   const ClockSamples two{{2000, 2000}, {}, "the rank computes on CPUs"};

@@ -229,7 +229,7 @@ TEST(OpenLoop, TimedOutRequestsAreNotServed) {
   EXPECT_EQ(r[2].state, RequestState::kDone);
 }
 
-TEST(OpenLoop, WhatTheDrainDoesNotFinishIsUnfinished) {
+TEST(OpenLoop, RequestsLeftAfterTheDrainAreUnfinished) {
   OpenLoopConfig config;
   config.arrivals_ns = {0, 1, 2, 3};
   config.drain_ns = 25 * kMs;

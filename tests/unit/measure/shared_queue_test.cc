@@ -112,7 +112,7 @@ TEST(SharedQueue, CopiesOfARequestReachItsRecord) {
   EXPECT_EQ(got[2].batch, 1);
 }
 
-TEST(SharedQueue, WhatTheDrainCutsOffIsUnfinished) {
+TEST(SharedQueue, RequestsCutOffByTheDrainAreUnfinished) {
   const FakeClock clock;
   SharedQueue queue(1);
   queue.open({clock.now_ns(), 0, std::vector<std::int64_t>(10, 0), 0, 3 * kS});
@@ -189,7 +189,7 @@ TEST(SharedQueue, EachRoundIsNew) {
     ASSERT_TRUE(instance.wait_for_round());
     EXPECT_FALSE(queue.finished(0));
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(instance.serve(clock, 0, [](auto) {}));
-    instance.say_finished(0);
+    instance.mark_finished(0);
     EXPECT_TRUE(queue.finished(0));
     EXPECT_EQ(queue.tally().front().done, 3);
   }
@@ -203,11 +203,11 @@ pid_t fork_instance(const SharedQueue& queue, int index, std::int64_t service_ns
   if (pid != 0) return pid;
   SharedQueue view(copy_of(queue.file()));
   const HostWaitingClock clock;
-  view.say_ready(index, 1);
+  view.mark_ready(index, 1);
   while (view.wait_for_round()) {
     while (view.serve(clock, index, [&](auto) { clock.wait_until(clock.now_ns() + service_ns); })) {
     }
-    view.say_finished(index);
+    view.mark_finished(index);
   }
   ::_exit(0);
 }
@@ -218,7 +218,7 @@ pid_t fork_waiting_instance(const SharedQueue& queue) {
   if (pid != 0) return pid;
   SharedQueue view(copy_of(queue.file()));
   const HostWaitingClock clock;
-  view.say_ready(0, 1);
+  view.mark_ready(0, 1);
   view.wait_for_round();
   view.serve(clock, 0, [](auto) {});
   ::_exit(0);

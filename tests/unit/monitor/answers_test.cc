@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the monitor's server answers, and to whom.
+// Answers of the monitor's server, and to whom.
 #include "monitor/answers.h"
 
 #include <gmock/gmock.h>

@@ -93,7 +93,7 @@ TEST_F(System, AnEnergyCounterThatRestartedHasNoRateOnce) {
   EXPECT_DOUBLE_EQ(*rate(restarted, read(3), "paceline_rapl_joules_total", {{"name", "package-0"}}), 50);
 }
 
-TEST_F(System, WhatCannotBeReadIsSaidAndHasNoNumber) {
+TEST_F(System, UnreadableValuesAreNamedAndHaveNoNumber) {
   const auto nothing = read(1);
   EXPECT_TRUE(nothing.families.empty());
   EXPECT_THAT(nothing.absent,

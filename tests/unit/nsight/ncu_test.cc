@@ -132,7 +132,7 @@ TEST(NcuCsv, AMarkOfUtf8IsNoPartOfTheFirstName) {
   EXPECT_THROW(parse("\"Kernel Name\",\"m\"\n\"k\",\"1\"\n"), Error);
 }
 
-TEST(NcuCsv, WhatIsNoSuchTableIsRefusedWithAWayOut) {
+TEST(NcuCsv, RefusesOtherTablesWithAdvice) {
   for (const std::string text : {"", "a,b\n1,2\n", "==PROF== nothing\n", "\"ID\",\"Kernel Name\"\n",
                                  "\"ID\",\"Kernel Name\"\n\"\",\"\"\n"})
     EXPECT_THROW(parse(text), Error) << text;

@@ -66,7 +66,7 @@ class Nsys : public ::testing::Test {
 };
 
 // Idle from 100 to 300 us; the host waited in one call, launched in another, and did something else between.
-TEST_F(Nsys, WhatTheHostDidInThatTimeIsNamed) {
+TEST_F(Nsys, NamesTheHostsCallsInThatTime) {
   kernels("(1, 0, 100000, 0, 7, 1, 1), (1, 300000, 400000, 0, 7, 2, 1)");
   run("INSERT INTO StringIds VALUES (20, 'cudaStreamSynchronize_v3020'), (21, 'cudaLaunchKernel_v7000')");
   calls("(0, 100, 1, 21), (50000, 220000, 9, 20), (270000, 300000, 2, 21)");
@@ -228,7 +228,7 @@ TEST_F(Nsys, CopiesThatOverlapCountOnceAndGraphsHideThem) {
   EXPECT_THAT(sentences(), IsEmpty());
 }
 
-TEST_F(Nsys, FillingMemoryIsWorkAndWhatTakesNoTimeIsNone) {
+TEST_F(Nsys, FillingMemoryIsWorkAndEmptyIntervalsAreNot) {
   kernels("(1, 5, 5, 0, 7, 1, 1), (1, 0, 100, 1, 7, 2, 1)");
   run("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
       "INTEGER, correlationId "

@@ -80,7 +80,7 @@ TEST_F(DeclaredInputs, LeaveInitializersOut) {
   EXPECT_FALSE(inputs[0].shape);  // its rank is not said
 }
 
-TEST_F(DeclaredInputs, WhatIsNoModelHasNone) {
+TEST_F(DeclaredInputs, OtherFilesDeclareNoInputs) {
   EXPECT_TRUE(read_declared_inputs("no/such/file.onnx").empty());
   for (const char* text : {"not a model", "\x3a\x04\x5a\x7fxx"}) {
     write_file_atomic(file_, text);
@@ -90,7 +90,7 @@ TEST_F(DeclaredInputs, WhatIsNoModelHasNone) {
   }
 }
 
-TEST_F(DeclaredInputs, WhatIsNotWholeIsNamed) {
+TEST_F(DeclaredInputs, NamesTruncatedFiles) {
   const auto said = [&](const char* text) {
     write_file_atomic(file_, text);
     return reason([&] { read_declared_inputs(file_.string()); });

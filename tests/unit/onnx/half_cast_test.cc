@@ -57,7 +57,7 @@ TEST(HalfCast, SoftmaxIsAnIslandBetweenConversions) {
 }
 
 // x - mean, squared, mean, + 1e-12, root: in float16 the epsilon would be 0 and a constant row NaN.
-TEST(HalfCast, WhatStandsBetweenTwoIslandsStaysWithThem) {
+TEST(HalfCast, NodesBetweenTwoIslandsStayWithThem) {
   ModelBuilder b;
   b.input("x", {-1, 2}).output("y").weights("eps", {1}, {1e-12F}).weights("two", {1}, {2});
   b.node("Relu", {"x"}, "r").node("ReduceMean", {"r"}, "mean").node("Sub", {"r", "mean"}, "d");

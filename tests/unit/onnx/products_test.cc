@@ -66,7 +66,7 @@ TEST(Products, WithoutARankOrWithOneDimensionNothingChanges) {
   }
 }
 
-TEST(Products, WhatIsNoRowIsAddedApart) {
+TEST(Products, AddsOtherShapesThanRowsSeparately) {
   for (const Shape& shape : {Shape{2, 3}, Shape{1, 1, 3}, Shape{3, 1}}) {
     auto b = product(shape, Floats(static_cast<std::size_t>(element_count(shape)), 1));
     const auto& model = settled(b, {{"x", 2}});

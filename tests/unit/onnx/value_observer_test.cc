@@ -92,7 +92,7 @@ TEST(ValueObserver, OrderAndSplitOfTheDataDoNotMatter) {
   }
 }
 
-TEST(ValueObserver, WhatIsNotFiniteIsCountedApart) {
+TEST(ValueObserver, CountsNonFiniteValuesSeparately) {
   const auto o = observed(Floats{1, std::numeric_limits<float>::infinity(), std::nanf("")});
   EXPECT_EQ(o.count(), 1U);
   EXPECT_EQ(o.not_finite(), 2U);

@@ -133,7 +133,7 @@ struct SharpServer {
   }
 };
 
-// What was reported: saturation at 239/s, and nothing above the first guess of 120/s was ever tried.
+// Reported case: saturation at 239/s, and nothing above the first guess of 120/s was ever tried.
 TEST(Capacity, TheLimitLiesBetweenARateThatHoldsAndOneThatMisses) {
   for (const double limit : {60.0, 130.0, 180.0}) {
     SharpServer server{limit};
@@ -148,7 +148,7 @@ TEST(Capacity, TheLimitLiesBetweenARateThatHoldsAndOneThatMisses) {
   }
 }
 
-TEST(Capacity, WhatTheCapsDoNotLetConfirmIsOpen) {
+TEST(Capacity, CapsThatPreventConfirmationLeaveItOpen) {
   SharpServer server{225};  // of 239: long runs there take 13 million requests
   const auto found = search_capacity({239, 0.99, 300'000, 600}, std::ref(server));
   ASSERT_TRUE(found.per_s);
@@ -179,7 +179,7 @@ TEST(Capacity, AMissOfRequestsThatWereIssuedLateProvesNothing) {
   EXPECT_NE(found.missed_per_s.reason().find("issued late"), std::string::npos);
 }
 
-// Likewise of a long run, which alone is enough for a limit.
+// A long run, alone enough for a limit, is none if it was issued late.
 TEST(Capacity, ALongRunThatWasIssuedLateIsNoLimit) {
   const CapacityLimits limits{239, 0.99, 2'000'000, 600};
   SharpServer server{1e9};

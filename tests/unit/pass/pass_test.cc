@@ -6,7 +6,7 @@
 namespace paceline::pass {
 namespace {
 
-// What travels under these names, of those that tasks have.
+// Lists the tasks' names that are in the JSON.
 std::vector<std::string> task_fields(const nlohmann::json& json) {
   std::vector<std::string> found;
   for (const char* name : {"export_to", "quantise_to", "build_to", "inputs_to", "expected_to",
@@ -37,7 +37,7 @@ TEST(Task, TravelsAlone) {
   expect_alone<TrainSpec>("train");
 }
 
-TEST(Task, IsNoneWhereTheCommonPartSuffices) {
+TEST(Task, IsEmptyIfTheCommonPartSuffices) {
   EXPECT_TRUE(task_fields(to_json(PassSpec{})).empty());
   EXPECT_EQ(pass_from_json(to_json(PassSpec{})).task.index(), 0U);
 }

@@ -179,7 +179,7 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault_ns > 0);
 }
 
-TEST(Records, OfTwoKindsOfPassesAreNoReport) {
+TEST(Records, RecordsOfTwoKindsAreNoReport) {
   PassReport report;
   EXPECT_TRUE(report.at.empty());
   apply_record(report, at_record("256 bytes"));
@@ -194,7 +194,7 @@ TEST(Records, OfWhichThePartsStandAlone) {
   EXPECT_FALSE(is_part("samples") || is_part("operators") || is_part("progress"));
 }
 
-TEST(Records, WhatIsNoRecordIsRefused) {
+TEST(Records, RefusesOtherLinesThanRecords) {
   PassReport report;
   for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})",
                            R"({"type": "samples", "start_ns": [1]})", R"({"type": "loaded"})",

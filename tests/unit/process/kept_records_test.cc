@@ -47,7 +47,7 @@ TEST_F(KeptRecordsTest, NoFileIsNoProblem) {
   EXPECT_EQ(kept.problem, "");
 }
 
-TEST_F(KeptRecordsTest, WhatDoesNotFitIsNamed) {
+TEST_F(KeptRecordsTest, NamesRecordsThatDoNotFit) {
   keep_records(file_, finished_pass(), "a");
   EXPECT_EQ(problem(), "");
   EXPECT_EQ(problem("b"), "it belongs to another case");

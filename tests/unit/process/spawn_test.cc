@@ -27,7 +27,7 @@ class SpawnTest : public ::testing::Test {
     request.log = log_;
     return request;
   }
-  // What the script printed.
+  // Returns the script's output.
   [[nodiscard]] std::string said(const SpawnRequest& request) const {
     ChildProcess child(request);
     child.wait();
@@ -127,7 +127,7 @@ TEST_F(SpawnTest, ALogThatCannotBeWrittenIsNamed) {
   }
 }
 
-// Also what a child has started itself.
+// Children of a child end, too.
 TEST_F(SpawnTest, TheWholeGroupEndsWithTheScope) {
   const auto request = shell("sleep 300 & echo $!; wait");
   std::string grandchild;

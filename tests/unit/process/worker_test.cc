@@ -11,8 +11,8 @@
 namespace paceline::process {
 namespace {
 
-// What is timed runs in the environment of the user's own processes.
-TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
+// Timed passes run in the environment of the user's own processes.
+TEST(WorkerEnvironment, OnlyUntimedPassesGiveWay) {
   using pass::PassKind;
   const auto wait_policy = [](PassKind kind, const std::map<std::string, std::string>& of_the_case = {}) {
     WorkerRequest request;
@@ -29,7 +29,7 @@ TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
   EXPECT_EQ(wait_policy(PassKind::kReference, {{"OMP_WAIT_POLICY", "active"}}), "active");
 }
 
-TEST(LacksRoom, IsToldFromALibraryThatIsMissing) {
+TEST(LacksRoom, DiffersFromAMissingLibrary) {
   EXPECT_TRUE(lacks_room("cannot load plug-in: libtorch_cpu.so: failed to map segment from shared object"));
   EXPECT_TRUE(lacks_room("cannot create cache for search path: Cannot allocate memory"));
   EXPECT_FALSE(lacks_room("libtorch_cpu.so: cannot open shared object file: No such file or directory"));
@@ -59,7 +59,7 @@ pass::PassReport in_phase(const char* phase) {
   return report;
 }
 
-TEST(ExplainEnd, WhatTheWorkerSaidItselfComesFirst) {
+TEST(ExplainEnd, TheWorkersOwnErrorComesFirst) {
   auto report = in_phase("load");
   report.error_code = "unsupported", report.error = "no such layer";
   const auto end = explain_end(report, SIGKILL, "oom_kill rose by 1");

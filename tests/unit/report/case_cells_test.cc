@@ -57,7 +57,7 @@ TEST(CaseCells, TimesOfBuildsStandInTheTableWhereAFileWasBuilt) {
   EXPECT_EQ(std::ranges::count(table().heads, std::string("built in")), 0);
 }
 
-TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
+TEST(CaseCells, UnclaimedRatiosHaveNoNumber) {
   ReportRun run{testing::sample_run(), {}};
   auto& one = run.result.cases[1];
   const auto speedup = [&] {

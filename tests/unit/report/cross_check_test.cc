@@ -28,7 +28,7 @@ std::string text_of(const result::CrossCheck& check) {
   return kCrossCheck.of_case(alone(one)).at(0).paragraphs.at(0);
 }
 
-// What follows the figures.
+// Verdict behind the figures.
 std::string verdict_of(const result::CrossCheck& check) {
   constexpr std::string_view kBefore = "pairs of processes: ";
   const auto text = text_of(check);

@@ -115,7 +115,7 @@ TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
   EXPECT_EQ(count(page, "95 % interval or reason"), 0U);
 }
 
-TEST(Html, WhatAllCasesShareStandsOnceAndManyCasesStandAsText) {
+TEST(Html, SharedRowsAppearOnceAndManyCasesAppearAsText) {
   auto run = sample_report();
   for (auto& one : run.result.cases)
     one.config_effective = {{"model", one.benchmark.model}, {"confidence", 0.95}};
@@ -148,7 +148,7 @@ TEST(Html, OneBatchSizeIsOneChart) {
   EXPECT_EQ(count(markup({sample_report()}), "<h3>Latency over batch</h3>"), 1U);
 }
 
-// Of a server the distribution and the stages come before everything else.
+// A server's distribution and stages come before everything else.
 TEST(Html, AServerShowsItsRequestsFirst) {
   auto run = sample_report();
   auto& one = run.result.cases[0];
@@ -190,7 +190,7 @@ TEST(Html, MissingIsADashAndNeverZero) {
   EXPECT_EQ(markup({run}).find("data-chart=\"memory\""), std::string::npos);
 }
 
-TEST(Html, WhatUsersNameIsEscapedEverywhere) {
+TEST(Html, EscapesNamesOfUsersEverywhere) {
   auto run = sample_report();
   const std::string attack = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
   run.result.experiment_name = run.result.command_line = attack;

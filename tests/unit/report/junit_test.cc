@@ -39,7 +39,7 @@ TEST(Junit, OutputsThatNoCheckJudgedAreAnErrorWhereTheExitCodeIsThree) {
   EXPECT_NE(junit_xml(run).find(R"(<error message="its cross-check gave no ratio"/>)"), std::string::npos);
 }
 
-// What makes exit code 4 or 3 is not green here.
+// Reasons for exit code 4 or 3 are not green here.
 TEST(Junit, CasesFailWhereTheExitCodeSaysSo) {
   auto run = ::paceline::testing::sample_run();
   run.cases[0].grade = result::Grade::kC;

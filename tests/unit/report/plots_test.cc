@@ -70,7 +70,7 @@ TEST(Plots, LinesAreNamedByWhatTellsThemApart) {
   EXPECT_EQ(names().at(0), "eager fp32 OMP_PROC_BIND=true max batch 4 weights seed 6");
 }
 
-TEST(Plots, WhatWasNotMeasuredIsNoPlot) {
+TEST(Plots, UnmeasuredFiguresHaveNoPlot) {
   auto runs = sampled();
   for (auto& one : runs[0].result.cases) one.memory = {}, one.flops = {};
   EXPECT_TRUE(memory_plots(runs).empty());
@@ -488,7 +488,7 @@ TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
   EXPECT_EQ(names, (std::vector<std::string>{"ideal", "i8", "r16"}));
 }
 
-TEST(Plots, WhatAllCasesShareIsInTheTitleAlone) {
+TEST(Plots, SharedParametersAreInTheTitleAlone) {
   auto runs = sampled();
   for (auto& one : runs[0].result.cases) one.label += " channels_last cuda:0";
   const auto speedups = speedup_plots(runs).at(0);

@@ -50,7 +50,7 @@ TEST(TerminalTable, CasesWithoutNumbersSayWhy) {
       std::string::npos);
 }
 
-TEST(TerminalTable, WhatWasKeptIsAColumnWhereAnswersDecided) {
+TEST(TerminalTable, KeptAnswersAreAColumnIfAnswersDecided) {
   auto run = sample_run();
   EXPECT_EQ(lines_of({}, run)[0].find("top-1 kept"), std::string::npos);
   paceline::testing::judge_by_answers(run.cases[1], 1, 64);

@@ -40,7 +40,7 @@ TEST(TrainingText, TheTerminalShowsScalingAndParts) {
 }
 
 // Within one process each there is no efficiency to print, in no format.
-TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
+TEST(TrainingText, UnclaimedScalingHasNoNumber) {
   auto run = testing::training_run();
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;
   result::withdraw_doubtful_scaling(run.cases);
@@ -123,7 +123,7 @@ TEST(TrainingText, MarkdownHasScalingAndParts) {
   EXPECT_EQ(text.find("| rank |"), std::string::npos);
 }
 
-TEST(TrainingText, WhatAllCasesShareIsOnceAboveEachTable) {
+TEST(TrainingText, SharedParametersAreOnceAboveEachTable) {
   const ReportRun trained{testing::training_run(), {}};
   const auto markdown = find_format("markdown").render(std::span(&trained, 1), {});
   expect_words(markdown, {"resnet50 · train · fp32 · b8\n\n| share of a step |", "\n| r4 |"});
@@ -160,7 +160,7 @@ TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
   EXPECT_NEAR(plot.rectangles.back().x_to - plot.rectangles.back().x_from, forward_ms, 0.01);
 }
 
-TEST(TrainingText, RestartsAndCheckpointsAreTold) {
+TEST(TrainingText, ReportsRestartsAndCheckpoints) {
   auto run = testing::training_run({{.ranks = 2, .ddp = true}});
   auto& t = *run.cases[0].training;
   t.restarts = {{"rank 1 was killed", 0.4e9, 12e9, 7, 2, 2}};

@@ -56,7 +56,7 @@ TEST(CpuPower, ASocketIsNoGpu) {
   EXPECT_TRUE(summarize_cpu_power({nvml}, ten, {}).empty());
 }
 
-TEST(CpuPower, WhatWasNotReadHasItsReason) {
+TEST(CpuPower, UnreadPackagesHaveTheirReason) {
   const auto idle_unknown = summarize_cpu_power({counted({0, 12}, {{"package-0", {0, 10}}})}, ten, {}).at(0);
   EXPECT_EQ(idle_unknown.energy_per_item_j, Number(1));
   EXPECT_EQ(idle_unknown.energy_above_idle_per_item_j.reason(), "it was not read before the run");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a result says of the GPU: its memory, and what kept its clock down.
+// Facts about the GPU in a result: its memory, and what kept its clock down.
 #include <gtest/gtest.h>
 
 #include "result/figures/peak_memory.h"

@@ -109,7 +109,7 @@ TEST(DeviceDecides, ByClockSlopeAndProcesses) {
   EXPECT_EQ(grade_with(slope(0, 0.02)).grade, Grade::kA);
 }
 
-TEST(DeviceDecides, AStoredGradeIsJudgedAnew) {
+TEST(DeviceDecides, AStoredGradeIsJudgedAgain) {
   auto stored = disturbed(9.97);
   stored.grade = Grade::kC, stored.grade_reasons = {"neighbours used 50.0 % of the machine (limit 25.0 %)"};
   EXPECT_TRUE(complete_grade(stored));

@@ -161,7 +161,7 @@ TEST_F(RunFiles, ACaseWithoutARepetitionIsNotMeasuredAndHasNoGrade) {
   EXPECT_NE(summary_csv(stored).find(",unfinished,"), std::string::npos) << summary_csv(stored);
 }
 
-TEST_F(RunFiles, OfARunThatWasKilledTheResultsOfCasesAreTheNewer) {
+TEST_F(RunFiles, AKilledRunsCaseResultsAreNewer) {
   const RunDirectory directory(folder_ / "run");
   RunResult run;
   run.run_id = "run", run.outcome = kUnfinished;
@@ -184,7 +184,7 @@ TEST_F(RunFiles, OfARunThatWasKilledTheResultsOfCasesAreTheNewer) {
   EXPECT_EQ(read_run(folder_ / "run").run.cases[0].repetitions.size(), 1U);  // the summary has the last word
 }
 
-TEST_F(RunFiles, SamplesThatAreGoneAreNone) {
+TEST_F(RunFiles, DeletedSamplesReadAsNone) {
   write_one_case(RunDirectory(folder_ / "run"));
   fs::remove(folder_ / "run" / "cases" / "a" / "samples.csv");
   const auto stored = read_run(folder_ / "run");

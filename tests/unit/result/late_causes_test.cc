@@ -77,7 +77,7 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
   }
 }
 
-TEST(LateCauses, WhatExplainsLessThanItsShareIsNotNamed) {
+TEST(LateCauses, CausesThatExplainTooLittleAreNotNamed) {
   EXPECT_TRUE(causes_with([](RankEvidence& e) { e.runq_wait_ns = 6.9e6; }).empty());
   EXPECT_EQ(causes_with([](RankEvidence& e) { e.runq_wait_ns = 7.1e6; }).size(), 1U);
   EXPECT_TRUE(causes_with([](RankEvidence& e) { e.system_ns = 14e6; }).empty())

@@ -28,7 +28,7 @@ void add(Number& figure, double more) {
   figure = *figure + more;
 }
 
-// What a rank shows where a cause takes `ms` of its `own_ms` per step.
+// Figures of a rank where a cause takes `ms` of its `own_ms` per step.
 struct Shown {
   std::string_view cause;
   void (*by)(RankEvidence& e, double ms, double own_ms);
@@ -141,7 +141,7 @@ class Matrix {
 
 TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
   Matrix parts, causes;
-  int clean = 0, accused = 0;
+  int clean = 0, suspected = 0;
   for (std::uint64_t seed = 0; seed < kSimulated; ++seed) {
     const auto played = play(seed);
     Training training;
@@ -154,7 +154,7 @@ TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
                                                                       : found      ? late.front().late_in
                                                                                    : "another rank");
     clean += nobody;
-    accused += nobody && !late.empty();
+    suspected += nobody && !late.empty();
     if (nobody || !found) continue;
     const auto& named = late.front().causes;
     causes.count(played.cause, named.empty() ? "unknown" : named.front().name);
@@ -162,7 +162,7 @@ TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
   RecordProperty("confusion_matrix", parts.table());
   RecordProperty("confusion_matrix_of_causes", causes.table());
   EXPECT_GE(parts.right(), 0.95) << parts.table();
-  EXPECT_LE(accused, clean / 20) << parts.table();
+  EXPECT_LE(suspected, clean / 20) << parts.table();
   EXPECT_GE(causes.right(), 0.95) << causes.table();
   EXPECT_GE(causes.worst(), 0.85) << causes.table();
 }

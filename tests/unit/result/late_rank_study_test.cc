@@ -68,7 +68,7 @@ std::optional<std::uint64_t> asked() {
   return text != nullptr ? std::optional(std::stoull(text)) : std::nullopt;
 }
 
-// Of patterns with at least four late exchanges 95 % are named with certainty, and no other rank ever is.
+// With at least four late exchanges 95 % of patterns are named with certainty, and no other rank ever is.
 TEST(LateRankStudy, RandomPatternsAreNamed) {
   Counts all;
   std::array<Counts, testing::kLatenessNames.size()> by_lateness;
@@ -96,7 +96,7 @@ TEST(LateRankStudy, RandomPatternsAreNamed) {
 }
 
 // 16.7 ms more on rank 1 in 20 of 41 steps, while all ranks vary together by 10 %.
-TEST(LateRankStudy, WhatVariesOnAllRanksTogetherHidesNoLateRank) {
+TEST(LateRankStudy, CommonVariationHidesNoLateRank) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Draws draws(seed);
     const auto late = judged({.ranks = 2, .steps = 41, .own_ms = [&](std::int64_t rank, std::int64_t step) {
@@ -150,10 +150,10 @@ constexpr std::array kHealthy{
          }}};
 
 // At most one in a thousand.
-TEST(LateRankStudy, HealthyRunsAccuseNobody) {
+TEST(LateRankStudy, HealthyRunsNameNoRank) {
   const std::uint64_t runs = asked().value_or(10'000);
   for (const auto& work : kHealthy) {
-    std::uint64_t accused = 0, suspected = 0;
+    std::uint64_t certain = 0, suspected = 0;
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
       const CounterRng random(seed, 77);
       const Draws draws(seed + 5000);
@@ -163,10 +163,10 @@ TEST(LateRankStudy, HealthyRunsAccuseNobody) {
            .own_ms = [&](std::int64_t rank, std::int64_t step) { return work.own_ms(draws, rank, step); },
            .accumulation = work.accumulation});
       if (late.empty()) continue;
-      ++(late.front().certain ? accused : suspected);
+      ++(late.front().certain ? certain : suspected);
     }
-    if (asked()) fmt::print("| {} | {} | {} |\n", work.name, accused, suspected);
-    EXPECT_LE(accused, runs / 1000) << work.name;
+    if (asked()) fmt::print("| {} | {} | {} |\n", work.name, certain, suspected);
+    EXPECT_LE(certain, runs / 1000) << work.name;
   }
 }
 

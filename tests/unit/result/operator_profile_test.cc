@@ -41,7 +41,7 @@ TEST(OperatorProfile, SharesAreOfTheProfiledSteps) {
   EXPECT_EQ(*profile.parts.at(1).share, 0.05);
 }
 
-TEST(OperatorProfile, WhatIsBeyondTheTopIsAddedUp) {
+TEST(OperatorProfile, OperatorsBeyondTheTopAreAddedUp) {
   auto steps = two_steps();
   for (int i = 0; i < 20; ++i) steps.operators.push_back(row("small" + std::to_string(i), 0.5, 0.5, 3));
   const auto profile = summarize_operators(steps, Number::missing("nothing was timed"));

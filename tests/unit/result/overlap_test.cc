@@ -12,7 +12,7 @@ StepRow exchanged(std::vector<BucketTimes> buckets) {
   return row;
 }
 
-TEST(Overlap, WhatEndsBeforeTheLastGradientIsHidden) {
+TEST(Overlap, CommunicationBeforeTheLastGradientIsHidden) {
   EXPECT_DOUBLE_EQ(*overlap_ratio(exchanged({{8, 40, 60}, {8, 70, 90}})), 0.5);
   EXPECT_DOUBLE_EQ(*overlap_ratio(exchanged({{8, 10, 30}})), 0) << "one bucket is ready when all are";
 }
@@ -25,7 +25,7 @@ TEST(Overlap, BucketsUnderWayTogetherAreOneTime) {
 
 TEST(Overlap, IsMissingWithAReason) {
   EXPECT_EQ(overlap_ratio(exchanged({})).reason(), "no gradients were exchanged");
-  EXPECT_EQ(overlap_ratio(exchanged({{8, 0, 60}, {8, 20, {}}})).reason(), kEndUnheard);
+  EXPECT_EQ(overlap_ratio(exchanged({{8, 0, 60}, {8, 20, {}}})).reason(), kEndUnknown);
 }
 
 TEST(Overlap, OfARunIsTheMedianOfTheMeanOverRanks) {
@@ -34,7 +34,7 @@ TEST(Overlap, OfARunIsTheMedianOfTheMeanOverRanks) {
                    0.5);
   EXPECT_DOUBLE_EQ(*overlap_ratio(std::vector<StepAcross>{{&half, &none}}), 0.25);
   const auto untimed = exchanged({{8, 0, {}}});
-  EXPECT_EQ(overlap_ratio(std::vector<StepAcross>{{&half, &untimed}}).reason(), kEndUnheard);
+  EXPECT_EQ(overlap_ratio(std::vector<StepAcross>{{&half, &untimed}}).reason(), kEndUnknown);
   EXPECT_EQ(overlap_ratio(std::vector<StepAcross>{}).reason(), "no timed steps");
 }
 

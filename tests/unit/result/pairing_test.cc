@@ -42,7 +42,7 @@ TEST(Pairing, ACaseThatWasMeasuredAgainByItselfHasNoPairs) {
 }
 
 // The run was killed between the two processes of its fourth round and went on an hour later.
-TEST(Pairing, APairThatAResumeDividesIsNone) {
+TEST(Pairing, AResumeBetweenThemDividesAPair) {
   const auto a = measured_at("a", {0, 3, 4, 7, 70, 73}), b = measured_at("b", {1, 2, 5, 68, 71, 72});
   EXPECT_EQ(pair_repetitions(a, b, {}).apart, 0);
   const auto pairing = pair_repetitions(a, b, {"2026-11-22T01:07:00Z"});

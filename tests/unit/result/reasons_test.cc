@@ -27,7 +27,7 @@ TEST(Reasons, AnUnknownCodeIsAnError) {
   EXPECT_EQ(reason_of("").code, "error");
 }
 
-// What ends a worker's pass and what a command makes of it are two ways through one table.
+// Errors of a worker's pass and of a command are two ways through one table.
 TEST(Reasons, ErrorsOfAWorkerComeBackAsTheyWent) {
   for (const auto error : {ErrorCode::kUsage, ErrorCode::kData, ErrorCode::kIo, ErrorCode::kUnsupported,
                            ErrorCode::kUnavailable, ErrorCode::kInternal})

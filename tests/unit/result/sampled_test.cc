@@ -77,7 +77,7 @@ TEST(Sampled, WordsAreCounted) {
   EXPECT_EQ(throttled.words[1].n, 1);
 }
 
-TEST(Sampled, AProblemOfEveryWindowIsToldOnce) {
+TEST(Sampled, AProblemOfEveryWindowIsReportedOnce) {
   SampledWindow broken;
   broken.sampler = "meter", broken.problem = "no meter here";
   const auto all = summarize_sampled({broken, broken});

@@ -59,7 +59,7 @@ TEST(SharedWork, EachDeviceHasItsPartOfTheThroughput) {
 
 TEST(SharedWork, TheSlowestIsJudgedBesideTheMedianOfTheOthers) {
   auto one = on_gpus("4", 300, {100, 80, 101, 99});
-  const auto slow = slowest_part(one);
+  const auto slow = slowest_replica(one);
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->index, 1U);
   EXPECT_DOUBLE_EQ(slow->of_others.value, 0.8);
@@ -67,19 +67,19 @@ TEST(SharedWork, TheSlowestIsJudgedBesideTheMedianOfTheOthers) {
   ASSERT_TRUE(slow->of_others.ci);
   EXPECT_DOUBLE_EQ(slow->of_others.ci->high, 0.8);
   one.benchmark.scenario = Scenario::kServer;
-  EXPECT_FALSE(slowest_part(one));
-  const auto idle = slowest_part(on_gpus("2", 300, {100, 0}));
+  EXPECT_FALSE(slowest_replica(one));
+  const auto idle = slowest_replica(on_gpus("2", 300, {100, 0}));
   ASSERT_TRUE(idle);
   EXPECT_EQ(idle->index, 1U);
   EXPECT_DOUBLE_EQ(idle->of_others.value, 0);
-  EXPECT_FALSE(slowest_part(on_gpus("1", 300, {})));
-  EXPECT_FALSE(slowest_part(on_gpus("2", 300, {0, 0})));
+  EXPECT_FALSE(slowest_replica(on_gpus("1", 300, {})));
+  EXPECT_FALSE(slowest_replica(on_gpus("2", 300, {0, 0})));
 }
 
 TEST(SharedWork, EfficiencyIsThroughputPerDeviceOverThatOfTheFewest) {
   auto one = on_gpus("1", 100, {}), two = on_gpus("2", 190, {50, 50}), four = on_gpus("4", 320, {4, 4, 4, 4});
   std::vector<CaseResult*> all{&four, &one, &two};
-  compare_sharers(all);
+  compare_replicas(all);
   EXPECT_FALSE(one.scaling);
   ASSERT_TRUE(two.scaling && four.scaling);
   EXPECT_EQ(two.scaling->base_case_id, one.case_id);
@@ -91,14 +91,14 @@ TEST(SharedWork, EfficiencyIsThroughputPerDeviceOverThatOfTheFewest) {
   EXPECT_DOUBLE_EQ(*four.scaling->efficiency, 0.8);
   EXPECT_EQ(four.scaling->world, 4);
   two.repetitions.resize(5);
-  compare_sharers(all);
+  compare_replicas(all);
   EXPECT_EQ(scaling_doubt(two), "fewer than six pairs of processes");
   EXPECT_DOUBLE_EQ(*two.scaling->efficiency, 0.95);
 }
 
 TEST(SharedWork, OnlyCasesWithTheSameWorkForEachAreCompared) {
   const auto compared = [](CaseResult base, CaseResult one) {
-    compare_sharers({&base, &one});
+    compare_replicas({&base, &one});
     return one.scaling.has_value();
   };
   const auto one = on_gpus("1", 100, {}), two = on_gpus("2", 190, {50, 50});

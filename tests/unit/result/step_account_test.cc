@@ -251,16 +251,16 @@ std::vector<StepAccount> disturbed_steps(std::uint64_t seed, double memory) {
 }
 
 // A second of steps tells a long disturbance of one rank from a late rank only so far; repetitions tell more.
-TEST(LateRank, StepsThatAreDisturbedTogetherSeldomAccuse) {
+TEST(LateRank, StepsDisturbedTogetherSeldomNameARank) {
   struct Noise {
     double memory, most_accused;
   };
   for (const auto& [memory, most] : {Noise{0, 0.01}, Noise{0.5, 0.03}, Noise{0.8, 0.1}}) {
-    int accused = 0;
+    int suspected = 0;
     constexpr int kRuns = 1000;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed)
-      accused += late_rank_of(disturbed_steps(seed, memory), std::vector<RankFigures>(2)).empty() ? 0 : 1;
-    EXPECT_LE(accused, most * kRuns) << memory;
+      suspected += late_rank_of(disturbed_steps(seed, memory), std::vector<RankFigures>(2)).empty() ? 0 : 1;
+    EXPECT_LE(suspected, most * kRuns) << memory;
   }
 }
 

@@ -72,7 +72,7 @@ std::string bytes_of(std::uint32_t number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// The same file without one of its columns, as of a version that did not know it.
+// Removes one of the file's columns, as in a version that did not know it.
 std::string without_column(const std::string& content, const char* name) {
   constexpr std::size_t kPrefix = 16, kWord = 8, kBlockHead = 8;
   auto header = nlohmann::json::parse(content.substr(kPrefix, number_at(content, kPrefix - 4)));

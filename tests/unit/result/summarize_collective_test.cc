@@ -108,7 +108,7 @@ TEST(Collectives, TheLinkIsFittedToTheSizes) {
   EXPECT_LT(*c.link_error, 0.001);
 }
 
-TEST(Collectives, WhatTheFitGivesForASize) {
+TEST(Collectives, PredictsTheTimeOfASize) {
   auto c = known("all_reduce");
   EXPECT_FALSE(fitted_busbw(c, 1024)) << "there is no fit";
   c.link = {{8, 1024, {1000.0, {}, {}, 0.95, ""}, {1.0, {}, {}, 0.95, ""}},

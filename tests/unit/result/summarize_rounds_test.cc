@@ -65,7 +65,7 @@ TEST(Rounds, ASuspicionThatIsNotConfirmedIsCleared) {
   EXPECT_EQ(f.cleared[0].ranks, std::vector<std::int64_t>{2});
 }
 
-// What one process has confirmed and the next one does not even suspect is not slow.
+// Suspicions that one process has confirmed and the next one does not even raise do not count.
 TEST(Rounds, RepetitionsAreAttemptsToo) {
   const auto f = summarize_rounds({{0, attempts_with({1, 1, 1})}, {1, attempts_with({-1})}},
                                   ranks_on({"a", "a", "a", "a"}), kAsked);

@@ -52,7 +52,7 @@ const std::map<std::string, std::string> kTexts{
     {"profiling.tool", "nsys"},    {"feedback", "a:b"},
     {"input_values", "input:0..3"}};
 
-// What a worker is told to work on, without how long, how exactly and where files are.
+// Work of a worker, without how long, how exactly and where files are.
 Json work_of(const Case& c) {
   if (c.kind == config::WorkloadKind::kTraining) {
     const auto pass = pass::to_json(train_pass(c, {}));

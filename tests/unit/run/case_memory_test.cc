@@ -33,7 +33,7 @@ TEST(CaseMemory, BatchOf60000ImagesIsRefusedWithBothNumbers) {
             "GB), and cuda:0 (NVIDIA H200) has 151 GB; use a smaller batch");
 }
 
-TEST(CaseMemory, WhatRanOnTheH200IsNotRefused) {
+TEST(CaseMemory, CasesThatRanOnTheH200AreNotRefused) {
   // Tensors that were measured there: each bound must stay below.
   struct Row {
     const char *engine, *precision;

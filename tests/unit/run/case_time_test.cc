@@ -180,7 +180,7 @@ TEST(StoredSpeeds, ARunThatCannotBeReadIsLeftOut) {
   EXPECT_FALSE(StoredSpeeds(scratch.path(), "host").of(inference_lines("")));
 }
 
-TEST(Estimate, WhatCannotRunTakesNoTime) {
+TEST(Estimate, CasesThatCannotRunTakeNoTime) {
   auto c = inference_lines("");
   c.not_available = "there is no such engine";
   EXPECT_EQ(estimated_seconds(c), 0);

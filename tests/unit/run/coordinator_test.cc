@@ -77,7 +77,7 @@ TEST_F(Coordinated, ATimedPassThatFailsEndsItsCaseAndKeepsWhatWasMeasured) {
   EXPECT_EQ(case_named(done, kB2).repetitions.size(), 4U);
 }
 
-TEST_F(Coordinated, WhatAPassBroughtIsWrittenBeforeTheNextBegins) {
+TEST_F(Coordinated, ResultsAreWrittenBeforeTheNextPass) {
   int looked = 0;
   FakeExecutor fake([&](const process::WorkerRequest& r) -> std::optional<Played> {
     if (r.spec.kind != PassKind::kTimed || r.spec.repetition != 1) return std::nullopt;

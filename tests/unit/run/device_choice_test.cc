@@ -132,7 +132,7 @@ TEST(DeviceChoice, APlugInThatDoesNotSayWhereItRunsStaysOnTheCpu) {
             "it to"});
 }
 
-TEST(DeviceChoice, WhatNeedsAGpuIsRefusedOnceAutoIsTheCpu) {
+TEST(DeviceChoice, OptionsThatNeedAGpuAreRefusedOnceAutoIsTheCpu) {
   const std::string lines = "precision: tf32\nio: pinned\n";
   EXPECT_EQ(settled(lines, one_gpu()).at(0).not_available, "");
   EXPECT_EQ(

@@ -29,7 +29,7 @@ class EngineTools : public ::testing::Test {
     std::error_code ignored;
     fs::remove_all(order_.folder, ignored);
   }
-  // Of a flag in the arguments for benchmark_app; "-" where it does not stand.
+  // Value of a flag in the arguments for benchmark_app; "-" if it is missing.
   std::string flag(const std::string& name) {
     const auto words = openvino_.arguments(order_);
     const auto it = std::find(words.begin(), words.end(), name);
@@ -69,7 +69,7 @@ TEST_F(EngineTools, BenchmarkAppGetsOurSettings) {
   }
 }
 
-TEST_F(EngineTools, WhatItsSyntaxCannotSayIsLeftToIt) {
+TEST_F(EngineTools, LeavesOutFlagsThatItsSyntaxCannotExpress) {
   order_.inputs[0].name = "in/put:0";
   EXPECT_EQ(flag("-i"), "-");
   order_.inputs[0].name = "input";
@@ -94,7 +94,7 @@ TEST_F(EngineTools, BelowAMillisecondItsOutputIsFiner) {
   EXPECT_DOUBLE_EQ(figures.resolution_ns, 5);
 }
 
-TEST_F(EngineTools, WhatItDidNotWriteIsSaid) {
+TEST_F(EngineTools, NamesMissingOutput) {
   EXPECT_EQ(problem(), "it wrote no benchmark_report.json");
   report("half a rep");
   EXPECT_EQ(problem(), "its benchmark_report.json is no JSON object");

@@ -105,7 +105,7 @@ TEST(GpuPeaks, UnlikeGpusAddUp) {
             std::string::npos);
 }
 
-TEST(GpuPeaks, WhatIsMissingHasItsReason) {
+TEST(GpuPeaks, MissingPeaksHaveTheirReason) {
   result::CaseResult one;
   one.benchmark.precision = "fp8";
   auto peaks = h200();

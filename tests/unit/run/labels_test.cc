@@ -30,7 +30,7 @@ TEST_F(Labels, AreTextOrAnArray) {
   EXPECT_EQ(read_labels(array<std::int32_t>(DType::kInt32, {5, 6})), (std::vector<std::int64_t>{5, 6}));
 }
 
-TEST_F(Labels, ThatAreNoneAreNamedWithTheirLine) {
+TEST_F(Labels, InvalidLabelsAreNamedWithTheirLine) {
   try {
     read_labels(text("3\ntabby cat\n"));
     FAIL() << "a word was accepted as a label";

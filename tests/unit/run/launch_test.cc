@@ -43,7 +43,7 @@ TEST(Launch, ProcessesOfSeveralRanksAnswerForAll) {
   EXPECT_TRUE(pair.store.values().contains("roll/5"));
 }
 
-// Of torchrun: the agent's store is there before and after.
+// Place under torchrun: the agent's store is there before and after.
 cluster::LaunchPlace elastic(int rank, int restarts, int world) {
   auto p = place(rank, 1, world);
   p.agent_store = true, p.attempt = restarts;

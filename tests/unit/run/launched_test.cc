@@ -106,10 +106,10 @@ class Launched : public Coordinated {
   static std::string failure_of(const std::unique_ptr<Launch>& launch) {
     return launch->failure() ? launch->failure()->reason_code : std::string();
   }
-  // What rank 0's workers read of a pass that failed.
+  // Returns rank 0's sentence about a failed pass.
   std::string told(std::size_t pass) {
     cluster::PrefixedStore of_pass(store_, "pass_" + std::to_string(pass) + "/");
-    return cluster::told_failure(of_pass, 0);
+    return cluster::reported_failure(of_pass, 0);
   }
 
   test::FakeStore store_;
@@ -255,7 +255,7 @@ TEST_F(Launched, RanksThatTheLauncherRestartedGoOnFromTheCheckpointWithoutTheirF
   }
 }
 
-TEST_F(Launched, RanksThatWereRestartedWithoutCheckpointsBeginAnew) {
+TEST_F(Launched, RanksRestartedWithoutCheckpointsBeginAgain) {
   meet(/*attempt=*/1);
   play(plan());
   EXPECT_FALSE(std::get<pass::TrainSpec>(following_.requests.at(0).spec.task).checkpoint.resume);
@@ -324,7 +324,7 @@ class Following : public Launched {
     meet();
     meets_ = false;
   }
-  // Of the first case of the plan.
+  // Announces the plan's first case.
   void announce(std::size_t number, std::int64_t repetition = 0) {
     store_.set("pass", text_of({number, setup_of(plan("[8, 16]")).cases.front().id, repetition}));
   }

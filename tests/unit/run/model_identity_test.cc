@@ -122,7 +122,7 @@ TEST_F(ModelIdentity, AFolderIsItsConfigurationAndItsWeights) {
   EXPECT_NE(changed_model_file(c).find("model.safetensors' is another file"), std::string::npos);
 }
 
-TEST_F(ModelIdentity, OfAVeryLargeFileTheTimeDecides) {
+TEST_F(ModelIdentity, TheTimeDecidesForAVeryLargeFile) {
   const auto file = write("large.spin", "");
   fs::resize_file(file, std::uintmax_t{600} << 20);  // a hole: it takes no room
   const auto c = with_file(file);
@@ -132,7 +132,7 @@ TEST_F(ModelIdentity, OfAVeryLargeFileTheTimeDecides) {
   EXPECT_NE(changed_model_file(c).find("it was written at another time"), std::string::npos);
 }
 
-TEST_F(ModelIdentity, WhatIsDamagedTellsNothing) {
+TEST_F(ModelIdentity, ADamagedIdentitySaysNothing) {
   const auto c = with_file(write("a.spin", "one"));
   keep_model_identity(c);
   write_file_atomic(c.dir / "passes" / "model.json", "[{\"file\": ");

@@ -21,7 +21,7 @@ TEST(NcclTestsVariables, ASplitThatSplitsNothingIsNoSplit) {
   EXPECT_NO_THROW(check_nccl_tests_variables({{"NCCL_TESTS_SPLIT_MASK", "0x0"}}));
 }
 
-TEST(NcclTestsVariables, WhatWouldMeasureSomethingElseIsRefusedByName) {
+TEST(NcclTestsVariables, RefusesVariablesThatMeasureSomethingElse) {
   for (const char* name : {"NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_DEVICE"}) {
     try {
       check_nccl_tests_variables({{name, "MOD 2"}});

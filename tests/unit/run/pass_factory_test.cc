@@ -329,7 +329,7 @@ TEST(PassFactory, ServersGetTheirBatches) {
   EXPECT_EQ(check.kind, pass::PassKind::kCheck);
 }
 
-TEST(PassFactory, WhatIsAskedAboutAccuracy) {
+TEST(PassFactory, TakesQuestionsAboutAccuracy) {
   const auto question = base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).accuracy;
   EXPECT_FALSE(question.trained);
   EXPECT_FALSE(question.outputs_decide_too);
@@ -396,7 +396,7 @@ TEST(PassFactory, AResultOfAnEarlierVersionHasNoOutputs) {
   EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 1);
 }
 
-TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
+TEST(PassFactory, RulesForMapsFollowFromPrecisionAndOptions) {
   const auto decides = [](const std::string& plan) {
     return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;
   };
@@ -407,7 +407,7 @@ TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
   EXPECT_DOUBLE_EQ(base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
 }
 
-// What decides for an output of twice the reference's values.
+// Judges an output of twice the reference's values.
 result::Correctness doubled(const std::string& name, const Shape& sample_shape, const std::string& plan) {
   workload::ComparedRows rows{2, 8, 4, {}, true, 0, 8, DType::kFloat32};
   rows.name = name;

@@ -107,7 +107,7 @@ TEST_F(PeakTableTest, MeasuringAgainMaySuffice) {
   EXPECT_EQ(*table().known("fp32", 2).flops_per_s, 400e9);
 }
 
-TEST_F(PeakTableTest, WhatWasMeasuredInThisRunIsNotMeasuredAgain) {
+TEST_F(PeakTableTest, MeasuresEachPeakOncePerRun) {
   auto one = table();
   one.get("fp32", 2);
   one.raise("fp32", 2, 200e9, "a case");

@@ -29,8 +29,8 @@ TEST(PhaseTimes, APhaseThatIsEnteredAgainGrows) {
   for (const auto* phase : {"load", "measure", "measure", "load"}) {
     pass::ProgressRecord record;
     record.phase = phase;
-    watch.hear(record);
-    watch.hear(note);
+    watch.take(record);
+    watch.take(note);
   }
   const auto times = watch.end();
   EXPECT_EQ(names(times), (std::vector<std::string>{"start", "load", "measure"}));

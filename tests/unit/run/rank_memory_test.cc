@@ -97,7 +97,7 @@ TEST(RankMemory, OfADeviceHoldsOneMicroBatchAndItsActivations) {
   EXPECT_EQ(amp.state, least.state);
 }
 
-TEST(RankMemory, WhatCannotFitOnADeviceIsRefusedWithBothNumbers) {
+TEST(RankMemory, RefusesWithBothNumbersIfADeviceIsTooSmall) {
   const auto c = training_case("model: resnet50\nbatch: 60000\ndata: {synthetic_samples: 60000}\n");
   const auto words = device_shortage(c, 1, {1, 150'754'820'096});
   EXPECT_NE(

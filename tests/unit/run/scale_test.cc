@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run costs beside its passes: it must grow with the number of cases, not with its square. Judged is
-// the time that this program computes; what the file system takes is shown.
+// Cost of a run beside its passes: it must grow with the number of cases, not with its square. Judged is the
+// time that this program computes; what the file system takes is shown.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -119,7 +119,7 @@ TEST(TrainFactory, CoresOfARankStayTheSameOverASweep) {
   EXPECT_EQ(threads_per_rank({all[0]}, 8), 8);
 }
 
-TEST(TrainFactory, WhatHasNoEffectIsSaid) {
+TEST(TrainFactory, NamesOptionsWithoutAnEffect) {
   const auto c =
       training_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
   const auto notes = training_notes(c, "cpu");
@@ -241,7 +241,7 @@ TEST(TrainingCase, AnEarlierResultStandsWhereNothingIsLeftToTrain) {
   std::filesystem::remove_all(dir);
 }
 
-TEST(RecordReader, WhatWasTrainedBeforeTakesThePlaceOfNoMeasurement) {
+TEST(RecordReader, EarlierTrainingReplacesNoMeasurement) {
   const auto dir = std::filesystem::path(::testing::TempDir()) / "paceline_trained_records";
   std::filesystem::create_directories(dir);
   const auto file = dir / "timed-0.jsonl";
@@ -272,7 +272,7 @@ TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
   EXPECT_NE(run.result.reason.find("rank 1 lacks step 11"), std::string::npos);
 }
 
-TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
+TEST(TooFewDevices, AreReportedBeforeRanksAreStarted) {
   auto pass = train_pass(training_case("model: resnet50\nranks: 2\ndevice: cuda\n"), {1, "cuda"});
   EXPECT_EQ(pass.ranks.backend, "nccl");
   EXPECT_EQ(too_few_devices(pass, 1),

@@ -28,7 +28,7 @@ std::string training_plan(const std::string& lines = "", const std::string& batc
 constexpr const char* kB8 = "tiny_cnn-train-fp32-b8-r2";
 constexpr const char* kB16 = "tiny_cnn-train-fp32-b16-r2";
 
-// Of ranks that were asked to end: the steps until then.
+// Plays ranks that were asked to end: the steps until then.
 Played plays_interrupted(const pass::PassSpec& spec, std::optional<process::Verdict> verdict = {}) {
   auto played = plays_steps(spec, 5);
   played.records.push_back(pass::interrupted_record(/*asked=*/false));
@@ -155,7 +155,7 @@ TEST_F(TrainingPasses, AnInterruptOfARestartKeepsWhatIsFinishedAndEndsTheRun) {
   EXPECT_EQ(done.cases[0].repetitions.size(), 1U);
 }
 
-TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAnew) {
+TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAgain) {
   FakeExecutor interrupted([&](const process::WorkerRequest& r) -> MaybePlayed {
     if (r.spec.repetition == 0) return std::nullopt;
     interrupt_ = true;

@@ -215,7 +215,7 @@ TEST(HeavyLoad, DirectionsRemainWhereSizesDoNot) {
 }
 
 // A drift that both sides meet leaves the pairs alike.
-TEST(HeavyLoad, WhatMovesBothSidesCostsNoSize) {
+TEST(HeavyLoad, CommonDriftCostsNoSize) {
   EXPECT_GE(heavy_rates_of({"", drifting_by(0.5)}, 1.1, 6).sizes, 0.95);
   EXPECT_GE(heavy_rates_of({"", drifting_by(2)}, 1.1, 6).sizes, 0.95);
 }

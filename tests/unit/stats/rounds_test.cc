@@ -181,7 +181,7 @@ TEST(Rounds, OfSubsetsNameARank) {
     EXPECT_EQ(words_of(cluster.found(subset_rounds(16, 4), seed)), "rank 9");
 }
 
-TEST(Rounds, ARankThatIsSlowWithOtherHostsAloneIsToldApart) {
+TEST(Rounds, DistinguishesARankThatIsSlowWithOtherHostsAlone) {
   const Cluster cluster{placed(8, 2), 0.05,
                         [](int a, int b) { return has(5, a, b) && a / 2 != b / 2 ? 2.5 : 1.0; }};
   const auto found = cluster.found(pair_rounds(8), 1);
@@ -190,7 +190,7 @@ TEST(Rounds, ARankThatIsSlowWithOtherHostsAloneIsToldApart) {
 }
 
 // A pair that meets in the round of a slow link waits for it, and is not slow itself.
-TEST(Rounds, APairIsNotAccusedForTheCompanyOfASlowLink) {
+TEST(Rounds, APairInARoundWithASlowLinkIsNotSuspected) {
   for (const int ranks : {4, 5, 8})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const Cluster cluster{placed(ranks, ranks), 0.03,
@@ -203,15 +203,17 @@ TEST(Rounds, APairIsNotAccusedForTheCompanyOfASlowLink) {
 
 TEST(Rounds, SuspectedLinksMeetOneAfterTheOther) {
   const std::vector<Round> rounds{{{0, 1}, {2, 3}, {4, 5}}, {{0, 2}, {1, 4}}};
-  const std::vector<Suspicion> suspected{
-      {Culprit::kLink, {0, 1}}, {Culprit::kLink, {4, 5}}, {Culprit::kLink, {0, 2}}, {Culprit::kRank, {4}}};
+  const std::vector<Suspicion> suspected{{SuspectKind::kLink, {0, 1}},
+                                         {SuspectKind::kLink, {4, 5}},
+                                         {SuspectKind::kLink, {0, 2}},
+                                         {SuspectKind::kRank, {4}}};
   EXPECT_EQ(with_suspects_apart(rounds, suspected),
             (std::vector<Round>{{{0, 1}, {2, 3}}, {{4, 5}}, {{0, 2}, {1, 4}}}));
   EXPECT_EQ(with_suspects_apart(rounds, {}), rounds);
 }
 
 // Noise alone accuses nobody, however few the ranks are.
-TEST(Rounds, NobodyIsAccusedOfNoise) {
+TEST(Rounds, NoiseIsNotSuspected) {
   for (const auto& [ranks, per_host] : {std::pair{3, 3}, {4, 4}, {4, 1}, {8, 8}, {8, 2}, {16, 4}})
     for (const double noise : {0.02, 0.1, 0.3})
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -221,19 +223,19 @@ TEST(Rounds, NobodyIsAccusedOfNoise) {
       }
 }
 
-TEST(Rounds, TwoRanksHaveNobodyToBeComparedWith) {
+TEST(Rounds, TwoRanksHaveNoOthersToCompareWith) {
   const Cluster cluster{placed(2, 1), 0.05, [](int, int) { return 9.0; }};
   EXPECT_TRUE(cluster.found(pair_rounds(2), 0).empty());
 }
 
-// Of two hosts, the pairs between them say nothing about either.
-TEST(Rounds, OfTwoHostsNoneIsAccused) {
+// With two hosts, the pairs between them say nothing about either.
+TEST(Rounds, NeitherOfTwoHostsIsSuspected) {
   const Cluster cluster{placed(4, 2), 0.05, [](int a, int b) { return a / 2 != b / 2 ? 5.0 : 1.0; }};
   EXPECT_EQ(words_of(cluster.found(pair_rounds(4), 0)), "");
 }
 
 // A pair that is slow in one attempt alone is suspected, and nobody's fault.
-TEST(Rounds, WhatARetryDoesNotFindAgainIsDropped) {
+TEST(Rounds, DropsSuspicionsThatARetryDoesNotConfirm) {
   Cluster once{placed(4, 4), 0.02, [](int a, int b) { return has(2, a, b) ? 3.0 : 1.0; }},
       never{placed(4, 4), 0.02};
   const auto rounds = pair_rounds(4);

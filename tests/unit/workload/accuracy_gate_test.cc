@@ -19,7 +19,7 @@ using test::says;
 constexpr std::int64_t kClassCount = 10;
 const pass::Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
 
-// What a trained classifier gives: scores with a clear answer that depends on the input.
+// Scores of a trained classifier, with a clear answer that depends on the input.
 ComparedRows classifier(std::int64_t samples) {
   ComparedRows rows{samples, 1, kClassCount, {}, true};
   const CounterRng rng(7, 7);
@@ -256,7 +256,7 @@ TEST(AccuracyGate, NoiseDecidesNothingAboutEightBits) {
   EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, "failed");
 }
 
-TEST(AccuracyGate, WhatIsBelowAStepOfEightBitsCannotBeJudged) {
+TEST(AccuracyGate, ErrorsBelowAStepOfEightBitsCannotBeJudged) {
   auto reference = classifier(64);
   for (std::size_t i = 0; i < reference.values.size(); ++i)
     reference.values[i] = reference.values[i] * 1e-6F + (i % kClassCount == 3 ? 20.0F : 0.0F);

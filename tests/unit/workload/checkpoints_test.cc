@@ -102,7 +102,7 @@ TEST_F(Checkpoints, ASampleThatNoEpochHasIsRefused) {
   expect_fallback(10, "sample 100000000000000000 of epoch 2");
 }
 
-TEST_F(Checkpoints, NoneIsNoneAndNotAnError) {
+TEST_F(Checkpoints, AnEmptyFolderIsNoError) {
   EXPECT_FALSE(newest_good(dir(), owner(), false).found);
   fs::create_directories(dir() / "step_x");
   fs::create_directories(dir() / "step_-3");
@@ -197,7 +197,7 @@ TEST_F(Checkpoints, OfAnotherNumberOfRanksOnlyWhenAllowed) {
   EXPECT_TRUE(newest_good(dir(), owner(4), true).found);
 }
 
-TEST_F(Checkpoints, WhatCannotBeTakenUpIsRefused) {
+TEST_F(Checkpoints, RefusesCheckpointsThatCannotBeRestored) {
   write({10, 20});
   const auto search = newest_good(dir(), owner(), false, [](const Checkpoint& one) {
     if (one.state.step == 20) throw Error(ErrorCode::kData, "its numbers are not finite");
@@ -224,7 +224,7 @@ TEST_F(Checkpoints, ARefusedOneIsWrittenAgain) {
   EXPECT_EQ(newest_good(dir(), owner(), false).found->state.step, 20);
 }
 
-TEST_F(Checkpoints, WhatADeadProcessLeftIsRemovedAtTheStart) {
+TEST_F(Checkpoints, RemovesFilesOfADeadProcessAtTheStart) {
   write({10});
   folder_.write("checkpoints/step_10/rank1.json", "{}");
   folder_.write("checkpoints/step_10/rank0.ckpt.part", "half");

@@ -160,7 +160,7 @@ TEST(CifarCache, IsFilledOnceAndThenUsed) {
   EXPECT_EQ(read_file(folder / "calls"), "run\n");
 }
 
-TEST(CifarCache, WhatCannotBeFetchedIsAskedFor) {
+TEST(CifarCache, AsksForFilesThatCannotBeFetched) {
   const ScratchFolder folder;
   const auto file = write_tar_gz(folder, archive_of(record(3, 1, 2, 3)));
   const auto cache = folder / "cache";

@@ -60,7 +60,7 @@ TEST(CollectiveData, SeesThatARankIsMissing) {
   }
 }
 
-// What a rank sends, added up by hand in the element type, is what it expects.
+// Sums in the element type, by hand, of what a rank sends: they are what it expects.
 template <typename T>
 std::vector<std::byte> added(DType dtype, int world, const auto& from, const auto& to) {
   std::vector<double> sums(30);

@@ -109,7 +109,7 @@ TEST(ImageFolder, ReadsJpeg) {
 }
 
 // Left half black, right half white: 40 wide, 20 high. The middle 17.5 x 17.5 pixels remain, from x = 11.25.
-TEST(ImageFolder, HiddenFoldersAreNoClassAndWhatIsNotReadIsSaid) {
+TEST(ImageFolder, HiddenFoldersAreNoClassAndUnreadFilesAreNamed) {
   const ScratchFolder folder;
   write_png(folder / "ant/1.png", 9, 9, plain({0, 255, 0}));
   write_png(folder / "bee/1.png", 9, 9, plain({255, 0, 0}));
@@ -188,7 +188,7 @@ TEST(ImageFolder, AugmentationDependsOnTheDrawsAlone) {
   EXPECT_LT(mirrored, 40);
 }
 
-TEST(ImageFolder, RefusesWhatIsNoSuchFolder) {
+TEST(ImageFolder, RefusesOtherFolders) {
   const ScratchFolder folder;
   const auto setup = setup_of("image_folder", folder.path(), image_shape(4));
   expect_error(ErrorCode::kConfig, {folder.path().string(), "one folder of pictures per class"},

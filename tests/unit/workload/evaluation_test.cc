@@ -131,7 +131,7 @@ TEST_F(HeldOut, IsLookedAtAfterEverySoManyEpochs) {
   EXPECT_FALSE(Evaluation(spec_, trainer, nullptr, sink).due_after(0));
 }
 
-TEST_F(HeldOut, ThatCannotBeUsedIsToldAndLeftAlone) {
+TEST_F(HeldOut, UnusableDataAreNamedAndLeftAlone) {
   folder_.write("set/test.bin", "cut off");
   JudgingTrainer trainer;
   Said said;

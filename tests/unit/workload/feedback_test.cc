@@ -49,7 +49,7 @@ TEST(Feedback, WithoutPairsNothingIsFed) {
   EXPECT_TRUE(Feedback({}, model.inputs, {}).empty());
 }
 
-TEST(Feedback, WhatDoesNotFitIsNamed) {
+TEST(Feedback, NamesShapesThatDoNotFit) {
   EXPECT_EQ(refusal({"state:x"}),
             "feedback 'state:x': write OUTPUT:INPUT; the outputs are y, out:0, flat, the inputs x, in:0");
   EXPECT_EQ(refusal({"flat:x"}), "feedback 'flat:x': the output is float32 [6], the input float32 [2,3]");

@@ -169,7 +169,7 @@ class FreshAnswers : public ::testing::Test {
     write_npy(folder_ / name, {"x", values.data(), dtype, std::move(shape), {}, {}});
     return (folder_ / name).string();
   }
-  // What is found where the first batch took `typical_ns` in the timed loop.
+  // Verifies after a timed loop whose first batch took `typical_ns`.
   template <typename T = float>
   result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
     pass::PassSpec spec;
@@ -235,7 +235,7 @@ TEST_F(FreshAnswers, ACopyWithoutAnAnswerOfItsOwnClearsNobody) {
   }
 }
 
-TEST_F(FreshAnswers, IntegersAreNotScaledSoThatFewOfThemAccuseNobody) {
+TEST_F(FreshAnswers, IntegersAreNotScaledSoThatFewOfThemProveNothing) {
   for (const std::int64_t samples : {3, 4, 5, 9}) {
     CopyEngine engine(true);
     const auto c = verified<std::int32_t>(engine, samples, kRepeatedNs);
@@ -263,7 +263,7 @@ TEST_F(FreshAnswers, AnOutputAfterTheFirstMustBeComputedToo) {
   }
 }
 
-TEST_F(FreshAnswers, AnInputThatIsHandedOnExcusesWhatIsComputedFromIt) {
+TEST_F(FreshAnswers, AnInputThatIsHandedOnExcusesOutputsComputedFromIt) {
   using Part = HandsOnItsCopy::Part;
   for (const auto part : {Part::kWhole, Part::kFirst}) {
     const auto honest = verified_outputs<HandsOnItsCopy>(part, part);
@@ -271,7 +271,7 @@ TEST_F(FreshAnswers, AnInputThatIsHandedOnExcusesWhatIsComputedFromIt) {
   }
 }
 
-TEST_F(FreshAnswers, ASingleRunAccusesNobody) {
+TEST_F(FreshAnswers, ASingleRunProvesNothing) {
   CopyEngine engine(true);
   EXPECT_TRUE(verified(engine, 2, kRepeatedNs).passed);
 }

@@ -67,7 +67,7 @@ double iou(const ComparedRows& a, const ComparedRows& b) {
   return both / any;
 }
 
-// What 8 bits do to a mask: a few pixels of the edge change sides, the others are a little off.
+// Effect of 8 bits on a mask: a few pixels of the edge change sides, the others are a little off.
 ComparedRows quantised_mask(ComparedRows rows) {
   const CounterRng rng(3, 3);
   std::size_t edges = 0;

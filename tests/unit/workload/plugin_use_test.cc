@@ -31,7 +31,7 @@ TEST(PluginUse, ThereIsOneOfARole) {
   EXPECT_EQ(spec.plugin(Role::kBackend).name, "nccl");
 }
 
-TEST(PluginUse, APassThatAsksForAnotherRoleIsAMistakeOfOurs) {
+TEST(PluginUse, AskingForAnotherRoleIsAnInternalError) {
   try {
     (void)trains().plugin(Role::kEngine);
     FAIL();

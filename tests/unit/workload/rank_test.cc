@@ -51,7 +51,7 @@ std::string run_rank(const pass::PassSpec& spec, Kept& kept) {
   return {};
 }
 
-// Of two ranks the one in `with_sampler` can read a meter.
+// Only the rank in `with_sampler` can read a meter.
 void two_ranks(std::int64_t with_sampler, std::size_t records) {
   std::vector<pass::PassSpec> specs(2);
   const auto where = listening();

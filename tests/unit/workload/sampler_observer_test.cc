@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using plugin::Reading;
 
-// What a fake sampler does; the test sees how often it was read, and on which threads.
+// Behaviour of a fake sampler; the test sees how often it was read, and on which threads.
 struct Script {
   std::chrono::nanoseconds period = 1h;  // so long that only the ends of the window are read
   std::chrono::nanoseconds takes{};      // one reading
@@ -125,7 +125,7 @@ TEST_F(SamplerObserverTest, TheCostIsTheCpuTimeOfItsThread) {
   EXPECT_LE(*window.cpu_s, *window.window_s);
 }
 
-TEST_F(SamplerObserverTest, ItIsToldTheDevicesAndItsOptions) {
+TEST_F(SamplerObserverTest, TheSamplerGetsTheDevicesAndItsOptions) {
   sampled();
   EXPECT_EQ(script.settings.devices, std::vector<std::string>{"cuda:1"});
   EXPECT_EQ(script.settings.options.at("size"), "4");

@@ -17,7 +17,7 @@ std::vector<std::int64_t> samples_of_step(const Sampler& sampler, std::int64_t s
   return samples;
 }
 
-// What all ranks together see in one step.
+// Samples of all ranks together in one step.
 std::multiset<std::int64_t> joint_step(Sharding sharding, std::int64_t step) {
   std::multiset<std::int64_t> seen;
   for (sharding.rank = 0; sharding.rank < sharding.world; ++sharding.rank)

@@ -212,7 +212,7 @@ std::string inputs_text(std::int64_t samples, const pass::AccuracyQuestion& ques
 }
 
 // Says how many inputs the claim needs at the shares seen so far; 0: no number is enough.
-void say_what_is_needed(AccuracyClaim& claim, std::int64_t needed, bool any_changed) {
+void state_needed_samples(AccuracyClaim& claim, std::int64_t needed, bool any_changed) {
   if (needed > 0) {
     claim.inputs_needed = needed;
     claim.detail += fmt::format("; {} distinct inputs {} carry the claim (--accuracy-samples {})", needed,
@@ -245,7 +245,7 @@ AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQues
                              claim.verdict == result::kFailed ? "means at least" : "allows up to",
                              bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
   if (claim.verdict == result::kCannotClaim)
-    say_what_is_needed(claim, stats::trials_for_upper(k / n, question.claim, kClaimAlpha), k > 0);
+    state_needed_samples(claim, stats::trials_for_upper(k / n, question.claim, kClaimAlpha), k > 0);
   return claim;
 }
 
@@ -267,8 +267,8 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
       claim.verdict == result::kFailed ? "means a loss of at least" : "allows a loss of up to",
       bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
   if (claim.verdict == result::kCannotClaim)
-    say_what_is_needed(claim, stats::trials_for_loss(pairs, question.claim, kClaimAlpha),
-                       pairs.lost + pairs.gained > 0);
+    state_needed_samples(claim, stats::trials_for_loss(pairs, question.claim, kClaimAlpha),
+                         pairs.lost + pairs.gained > 0);
   return claim;
 }
 

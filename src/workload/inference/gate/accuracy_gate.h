@@ -16,9 +16,8 @@ namespace paceline::workload {
 result::Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* reference,
                                   const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question);
 
-// The same for every output. Figures and claim are those of the first that can be compared; each of the
-// others is judged by the kind it is guessed to be, and one failure makes the whole fail. `reference` may be
-// null.
+// Judges every output. Figures and claim are those of the first that can be compared; each of the others is
+// judged by the kind it is guessed to be, and one failure makes the whole fail. `reference` may be null.
 result::Correctness judge_all(const ComparedOutputs& outputs, const ComparedOutputs* reference,
                               const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question);
 
@@ -26,7 +25,7 @@ result::Correctness judge_all(const ComparedOutputs& outputs, const ComparedOutp
 result::Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& reference,
                                     const pass::Tolerance& tolerance);
 
-// The same for every output that has a reference. `limits` holds one limit per output; empty: `tolerance` for
+// Compares every output that has a reference. `limits` holds one limit per output; empty: `tolerance` for
 // all. The figures are those of the first that fails, else of the first.
 result::Correctness compare_all(const ComparedOutputs& outputs, const ComparedOutputs& reference,
                                 std::span<const pass::Tolerance> limits, const pass::Tolerance& tolerance);

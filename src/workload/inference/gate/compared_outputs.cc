@@ -77,7 +77,7 @@ std::optional<Yardstick> yardstick_of(const Json& entry, const std::string& unit
   return y;
 }
 
-// Of the samples that were read, from the one at `first` on.
+// Keeps those of the samples that were read, from `first` on.
 void keep_flips_of(Yardstick& y, const ComparedRows& rows, std::int64_t first) {
   if (y.flips.empty()) return;
   const std::int64_t width = rows.positions * rows.length;

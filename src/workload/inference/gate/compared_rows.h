@@ -17,8 +17,8 @@ inline constexpr std::int64_t kKeptElements = 1 << 25;
 // A sample with more elements than this is never kept whole.
 inline constexpr std::int64_t kThinAbove = 1 << 20;
 
-// What little changes do to an output of the reference: mean squares of the differences, by column (Columns).
-// Empty: not tried, or nothing finite came of it.
+// Scale of errors: how little changes alter an output of the reference, as mean squares of the differences by
+// column (Columns). Empty: not tried, or nothing finite came of it.
 struct Yardstick {
   std::vector<double> inputs{};   // moved by a unit in the last place
   std::vector<double> weights{};  // moved likewise

@@ -24,10 +24,10 @@ double difference(float a, float b);
 double rms_difference(const ComparedRows& a, const ComparedRows& b);
 // Mean over the samples of each element; zeros where there is one sample.
 std::vector<double> mean_sample(const ComparedRows& rows);
-// Of what differs between the inputs; of a single one, all of it.
+// Root mean square of what differs between the inputs; of a single one, all of it.
 double rms_of_what_depends(const ComparedRows& rows);
 
-// What one step of eight bits is over the range of an output.
+// Size of one step of eight bits over the range of an output.
 double eight_bit_step(const ComparedRows& rows);
 
 // Share of the elements that are equal. Where each input has several elements and one value fills more than

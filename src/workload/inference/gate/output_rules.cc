@@ -17,7 +17,7 @@
 namespace paceline::workload {
 namespace {
 
-// What a rule looks at, and where it writes what it finds.
+// Input and result of a rule.
 struct Judging {
   JudgedOutput& judged;
   const ComparedRows& outputs;

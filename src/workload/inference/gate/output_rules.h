@@ -23,7 +23,7 @@ struct JudgedOutput {
   AppliedLimits limits{};
 };
 
-// Measures what the output's kind needs beside its errors and cosines, and judges. `detail` names what is
+// Measures what the output's kind needs besides its errors and cosines, and judges. `detail` names what is
 // beyond a limit and the option that sets the limit; empty where nothing is.
 void judge_output(JudgedOutput& judged, const ComparedRows& outputs, const ComparedRows& reference,
                   const pass::Tolerance& tolerance, double max_changed);

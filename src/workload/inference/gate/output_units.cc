@@ -17,7 +17,7 @@ namespace {
 
 using Series = std::vector<double>;
 
-// Of the largest column: what engines leave in a column that is nothing but their rounding.
+// Share of the largest column that engines leave in a column of nothing but their rounding.
 constexpr double kLeast = 0x1p-48;
 // Half a unit in the last place of values up to 1: sigmoid and softmax round like that, however small a
 // probability is.

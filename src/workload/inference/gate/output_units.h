@@ -26,7 +26,7 @@ struct GroupUnits {
 bool has_unit(const ComparedRows& reference);
 // By group of columns. `reference` has a unit, and `outputs` its shape.
 std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference);
-// Of all columns together; of `outputs` that are the reference itself, the error is 0.
+// Takes all columns together; if `outputs` are the reference itself, the error is 0.
 GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference);
 
 }  // namespace paceline::workload

@@ -56,11 +56,11 @@ class Loader {
   [[nodiscard]] DataPosition position() const;  // before that step
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] std::int64_t samples_per_step() const;  // of this rank
-  // What a user should know about the data, in words; may be empty.
+  // Remark for users about the data; may be empty.
   [[nodiscard]] const std::string& remark() const;
   // How much there is, and what is left out; may be empty.
   [[nodiscard]] const std::string& contents() const;
-  // What the workers could deliver: workers * samples made / time spent making them. Where they share CPUs
+  // Rate that the workers could deliver: workers * samples made / time spent making them. If they share CPUs
   // with the training, that time includes waiting for them. Missing before the first batch is made, and for
   // the one batch that never changes.
   [[nodiscard]] std::optional<double> deliverable_samples_per_s() const;

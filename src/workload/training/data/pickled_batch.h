@@ -8,7 +8,7 @@
 
 namespace paceline::workload {
 
-// What one file of CIFAR's Python version holds: pictures as rows of 3072 bytes, and their classes.
+// One file of CIFAR's Python version: pictures as rows of 3072 bytes, and their classes.
 struct PickledBatch {
   std::span<const unsigned char> pixels;  // within the file, or in `copy`
   std::vector<unsigned char> labels;

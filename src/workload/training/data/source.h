@@ -11,7 +11,7 @@
 
 namespace paceline::workload {
 
-// What one sample of a model consists of; 0: the model has no such part.
+// Parts of one sample of a model; 0: the model has no such part.
 struct SampleShape {
   std::int64_t channels = 0, height = 0, width = 0;  // image, planes of float32
   std::int64_t tokens = 0;                           // int64
@@ -45,7 +45,7 @@ class Source {
  public:
   virtual ~Source() = default;
   [[nodiscard]] virtual std::int64_t samples() const = 0;
-  // What a user should know about it, in words; may be empty.
+  // Remark for users about it; may be empty.
   [[nodiscard]] virtual std::string remark() const { return {}; }
   // How much there is and what of it is left out, for the result; empty: nothing to say.
   [[nodiscard]] virtual std::string contents() const { return {}; }

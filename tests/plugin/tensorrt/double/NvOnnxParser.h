@@ -2,7 +2,7 @@
 #pragma once
 #include "NvInfer.h"
 
-// The same for TensorRT's ONNX parser.
+// Double of TensorRT's ONNX parser.
 #define NV_ONNX_PARSER_VERSION 1
 
 namespace nvonnxparser {

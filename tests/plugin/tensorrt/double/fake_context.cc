@@ -116,7 +116,7 @@ Dims ExecutionContext::input_shape(const Tensor& input) const {
   return it == shapes_.end() ? input.dims : it->second;
 }
 
-// Of what the host holds there now; open without an address.
+// Depends on what the host holds there now; open without an address.
 Dims ExecutionContext::output_shape(const Tensor& output) const {
   Dims dims = input_shape(plan_.source_of(output));
   if (!output.shaped_by.empty()) {

@@ -36,7 +36,7 @@ enum Code : int {
 
 inline constexpr double kCopyMs = 0.5;  // of a copy of any size
 
-// What runs on a stream: a copy, a kernel, a mark of an event.
+// Work on a stream: a copy, a kernel, a mark of an event.
 struct Work {
   double ms = 0;
   std::function<int()> run;           // the code is that of the context from then on

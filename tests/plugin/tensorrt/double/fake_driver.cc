@@ -227,7 +227,7 @@ int cuStreamWaitEvent(CUstream_st* stream, const Event* event, unsigned) {
   fake::push(*stream, {0, run});
   return 0;
 }
-// What it was given still runs.
+// Lets work that it was given go on.
 int cuStreamDestroy_v2(CUstream_st* stream) {
   const Guard guard(fake::lock());
   if (const int code = ready(); code != 0) return code;

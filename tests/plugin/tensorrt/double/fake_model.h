@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What the double takes for a model and keeps in its plans: lines of words.
+// Models of the double, also in its plans: lines of words.
 //   input x float -1 3 8             input n int64 2 host          an input; host: it is in the host's memory
 //   output y float                   twice the input of the same place, else the first
 //   output y float of b              twice this input

@@ -32,7 +32,7 @@ struct Plan {
   [[nodiscard]] bool is_input(const Tensor& tensor) const {
     return !inputs.empty() && &tensor >= &inputs.front() && &tensor <= &inputs.back();
   }
-  // What an output is twice of.
+  // Input that the output doubles.
   [[nodiscard]] const Tensor& source_of(const Tensor& output) const {
     if (!output.of.empty()) return *find(output.of);
     const auto index = static_cast<std::size_t>(&output - &outputs.front());

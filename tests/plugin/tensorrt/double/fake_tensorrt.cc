@@ -181,7 +181,7 @@ struct Engine : ICudaEngine {
   std::int32_t getNbOptimizationProfiles() const noexcept override {
     return static_cast<std::int32_t>(plan.profiles.size());
   }
-  // Those of the input where they are fixed; none for what the host holds, unless it has a range.
+  // Returns those of the input if they are fixed; none for what the host holds, unless it has a range.
   Dims getProfileShape(char const* name, std::int32_t profile,
                        OptProfileSelector select) const noexcept override {
     constexpr const char* kWords[] = {"min", "opt", "max"};
