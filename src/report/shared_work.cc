@@ -87,9 +87,9 @@ Sections work_of_runs(std::span<const ReportRun> runs, Form form) {
     const CaseResult& one = *entry.one;
     const auto replicas = *result::replicas_of(one.benchmark);
     const bool claimed = one.scaling && result::scaling_doubt(one).empty();
-    table.add(linked(name_of(entry), case_anchor(entry)), result::replicas_text(sharers.count, sharers.gpus),
-              with_interval(one.throughput.per_s, 1), each_text(one),
-              claimed ? format_fixed(*one.scaling->speedup, 2) : kNone, efficiency_cell(one));
+    table.add(linked(name_of(entry), case_anchor(entry)),
+              result::replicas_text(replicas.count, replicas.gpus), with_interval(one.throughput.per_s, 1),
+              each_text(one), claimed ? format_fixed(*one.scaling->speedup, 2) : kNone, efficiency_cell(one));
   }
   share_labels(table);
   auto plots = form == Form::kPage ? scaling_plots(cases) : Plots{};
