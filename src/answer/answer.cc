@@ -9,4 +9,8 @@ ExitCode exit_code_of(const std::vector<Check>& checks) {
   return code;
 }
 
+ExitCode exit_code_of(const Answer& answer) {
+  return answer.checks.empty() ? ExitCode::kOk : exit_code_of(answer.checks);
+}
+
 }  // namespace paceline::answer

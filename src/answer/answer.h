@@ -43,7 +43,8 @@ struct Answer {
   nlohmann::json data = nlohmann::json::object();  // figures for programs, by the wing's own names
 };
 
-// The most severe of them, by the precedence of `worse`; kSkipped without any.
+// The most severe of them, by the precedence of `worse`; without any kSkipped, and kOk of a whole answer.
 ExitCode exit_code_of(const std::vector<Check>& checks);
+ExitCode exit_code_of(const Answer& answer);
 
 }  // namespace paceline::answer

@@ -41,4 +41,9 @@ constexpr const VerdictTraits& traits_of(Verdict verdict) {
   return kVerdicts.at(static_cast<std::size_t>(verdict));
 }
 
+// PASS | WARN | OPEN | FAIL | SKIP
+constexpr std::string_view machine_word(Verdict verdict) {
+  return traits_of(verdict).of_machine;
+}
+
 }  // namespace paceline::answer

@@ -12,6 +12,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/answer_output.h"
 #include "cli/plugins.h"
 #include "cli/version.h"
 #include "config/flags.h"
@@ -166,7 +167,7 @@ bool is_option(const std::string& word) {
                           shown_value(join(words, " "), kLongest)));
 }
 
-// The table of formats as choices of the command that writes them.
+// The tables of formats as choices of the commands that write them.
 void set_format_choices() {
   static const auto kChoices = [] {
     std::vector<config::Choice> choices;
@@ -174,6 +175,12 @@ void set_format_choices() {
     return choices;
   }();
   config::set_choices("format", config::kReport, kChoices);
+  static const auto kOfAnswers = [] {
+    std::vector<config::Choice> choices;
+    for (const auto& format : answer_formats()) choices.push_back({format.name});
+    return choices;
+  }();
+  config::set_choices("format", config::kValidate | config::kProfile, kOfAnswers);
 }
 
 // Lists them for its help.

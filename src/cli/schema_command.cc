@@ -122,26 +122,26 @@ std::string metrics_markdown() {
 }
 
 // A generated document: its topic on the command line, its file in docs/reference, and its function.
-struct Document {
+struct SchemaDocument {
   std::string_view topic, file, format;
   std::string (*make)();
 };
 constexpr std::array kDocuments{
-    Document{"commands", "commands.md", "markdown", commands_markdown},
-    Document{"options", "options.md", "markdown", config::options_markdown},
-    Document{"older-flags", "older-flags.md", "markdown", config::older_flags_markdown},
-    Document{"metrics", "metrics.md", "markdown", metrics_markdown},
-    Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
-    Document{"man", "paceline.1", "roff", man_page},
-    Document{"plan", "plan.schema.json", "json",
-             [] { return result::json_text(config::plan_json_schema()); }},
-    Document{"engine-config", "engine_config.schema.json", "json",
-             [] { return result::json_text(config::engine_config_schema()); }},
-    Document{"result", "result.schema.json", "json",
-             [] { return result::json_text(result::result_json_schema()); }},
+    SchemaDocument{"commands", "commands.md", "markdown", commands_markdown},
+    SchemaDocument{"options", "options.md", "markdown", config::options_markdown},
+    SchemaDocument{"older-flags", "older-flags.md", "markdown", config::older_flags_markdown},
+    SchemaDocument{"metrics", "metrics.md", "markdown", metrics_markdown},
+    SchemaDocument{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
+    SchemaDocument{"man", "paceline.1", "roff", man_page},
+    SchemaDocument{"plan", "plan.schema.json", "json",
+                   [] { return result::json_text(config::plan_json_schema()); }},
+    SchemaDocument{"engine-config", "engine_config.schema.json", "json",
+                   [] { return result::json_text(config::engine_config_schema()); }},
+    SchemaDocument{"result", "result.schema.json", "json",
+                   [] { return result::json_text(result::result_json_schema()); }},
 };
 
-const Document& find_document(const std::string& topic) {
+const SchemaDocument& find_document(const std::string& topic) {
   std::vector<std::string> names;
   for (const auto& d : kDocuments) {
     if (d.topic == topic) return d;
@@ -191,7 +191,7 @@ void deliver_topics(const std::vector<std::string>& topics, const config::Settin
   const bool folder = topics.size() > 1 || fs::is_directory(target);
   if (folder) make_directories(target);
   for (const auto& topic : topics) {
-    const Document& document = find_document(topic);
+    const SchemaDocument& document = find_document(topic);
     folder ? replace_file(target / document.file, document.make())
            : write_file_atomic(target, document.make());
   }

@@ -23,8 +23,4 @@ struct KernelFigures {
   std::optional<double> stall_share;               // of the cycles in which warps wait
 };
 
-struct KernelFinding {
-  std::string text, evidence, advice;
-};
-
 }  // namespace paceline::nsight

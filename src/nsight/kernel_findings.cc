@@ -11,6 +11,9 @@
 #include "base/units.h"
 
 namespace paceline::nsight {
+
+using answer::Finding;
+
 namespace {
 
 constexpr double kBound = 0.6;    // of the highest throughput: what bounds a kernel
@@ -70,52 +73,53 @@ std::string subject(const KernelFigures& kernel) {
                      percent(kernel.share), plural(static_cast<std::int64_t>(kernel.launches), "call"));
 }
 
-using Rule = std::optional<KernelFinding> (*)(const KernelFigures&);
+constexpr const char* kAdvice = "advice";
 
-std::optional<KernelFinding> idle_tensor_cores(const KernelFigures& k) {
+using Rule = std::optional<Finding> (*)(const KernelFigures&);
+
+std::optional<Finding> idle_tensor_cores(const KernelFigures& k) {
   if (!k.tensor || *k.tensor >= kFewTensorCycles || !multiplies(k.name)) return std::nullopt;
-  return KernelFinding{subject(k) + " multiplies matrices without the tensor cores",
-                       fmt::format("they work in {} of its cycles", format_percent(*k.tensor)),
-                       "--precision tf32, fp16 or bf16"};
+  return Finding{"idle_tensor_cores", kAdvice, subject(k) + " multiplies matrices without the tensor cores",
+                 fmt::format("they work in {} of its cycles", format_percent(*k.tensor)),
+                 "--precision tf32, fp16 or bf16"};
 }
 
-std::optional<KernelFinding> bank_conflicts(const KernelFigures& k) {
+std::optional<Finding> bank_conflicts(const KernelFigures& k) {
   if (!k.bank_conflicts || *k.bank_conflicts < kManyConflicts) return std::nullopt;
-  return KernelFinding{
-      subject(k) + " waits for banks of shared memory",
+  return Finding{
+      "bank_conflicts", kAdvice, subject(k) + " waits for banks of shared memory",
       fmt::format("{} of its accesses to shared memory are conflicts", percent(*k.bank_conflicts)),
       "another layout or padding of its tiles; for a library's kernel another algorithm: cudnn_benchmark"};
 }
 
-std::optional<KernelFinding> memory_bound(const KernelFigures& k) {
+std::optional<Finding> memory_bound(const KernelFigures& k) {
   const auto memory = std::max(k.memory.value_or(0), k.dram.value_or(0));
   if (memory < kBound || memory < k.compute.value_or(0)) return std::nullopt;
   const bool by_dram = k.dram.value_or(0) >= kBound;
   std::string evidence = fmt::format("{} of the highest throughput of {}", percent(memory),
                                      by_dram ? "DRAM" : "caches and memory");
   if (k.l2_hits) evidence += fmt::format(", L2 hit rate {}", percent(std::min(1.0, *k.l2_hits)));
-  return KernelFinding{subject(k) + " is bound by memory", evidence,
-                       multiplies(k.name)
-                           ? "a smaller type, channels_last for convolutions"
-                           : "an engine that fuses it with its neighbours: --engine aotinductor or tensorrt"};
+  return Finding{"memory_bound", kAdvice, subject(k) + " is bound by memory", evidence,
+                 multiplies(k.name)
+                     ? "a smaller type, channels_last for convolutions"
+                     : "an engine that fuses it with its neighbours: --engine aotinductor or tensorrt"};
 }
 
-std::optional<KernelFinding> compute_bound(const KernelFigures& k) {
+std::optional<Finding> compute_bound(const KernelFigures& k) {
   if (k.compute.value_or(0) < kBound) return std::nullopt;
-  return KernelFinding{
-      subject(k) + " is bound by arithmetic",
-      fmt::format("{} of the highest throughput of the multiprocessors", percent(*k.compute)),
-      "a smaller type; nothing else makes it much faster"};
+  return Finding{"compute_bound", kAdvice, subject(k) + " is bound by arithmetic",
+                 fmt::format("{} of the highest throughput of the multiprocessors", percent(*k.compute)),
+                 "a smaller type; nothing else makes it much faster"};
 }
 
-std::optional<KernelFinding> small_grid(const KernelFigures& k) {
+std::optional<Finding> small_grid(const KernelFigures& k) {
   if (!k.waves || *k.waves >= kFewWaves || k.compute.value_or(1) >= kBound) return std::nullopt;
-  return KernelFinding{subject(k) + " has too few blocks for this GPU",
-                       fmt::format("its grid fills {} of one turn of all multiprocessors", percent(*k.waves)),
-                       "--batch, larger; or a graph, where many such kernels follow each other"};
+  return Finding{"small_grid", kAdvice, subject(k) + " has too few blocks for this GPU",
+                 fmt::format("its grid fills {} of one turn of all multiprocessors", percent(*k.waves)),
+                 "--batch, larger; or a graph, where many such kernels follow each other"};
 }
 
-std::optional<KernelFinding> waiting_warps(const KernelFigures& k) {
+std::optional<Finding> waiting_warps(const KernelFigures& k) {
   const auto* stall = find_stall(k.stall);
   if (!stall || stall->advice.empty() || k.stall_share.value_or(0) < kManyStalls) return std::nullopt;
   std::string evidence =
@@ -123,31 +127,32 @@ std::optional<KernelFinding> waiting_warps(const KernelFigures& k) {
   if (k.occupancy) evidence += fmt::format("; occupancy {}", percent(*k.occupancy));
   if (k.occupancy_limit && *k.occupancy_limit < kLowOccupancy && !k.limited_by.empty())
     evidence += fmt::format(", at most {} for its {}", percent(*k.occupancy_limit), k.limited_by);
-  return KernelFinding{fmt::format("{} waits for {}", subject(k), stall->words), evidence,
-                       std::string(stall->advice)};
+  return Finding{"waiting_warps", kAdvice, fmt::format("{} waits for {}", subject(k), stall->words), evidence,
+                 std::string(stall->advice)};
 }
 
 // In the order in which a cause explains the others; a kernel has one finding.
 constexpr std::array<Rule, 6> kRules{idle_tensor_cores, bank_conflicts, memory_bound,
                                      compute_bound,     small_grid,     waiting_warps};
 
-std::optional<KernelFinding> short_kernels(std::span<const KernelFigures> kernels) {
+std::optional<Finding> short_kernels(std::span<const KernelFigures> kernels) {
   std::size_t launches = 0;
   double share = 0;
   for (const auto& k : kernels)
     if (k.time_ns / static_cast<double>(k.launches) < kShortNs) launches += k.launches, share += k.share;
   if (share < kMatters) return std::nullopt;
-  return KernelFinding{fmt::format("{} of less than {} take {} of the time",
-                                   plural(static_cast<std::int64_t>(launches), "call"),
-                                   format_duration_ns(kShortNs), percent(share)),
-                       "a launch costs the host about as long",
-                       "a graph (--cuda-graphs true), a larger batch, an engine that fuses"};
+  return Finding{"short_kernels", kAdvice,
+                 fmt::format("{} of less than {} take {} of the time",
+                             plural(static_cast<std::int64_t>(launches), "call"),
+                             format_duration_ns(kShortNs), percent(share)),
+                 "a launch costs the host about as long",
+                 "a graph (--cuda-graphs true), a larger batch, an engine that fuses"};
 }
 
 }  // namespace
 
-std::vector<KernelFinding> kernel_findings(std::span<const KernelFigures> kernels) {
-  std::vector<KernelFinding> found;
+std::vector<Finding> kernel_findings(std::span<const KernelFigures> kernels) {
+  std::vector<Finding> found;
   for (const auto& kernel : kernels) {
     if (kernel.share < kMatters) break;
     for (const auto& rule : kRules)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Time that the kernels of a profile lost, its reasons, and what to try.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "answer/answer.h"
 #include "nsight/kernel_figures.h"
 #include "nsight/ncu_csv.h"
 
@@ -13,14 +13,13 @@ namespace paceline::nsight {
 struct KernelStudy {
   std::string source;
   std::vector<KernelFigures> kernels;  // the longest first
-  std::vector<KernelFinding> findings;
+  std::vector<answer::Finding> findings;
   std::vector<std::string> remarks;
 };
 
 KernelStudy study_kernels(const NcuFile& file, const std::string& source);
 
-nlohmann::json to_json(const KernelStudy& study);
-// A table of the kernels that matter, and the findings, at most `columns` wide.
-std::string text_of(const KernelStudy& study, std::size_t columns);
+// A table of the kernels that take the most time, and the findings.
+answer::Answer answer_of(const KernelStudy& study);
 
 }  // namespace paceline::nsight

@@ -17,6 +17,8 @@
 #include "nsight/kernel_findings.h"
 
 namespace paceline::nsight {
+
+using answer::Finding;
 namespace {
 
 using Span = std::pair<std::int64_t, std::int64_t>;
@@ -126,14 +128,14 @@ Calls calls_of(const NsysFile& file, std::int64_t process) {
 }
 
 // Host calls by their time within these spans, longest first; "" is time outside of calls.
-std::vector<std::pair<std::string, double>> host_in(const Calls& calls, const Spans& spans) {
-  std::vector<std::pair<std::string, double>> found;
+std::vector<HostCall> host_in(const Calls& calls, const Spans& spans) {
+  std::vector<HostCall> found;
   if (calls.by_name.empty() || spans.empty()) return found;
   for (const auto& [name, of_name] : calls.by_name)
-    if (const auto ns = length_of(common(of_name, spans)); ns > 0) found.emplace_back(name, ns);
+    if (const auto ns = length_of(common(of_name, spans)); ns > 0) found.push_back({name, ns});
   const auto outside = length_of(spans) - length_of(common(calls.all, spans));
-  if (outside > 0) found.emplace_back("", outside);
-  std::ranges::stable_sort(found, std::ranges::greater{}, [](const auto& one) { return one.second; });
+  if (outside > 0) found.push_back({"", outside});
+  std::ranges::stable_sort(found, std::ranges::greater{}, &HostCall::ns);
   return found;
 }
 
@@ -310,7 +312,7 @@ constexpr std::string_view kOwnWork =
 std::string_view advice_for(const DeviceTimeline& line) {
   if (line.late_in.empty()) return kOwnWork;
   for (const auto& cause : kCauses)
-    if (line.late_in.front().first.find(cause.part) != std::string::npos) return cause.advice;
+    if (line.late_in.front().call.find(cause.part) != std::string::npos) return cause.advice;
   return kOwnWork;
 }
 
@@ -325,16 +327,19 @@ std::string host_words(const DeviceTimeline& line) {
   return words;
 }
 
-void add_idle(const DeviceTimeline& line, std::vector<KernelFinding>& into) {
+constexpr const char* kAdviceOfTimeline = "advice";
+
+void add_idle(const DeviceTimeline& line, std::vector<Finding>& into) {
   const double idle = (line.span_ns - line.busy_ns) / line.span_ns, late = line.late_host_ns / line.span_ns;
   if (late < kWorthSaying) return;
-  into.push_back({fmt::format("{} waits for the host in {} of the time", name_of(line), in_percent(late)),
+  into.push_back({"late_host", kAdviceOfTimeline,
+                  fmt::format("{} waits for the host in {} of the time", name_of(line), in_percent(late)),
                   fmt::format("it is idle in {}; there the call for its next work had not returned yet{}",
                               in_percent(idle), host_words(line)),
                   std::string(advice_for(line))});
 }
 
-void add_copies(const CopyFigures& copies, double span_ns, std::vector<KernelFinding>& into) {
+void add_copies(const CopyFigures& copies, double span_ns, std::vector<Finding>& into) {
   if (copies.time_ns <= 0 || copies.time_ns < kWorthSaying * span_ns) return;
   const auto evidence = fmt::format("{} in {}, {} of the time, {}/s",
                                     plural(static_cast<std::int64_t>(copies.copies), "transfer"),
@@ -342,20 +347,23 @@ void add_copies(const CopyFigures& copies, double span_ns, std::vector<KernelFin
                                     format_bytes(copies.bytes / copies.time_ns * 1e9));
   constexpr double kHalf = 0.5;
   if (copies.pageable_bytes > kHalf * copies.bytes)
-    into.push_back({fmt::format("copies {} use memory that is not pinned", copies.direction), evidence,
+    into.push_back({"pageable_copies", kAdviceOfTimeline,
+                    fmt::format("copies {} use memory that is not pinned", copies.direction), evidence,
                     "--io pinned; in training pin_memory and non_blocking=True"});
   else if (copies.hidden_ns < kHalf * copies.time_ns && copies.direction != kDirections[2].second)
     into.push_back(
-        {fmt::format("copies {} are not hidden behind kernels", copies.direction),
+        {"exposed_copies", kAdviceOfTimeline,
+         fmt::format("copies {} are not hidden behind kernels", copies.direction),
          evidence + fmt::format("; {} of it beside kernels", in_percent(copies.hidden_ns / copies.time_ns)),
          "--timing pipelined --overlap; in training a loader that copies ahead"});
 }
 
-void add_communication(const DeviceTimeline& line, std::vector<KernelFinding>& into) {
+void add_communication(const DeviceTimeline& line, std::vector<Finding>& into) {
   const auto exposed = line.nccl_ns - line.nccl_hidden_ns;
   if (line.span_ns <= 0 || exposed < kWorthSaying * line.span_ns) return;
   into.push_back(
-      {fmt::format("{}: {} of the time is communication that no kernel hides", name_of(line),
+      {"exposed_communication", kAdviceOfTimeline,
+       fmt::format("{}: {} of the time is communication that no kernel hides", name_of(line),
                    in_percent(exposed / line.span_ns)),
        fmt::format("{} of NCCL, {} together", plural(static_cast<std::int64_t>(line.nccl_kernels), "kernel"),
                    format_duration_ns(line.nccl_ns)),
@@ -363,8 +371,8 @@ void add_communication(const DeviceTimeline& line, std::vector<KernelFinding>& i
        "would help"});
 }
 
-std::vector<KernelFinding> findings_of(const TimelineStudy& study) {
-  std::vector<KernelFinding> found;
+std::vector<Finding> findings_of(const TimelineStudy& study) {
+  std::vector<Finding> found;
   double span_ns = 0;
   for (const auto& line : study.devices) {
     add_idle(line, found);

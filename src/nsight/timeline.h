@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Timeline of a device: busy, idle and for whom it waited, copies and how much of them was hidden.
 #pragma once
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <string>
+#include <vector>
 
+#include "answer/answer.h"
 #include "nsight/kernel_figures.h"
 #include "nsight/nsys_file.h"
 
@@ -17,6 +18,11 @@ struct CopyFigures {
   double hidden_ns = 0;       // of the time, during kernels of the same device
 };
 
+struct HostCall {
+  std::string call;
+  double ns = 0;
+};
+
 // From the first activity of a device to its last one.
 struct DeviceTimeline {
   std::int64_t process = 0, device = 0;  // process 0: not known
@@ -24,7 +30,7 @@ struct DeviceTimeline {
   double kernels_ns = 0;                 // at least one kernel or graph
   double late_host_ns = 0;  // idle, and the call for what came next had not ended when it began to idle
   // Where the host was in that time, the longest first: names of CUDA's calls, empty for none of them.
-  std::vector<std::pair<std::string, double>> late_in;
+  std::vector<HostCall> late_in;
   std::size_t nccl_kernels = 0;
   double nccl_ns = 0, nccl_hidden_ns = 0;  // hidden: during other kernels
 };
@@ -42,7 +48,7 @@ struct TimelineStudy {
   std::vector<DeviceTimeline> devices;
   std::vector<CopyFigures> copies;
   std::vector<KernelFigures> kernels;  // the longest first; times and calls alone
-  std::vector<KernelFinding> findings;
+  std::vector<answer::Finding> findings;
   std::vector<std::string> remarks;
   std::vector<RangeFigures> ranges{};  // in the order in which they begin first
 };
@@ -52,7 +58,7 @@ std::string name_of(const DeviceTimeline& line);
 
 TimelineStudy study_timeline(const NsysFile& file, const std::string& source);
 
-nlohmann::json to_json(const TimelineStudy& study);
-std::string text_of(const TimelineStudy& study, std::size_t columns);
+// Tables of devices, copies, ranges and kernels, and the findings.
+answer::Answer answer_of(const TimelineStudy& study);
 
 }  // namespace paceline::nsight

@@ -69,6 +69,11 @@ std::string shape_text(const CaseResult& one) {
                             percent_or_none(s.input_wait_share), percent_or_none(s.host_share));
 }
 
+std::string cost_words(const Bottleneck& b) {
+  return fmt::format("costs {} ms of a step{}", cost_text(b),
+                     b.share ? fmt::format(", {}", format_percent(*b.share)) : "");
+}
+
 std::string without_label(const std::string& text, const CaseResult& one) {
   return text.starts_with(one.label + ": ") ? text.substr(one.label.size() + 2) : text;
 }
@@ -77,8 +82,7 @@ std::string bottleneck_list(const CaseResult& one, const std::vector<Bottleneck>
   std::string text;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto& b = found[i];
-    text += fmt::format("{}  {}\n   costs {} ms of a step{}\n", i + 1, without_label(b.finding.text, one),
-                        cost_text(b), b.share ? fmt::format(", {}", format_percent(*b.share)) : "");
+    text += fmt::format("{}  {}\n   {}\n", i + 1, without_label(b.finding.text, one), cost_words(b));
     if (!b.finding.evidence.empty()) text += fmt::format("   evidence: {}\n", b.finding.evidence);
     if (!b.finding.advice.empty()) text += fmt::format("   try: {}\n", b.finding.advice);
   }

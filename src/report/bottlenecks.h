@@ -19,6 +19,9 @@ std::string bottlenecks_text(const result::RunResult& run, std::string_view targ
 // They are numbered; "no bottleneck found" where there are none.
 std::string bottleneck_list(const result::CaseResult& one, const std::vector<analysis::Bottleneck>& found);
 
+// "costs 3.1 ms of a step (2.9–3.3), 12.0 %"
+std::string cost_words(const analysis::Bottleneck& bottleneck);
+
 // The findings about a case begin with its name.
 std::string without_label(const std::string& text, const result::CaseResult& one);
 

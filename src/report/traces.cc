@@ -29,10 +29,10 @@ using result::OwnPart;
 constexpr std::size_t kShownOperators = 8, kShownKernels = 5, kNameWidth = 48;
 
 std::string heading(const TraceStudy& s) {
-  return fmt::format("traces of {} of {}{}, steps {} to {} ({} in the figures)\n{}\n", s.ranks.size(),
+  return fmt::format("traces of {} of {}{}, steps {} to {} ({} in the figures)", s.ranks.size(),
                      s.world ? plural(*s.world, "rank") : "an unknown number of ranks",
                      s.recordings > 1 ? fmt::format(" in {} recordings", s.recordings) : "", s.first_step,
-                     s.last_step, s.steps, shape_text(s.job));
+                     s.last_step, s.steps);
 }
 
 Table rank_table(const TraceStudy& s) {
@@ -56,7 +56,7 @@ std::string rank_reading(const TraceStudy& s) {
              s.operators_on_device
                  ? "times of the device, mean per step; rest: it copies or idles while the host works. "
                  : "mean per step; rest: the host between operators. ") +
-         "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks\n";
+         "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks";
 }
 
 // Below their operator; the times of the host are the operator's.
@@ -125,20 +125,7 @@ Json costs_json(const result::StepCosts& c) {
   return out;
 }
 
-}  // namespace
-
-std::string text_of(const TraceStudy& study, bool kernels) {
-  std::string text = heading(study) + "\n" + terminal_of(rank_table(study), {}, 0) + rank_reading(study) +
-                     "\n" + terminal_of(operator_rows(study, kernels), {}, 0) + "\n" +
-                     bottleneck_list(study.job, study.bottlenecks);
-  for (const auto& what : study.left_out) text += "left out: " + what + "\n";
-  if (kernels && !study.operators_on_device)
-    text += "not in the traces: kernels, because there are no events of a device\n";
-  for (const auto& what : study.untold) text += "not in the traces: " + what + "\n";
-  return text;
-}
-
-Json to_json(const TraceStudy& s, bool kernels) {
+Json data_of(const TraceStudy& s, bool kernels) {
   const auto& t = *s.job.training;
   const auto shape = analysis::shape_of(s.job);
   Json out{{"first_step", s.first_step},
@@ -187,6 +174,36 @@ Json to_json(const TraceStudy& s, bool kernels) {
   out["left_out"] = s.left_out;
   out["untold"] = s.untold;
   return out;
+}
+
+std::vector<answer::Finding> findings_of_study(const TraceStudy& study) {
+  std::vector<answer::Finding> findings;
+  for (const auto& b : study.bottlenecks) {
+    auto& finding = findings.emplace_back(b.finding);
+    finding.text = without_label(b.finding.text, study.job);
+    finding.cost = cost_words(b);
+  }
+  return findings;
+}
+
+}  // namespace
+
+answer::Answer answer_of(const TraceStudy& study, bool kernels) {
+  answer::Answer answer{.title = fmt::format("Traces of {}", plural(std::ssize(study.ranks), "rank")),
+                        .sentence = shape_text(study.job),
+                        .findings = findings_of_study(study),
+                        .sections = {{.title = "Ranks",
+                                      .table = rank_table(study),
+                                      .paragraphs = {heading(study)},
+                                      .notes = {rank_reading(study)}},
+                                     {.title = "Operators", .table = operator_rows(study, kernels)}},
+                        .data = data_of(study, kernels)};
+  for (const auto& what : study.left_out) answer.remarks.push_back("left out: " + what);
+  if (kernels && !study.operators_on_device)
+    answer.remarks.emplace_back("not in the traces: kernels, because there are no events of a device");
+  for (const auto& what : study.untold) answer.remarks.push_back("not in the traces: " + what);
+  if (answer.findings.empty()) answer.remarks.emplace_back("no bottleneck found");
+  return answer;
 }
 
 }  // namespace paceline::report

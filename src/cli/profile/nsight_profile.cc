@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -27,11 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void show(const NsightStudy& study, const Console& console) {
-  if (console.json) console.result(study.json);
-  print(console.text(), for_terminal(console.ascii ? answer::to_ascii(study.text) : study.text));
-}
-
 // Runs the program that reads a report, and returns what it printed. Throws Error(kUnavailable) with the line
 // to type where the program is.
 std::string with_program(const std::string& program, std::vector<std::string> arguments,
@@ -47,58 +41,50 @@ std::string with_program(const std::string& program, std::vector<std::string> ar
   return output_of_tool(arguments, scratch.path() / "log", shown_path(report.string()));
 }
 
-void from_csv(const fs::path& file, const Console& console) {
-  show(study_of_ncu(read_foreign(file, Foreign::kNsightTable), file.string(), console.width), console);
+NsightStudy from_csv(const fs::path& file) {
+  return study_of_ncu(read_foreign(file, Foreign::kNsightTable), file.string());
 }
 
-void from_ncu_report(const fs::path& file, const Console& console) {
+NsightStudy from_ncu_report(const fs::path& file) {
   const auto name = file.filename().string();
   const auto table =
       with_program("ncu", {"--import", file.string(), "--csv", "--page", "raw", "--print-units", "base"},
                    file, fmt::format("ncu --import {} --csv --page raw > kernels.csv", name));
-  show(study_of_ncu(table, file.string(), console.width), console);
+  return study_of_ncu(table, file.string());
 }
 
-void from_sqlite(const fs::path& file, const Console& console) {
-  show(study_of_nsys(file, file.string(), console.width), console);
+NsightStudy from_sqlite(const fs::path& file) {
+  return study_of_nsys(file, file.string());
 }
 
-void from_nsys_report(const fs::path& file, const Console& console) {
+NsightStudy from_nsys_report(const fs::path& file) {
   const auto scratch = ScratchFolder::below_temp("nsys");
   const auto exported = scratch.path() / "export.sqlite";
   const auto said = with_program(
       "nsys", {"export", "--type", "sqlite", "--output", exported.string(), file.string()}, file,
       fmt::format("nsys export --type sqlite --output timeline.sqlite {}", file.filename().string()));
   require_export(exported, shown_path(file.string()), said);
-  show(study_of_nsys(exported, file.string(), console.width), console);
+  return study_of_nsys(exported, file.string());
 }
 
 struct Kind {
   std::string_view suffix;
-  void (*show)(const fs::path&, const Console&);
+  NsightStudy (*read)(const fs::path&);
 };
 constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
                                       {".sqlite", from_sqlite},
                                       {".ncu-rep", from_ncu_report},
                                       {".nsys-rep", from_nsys_report}}};
 
-template <class Study>
-NsightStudy shown(const Study& study, std::size_t width) {
-  return {
-      json_without_controls(to_json(study).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) +
-          "\n",
-      text_of(study, width)};
-}
-
 }  // namespace
 
-NsightStudy study_of_ncu(const std::string& table, const std::string& name, std::size_t width) {
-  return shown(nsight::study_kernels(nsight::parse_ncu_csv(table, name), name), width);
+NsightStudy study_of_ncu(const std::string& table, const std::string& name) {
+  return {nsight::answer_of(nsight::study_kernels(nsight::parse_ncu_csv(table, name), name))};
 }
 
-NsightStudy study_of_nsys(const fs::path& file, const std::string& name, std::size_t width) {
+NsightStudy study_of_nsys(const fs::path& file, const std::string& name) {
   const auto study = nsight::study_timeline(nsight::read_nsys_file(file), name);
-  auto whole = shown(study, width);
+  NsightStudy whole{nsight::answer_of(study)};
   for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
   return whole;
 }
@@ -136,13 +122,10 @@ std::string output_of_tool(const std::vector<std::string>& argv, const fs::path&
   return read_foreign(log, Foreign::kNsightTable);
 }
 
-bool profile_of_nsight(const fs::path& from, const Console& console) {
+std::optional<answer::Answer> answer_of_nsight(const fs::path& from) {
   for (const auto& kind : kKinds)
-    if (from.extension() == kind.suffix && !fs::is_directory(from)) {
-      kind.show(from, console);
-      return true;
-    }
-  return false;
+    if (from.extension() == kind.suffix && !fs::is_directory(from)) return kind.read(from).answer;
+  return std::nullopt;
 }
 
 }  // namespace paceline::cli

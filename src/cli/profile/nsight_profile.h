@@ -2,21 +2,22 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/context.h"
+#include "answer/answer.h"
 
 namespace paceline::cli {
 
-// What a file of Nsight holds, as it is printed.
+// A file of Nsight as an answer.
 struct NsightStudy {
-  std::string json, text;
+  answer::Answer answer;
   std::size_t nccl_kernels = 0;  // of a timeline
 };
 // Of the table that Nsight Compute prints, and of an export of Nsight Systems; `name` stands in messages.
-NsightStudy study_of_ncu(const std::string& table, const std::string& name, std::size_t width);
-NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& name, std::size_t width);
+NsightStudy study_of_ncu(const std::string& table, const std::string& name);
+NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& name);
 
 // Throws Error(kData) for a timeline of several ranks that exchanged over NCCL, and that has no kernel of it.
 void require_nccl(const NsightStudy& study, const std::string& name);
@@ -33,6 +34,6 @@ std::string output_of_tool(const std::vector<std::string>& argv, const std::file
 // `profile --from` for a file of Nsight: FILE.csv of Nsight Compute, FILE.sqlite of Nsight Systems, and their
 // reports (.ncu-rep, .nsys-rep), which their programs turn into those. Prints what is found; false: it is no
 // such file.
-bool profile_of_nsight(const std::filesystem::path& from, const Console& console);
+std::optional<answer::Answer> answer_of_nsight(const std::filesystem::path& from);
 
 }  // namespace paceline::cli

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "analysis/case_query.h"
+#include "answer/render/answer_forms.h"
 #include "answer/text_layout.h"
 #include "base/device.h"
 #include "base/display_text.h"
@@ -21,6 +22,7 @@
 #include "cli/profile/nsight_profile.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
+#include "result/stored/result_json.h"
 #include "run/case/kind_rules.h"
 
 namespace paceline::cli {
@@ -227,10 +229,10 @@ void NsightRun::read_one(const Watched& one, std::size_t width) {
     require_export(table, name, output);
   else
     replace_file(table, output);
-  const auto study =
-      systems ? study_of_nsys(table, table.string(), width) : study_of_ncu(output, table.string(), width);
-  replace_file(one.folder / fmt::format("{}.json", tool.program), study.json);
-  text_ += study.text + fmt::format("{}  {}\n", tool.program, name);
+  const auto study = systems ? study_of_nsys(table, table.string()) : study_of_ncu(output, table.string());
+  replace_file(one.folder / fmt::format("{}.json", tool.program),
+               result::json_text(answer::json_of(study.answer)));
+  text_ += answer::terminal_of(study.answer, {.width = width}) + fmt::format("{}  {}\n", tool.program, name);
   if (one.nccl && systems) require_nccl(study, name);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The command `profile`: of a training that it runs, or of traces that another program wrote.
 #include <algorithm>
+#include <filesystem>
 
 #include "analysis/traces/trace_study.h"
-#include "base/display_text.h"
 #include "base/error.h"
+#include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/profile/nsight_profile.h"
 #include "cli/profile/profile_options.h"
@@ -12,9 +13,9 @@
 #include "config/option_table.h"
 #include "config/plan.h"
 #include "report/traces.h"
-#include "result/stored/result_json.h"
 
 namespace paceline::cli {
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -61,10 +62,10 @@ ExitCode profile_command(const Context& typed) {
   check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
-  if (profile_of_nsight(options.text("from"), console)) return ExitCode::kOk;
-  const auto study = analysis::traces::read_traces(options.text("from"));
-  if (console.json) console.result(result::json_text(report::to_json(study, kernels)));
-  print(console.text(), for_terminal(report::text_of(study, kernels)));
+  const auto output = answer_output(flags, options, "profile");
+  const fs::path from = options.text("from");
+  const auto nsight = answer_of_nsight(from);
+  show(nsight ? *nsight : report::answer_of(analysis::traces::read_traces(from), kernels), output, console);
   return ExitCode::kOk;
 }
 

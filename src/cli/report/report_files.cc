@@ -19,6 +19,7 @@
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
+using report::FormatKind;
 namespace {
 
 // The first of these programs that is installed; empty: none.
@@ -121,11 +122,11 @@ void deliver_images(const Delivery& d) {
 }
 
 // A name without an extension, or with a slash at its end, is a folder, which is created if missing.
-fs::path file_in(const fs::path& output, const report::Format& format) {
+fs::path file_in(const fs::path& output, std::string_view file) {
   const bool folder_name = output.filename().empty() || !output.has_extension();
   if (!fs::is_directory(output) && (fs::exists(output) || !folder_name)) return output;
   make_directories(output);
-  return output / format.file;
+  return output / file;
 }
 
 // Whether only reports have such a name. Stored figures are CSV, JSON and text as well.
@@ -136,9 +137,9 @@ bool is_report(const fs::path& file) {
              report::formats().end();
 }
 
-void deliver_file(const Delivery& d, const std::string& document) {
-  if (d.output == kStandardOutput) return d.console.result(document);
-  const fs::path file = d.output.empty() ? d.folder / d.format.file : file_in(d.output, d.format);
+void write_document(const Document& d, const std::string& bytes) {
+  if (d.output == kStandardOutput) return d.console.result(bytes);
+  const fs::path file = d.output.empty() ? d.folder / d.file : file_in(d.output, d.file);
   if (result::is_in_run(file) && !is_report(fs::canonical(file)))
     throw Error(
         ErrorCode::kUsage,
@@ -146,20 +147,11 @@ void deliver_file(const Delivery& d, const std::string& document) {
                     shown_path(file.string())));
   std::error_code unmade;  // writing says what is in the way
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), unmade);
-  file == d.output ? write_file_atomic(file, document) : replace_file(file, document);
+  file == d.output ? write_file_atomic(file, bytes) : replace_file(file, bytes);
   d.console.say(fmt::format("report  {}", file.string()));
 }
 
-void deliver_text(const Delivery& d) {
-  const std::string document = d.format.render(d.runs, d.options);
-  d.output.empty() ? d.console.result(document) : deliver_file(d, document);
-}
-
-void deliver_page(const Delivery& d) {
-  deliver_file(d, d.format.render(d.runs, d.options));
-}
-
-void deliver_paper(const Delivery& d) {
+std::string on_paper(const Document& d) {
   const auto browser = first_program(kBrowsers);
   if (browser.empty())
     throw Error(
@@ -168,18 +160,22 @@ void deliver_paper(const Delivery& d) {
         "--format html and svg need none");
   const auto scratch = ScratchFolder::below_temp("paceline-pdf");
   const fs::path page = scratch.path() / "page.html", paper = scratch.path() / "page.pdf";
-  write_file_atomic(page, d.format.render(d.runs, d.options));
+  write_file_atomic(page, d.text);
   run_program(
       browser_call(browser, scratch,
                    {"--no-pdf-header-footer", "--print-to-pdf=" + paper.string(), "file://" + page.string()}),
       scratch);
-  deliver_file(d, made_file(paper, browser));
+  return made_file(paper, browser);
 }
 
 }  // namespace
 
+void deliver(const Document& d) {
+  if (d.kind == FormatKind::kText && d.output.empty()) return d.console.result(d.text);
+  write_document(d, d.kind == FormatKind::kPaper ? on_paper(d) : d.text);
+}
+
 void check_standard_output(std::span<const report::Format* const> formats) {
-  using report::FormatKind;
   for (const auto* format : formats)
     if (format->kind != FormatKind::kText && format->kind != FormatKind::kPage)
       throw Error(
@@ -194,10 +190,11 @@ void check_standard_output(std::span<const report::Format* const> formats) {
                             kStandardOutput, formats.size()));
 }
 
-void deliver(const Delivery& delivery) {
-  static constexpr std::array kWays{deliver_text, deliver_page, deliver_paper, deliver_drawings,
-                                    deliver_images};
-  kWays.at(static_cast<std::size_t>(delivery.format.kind))(delivery);
+void deliver(const Delivery& d) {
+  if (d.format.kind == FormatKind::kDrawings) return deliver_drawings(d);
+  if (d.format.kind == FormatKind::kImages) return deliver_images(d);
+  deliver(Document{d.format.kind, d.format.name, d.format.file, d.format.render(d.runs, d.options), d.output,
+                   d.folder, d.console});
 }
 
 }  // namespace paceline::cli

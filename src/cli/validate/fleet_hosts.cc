@@ -71,9 +71,9 @@ std::optional<host::FleetAnswer> answer_in(const std::filesystem::path& file, co
   return host::fleet_answer(read_foreign(file, Foreign::kAnswer), host);
 }
 
-HostAnswer ask(const std::string& host, const HostQuestion& question, const std::filesystem::path& folder,
-               const std::atomic<bool>& interrupt) {
-  HostAnswer answer{host, {}, {}, {}};
+host::HostReply ask(const std::string& host, const HostQuestion& question,
+                    const std::filesystem::path& folder, const std::atomic<bool>& interrupt) {
+  host::HostReply answer{host, {}, {}, {}};
   process::ToolProcess tool;
   tool.argv = question.rsh;
   for (const auto& word :
@@ -120,8 +120,8 @@ std::vector<std::string> host_names(const std::vector<std::string>& written) {
   return names;
 }
 
-std::vector<HostAnswer> ask_hosts(const std::vector<std::string>& hosts, const HostQuestion& given,
-                                  const std::atomic<bool>& interrupt) {
+std::vector<host::HostReply> ask_hosts(const std::vector<std::string>& hosts, const HostQuestion& given,
+                                       const std::atomic<bool>& interrupt) {
   auto question = given;
   const auto found = process::find_program(question.rsh.empty() ? "" : question.rsh.front());
   if (found.empty())
@@ -130,7 +130,7 @@ std::vector<HostAnswer> ask_hosts(const std::vector<std::string>& hosts, const H
                             question.rsh.empty() ? "" : shown_value(question.rsh.front())));
   question.rsh.front() = found.string();
   const auto folder = ScratchFolder::below_temp("paceline-fleet-");
-  std::vector<HostAnswer> answers(hosts.size());
+  std::vector<host::HostReply> answers(hosts.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (auto i = next++; i < hosts.size(); i = next++)

@@ -2,25 +2,16 @@
 // Runs `validate --json` on other hosts, and reads what they answer.
 #pragma once
 #include <atomic>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "host/checks/checks.h"
-#include "host/checks/machine.h"
+#include "host/checks/fleet_report.h"
 
 namespace paceline::cli {
 
 // The hosts of --hosts, each once, without slots ("a:2" is a). Throws Error(kUsage) for text that is no name
 // of a host.
 std::vector<std::string> host_names(const std::vector<std::string>& written);
-
-struct HostAnswer {
-  std::string host;                      // as the user wrote it
-  std::optional<host::Machine> machine;  // empty: there is no answer
-  std::vector<host::CheckedRow> checks;  // those that are no PASS
-  std::string reason;                    // why there is no answer, as a sentence without the host
-};
 
 struct HostQuestion {
   std::vector<std::string> rsh;        // words in front of the host
@@ -29,7 +20,7 @@ struct HostQuestion {
 };
 
 // All at once, 64 at a time. In the order of the hosts.
-std::vector<HostAnswer> ask_hosts(const std::vector<std::string>& hosts, const HostQuestion& question,
-                                  const std::atomic<bool>& interrupt);
+std::vector<host::HostReply> ask_hosts(const std::vector<std::string>& hosts, const HostQuestion& question,
+                                       const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::cli

@@ -17,7 +17,7 @@
 namespace paceline::cli {
 namespace {
 
-using host::CheckStatus;
+using answer::Verdict;
 
 constexpr double kProbeTimeoutS = 300;
 constexpr double kQuietCores = 0.1;  // of others: a tenth of a CPU can hide nothing that is judged
@@ -43,7 +43,7 @@ std::vector<host::LoadReading> probe(const run::EngineHome& home, const std::str
 // Empty with a row that says why, where no GPU can be loaded.
 std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
   if (const auto absent = host::no_visible_device_reason(host::SystemFiles()); !absent.empty()) {
-    rows.push_back({"load GPUs", {}, {CheckStatus::kSkip, absent, {}}});
+    rows.push_back({"load GPUs", {}, {Verdict::kNotAsked, absent, {}}});
     return {};
   }
   const run::EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
@@ -53,7 +53,7 @@ std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
     const auto device = device_name({DeviceKind::kCuda, i});
     const auto home = engines.find(plugin::Role::kProbe, "cuda", device);
     if (home.file.empty()) {
-      rows.push_back({"load GPUs", {}, {CheckStatus::kSkip, home.unavailable, {}}});
+      rows.push_back({"load GPUs", {}, {Verdict::kNotAsked, home.unavailable, {}}});
       return {};
     }
     const auto model = host::gpu_at_index(places, i).name;
@@ -69,8 +69,9 @@ void soften(host::LoadTest& test, const Number& foreign_cores) {
   const auto why = foreign_cores ? fmt::format("neighbours used {:.2f} CPUs meanwhile", *foreign_cores)
                                  : "whether neighbours slowed it down cannot be seen";
   for (auto& row : test.rows)
-    if (row.result.status == CheckStatus::kFail)
-      row.result = {CheckStatus::kWarn, row.result.text + "; " + why, "load it again when nothing else runs"};
+    if (row.result.status == Verdict::kNo)
+      row.result = {Verdict::kReservedly, row.result.text + "; " + why,
+                    "load it again when nothing else runs"};
 }
 
 }  // namespace

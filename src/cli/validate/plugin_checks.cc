@@ -17,8 +17,8 @@
 namespace paceline::cli {
 namespace {
 
+using answer::Verdict;
 using host::CheckResult;
-using host::CheckStatus;
 using Facts = std::vector<host::Fact>;
 
 std::string description_text(const run::PluginDescription& description) {
@@ -84,10 +84,10 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
   const auto absent = on_cuda ? host::no_visible_device_reason(files) : "";
   if (!manifest.not_built_because.empty()) {
     const bool idles = manifest.lacks_library && on_cuda && absent.empty();  // a GPU that could be used
-    return {idles ? CheckStatus::kWarn : CheckStatus::kSkip, plugin::absence(manifest), manifest.fix};
+    return {idles ? Verdict::kReservedly : Verdict::kNotAsked, plugin::absence(manifest), manifest.fix};
   }
   state = "not loaded";
-  if (!absent.empty()) return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  if (!absent.empty()) return {Verdict::kNotAsked, fmt::format("built, not loaded: {}", absent), {}};
   try {
     const auto found =
         run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
@@ -95,16 +95,16 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
     state = "loaded";
     add_libraries(manifest, found, facts);
     if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
-      return {CheckStatus::kFail, fmt::format("loaded, but {}", found.first_op_ns.reason()), kGpuFix};
+      return {Verdict::kNo, fmt::format("loaded, but {}", found.first_op_ns.reason()), kGpuFix};
     if (on_any && needs_a_gpu(manifest) && !host::no_nvidia_device_reason(files).empty())
       return brings(manifest, plugin::Role::kSampler)
-                 ? CheckResult{CheckStatus::kSkip, text + "; no NVIDIA GPU here to watch", {}}
-                 : CheckResult{CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
-    return {CheckStatus::kPass, text, {}};
+                 ? CheckResult{Verdict::kNotAsked, text + "; no NVIDIA GPU here to watch", {}}
+                 : CheckResult{Verdict::kReservedly, text + "; no NVIDIA GPU here to run on", {}};
+    return {Verdict::kYes, text, {}};
   } catch (const Error& e) {
     if (!on_cuda && !on_any) throw;
-    return on_cuda ? CheckResult{CheckStatus::kFail, e.what(), kCudaFix}
-                   : CheckResult{CheckStatus::kWarn, e.what(), {}};
+    return on_cuda ? CheckResult{Verdict::kNo, e.what(), kCudaFix}
+                   : CheckResult{Verdict::kReservedly, e.what(), {}};
   }
 }
 
@@ -128,7 +128,7 @@ std::vector<host::Check> plugin_checks(Facts& facts) {
                       [manifest, &facts] { return check_and_note(manifest, facts); }});
   if (manifests.empty())
     checks.push_back({"plug-ins", {host::Purpose::kInference, host::Purpose::kMultiRankTraining}, [] {
-                        return CheckResult{CheckStatus::kFail,
+                        return CheckResult{Verdict::kNo,
                                            fmt::format("none found in {}", plugin::plugin_dir().string()),
                                            "reinstall paceline"};
                       }});

@@ -14,8 +14,8 @@
 namespace paceline::cli {
 namespace {
 
+using answer::Verdict;
 using host::CheckResult;
-using host::CheckStatus;
 
 constexpr const char* kBackend = "gloo";
 constexpr double kMeetingTimeoutS = 20;
@@ -41,14 +41,14 @@ pass::PassSpec two_ranks(const std::string& plugin) {
 CheckResult round_trip_result(const process::WorkerOutcome& outcome) {
   constexpr const char* kFix =
       "paceline comm --ranks 2 repeats it with a log; look at firewall rules for 127.0.0.1";
-  if (!outcome.ok) return {CheckStatus::kFail, outcome.reason, kFix};
+  if (!outcome.ok) return {Verdict::kNo, outcome.reason, kFix};
   const auto& times = outcome.report.get<pass::SweepReport>().times;
   if (times.empty() || times.front().sync_ns.empty() || times.front().sync_ns.front().empty())
-    return {CheckStatus::kFail, "the ranks met, but reported no time", kFix};
+    return {Verdict::kNo, "the ranks met, but reported no time", kFix};
   const auto& first = times.front();
-  if (first.wrong > 0) return {CheckStatus::kFail, "the ranks met, but received wrong numbers", kFix};
+  if (first.wrong > 0) return {Verdict::kNo, "the ranks met, but received wrong numbers", kFix};
   const std::vector<double> ns(first.sync_ns.front().begin(), first.sync_ns.front().end());
-  return {CheckStatus::kPass,
+  return {Verdict::kYes,
           fmt::format("2 ranks met over {}; all_reduce of {} bytes takes {}", kBackend, first.bytes,
                       format_duration_ns(stats::median(ns))),
           {}};
@@ -57,7 +57,7 @@ CheckResult round_trip_result(const process::WorkerOutcome& outcome) {
 CheckResult check_round_trip() {
   const run::EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
   const auto home = engines.find(plugin::Role::kCommunicator, kBackend);
-  if (home.file.empty()) return {CheckStatus::kSkip, home.unavailable, {}};
+  if (home.file.empty()) return {Verdict::kNotAsked, home.unavailable, {}};
   const auto logs = ScratchFolder::below_temp("round-trip");
   const process::WorkerRequest request{
       two_ranks(home.file.string()), {}, logs.path() / "log.txt", {}, kMeetingTimeoutS};

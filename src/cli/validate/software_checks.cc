@@ -15,15 +15,15 @@
 namespace paceline::cli {
 namespace {
 
+using answer::Verdict;
 using host::CheckResult;
-using host::CheckStatus;
 using Facts = std::vector<host::Fact>;
 
 constexpr double kVersionTimeoutS = 10;
 
 CheckResult check_cuda(const Facts& facts) {
   if (auto absent = host::no_nvidia_device_reason(host::SystemFiles()); !absent.empty())
-    return {CheckStatus::kSkip, std::move(absent), {}};
+    return {Verdict::kNotAsked, std::move(absent), {}};
   return host::check_cuda_software(host::read_nvidia_driver(), facts);
 }
 
@@ -65,9 +65,9 @@ CheckResult check_profilers(Facts& facts) {
     if (!problem.empty()) problems.push_back(problem);
   }
   if (!problems.empty())
-    return {CheckStatus::kWarn, join(problems, "; "), "install Nsight again, or take it off the PATH"};
-  if (found.empty()) return {CheckStatus::kSkip, "neither nsys nor ncu here, which profile --tool needs", {}};
-  return {CheckStatus::kPass, join(found, ", "), {}};
+    return {Verdict::kReservedly, join(problems, "; "), "install Nsight again, or take it off the PATH"};
+  if (found.empty()) return {Verdict::kNotAsked, "neither nsys nor ncu here, which profile --tool needs", {}};
+  return {Verdict::kYes, join(found, ", "), {}};
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <ctime>
 #include <optional>
 
-#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/duration.h"
 #include "cli/interrupts.h"
@@ -31,23 +31,6 @@
 
 namespace paceline::cli {
 namespace {
-
-using host::CheckStatus;
-
-std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
-  std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status),
-                                 answer::pad_right(row.name, name_width), row.result.text);
-  return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
-}
-
-void print_rows(const std::vector<host::CheckedRow>& rows, const Console& console) {
-  std::size_t width = 0;
-  for (const auto& row : rows) width = std::max(width, row.name.size());
-  for (const auto& row : rows)
-    if (!console.quiet || row.result.status == CheckStatus::kFail)
-      print(console.text(), for_terminal(row_text(row, width)) + "\n");
-  print(console.text(), host::verdict_line(rows) + "\n");
-}
 
 host::Machine this_machine(const Context& context, std::vector<host::Fact> found) {
   host::Machine machine{suite().version,
@@ -72,7 +55,8 @@ ExitCode validate_command(const Context& context) {
   const std::string expect = options.has("expect_machine") ? options.text("expect_machine") : "";
   if (!save.empty()) check_overwrites_no_input(flags, "save", {{save}});
   const double load_s = options.has("load") ? seconds_of("--load", options.text("load")) : 0;
-  if (options.has("hosts")) return validate_fleet(options, console);
+  const auto output = answer_output(flags, options, "validate");
+  if (options.has("hosts")) return validate_fleet(options, output, console);
   const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
   const InterruptGuard guard;
   std::vector<host::Fact> plugins;
@@ -94,15 +78,12 @@ ExitCode validate_command(const Context& context) {
     print(stderr, "paceline: interrupted: the checks were not finished, and nothing is reported or saved\n");
     return ExitCode::kInterrupted;
   }
-  print_rows(rows, console);
+  auto answer = host::answer_of(rows);
+  answer.data["machine"] = host::to_json(machine);
+  if (expected) answer.data["differences"] = host::differences_json(differences);
+  show(answer, output, console);
   if (!save.empty()) write_file_atomic(save, result::json_text(host::to_json(machine)));
-  if (console.json) {
-    auto json = host::checks_to_json(rows);
-    json["machine"] = host::to_json(machine);
-    if (expected) json["differences"] = host::to_json(differences);
-    console.result(result::json_text(json));
-  }
-  return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;
+  return answer::exit_code_of(answer);
 }
 
 }  // namespace paceline::cli

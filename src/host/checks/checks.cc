@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <iterator>
 
 #include "base/display_text.h"
 #include "base/text.h"
@@ -21,17 +22,15 @@ struct PurposeRow {
 constexpr std::array<PurposeRow, 2> kPurposes{
     {{Purpose::kMultiRankTraining, "multi-rank training"}, {Purpose::kInference, "inference"}}};
 
-constexpr std::array<const char*, 4> kStatusNames{"PASS", "WARN", "FAIL", "SKIP"};
-
 CheckResult run_one(const Check& check) {
   try {
     return check.run();
   } catch (const std::exception& error) {
-    return {CheckStatus::kFail, fmt::format("could not be checked: {}", plain_reason(error)), {}};
+    return {Verdict::kNo, fmt::format("could not be checked: {}", plain_reason(error)), {}};
   }
 }
 
-std::int64_t count(const std::vector<CheckedRow>& rows, CheckStatus status) {
+std::int64_t count(const std::vector<CheckedRow>& rows, Verdict status) {
   return std::count_if(rows.begin(), rows.end(),
                        [&](const auto& row) { return row.result.status == status; });
 }
@@ -39,7 +38,7 @@ std::int64_t count(const std::vector<CheckedRow>& rows, CheckStatus status) {
 bool is_fit(const std::vector<CheckedRow>& rows, Purpose purpose) {
   return std::none_of(rows.begin(), rows.end(), [&](const CheckedRow& row) {
     const auto& needed_by = row.needed_by;
-    return row.result.status == CheckStatus::kFail &&
+    return row.result.status == Verdict::kNo &&
            std::find(needed_by.begin(), needed_by.end(), purpose) != needed_by.end();
   });
 }
@@ -53,7 +52,7 @@ std::vector<std::string> purposes(const std::vector<CheckedRow>& rows, bool fit)
 }
 
 std::string counts_in_words(const std::vector<CheckedRow>& rows) {
-  const auto failed = count(rows, CheckStatus::kFail), warnings = count(rows, CheckStatus::kWarn);
+  const auto failed = count(rows, Verdict::kNo), warnings = count(rows, Verdict::kReservedly);
   std::vector<std::string> parts;
   if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
   if (warnings > 0) parts.push_back(plural(warnings, "warning"));
@@ -69,14 +68,6 @@ std::vector<CheckedRow> run_checks(const std::vector<Check>& checks) {
   return rows;
 }
 
-bool any_failed(const std::vector<CheckedRow>& rows) {
-  return count(rows, CheckStatus::kFail) > 0;
-}
-
-const char* status_name(CheckStatus status) {
-  return kStatusNames[static_cast<std::size_t>(status)];
-}
-
 std::string verdict_line(const std::vector<CheckedRow>& rows) {
   std::vector<std::string> parts;
   if (const auto unfit = purposes(rows, false); !unfit.empty())
@@ -85,17 +76,23 @@ std::string verdict_line(const std::vector<CheckedRow>& rows) {
   return fmt::format("{}: {}", counts_in_words(rows), join(parts, ", "));
 }
 
-nlohmann::json checks_to_json(const std::vector<CheckedRow>& rows) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& [name, needed_by, result] : rows) {
-    list.push_back(
-        {{"name", name}, {"status", status_name(result.status)}, {"text", result.text}, {"fix", result.fix}});
-  }
-  return {{"verdict", verdict_line(rows)},
-          {"failed", count(rows, CheckStatus::kFail)},
-          {"warnings", count(rows, CheckStatus::kWarn)},
-          {"fit_for", purposes(rows, true)},
-          {"checks", std::move(list)}};
+answer::Check check_of(const CheckedRow& row) {
+  const auto& [status, text, fix] = row.result;
+  return {.name = row.name,
+          .verdict = status,
+          .text = text,
+          .fix = fix,
+          .exit = status == Verdict::kNo ? ExitCode::kEnvironmentInvalid : ExitCode::kOk};
+}
+
+answer::Answer answer_of(const std::vector<CheckedRow>& rows) {
+  answer::Answer answer{.title = "This machine", .sentence = verdict_line(rows)};
+  std::ranges::transform(rows, std::back_inserter(answer.checks), check_of);
+  answer.data = {{"verdict", answer.sentence},
+                 {"failed", count(rows, Verdict::kNo)},
+                 {"warnings", count(rows, Verdict::kReservedly)},
+                 {"fit_for", purposes(rows, true)}};
+  return answer;
 }
 
 }  // namespace paceline::host

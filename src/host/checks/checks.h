@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "answer/answer.h"
 
 // The table behind `validate`: a list of rows, to which every layer above may add its own.
 namespace paceline::host {
 
-enum class CheckStatus { kPass, kWarn, kFail, kSkip };
+using answer::Verdict;
 
 struct CheckResult {
-  CheckStatus status = CheckStatus::kPass;
+  Verdict status = Verdict::kYes;
   std::string text;  // the facts, one line
   std::string fix;   // advice in one line; empty when nothing is to be done
 };
@@ -34,13 +35,13 @@ struct CheckedRow {
 // Runs all checks in order; one that throws is a FAIL with the message as its text.
 std::vector<CheckedRow> run_checks(const std::vector<Check>& checks);
 
-bool any_failed(const std::vector<CheckedRow>& rows);
-const char* status_name(CheckStatus status);  // PASS WARN FAIL SKIP
-
 // "1 failed, 1 warning: not fit for multi-rank training, fit for inference"
 std::string verdict_line(const std::vector<CheckedRow>& rows);
 
-// {"verdict": …, "failed": 1, "warnings": 1, "fit_for": [...], "checks": [{"name", "status", "text", "fix"}]}
-nlohmann::json checks_to_json(const std::vector<CheckedRow>& rows);
+// A row as a check of an answer; a FAIL gives exit code 4.
+answer::Check check_of(const CheckedRow& row);
+
+// Its data are {"verdict": …, "failed": 1, "warnings": 1, "fit_for": […]}.
+answer::Answer answer_of(const std::vector<CheckedRow>& rows);
 
 }  // namespace paceline::host

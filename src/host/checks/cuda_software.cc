@@ -79,10 +79,10 @@ CheckResult check_cuda_software(const NvidiaDriver& driver, const std::vector<Fa
       if (auto [text, fix] = driver_problem(driver, version); !text.empty())
         problems.push_back(std::move(text)), fixes.push_back(std::move(fix));
     }
-  if (!problems.empty()) return {CheckStatus::kFail, join(problems, "; "), join(fixes, "; ")};
+  if (!problems.empty()) return {Verdict::kNo, join(problems, "; "), join(fixes, "; ")};
   if (words.size() == 1)
-    return {CheckStatus::kSkip, words.front() + ", but no plug-in here brings a library for it", {}};
-  return {CheckStatus::kPass, join(words, ", "), {}};
+    return {Verdict::kNotAsked, words.front() + ", but no plug-in here brings a library for it", {}};
+  return {Verdict::kYes, join(words, ", "), {}};
 }
 
 }  // namespace paceline::host

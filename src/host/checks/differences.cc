@@ -5,10 +5,13 @@
 
 #include <algorithm>
 
+#include "host/checks/check_fields.h"
 #include "host/checks/fact_rules.h"
 #include "host/checks/load_figures.h"
 
 namespace paceline::host {
+PACELINE_FIELDS(Difference, name, status, found, expected, fix);
+
 namespace {
 
 void compare(const Fact& found, const Fact& expected, std::vector<Difference>& all) {
@@ -32,13 +35,13 @@ void compare_load(const Machine& found, const std::vector<LoadFigure>& expected,
   for (const auto& figure : expected) {
     const auto* here = find_figure(found.load, figure.name());
     if (!here)
-      all.push_back({figure.name(), "not measured", shown_figure(figure), CheckStatus::kFail,
+      all.push_back({figure.name(), "not measured", shown_figure(figure), Verdict::kNo,
                      "paceline validate --load there shows why"});
     else if (is_slower(*here, figure))
       all.push_back(
           {figure.name(), shown_figure(*here), shown_figure(figure), slow_status(found, *here), kSlowFix});
     else if (is_slower(figure, *here))
-      all.push_back({figure.name(), shown_figure(*here), shown_figure(figure), CheckStatus::kWarn,
+      all.push_back({figure.name(), shown_figure(*here), shown_figure(figure), Verdict::kReservedly,
                      "save the file again: it contains a slower figure"});
   }
 }
@@ -55,14 +58,12 @@ std::vector<Difference> differences(const Machine& found, const Machine& expecte
     if (const auto none = absent_fact(fact.name); none && !find_fact(expected, fact.name))
       compare(fact, *none, all);
   if (!found.load.empty() && !expected.load.empty()) compare_load(found, expected.load, all);
-  std::stable_partition(all.begin(), all.end(),
-                        [](const auto& one) { return one.status == CheckStatus::kFail; });
+  std::stable_partition(all.begin(), all.end(), [](const auto& one) { return one.status == Verdict::kNo; });
   return all;
 }
 
 std::vector<CheckedRow> rows_of(const std::vector<Difference>& differences, const std::string& origin) {
-  if (differences.empty())
-    return {{"as saved", {}, {CheckStatus::kPass, "nothing differs from " + origin, {}}}};
+  if (differences.empty()) return {{"as saved", {}, {Verdict::kYes, "nothing differs from " + origin, {}}}};
   std::vector<CheckedRow> rows;
   for (const auto& one : differences)
     rows.push_back(
@@ -72,15 +73,8 @@ std::vector<CheckedRow> rows_of(const std::vector<Difference>& differences, cons
   return rows;
 }
 
-nlohmann::json to_json(const std::vector<Difference>& differences) {
-  auto list = nlohmann::json::array();
-  for (const auto& one : differences)
-    list.push_back({{"name", one.name},
-                    {"status", status_name(one.status)},
-                    {"found", one.found},
-                    {"expected", one.expected},
-                    {"fix", one.fix}});
-  return list;
+nlohmann::json differences_json(const std::vector<Difference>& differences) {
+  return archive::Writer::write(differences);
 }
 
 }  // namespace paceline::host

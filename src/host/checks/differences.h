@@ -12,7 +12,7 @@ namespace paceline::host {
 struct Difference {
   std::string name;             // of the fact, or of the load figure
   std::string found, expected;  // as shown
-  CheckStatus status = CheckStatus::kWarn;
+  Verdict status = Verdict::kReservedly;
   std::string fix;
 };
 
@@ -22,6 +22,6 @@ std::vector<Difference> differences(const Machine& found, const Machine& expecte
 
 // A row for each of them, or one that says there is none. `origin` names the saved machine.
 std::vector<CheckedRow> rows_of(const std::vector<Difference>& differences, const std::string& origin);
-nlohmann::json to_json(const std::vector<Difference>& differences);
+nlohmann::json differences_json(const std::vector<Difference>& differences);
 
 }  // namespace paceline::host

@@ -15,7 +15,7 @@ namespace paceline::host {
 namespace {
 
 constexpr double kSameBytes = 0.02;  // kernels keep some memory for themselves
-constexpr auto kWorse = CheckStatus::kFail;
+constexpr auto kWorse = Verdict::kNo;
 constexpr const char* kOtherHardware = "use a host of the same type, or save a file for this type";
 constexpr const char* kSameLibrary = "install the same version on both";
 constexpr const char* kSameSystem = "compare results of the same system only, or update the older one";
@@ -26,7 +26,7 @@ constexpr std::array<FactRule, 38> kFactRules{{
     {"library ", "", FactUnit::kNone, kWorse, false, kSameLibrary},
     {"CPU model", "/cpu/model", FactUnit::kNone, kWorse, false, kOtherHardware},
     {"CPU extensions", "/cpu/isa", FactUnit::kNone, kWorse, false, kOtherHardware},
-    {"microcode", "/cpu/microcode", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
+    {"microcode", "/cpu/microcode", FactUnit::kNone, Verdict::kReservedly, false, kSameSystem},
     {"sockets", "/cpu/sockets", FactUnit::kNone, kWorse, false, kOtherHardware},
     {"cores", "/cpu/cores_physical", FactUnit::kNone, kWorse, false, kOtherHardware},
     {"threads per core", "/cpu/threads_per_core", FactUnit::kNone, kWorse, false,
@@ -39,41 +39,41 @@ constexpr std::array<FactRule, 38> kFactRules{{
      "raise cpu.max of its control group (docker run --cpus, the limits of the pod)"},
     {"CPUs in the affinity mask", "", FactUnit::kCpus, kWorse, true,
      "start it on all CPUs: without taskset, numactl or a narrower cpuset (docker run --cpuset-cpus)"},
-    {"governor", "/cpu/governor", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"governor", "/cpu/governor", FactUnit::kNone, Verdict::kReservedly, false,
      "cpupower frequency-set -g performance"},
-    {"turbo", "/cpu/turbo", FactUnit::kNone, CheckStatus::kWarn, false, "set it alike in the BIOS"},
+    {"turbo", "/cpu/turbo", FactUnit::kNone, Verdict::kReservedly, false, "set it alike in the BIOS"},
     {"memory", "/memory/total_bytes", FactUnit::kBytes, kWorse, true, kOtherHardware},
     {"memory limit", "/memory/cgroup_limit_bytes", FactUnit::kBytes, kWorse, true,
      "raise memory.max of its control group (docker run --memory, the limits of the pod)"},
-    {"swap", "/memory/swap_total_bytes", FactUnit::kBytes, CheckStatus::kWarn, false, "swapoff -a"},
-    {"huge pages", "/memory/hugepages_total", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"swap", "/memory/swap_total_bytes", FactUnit::kBytes, Verdict::kReservedly, false, "swapoff -a"},
+    {"huge pages", "/memory/hugepages_total", FactUnit::kNone, Verdict::kReservedly, false,
      "sysctl vm.nr_hugepages=N"},
-    {"transparent huge pages", "/memory/transparent_hugepages", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"transparent huge pages", "/memory/transparent_hugepages", FactUnit::kNone, Verdict::kReservedly, false,
      "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"},
     {"NVIDIA driver", "/nvidia/driver_version", FactUnit::kNone, kWorse, false,
      "install the same driver on both"},
     {"newest CUDA of the driver", "/nvidia/newest_cuda", FactUnit::kNone, kWorse, false,
      "install the same driver on both"},
     {"GPUs", "", FactUnit::kNone, kWorse, true, "nvidia-smi and dmesg there show why one is missing"},
-    {"Nsight ", "", FactUnit::kNone, CheckStatus::kWarn, false, kSameLibrary},
-    {"kernel", "/os/kernel", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
-    {"distribution", "/os/distribution", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
-    {"glibc", "/os/glibc", FactUnit::kNone, CheckStatus::kWarn, false, kSameSystem},
-    {"container", "/os/container", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"Nsight ", "", FactUnit::kNone, Verdict::kReservedly, false, kSameLibrary},
+    {"kernel", "/os/kernel", FactUnit::kNone, Verdict::kReservedly, false, kSameSystem},
+    {"distribution", "/os/distribution", FactUnit::kNone, Verdict::kReservedly, false, kSameSystem},
+    {"glibc", "/os/glibc", FactUnit::kNone, Verdict::kReservedly, false, kSameSystem},
+    {"container", "/os/container", FactUnit::kNone, Verdict::kReservedly, false,
      "start both in the same container, or both without"},
-    {"virtualization", "/os/virtualization", FactUnit::kNone, CheckStatus::kWarn, false, kOtherHardware},
-    {"clock source", "/clock/source", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"virtualization", "/os/virtualization", FactUnit::kNone, Verdict::kReservedly, false, kOtherHardware},
+    {"clock source", "/clock/source", FactUnit::kNone, Verdict::kReservedly, false,
      "boot with clocksource=tsc"},
     {"open files", "", FactUnit::kNone, kWorse, true, "ulimit -n 65536"},
     {"locked memory", "", FactUnit::kBytes, kWorse, true,
      "ulimit -l unlimited (LimitMEMLOCK=infinity of the service)"},
-    {"processes", "", FactUnit::kNone, CheckStatus::kWarn, true, "ulimit -u unlimited"},
-    {"variable ", "", FactUnit::kNone, CheckStatus::kWarn, false,
+    {"processes", "", FactUnit::kNone, Verdict::kReservedly, true, "ulimit -u unlimited"},
+    {"variable ", "", FactUnit::kNone, Verdict::kReservedly, false,
      "set it alike, or nowhere, in the shell that starts Paceline"},
     {"GPU links", "", FactUnit::kNone, kWorse, false,
      "nvidia-smi topo -m and nvidia-smi nvlink -s there show why"},
     {"GPU ", "", FactUnit::kNone, kWorse, false, kOtherHardware},  // its own rows are below
-    {"", "", FactUnit::kNone, CheckStatus::kWarn, false, "look at paceline validate on both"},
+    {"", "", FactUnit::kNone, Verdict::kReservedly, false, "look at paceline validate on both"},
 }};
 
 constexpr std::array<FactRule, 9> kGpuFactRules{{
@@ -86,7 +86,8 @@ constexpr std::array<FactRule, 9> kGpuFactRules{{
     {"ECC", "/ecc", FactUnit::kNone, kWorse, false, "nvidia-smi -i N -e 1, then reset the GPU"},
     {"PCIe lanes", "/pcie_width", FactUnit::kNone, kWorse, true, "check slot, riser and BIOS"},
     {"MIG", "/mig", FactUnit::kNone, kWorse, false, "nvidia-smi -i N -mig 0"},
-    {"persistence mode", "/persistence", FactUnit::kNone, CheckStatus::kWarn, false, "nvidia-smi -i N -pm 1"},
+    {"persistence mode", "/persistence", FactUnit::kNone, Verdict::kReservedly, false,
+     "nvidia-smi -i N -pm 1"},
 }};
 
 bool is_named(const FactRule& rule, std::string_view fact) {
@@ -156,12 +157,12 @@ std::optional<Fact> absent_fact(const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<CheckStatus> judge(const Fact& found, const Fact& expected) {
+std::optional<Verdict> judge(const Fact& found, const Fact& expected) {
   const auto& rule = rule_of(found.name);
   const auto here = number_of(found), there = number_of(expected);
   if (here && there) {
     if (is_close(*here, *there, rule.unit)) return std::nullopt;
-    return rule.limit && *here > *there ? CheckStatus::kWarn : rule.differs;
+    return rule.limit && *here > *there ? Verdict::kReservedly : rule.differs;
   }
   if (found.value == expected.value && is_unlimited(found) == is_unlimited(expected)) return std::nullopt;
   return rule.differs;

@@ -23,7 +23,7 @@ struct FactRule {
   std::string_view name;     // of the fact; where it ends with a blank, how the name begins
   std::string_view pointer;  // in the environment, or in a GPU of it; empty: read elsewhere
   FactUnit unit = FactUnit::kNone;
-  CheckStatus differs = CheckStatus::kWarn;
+  Verdict differs = Verdict::kReservedly;
   bool limit = false;  // only a lower one is worse
   std::string_view fix{};
 };
@@ -44,6 +44,6 @@ std::string shown_value(const Fact& fact);
 std::optional<Fact> absent_fact(const std::string& name);
 
 // Judges that one machine has `found` and another `expected`; empty if they are equal.
-std::optional<CheckStatus> judge(const Fact& found, const Fact& expected);
+std::optional<Verdict> judge(const Fact& found, const Fact& expected);
 
 }  // namespace paceline::host

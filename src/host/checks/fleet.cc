@@ -48,14 +48,13 @@ const Fact& most_frequent(const std::vector<Fact>& facts, std::size_t& count) {
 }
 
 // FAIL, where any of them is worse than another.
-CheckStatus worst_of(const std::vector<Fact>& facts, const Fact& usual) {
+Verdict worst_of(const std::vector<Fact>& facts, const Fact& usual) {
   for (const auto& fact : facts)
-    if (judge(fact, usual) == CheckStatus::kFail || judge(usual, fact) == CheckStatus::kFail)
-      return CheckStatus::kFail;
-  return CheckStatus::kWarn;
+    if (judge(fact, usual) == Verdict::kNo || judge(usual, fact) == Verdict::kNo) return Verdict::kNo;
+  return Verdict::kReservedly;
 }
 
-void add_outlier(FleetDifference& difference, std::size_t machine, CheckStatus verdict) {
+void add_outlier(FleetDifference& difference, std::size_t machine, Verdict verdict) {
   difference.outliers.push_back(machine);
   difference.verdicts.push_back(verdict);
   difference.status = std::max(difference.status, verdict);
@@ -67,7 +66,7 @@ FleetDifference difference_of(const std::vector<Fact>& facts, const Fact& usual,
                              majority ? shown_value(usual) : "",
                              {},
                              {},
-                             majority ? CheckStatus::kWarn : worst_of(facts, usual),
+                             majority ? Verdict::kReservedly : worst_of(facts, usual),
                              std::string(rule_of(usual.name).fix)};
   for (std::size_t i = 0; i < facts.size(); ++i) {
     difference.values.push_back(shown_value(facts[i]));
@@ -116,7 +115,7 @@ void compare_figures(const std::vector<Machine>& machines, const std::string& na
   const auto figures = figure_of_all(machines, name);
   const auto& middle = in_the_middle(figures);
   const bool majority = has_majority(figures, middle);
-  FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, {}, CheckStatus::kWarn,
+  FleetDifference difference{name,     {}, majority ? shown_figure(middle) : "", {}, {}, Verdict::kReservedly,
                              kSlowHost};
   bool alike = true;
   for (std::size_t i = 0; i < figures.size(); ++i) {
@@ -124,7 +123,7 @@ void compare_figures(const std::vector<Machine>& machines, const std::string& na
     difference.values.push_back(figures[i] ? shown_figure(*figures[i]) : "not measured");
     if (figures[i] && !slow) continue;
     alike = false;
-    const auto verdict = slow ? slow_status(machines[i], *figures[i]) : CheckStatus::kFail;
+    const auto verdict = slow ? slow_status(machines[i], *figures[i]) : Verdict::kNo;
     if (majority)
       add_outlier(difference, i, verdict);
     else if (slow)
@@ -143,7 +142,7 @@ FleetView compare_fleet(const std::vector<Machine>& machines) {
   for (const auto& name : names_in(machines, &Machine::load, &LoadFigure::name))
     compare_figures(machines, name, view);
   std::stable_partition(view.differences.begin(), view.differences.end(),
-                        [](const auto& one) { return one.status == CheckStatus::kFail; });
+                        [](const auto& one) { return one.status == Verdict::kNo; });
   return view;
 }
 

@@ -15,8 +15,8 @@ struct FleetDifference {
   std::vector<std::string> values;    // as shown, in the order of the machines
   std::string usual;                  // what more than half of them have; empty: no majority
   std::vector<std::size_t> outliers;  // the machines without it; none without a majority
-  std::vector<CheckStatus> verdicts;  // of each outlier
-  CheckStatus status = CheckStatus::kWarn;
+  std::vector<Verdict> verdicts;      // of each outlier
+  Verdict status = Verdict::kReservedly;
   std::string fix;
 };
 

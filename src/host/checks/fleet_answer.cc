@@ -14,12 +14,12 @@
 namespace paceline::host {
 namespace {
 
-constexpr std::array<CheckStatus, 4> kStatuses{CheckStatus::kPass, CheckStatus::kWarn, CheckStatus::kFail,
-                                               CheckStatus::kSkip};
+constexpr std::array<Verdict, 4> kStatuses{Verdict::kYes, Verdict::kReservedly, Verdict::kNo,
+                                           Verdict::kNotAsked};
 
 CheckedRow row_from(const nlohmann::json& json) {
   const std::string word = json.at("status");
-  const auto status = std::ranges::find(kStatuses, word, status_name);
+  const auto status = std::ranges::find(kStatuses, word, answer::machine_word);
   if (status == kStatuses.end())
     throw Error(ErrorCode::kData, "a check has the unknown status " + paceline::shown_value(word));
   const auto text = [&](const char* key) { return on_one_line(json.at(key).get<std::string>()); };
@@ -45,7 +45,7 @@ std::optional<FleetAnswer> fleet_answer(std::string_view text, const std::string
     throw Error(ErrorCode::kData, fmt::format("it has more than {} checks", kMostFacts));
   for (const auto& one : checks)
     if (auto row = row_from(one);
-        row.result.status == CheckStatus::kFail || row.result.status == CheckStatus::kWarn)
+        row.result.status == Verdict::kNo || row.result.status == Verdict::kReservedly)
       answer.checks.push_back(std::move(row));
   answer.machine = machine_from_json(json.at("machine"), "the answer of " + host);
   return answer;

@@ -83,10 +83,10 @@ Errors errors_in(const std::string& log) {
 
 CheckResult check_gpu_errors(const SystemFiles& files) {
   if (const auto absent = no_nvidia_device_reason(files); !absent.empty())
-    return {CheckStatus::kSkip, absent, {}};
+    return {Verdict::kNotAsked, absent, {}};
   const auto log = kernel_log(files);
   if (log.error != 0)
-    return {CheckStatus::kSkip, fmt::format("the kernel's log cannot be read: {}", std::strerror(log.error)),
+    return {Verdict::kNotAsked, fmt::format("the kernel's log cannot be read: {}", std::strerror(log.error)),
             "as root on the host, dmesg | grep Xid"};
   std::vector<std::string> hardware, others;
   for (const auto& [which, count] : errors_in(log.text)) {
@@ -99,9 +99,9 @@ CheckResult check_gpu_errors(const SystemFiles& files) {
                                count > 1 ? fmt::format(" {} times", count) : ""));
   }
   if (!hardware.empty())
-    return {CheckStatus::kWarn, join(hardware, "; "),
+    return {Verdict::kReservedly, join(hardware, "; "),
             "look at dmesg and NVIDIA's list of Xid errors; leave the GPU out of runs until it is reset"};
-  return {CheckStatus::kPass,
+  return {Verdict::kYes,
           others.empty() ? "no Xid in the kernel's log" : join(others, "; ") + ", mostly of programs",
           {}};
 }

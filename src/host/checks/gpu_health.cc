@@ -95,7 +95,7 @@ GpuHealth without_values(const std::string& reason) {
 
 // The part of one GPU in a row; `missing` has the reason where it reports nothing.
 struct Word {
-  CheckStatus status = CheckStatus::kPass;
+  Verdict status = Verdict::kYes;
   std::string text, fix{}, missing{};
 };
 using HealthJudge = Word (*)(const GpuHealth&, std::size_t index);
@@ -103,19 +103,19 @@ using HealthJudge = Word (*)(const GpuHealth&, std::size_t index);
 // "0, 1: 38 °C; 2: 91 °C, 2 °C below its limit": GPUs that say the same stand together, problems alone.
 CheckResult row_of(const SystemFiles& files, const std::string& library, HealthJudge judge) {
   if (const auto absent = no_nvidia_device_reason(files); !absent.empty())
-    return {CheckStatus::kSkip, absent, {}};
+    return {Verdict::kNotAsked, absent, {}};
   const auto gpus = read_gpu_health(library);
   std::vector<Word> words;
   for (std::size_t i = 0; i < gpus.size(); ++i) words.push_back(judge(gpus[i], i));
   if (std::ranges::all_of(words, [](const Word& one) { return !one.missing.empty(); }))
-    return {CheckStatus::kSkip, words.empty() ? "the driver lists no GPU" : words.front().missing, {}};
-  auto worst = CheckStatus::kPass;
+    return {Verdict::kNotAsked, words.empty() ? "the driver lists no GPU" : words.front().missing, {}};
+  auto worst = Verdict::kYes;
   for (const auto& one : words) worst = std::max(worst, one.status);
   std::vector<std::pair<std::string, std::string>> groups;  // what is said, and by which
   std::vector<std::string> fixes;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& [status, text, fix, missing] = words[i];
-    if (!missing.empty() || (worst != CheckStatus::kPass && status == CheckStatus::kPass)) continue;
+    if (!missing.empty() || (worst != Verdict::kYes && status == Verdict::kYes)) continue;
     auto group = std::ranges::find(groups, text, [](const auto& one) { return one.first; });
     if (group == groups.end())
       groups.emplace_back(text, std::to_string(i));
@@ -136,7 +136,7 @@ Word temperature_word(const GpuHealth& gpu, std::size_t) {
   text += margin < 0 ? fmt::format(", {} °C above its limit", -margin)
                      : fmt::format(", {} °C below its limit", margin);
   if (margin > kCloseToLimit) return {.text = std::move(text)};
-  return {CheckStatus::kWarn, std::move(text), "cool it: look at fans, air flow and neighbours"};
+  return {Verdict::kReservedly, std::move(text), "cool it: look at fans, air flow and neighbours"};
 }
 
 // A power cap is no fault.
@@ -146,7 +146,7 @@ Word slowdown_word(const GpuHealth& gpu, std::size_t index) {
   auto text = words.empty() ? std::string("not slowed down") : join(words, ", ");
   if (words.empty() || words.front() == nvml::kPowerCapWords) return {.text = std::move(text)};
   return {
-      CheckStatus::kWarn, std::move(text),
+      Verdict::kReservedly, std::move(text),
       fmt::format("nvidia-smi -i {} -q -d PERFORMANCE,TEMPERATURE: check cooling and power supply", index)};
 }
 
@@ -167,13 +167,12 @@ Word memory_word(const GpuHealth& gpu, std::size_t index) {
   if (!gpu.retired_pages && !gpu.remapped_rows) return {.text = {}, .missing = gpu.remapped_rows.reason()};
   auto text = memory_text(gpu);
   const auto is = [](const Maybe<bool>& flag) { return flag && *flag; };
-  if (is(gpu.remapping_failed))
-    return {CheckStatus::kFail, text + ", and a row could not be remapped", kReplace};
+  if (is(gpu.remapping_failed)) return {Verdict::kNo, text + ", and a row could not be remapped", kReplace};
   if (is(gpu.remapping_pending) || is(gpu.retirement_pending))
-    return {CheckStatus::kWarn, text + ", and bad memory is in use until the GPU is reset",
+    return {Verdict::kReservedly, text + ", and bad memory is in use until the GPU is reset",
             fmt::format("end what runs on it, then nvidia-smi -i {} --gpu-reset", index)};
   if (gpu.retired_pages.value().value_or(0) >= kManyPages)
-    return {CheckStatus::kWarn, text + " of at most 64", kReplace};
+    return {Verdict::kReservedly, text + " of at most 64", kReplace};
   return {.text = std::move(text)};
 }
 
@@ -186,11 +185,11 @@ Word fabric_word(const GpuHealth& gpu, std::size_t) {
     case Fabric::kNone:
       return {.text = {}, .missing = "these GPUs have no NVSwitch"};
     case Fabric::kNotStarted:
-      return {CheckStatus::kFail, "not registered: the fabric manager has not begun", kStart};
+      return {Verdict::kNo, "not registered: the fabric manager has not begun", kStart};
     case Fabric::kInProgress:
-      return {CheckStatus::kFail, "not registered: the fabric manager has not finished", kStart};
+      return {Verdict::kNo, "not registered: the fabric manager has not finished", kStart};
     case Fabric::kFailed:
-      return {CheckStatus::kFail, "its registration failed",
+      return {Verdict::kNo, "its registration failed",
               "journalctl -u nvidia-fabricmanager shows why; then restart it"};
     case Fabric::kReady:
       break;
@@ -228,10 +227,10 @@ CheckResult answering_gpus(const NvidiaDriver& driver, const nvml::Variable& var
     text += fmt::format("; {}: {}", i, gpu_in_words(driver.gpus[i]));
     lost = lost || !driver.gpus[i].lost.empty();
   }
-  if (!lost) return {CheckStatus::kPass, std::move(text), {}};
+  if (!lost) return {Verdict::kYes, std::move(text), {}};
   if (are_hidden(driver.gpus, variable))
-    return {CheckStatus::kWarn, text + ", hidden by CUDA_VISIBLE_DEVICES", "reset it, or restart the host"};
-  return {CheckStatus::kFail, std::move(text),
+    return {Verdict::kReservedly, text + ", hidden by CUDA_VISIBLE_DEVICES", "reset it, or restart the host"};
+  return {Verdict::kNo, std::move(text),
           "dmesg | grep Xid shows why; reset the GPU (nvidia-smi --gpu-reset -i N) or restart the host; "
           "until then CUDA_VISIBLE_DEVICES can leave it out"};
 }
@@ -280,18 +279,18 @@ CheckResult check_gpu_fabric(const SystemFiles& files, const std::string& librar
 
 CheckResult check_gpus(const SystemFiles& files, const std::string& library, const nvml::Variable& variable) {
   if (const auto absent = no_nvidia_device_reason(files); !absent.empty())
-    return {CheckStatus::kSkip, absent, {}};
+    return {Verdict::kNotAsked, absent, {}};
   const auto driver = read_nvidia_driver(library);
   constexpr const char* kFix =
       "nvidia-smi must work here: install the driver, or start the container with its libraries";
   if (!driver.refusal.empty())
-    return {CheckStatus::kFail, "a GPU, but its driver does not answer: " + driver.refusal,
+    return {Verdict::kNo, "a GPU, but its driver does not answer: " + driver.refusal,
             "nvidia-smi must work here: load the driver's module, or restart the host after its update"};
   if (!driver.version)
-    return {CheckStatus::kWarn, fmt::format("a GPU, but no word of its driver: {}", driver.version.reason()),
-            kFix};
+    return {Verdict::kReservedly,
+            fmt::format("a GPU, but no word of its driver: {}", driver.version.reason()), kFix};
   if (driver.gpus.empty())
-    return {files.exists("dev/nvidia0") ? CheckStatus::kFail : CheckStatus::kWarn,
+    return {files.exists("dev/nvidia0") ? Verdict::kNo : Verdict::kReservedly,
             fmt::format("driver {} lists no GPU", *driver.version),
             "nvidia-smi -L must list one: look at dmesg, or start the container with access to it"};
   return answering_gpus(driver, variable);

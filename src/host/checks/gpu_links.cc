@@ -117,15 +117,15 @@ std::string in_words(const GpuLinks& links) {
 
 CheckResult check_gpu_links(const SystemFiles& files, const std::string& library) {
   if (const auto absent = no_nvidia_device_reason(files); !absent.empty())
-    return {CheckStatus::kSkip, absent, {}};
+    return {Verdict::kNotAsked, absent, {}};
   const auto links = read_gpu_links(library);
   if (links.pairs.empty())
-    return {CheckStatus::kSkip, links.active.empty() ? "the driver lists no GPU" : "one GPU has no peer", {}};
+    return {Verdict::kNotAsked, links.active.empty() ? "the driver lists no GPU" : "one GPU has no peer", {}};
   std::vector<std::string> fixes;
   if (std::ranges::find(links.pairs, PairPath::kHost, &GpuPair::path) != links.pairs.end())
     fixes.emplace_back(kPeersFix);
   if (std::ranges::min(links.active) < std::ranges::max(links.active)) fixes.emplace_back(kLinksFix);
-  return {fixes.empty() ? CheckStatus::kPass : CheckStatus::kWarn, in_words(links), join(fixes, "; ")};
+  return {fixes.empty() ? Verdict::kYes : Verdict::kReservedly, in_words(links), join(fixes, "; ")};
 }
 
 Fact gpu_links_fact(const SystemFiles& files, const std::string& library) {

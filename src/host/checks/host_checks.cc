@@ -34,16 +34,16 @@ constexpr double kLoudShare = 0.25;
 constexpr std::int64_t kInitialTimeNamespace = 4026531834;  // PROC_TIME_INIT_INO, fixed by the kernel
 
 CheckResult pass(std::string text) {
-  return {CheckStatus::kPass, std::move(text), {}};
+  return {Verdict::kYes, std::move(text), {}};
 }
 CheckResult warn(std::string text, std::string fix) {
-  return {CheckStatus::kWarn, std::move(text), std::move(fix)};
+  return {Verdict::kReservedly, std::move(text), std::move(fix)};
 }
 CheckResult fail(std::string text, std::string fix) {
-  return {CheckStatus::kFail, std::move(text), std::move(fix)};
+  return {Verdict::kNo, std::move(text), std::move(fix)};
 }
 CheckResult skip(std::string text) {
-  return {CheckStatus::kSkip, std::move(text), {}};
+  return {Verdict::kNotAsked, std::move(text), {}};
 }
 
 std::string bytes_in_words(std::int64_t bytes) {

@@ -31,8 +31,8 @@ bool is_slower(const LoadFigure& figure, const LoadFigure& other) {
   return figure.high < (1 - kSlowerBy) * other.low;
 }
 
-CheckStatus slow_status(const Machine& machine, const LoadFigure& figure) {
-  return machine.load_disturbed && figure.where.starts_with("CPU") ? CheckStatus::kWarn : CheckStatus::kFail;
+Verdict slow_status(const Machine& machine, const LoadFigure& figure) {
+  return machine.load_disturbed && figure.where.starts_with("CPU") ? Verdict::kReservedly : Verdict::kNo;
 }
 
 }  // namespace paceline::host

@@ -18,6 +18,6 @@ std::string shown_figure(const LoadFigure& figure);
 bool is_slower(const LoadFigure& figure, const LoadFigure& other);
 
 // Status of a slow figure: core sets that neighbours may have slowed down do not fail.
-CheckStatus slow_status(const Machine& machine, const LoadFigure& figure);
+Verdict slow_status(const Machine& machine, const LoadFigure& figure);
 
 }  // namespace paceline::host

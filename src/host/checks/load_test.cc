@@ -131,22 +131,22 @@ using Slow = std::map<std::string, std::string>;
 CheckedRow row_of(const std::string& where, const std::vector<LoadFigure>& figures, const Slow& first,
                   const Slow& second, bool has_peers) {
   std::vector<std::string> words;
-  auto status = CheckStatus::kPass;
+  auto status = Verdict::kYes;
   for (const auto& figure : figures) {
     if (figure.where != where) continue;
     auto text = fmt::format("{} {}", figure.what, shown_figure(figure));
     const auto once = first.find(figure.name()), twice = second.find(figure.name());
     if (once != first.end() && twice != second.end()) {
-      status = CheckStatus::kFail;
+      status = Verdict::kNo;
       text += fmt::format(", too slow in both measurements: {}", twice->second);
     } else if (once != first.end()) {
-      status = std::max(status, CheckStatus::kWarn);
+      status = std::max(status, Verdict::kReservedly);
       text += ", slow in the first of two measurements only";
     }
     words.push_back(std::move(text));
   }
   if (!has_peers) words.emplace_back("no peer here to compare with");
-  const auto* fix = status == CheckStatus::kFail ? kLeaveOut : status == CheckStatus::kWarn ? kRepeat : "";
+  const auto* fix = status == Verdict::kNo ? kLeaveOut : status == Verdict::kReservedly ? kRepeat : "";
   return {"load " + where, kAllPurposes, {status, join(words, "; "), fix}};
 }
 
@@ -181,10 +181,10 @@ LoadTest run_load(const std::vector<LoadUnit>& units, const LoadOptions& given) 
     if (failed == failures.end())
       test.rows.push_back(row_of(unit.where, test.figures, first, second, has_peers));
     else
-      test.rows.push_back({"load " + unit.where,
-                           kAllPurposes,
-                           {CheckStatus::kFail, "could not be measured: " + failed->second,
-                            "dmesg shows what happened to it"}});
+      test.rows.push_back(
+          {"load " + unit.where,
+           kAllPurposes,
+           {Verdict::kNo, "could not be measured: " + failed->second, "dmesg shows what happened to it"}});
   }
   return test;
 }

@@ -109,34 +109,34 @@ CheckResult check_limits(const SystemFiles& files) {
                      (limit.name == "locked memory" && infiniband && limit.value.is_number());
     if (low) fixes.emplace_back(rule_of(limit.name).fix);
   }
-  return {fixes.empty() ? CheckStatus::kPass : CheckStatus::kWarn, join(words, ", "), join(fixes, "; ")};
+  return {fixes.empty() ? Verdict::kYes : Verdict::kReservedly, join(words, ", "), join(fixes, "; ")};
 }
 
 CheckResult check_host_name(const SystemFiles& files, const NetworkSeams& seams) {
   const auto name = files.read_trimmed("proc/sys/kernel/hostname").value_or("");
-  if (name.empty()) return {CheckStatus::kSkip, "the kernel does not report the host's name", {}};
+  if (name.empty()) return {Verdict::kNotAsked, "the kernel does not report the host's name", {}};
   const auto addresses = seams.addresses(name);
   constexpr const char* kFix =
       "give it an address of the network in /etc/hosts or DNS, or name an address in --rdzv-endpoint";
   if (addresses.empty())
-    return {CheckStatus::kWarn, fmt::format("{} does not resolve: torchrun and other hosts need it", name),
+    return {Verdict::kReservedly, fmt::format("{} does not resolve: torchrun and other hosts need it", name),
             kFix};
   if (std::ranges::all_of(addresses, is_loopback))
-    return {CheckStatus::kWarn,
+    return {Verdict::kReservedly,
             fmt::format("{} is {}, which other hosts cannot reach", name, addresses.front()), kFix};
   const auto reachable = std::ranges::find_if_not(addresses, is_loopback);
-  return {CheckStatus::kPass, fmt::format("{} is {}", name, *reachable), {}};
+  return {Verdict::kYes, fmt::format("{} is {}", name, *reachable), {}};
 }
 
 CheckResult check_port(const SystemFiles& files, const NetworkSeams& seams, int port) {
-  if (seams.can_listen(port)) return {CheckStatus::kPass, fmt::format("port {} is free", port), {}};
+  if (seams.can_listen(port)) return {Verdict::kYes, fmt::format("port {} is free", port), {}};
   const auto inode = listening_inode(files, port);
   const auto owner = inode.empty() ? "" : owner_of(files, inode);
   constexpr const char* kOtherPort = "choose another port in --rdzv-endpoint or MASTER_PORT";
   if (owner.empty())
-    return {CheckStatus::kWarn, fmt::format("port {} is taken by a process that is not visible here", port),
+    return {Verdict::kReservedly, fmt::format("port {} is taken by a process that is not visible here", port),
             fmt::format("sudo ss -ltnp 'sport = :{}' names it: end it, or {}", port, kOtherPort)};
-  return {CheckStatus::kWarn, fmt::format("port {} is taken by {}", port, owner),
+  return {Verdict::kReservedly, fmt::format("port {} is taken by {}", port, owner),
           fmt::format("end it, or {}", kOtherPort)};
 }
 
@@ -144,14 +144,14 @@ CheckResult check_synchronisation(const NetworkSeams& seams) {
   timex clock{};
   const int state = seams.clock_state(&clock);
   if (state < 0)
-    return {CheckStatus::kSkip,
+    return {Verdict::kNotAsked,
             fmt::format("the state of the clock cannot be read: {}", std::strerror(errno)),
             {}};
   if (state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0)
     return {
-        CheckStatus::kWarn, "the kernel knows of no synchronisation of its clock",
+        Verdict::kReservedly, "the kernel knows of no synchronisation of its clock",
         "start chronyd or systemd-timesyncd, or do not compare time stamps of hosts; durations are right"};
-  return {CheckStatus::kPass,
+  return {Verdict::kYes,
           fmt::format("synchronised, off by {} at most",
                       format_duration_ns(static_cast<double>(clock.maxerror) * 1e3)),
           {}};
@@ -168,9 +168,9 @@ CheckResult check_infiniband(const SystemFiles& files) {
       ports.push_back(fmt::format("{}:{} {}, {}", device, port, state, rate));
       if (!state.ends_with("ACTIVE")) down.push_back(device + ":" + port);
     }
-  if (ports.empty()) return {CheckStatus::kPass, "no device: hosts talk over TCP", {}};
-  if (down.empty()) return {CheckStatus::kPass, join(ports, "; "), {}};
-  return {CheckStatus::kWarn, join(ports, "; "),
+  if (ports.empty()) return {Verdict::kYes, "no device: hosts talk over TCP", {}};
+  if (down.empty()) return {Verdict::kYes, join(ports, "; "), {}};
+  return {Verdict::kReservedly, join(ports, "; "),
           fmt::format("check cable and switch of {}, or leave {} out: NCCL_IB_HCA=^{}", join(down, ", "),
                       down.size() == 1 ? "it" : "them", join(down, ","))};
 }

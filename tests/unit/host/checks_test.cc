@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "answer/render/answer_forms.h"
 #include "base/file.h"
 #include "host/checks/host_checks.h"
 #include "host/machine/cpu.h"
@@ -84,7 +85,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
   const auto rows = machine.rows();
   std::set<std::string> names;
   for (const auto& row : rows) {
-    EXPECT_EQ(row.result.status, CheckStatus::kPass) << row.name << ": " << row.result.text;
+    EXPECT_EQ(row.result.status, Verdict::kYes) << row.name << ": " << row.result.text;
     EXPECT_FALSE(row.result.text.empty()) << row.name;
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -97,7 +98,7 @@ TEST(HostChecks, EnergyCountersAreNamed) {
   CheckedMachine machine;
   EXPECT_EQ(machine.row("CPU energy").text, "energy counters of package-0");
   machine.options.powercap = "/not/there";
-  EXPECT_EQ(machine.row("CPU energy").status, CheckStatus::kSkip);
+  EXPECT_EQ(machine.row("CPU energy").status, Verdict::kNotAsked);
   EXPECT_EQ(machine.row("CPU energy").text, "this machine has no energy counters (RAPL)");
 }
 
@@ -106,8 +107,8 @@ TEST(HostChecks, BareMachineNeverFailsNorThrows) {
   CheckedMachine machine;
   machine.options.files = bare.files();
   for (const auto& row : machine.rows()) {
-    EXPECT_NE(row.result.status, CheckStatus::kFail) << row.name << ": " << row.result.text;
-    if (row.result.status == CheckStatus::kWarn) {
+    EXPECT_NE(row.result.status, Verdict::kNo) << row.name << ": " << row.result.text;
+    if (row.result.status == Verdict::kReservedly) {
       EXPECT_FALSE(row.result.fix.empty()) << row.name;
     }
   }
@@ -131,7 +132,7 @@ TEST(HostChecks, TextsCarryTheFacts) {
 TEST(HostChecks, AGpuWhoseDriverDoesNotAnswerWarns) {
   CheckedMachine machine;
   machine.options.nvml = "libpaceline-no-such.so.1";
-  EXPECT_EQ(machine.row("GPUs").status, CheckStatus::kWarn);
+  EXPECT_EQ(machine.row("GPUs").status, Verdict::kReservedly);
   EXPECT_NE(machine.row("GPUs").text.find("cannot be opened"), std::string::npos);
 }
 
@@ -140,7 +141,7 @@ TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
   machine.tree.file("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   machine.tree.file("proc/self/cgroup", "0::/\n").file("sys/fs/cgroup/cpu.max", "150000 100000\n");
   const auto row = machine.row("cores");
-  EXPECT_EQ(row.status, CheckStatus::kWarn);
+  EXPECT_EQ(row.status, Verdict::kReservedly);
   EXPECT_EQ(row.text, "2 CPUs online, cgroup allows 1.50");
   EXPECT_NE(row.fix.find("--threads 1 "), std::string::npos) << row.fix;
   EXPECT_EQ(allowed_cpu_count(read_cpu(machine.options.files, {0, 1})), 1)
@@ -148,7 +149,7 @@ TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
   machine.tree.file("sys/fs/cgroup/cpu.max", "50000 100000\n");
   EXPECT_NE(machine.row("cores").fix.find("even one thread"), std::string::npos);
   machine.tree.file("sys/fs/cgroup/cpu.max", "200000 100000\n");
-  EXPECT_EQ(machine.row("cores").status, CheckStatus::kPass);
+  EXPECT_EQ(machine.row("cores").status, Verdict::kYes);
 }
 
 TEST(HostChecks, NoCpufreqWarns) {
@@ -156,7 +157,7 @@ TEST(HostChecks, NoCpufreqWarns) {
   machine.options.affinity = {0, 1};
   machine.tree.file("sys/devices/system/cpu/online", "1\n");  // CPU 1 has no policy
   const auto row = machine.row("frequency");
-  EXPECT_EQ(row.status, CheckStatus::kWarn);
+  EXPECT_EQ(row.status, Verdict::kReservedly);
   EXPECT_EQ(row.text, "no cpufreq: clocks cannot be seen or fixed here");
   EXPECT_EQ(row.fix, "compare only interleaved runs");
 }
@@ -164,9 +165,9 @@ TEST(HostChecks, NoCpufreqWarns) {
 TEST(HostChecks, NeighboursWarnAboveFivePercent) {
   CheckedMachine machine;
   machine.foreign_cores = 0.1;
-  EXPECT_EQ(machine.row("neighbours").status, CheckStatus::kPass);
+  EXPECT_EQ(machine.row("neighbours").status, Verdict::kYes);
   machine.foreign_cores = 0.2;
-  EXPECT_EQ(machine.row("neighbours").status, CheckStatus::kWarn);
+  EXPECT_EQ(machine.row("neighbours").status, Verdict::kReservedly);
   machine.foreign_cores = 1.0;
   EXPECT_NE(machine.row("neighbours").fix.find("grade C"), std::string::npos);
 }
@@ -174,10 +175,10 @@ TEST(HostChecks, NeighboursWarnAboveFivePercent) {
 TEST(HostChecks, SmallSharedMemoryFailsOnlyWhenRanksAreAskedFor) {
   CheckedMachine machine;
   machine.options.space = [](const auto&) { return DiskSpace{64 << 20, 64 << 20}; };
-  EXPECT_EQ(machine.row("shared memory").status, CheckStatus::kWarn);
+  EXPECT_EQ(machine.row("shared memory").status, Verdict::kReservedly);
   machine.options.ranks = 2;
   const auto row = machine.row("shared memory");
-  EXPECT_EQ(row.status, CheckStatus::kFail);
+  EXPECT_EQ(row.status, Verdict::kNo);
   EXPECT_EQ(row.text, "/dev/shm has 67.1 MB, 2 ranks × 4 workers need 537 MB");
   EXPECT_EQ(row.fix, "docker run --shm-size=1g");
 }
@@ -188,23 +189,23 @@ TEST(HostChecks, SlowClockSwapAndForeignTimeNamespaceWarn) {
   machine.tree.file("proc/meminfo", "MemAvailable: 2000000 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
   machine.tree.file("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
   for (const char* name : {"clock", "swap", "memory", "huge pages"}) {
-    EXPECT_EQ(machine.row(name).status, CheckStatus::kWarn) << name;
+    EXPECT_EQ(machine.row(name).status, Verdict::kReservedly) << name;
     EXPECT_FALSE(machine.row(name).fix.empty()) << name;
   }
   FakeTree other;
   other.link("proc/self/ns/time", "time:[4026532999]");
   machine.options.files = other.files();
-  EXPECT_EQ(machine.row("time namespace").status, CheckStatus::kWarn);
+  EXPECT_EQ(machine.row("time namespace").status, Verdict::kReservedly);
 }
 
 TEST(HostChecks, OutputFolderMustBeWritableAndHaveRoom) {
   CheckedMachine machine;
   machine.options.disk = [](const auto&, auto) { return DiskSpeed{"Read-only file system", {}, {}}; };
-  EXPECT_EQ(machine.row("output folder").status, CheckStatus::kFail);
+  EXPECT_EQ(machine.row("output folder").status, Verdict::kNo);
   EXPECT_EQ(machine.row("output folder").text, "results cannot be written: Read-only file system");
   machine.options.disk = [](const auto&, auto) { return DiskSpeed{{}, 5e8, 2e9}; };
-  const std::map<std::int64_t, CheckStatus> expected{
-      {10 << 20, CheckStatus::kFail}, {500 << 20, CheckStatus::kWarn}, {2 * kGiB, CheckStatus::kPass}};
+  const std::map<std::int64_t, Verdict> expected{
+      {10 << 20, Verdict::kNo}, {500 << 20, Verdict::kReservedly}, {2 * kGiB, Verdict::kYes}};
   for (const auto& [bytes, status] : expected) {
     machine.options.space = [free = bytes](const auto&) { return DiskSpace{100 * kGiB, free}; };
     EXPECT_EQ(machine.row("output folder").status, status) << bytes;
@@ -219,7 +220,7 @@ TEST(HostChecks, DiskSpaceUsesTheNearestExistingParent) {
   EXPECT_EQ(here->total_bytes, below->total_bytes);
 }
 
-std::vector<CheckedRow> rows_of(std::vector<std::pair<CheckStatus, std::vector<Purpose>>> list) {
+std::vector<CheckedRow> rows_of(std::vector<std::pair<Verdict, std::vector<Purpose>>> list) {
   std::vector<CheckedRow> rows;
   rows.reserve(list.size());
   for (auto& [status, needed_by] : list) rows.push_back({"row", needed_by, {status, "text", "fix"}});
@@ -228,15 +229,14 @@ std::vector<CheckedRow> rows_of(std::vector<std::pair<CheckStatus, std::vector<P
 
 TEST(Checks, VerdictNamesWhatTheMachineIsFitFor) {
   const std::vector<Purpose> both{Purpose::kInference, Purpose::kMultiRankTraining};
-  const auto mixed =
-      rows_of({{CheckStatus::kFail, {Purpose::kMultiRankTraining}}, {CheckStatus::kWarn, both}});
+  const auto mixed = rows_of({{Verdict::kNo, {Purpose::kMultiRankTraining}}, {Verdict::kReservedly, both}});
   EXPECT_EQ(verdict_line(mixed), "1 failed, 1 warning: not fit for multi-rank training, fit for inference");
-  EXPECT_TRUE(any_failed(mixed));
+  EXPECT_EQ(answer::exit_code_of(answer_of(mixed)), ExitCode::kEnvironmentInvalid);
   const auto warned =
-      rows_of({{CheckStatus::kWarn, both}, {CheckStatus::kWarn, both}, {CheckStatus::kSkip, both}});
+      rows_of({{Verdict::kReservedly, both}, {Verdict::kReservedly, both}, {Verdict::kNotAsked, both}});
   EXPECT_EQ(verdict_line(warned), "2 warnings: fit for multi-rank training and inference");
-  EXPECT_FALSE(any_failed(warned));
-  const auto failed = rows_of({{CheckStatus::kFail, both}});
+  EXPECT_EQ(answer::exit_code_of(answer_of(warned)), ExitCode::kOk);
+  const auto failed = rows_of({{Verdict::kNo, both}});
   EXPECT_EQ(verdict_line(failed), "1 failed: not fit for multi-rank training or inference");
 }
 
@@ -244,18 +244,18 @@ TEST(Checks, AThrowingRowFailsAndTheOthersStillRun) {
   const std::vector<Check> checks{
       {"bad", {Purpose::kInference}, []() -> CheckResult { throw std::runtime_error("boom"); }},
       {"good", {}, [] {
-         return CheckResult{CheckStatus::kPass, "fine", ""};
+         return CheckResult{Verdict::kYes, "fine", ""};
        }}};
   const auto rows = run_checks(checks);
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].result.status, CheckStatus::kFail);
+  EXPECT_EQ(rows[0].result.status, Verdict::kNo);
   EXPECT_EQ(rows[0].result.text, "could not be checked: boom");
-  EXPECT_EQ(rows[1].result.status, CheckStatus::kPass);
+  EXPECT_EQ(rows[1].result.status, Verdict::kYes);
 }
 
 TEST(Checks, JsonHoldsEveryRowAndTheVerdict) {
-  const auto json = checks_to_json(
-      rows_of({{CheckStatus::kFail, {Purpose::kMultiRankTraining}}, {CheckStatus::kSkip, {}}}));
+  const auto json = answer::json_of(
+      answer_of(rows_of({{Verdict::kNo, {Purpose::kMultiRankTraining}}, {Verdict::kNotAsked, {}}})));
   EXPECT_EQ(json["failed"], 1);
   EXPECT_EQ(json["warnings"], 0);
   EXPECT_EQ(json["fit_for"], nlohmann::json::array({"inference"}));

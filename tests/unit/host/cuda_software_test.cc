@@ -60,12 +60,12 @@ TEST(CudaSoftware, TheRowNamesEveryLibrary) {
       row.text,
       "driver 580.65.06 (CUDA up to 13.0), CUDA runtime 12.8, CUDA runtime of plug-in tensorrt 13.2, cuDNN "
       "9.10.2, NCCL 2.27.7");
-  EXPECT_EQ(row.status, CheckStatus::kPass);
+  EXPECT_EQ(row.status, Verdict::kYes);
   const auto old = check_cuda_software(driver("550.54.14", "12.4"), facts);
-  EXPECT_EQ(old.status, CheckStatus::kFail);
+  EXPECT_EQ(old.status, Verdict::kNo);
   EXPECT_EQ(old.text, "driver 550.54.14 (CUDA up to 12.4) is too old for CUDA runtime 13.2");
   facts.resize(1);
-  EXPECT_EQ(check_cuda_software(driver("580.65.06", "13.0"), facts).status, CheckStatus::kSkip);
+  EXPECT_EQ(check_cuda_software(driver("580.65.06", "13.0"), facts).status, Verdict::kNotAsked);
 }
 
 }  // namespace

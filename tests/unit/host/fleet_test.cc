@@ -88,7 +88,7 @@ TEST(Fleet, TheMinorityIsTheOutlier) {
   EXPECT_EQ(quota.name, "CPU quota");
   EXPECT_EQ(all_of(quota.outliers), "1 ");
   EXPECT_EQ(quota.values, (std::vector<std::string>{"no limit", "0.5 CPUs", "no limit", "no limit"}));
-  EXPECT_EQ(quota.status, CheckStatus::kFail);
+  EXPECT_EQ(quota.status, Verdict::kNo);
   EXPECT_FALSE(quota.fix.empty());
 }
 
@@ -101,7 +101,7 @@ TEST(Fleet, FactsWithoutAMajorityHaveNoOutlier) {
     ASSERT_EQ(view.differences.size(), 1U);
     EXPECT_TRUE(view.differences[0].outliers.empty());
     EXPECT_EQ(view.differences[0].usual, "");
-    EXPECT_EQ(view.differences[0].status, CheckStatus::kFail) << "whichever is right, one is not";
+    EXPECT_EQ(view.differences[0].status, Verdict::kNo) << "whichever is right, one is not";
   }
 }
 
@@ -136,11 +136,11 @@ TEST(Fleet, FiguresWithoutAMajorityHaveNoOutlier) {
   ASSERT_EQ(halves.differences.size(), 1U);
   EXPECT_TRUE(halves.differences[0].outliers.empty());
   EXPECT_EQ(halves.differences[0].usual, "");
-  EXPECT_EQ(halves.differences[0].status, CheckStatus::kFail);
+  EXPECT_EQ(halves.differences[0].status, Verdict::kNo);
   const auto extra = compare_fleet({slow(700e12), second, slow(700e12)});
   ASSERT_EQ(extra.differences.size(), 1U);
   EXPECT_TRUE(extra.differences[0].outliers.empty());
-  EXPECT_EQ(extra.differences[0].status, CheckStatus::kWarn) << "nothing is slow";
+  EXPECT_EQ(extra.differences[0].status, Verdict::kReservedly) << "nothing is slow";
   EXPECT_EQ(usual_machine({slow(700e12), second, slow(700e12)}).load.size(), 1U);
   EXPECT_TRUE(usual_machine({slow(700e12), slow(220e12)}).load.empty());
 }
@@ -155,25 +155,25 @@ TEST(Fleet, CoreSetsThatNeighboursDisturbedDoNotFail) {
   const auto status = [](const std::vector<Machine>& machines) {
     return compare_fleet(machines).differences.at(0).status;
   };
-  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true), cores(9e9, false)}), CheckStatus::kWarn);
-  EXPECT_EQ(status({cores(9e9, true), cores(2e9, false), cores(9e9, true)}), CheckStatus::kFail);
-  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true)}), CheckStatus::kWarn);
-  EXPECT_EQ(differences(cores(2e9, true), cores(9e9, false)).at(0).status, CheckStatus::kWarn);
-  EXPECT_EQ(differences(cores(2e9, false), cores(9e9, true)).at(0).status, CheckStatus::kFail);
+  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true), cores(9e9, false)}), Verdict::kReservedly);
+  EXPECT_EQ(status({cores(9e9, true), cores(2e9, false), cores(9e9, true)}), Verdict::kNo);
+  EXPECT_EQ(status({cores(9e9, false), cores(2e9, true)}), Verdict::kReservedly);
+  EXPECT_EQ(differences(cores(2e9, true), cores(9e9, false)).at(0).status, Verdict::kReservedly);
+  EXPECT_EQ(differences(cores(2e9, false), cores(9e9, true)).at(0).status, Verdict::kNo);
   auto gpu = one_of_fleet(0, "1", 220e12);
   gpu.load_disturbed = true;
-  EXPECT_EQ(status({one_of_fleet(), gpu, one_of_fleet()}), CheckStatus::kFail) << "of GPUs it says nothing";
+  EXPECT_EQ(status({one_of_fleet(), gpu, one_of_fleet()}), Verdict::kNo) << "of GPUs it says nothing";
 }
 
 TEST(Fleet, AHigherLimitThanMostHaveWarns) {
   const auto higher = compare_fleet({one_of_fleet(2), one_of_fleet(2), one_of_fleet(4)});
   ASSERT_EQ(higher.differences.size(), 1U);
   EXPECT_EQ(all_of(higher.differences[0].outliers), "2 ");
-  EXPECT_EQ(higher.differences[0].status, CheckStatus::kWarn);
+  EXPECT_EQ(higher.differences[0].status, Verdict::kReservedly);
   const auto both =
       compare_fleet({one_of_fleet(2), one_of_fleet(1), one_of_fleet(2), one_of_fleet(4), one_of_fleet(2)});
-  EXPECT_EQ(both.differences[0].status, CheckStatus::kFail);
-  EXPECT_EQ(both.differences[0].verdicts, (std::vector{CheckStatus::kFail, CheckStatus::kWarn}));
+  EXPECT_EQ(both.differences[0].status, Verdict::kNo);
+  EXPECT_EQ(both.differences[0].verdicts, (std::vector{Verdict::kNo, Verdict::kReservedly}));
 }
 
 TEST(Fleet, TheUsualMachineHasWhatMostHave) {

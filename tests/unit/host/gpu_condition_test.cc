@@ -85,7 +85,7 @@ TEST_F(Scripted, EachProblemHasItsFix) {
 1 PersistenceMode 0
 1 ComputeRunningProcesses 1,2
 )");
-  EXPECT_EQ(row.status, CheckStatus::kWarn);
+  EXPECT_EQ(row.status, Verdict::kReservedly);
   EXPECT_EQ(row.text,
             "1: its power limit is 400 W, 700 W by default; 1: its SM clock is set to 1500 MHz, 1980 MHz by "
             "default; 1: its memory had 1 error that could not be corrected; 1: its PCIe link has 8 of 16 "
@@ -103,7 +103,7 @@ TEST_F(Scripted, MemoryInUseRevealsHiddenProcesses) {
   const auto row = this->row("0 ComputeRunningProcesses none\n0 MemoryInfo_v2.used 5000000000\n");
   EXPECT_EQ(row.text, "0: 5.00 GB of its memory are in use by processes that are not visible here");
   EXPECT_EQ(this->row("0 ComputeRunningProcesses none\n0 MemoryInfo_v2.used 900000000\n").status,
-            CheckStatus::kPass);
+            Verdict::kYes);
 }
 
 TEST_F(Scripted, RefusedReadingsAreMissingAndNoProblem) {

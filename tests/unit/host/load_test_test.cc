@@ -36,7 +36,7 @@ TEST(LoadTest, EqualPeersPass) {
   const auto test =
       run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", steady)}, devices.options);
   ASSERT_EQ(test.rows.size(), 2U);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kPass) << test.rows[1].result.text;
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kYes) << test.rows[1].result.text;
   ASSERT_EQ(test.figures.size(), 2U);
   EXPECT_EQ(test.figures[0].n, 4) << "in turns until the time is up";
   EXPECT_EQ(devices.rounds["cuda:0"], 4) << "nothing is measured twice";
@@ -48,9 +48,9 @@ TEST(LoadTest, ASlowOneFailsAfterTwoMeasurements) {
   const auto test =
       run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", slow), devices.unit("cuda:2", steady)},
                devices.options);
-  EXPECT_EQ(test.rows[0].result.status, CheckStatus::kPass);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kFail) << test.rows[1].result.text;
-  EXPECT_EQ(test.rows[2].result.status, CheckStatus::kPass);
+  EXPECT_EQ(test.rows[0].result.status, Verdict::kYes);
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kNo) << test.rows[1].result.text;
+  EXPECT_EQ(test.rows[2].result.status, Verdict::kYes);
   EXPECT_EQ(devices.rounds["cuda:0"], 6) << "its peers are measured twice, too";
 }
 
@@ -60,7 +60,7 @@ TEST(LoadTest, AFewFastReadingsDoNotHideASlowOne) {
   const auto slow = [](int round) { return (round % 20 == 19 ? 1 : 0.3) * steady(round); };
   const auto test = run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", slow)}, devices.options);
   EXPECT_EQ(test.figures[1].n, 100);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kFail) << test.rows[1].result.text;
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kNo) << test.rows[1].result.text;
 }
 
 TEST(LoadTest, NothingToMeasureEndsAtOnce) {
@@ -77,7 +77,7 @@ TEST(LoadTest, SlowOnceWarns) {
   Devices devices;
   const auto once = [](int round) { return (round < 4 ? 0.3 : 1) * steady(round); };
   const auto test = run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", once)}, devices.options);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kWarn) << test.rows[1].result.text;
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kReservedly) << test.rows[1].result.text;
   EXPECT_GT(test.figures[1].median, 600e12) << "the faster measurement stays";
 }
 
@@ -86,7 +86,7 @@ TEST(LoadTest, NoiseIsNotTakenForSlowness) {
   const auto noisy = [](int round) { return (round % 2 == 0 ? 0.3 : 1) * steady(round); };
   const auto test =
       run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", noisy)}, devices.options);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kPass) << test.rows[1].result.text;
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kYes) << test.rows[1].result.text;
 }
 
 TEST(LoadTest, OtherKindsAreNoPeers) {
@@ -94,7 +94,7 @@ TEST(LoadTest, OtherKindsAreNoPeers) {
   const auto half = [](int round) { return 0.5 * steady(round); };
   const auto test =
       run_load({devices.unit("cuda:0", steady, "H200"), devices.unit("cuda:1", half, "L4")}, devices.options);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kPass);
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kYes);
   EXPECT_NE(test.rows[1].result.text.find("no peer here"), std::string::npos);
 }
 
@@ -102,7 +102,7 @@ TEST(LoadTest, WhatWasSavedIsExpectedOfAllPeers) {
   Devices devices;
   devices.options.expected = {{"cuda:0", "product bf16", "FLOP/s", 990e12, 980e12, 1000e12, 9}};
   const auto test = run_load({devices.unit("cuda:0", steady)}, devices.options);
-  EXPECT_EQ(test.rows[0].result.status, CheckStatus::kFail);
+  EXPECT_EQ(test.rows[0].result.status, Verdict::kNo);
   EXPECT_NE(test.rows[0].result.text.find("990 TFLOP/s"), std::string::npos) << test.rows[0].result.text;
 }
 
@@ -110,8 +110,8 @@ TEST(LoadTest, AUnitThatThrowsFailsAndTheOthersGoOn) {
   Devices devices;
   const auto lost = [](int) -> double { throw std::runtime_error("cuda:1 is lost"); };
   const auto test = run_load({devices.unit("cuda:0", steady), devices.unit("cuda:1", lost)}, devices.options);
-  EXPECT_EQ(test.rows[0].result.status, CheckStatus::kPass);
-  EXPECT_EQ(test.rows[1].result.status, CheckStatus::kFail);
+  EXPECT_EQ(test.rows[0].result.status, Verdict::kYes);
+  EXPECT_EQ(test.rows[1].result.status, Verdict::kNo);
   EXPECT_EQ(devices.rounds["cuda:1"], 1);
 }
 

@@ -126,24 +126,23 @@ TEST(MachineFiles, OthersAreRefusedWithTheReason) {
 
 TEST(MachineDifferences, OnlyALowerLimitFails) {
   const auto lower = only_one([](Machine& m) { fact(m, "CPU quota") = {"CPU quota", 0.5, {}}; });
-  EXPECT_EQ(lower.status, CheckStatus::kFail);
+  EXPECT_EQ(lower.status, Verdict::kNo);
   EXPECT_EQ(lower.found, "0.5 CPUs");
   EXPECT_EQ(lower.expected, "no limit");
   EXPECT_NE(lower.fix.find("cpu.max"), std::string::npos);
-  EXPECT_EQ(only_one([](Machine& m) { fact(m, "CPUs online").value = 16; }).status, CheckStatus::kWarn);
+  EXPECT_EQ(only_one([](Machine& m) { fact(m, "CPUs online").value = 16; }).status, Verdict::kReservedly);
   EXPECT_EQ(only_one([](Machine& m) { fact(m, "GPU 0 power limit").value = 400; }).fix,
             "nvidia-smi -i N -pl WATTS");
 }
 
 TEST(MachineDifferences, IgnoresMemoryThatTheKernelKeeps) {
   EXPECT_TRUE(after([](Machine& m) { fact(m, "memory").value = 63'500'000'000; }).empty());
-  EXPECT_EQ(only_one([](Machine& m) { fact(m, "memory").value = 32'000'000'000; }).status,
-            CheckStatus::kFail);
+  EXPECT_EQ(only_one([](Machine& m) { fact(m, "memory").value = 32'000'000'000; }).status, Verdict::kNo);
 }
 
 TEST(MachineDifferences, AFactUnknownOnOneSideIsADifference) {
   const auto one = only_one([](Machine& m) { fact(m, "turbo") = {"turbo", {}, "no turbo switch in /sys"}; });
-  EXPECT_EQ(one.status, CheckStatus::kWarn);
+  EXPECT_EQ(one.status, Verdict::kReservedly);
   EXPECT_EQ(one.found, "no turbo switch in /sys");
   EXPECT_EQ(one.expected, "on");
   EXPECT_TRUE(after([](Machine& m) { fact(m, "governor").reason = "another reason"; }).empty());
@@ -173,25 +172,25 @@ TEST(MachineDifferences, ASlowDeviceIsOneBeyondItsNoise) {
     };
   };
   const auto slow = only_one(load(220e12, 10e12));
-  EXPECT_EQ(slow.status, CheckStatus::kFail);
+  EXPECT_EQ(slow.status, Verdict::kNo);
   EXPECT_EQ(slow.name, "cuda:0: product bf16");
   EXPECT_EQ(slow.found, "220 TFLOP/s (210–230)");
   EXPECT_EQ(slow.expected, "700 TFLOP/s (690–710)");
   EXPECT_TRUE(after(load(650e12, 10e12)).empty()) << "within a tenth";
   EXPECT_TRUE(after(load(500e12, 150e12)).empty()) << "its interval reaches there";
-  EXPECT_EQ(only_one(load(900e12, 10e12)).status, CheckStatus::kWarn);
+  EXPECT_EQ(only_one(load(900e12, 10e12)).status, Verdict::kReservedly);
   EXPECT_TRUE(after([](Machine& m) { m.load.clear(); }).empty()) << "no load test ran";
   const auto gone = only_one([](Machine& m) { m.load.front().where = "cuda:1"; });
   EXPECT_EQ(gone.found, "not measured");
-  EXPECT_EQ(gone.status, CheckStatus::kFail);
+  EXPECT_EQ(gone.status, Verdict::kNo);
 }
 
 TEST(MachineDifferences, BecomeRows) {
-  const std::vector<Difference> quota{{"CPU quota", "0.5 CPUs", "no limit", CheckStatus::kFail, "raise it"}};
+  const std::vector<Difference> quota{{"CPU quota", "0.5 CPUs", "no limit", Verdict::kNo, "raise it"}};
   const auto rows = host::rows_of(quota, "b.json");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].result.text, "0.5 CPUs here, no limit in b.json");
-  EXPECT_TRUE(any_failed(rows));
+  EXPECT_EQ(rows[0].result.status, Verdict::kNo);
   EXPECT_EQ(host::rows_of(std::vector<Difference>(), "b.json").front().result.text,
             "nothing differs from b.json");
 }

@@ -22,10 +22,10 @@ std::string limits(const std::string& files, const std::string& locked) {
 TEST(NetworkChecks, LimitsWarnWhereTheyAreLow) {
   FakeTree tree;
   tree.file("proc/self/limits", limits("65536", "8388608"));
-  EXPECT_EQ(check_limits(tree.files()).status, CheckStatus::kPass);
+  EXPECT_EQ(check_limits(tree.files()).status, Verdict::kYes);
   EXPECT_EQ(check_limits(tree.files()).text, "open files 65536, locked memory 8.39 MB, processes no limit");
   tree.file("proc/self/limits", limits("1024", "8388608"));
-  EXPECT_EQ(check_limits(tree.files()).status, CheckStatus::kWarn);
+  EXPECT_EQ(check_limits(tree.files()).status, Verdict::kReservedly);
   EXPECT_EQ(check_limits(tree.files()).fix, "ulimit -n 65536");
 }
 
@@ -34,7 +34,7 @@ TEST(NetworkChecks, LockedMemoryMattersToInfiniBandAlone) {
   tree.file("proc/self/limits", limits("65536", "8388608")).file("sys/class/infiniband/mlx5_0/fw_ver", "1");
   EXPECT_NE(check_limits(tree.files()).fix.find("ulimit -l unlimited"), std::string::npos);
   tree.file("proc/self/limits", limits("65536", "unlimited"));
-  EXPECT_EQ(check_limits(tree.files()).status, CheckStatus::kPass);
+  EXPECT_EQ(check_limits(tree.files()).status, Verdict::kYes);
 }
 
 TEST(NetworkChecks, AHostNameHasAnAddressThatOthersReach) {
@@ -44,9 +44,9 @@ TEST(NetworkChecks, AHostNameHasAnAddressThatOthersReach) {
     return check_host_name(tree.files(), {{}, [=](const auto&) { return addresses; }});
   };
   EXPECT_EQ(check({"127.0.1.1", "10.0.0.7"}).text, "node0 is 10.0.0.7");
-  EXPECT_EQ(check({"127.0.1.1", "::1"}).status, CheckStatus::kWarn);
+  EXPECT_EQ(check({"127.0.1.1", "::1"}).status, Verdict::kReservedly);
   EXPECT_EQ(check({"127.0.1.1"}).text, "node0 is 127.0.1.1, which other hosts cannot reach");
-  EXPECT_EQ(check({}).status, CheckStatus::kWarn);
+  EXPECT_EQ(check({}).status, Verdict::kReservedly);
   EXPECT_FALSE(check({}).fix.empty());
   EXPECT_FALSE(addresses_of("127.0.0.1").empty());
   EXPECT_TRUE(addresses_of("no-such-host.invalid").empty());
@@ -62,9 +62,9 @@ TEST(NetworkChecks, ClocksAreSynchronisedOrNot) {
                                   {}});
   };
   EXPECT_EQ(check(TIME_OK, 0).text, "synchronised, off by 12.5 ms at most");
-  EXPECT_EQ(check(TIME_ERROR, 0).status, CheckStatus::kWarn);
-  EXPECT_EQ(check(TIME_OK, STA_UNSYNC).status, CheckStatus::kWarn);
-  EXPECT_EQ(check(-1, 0).status, CheckStatus::kSkip);
+  EXPECT_EQ(check(TIME_ERROR, 0).status, Verdict::kReservedly);
+  EXPECT_EQ(check(TIME_OK, STA_UNSYNC).status, Verdict::kReservedly);
+  EXPECT_EQ(check(-1, 0).status, Verdict::kNotAsked);
   EXPECT_NE(check(-1, 0).text.find("Operation not permitted"), std::string::npos);
 }
 
@@ -74,9 +74,9 @@ TEST(NetworkChecks, InfiniBandPortsAreShown) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1/";
   tree.file(port + "state", "4: ACTIVE\n").file(port + "rate", "400 Gb/sec (4X NDR)\n");
   EXPECT_EQ(check_infiniband(tree.files()).text, "mlx5_0:1 4: ACTIVE, 400 Gb/sec (4X NDR)");
-  EXPECT_EQ(check_infiniband(tree.files()).status, CheckStatus::kPass);
+  EXPECT_EQ(check_infiniband(tree.files()).status, Verdict::kYes);
   tree.file("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
-  EXPECT_EQ(check_infiniband(tree.files()).status, CheckStatus::kWarn);
+  EXPECT_EQ(check_infiniband(tree.files()).status, Verdict::kReservedly);
   EXPECT_EQ(check_infiniband(tree.files()).fix,
             "check cable and switch of mlx5_1:1, or leave it out: NCCL_IB_HCA=^mlx5_1:1");
   tree.file("sys/class/infiniband/mlx5_2/ports/1/state", "1: DOWN\n");
@@ -90,7 +90,7 @@ TEST(NetworkChecks, APortThatIsTakenNamesItsOwner) {
   NetworkSeams seams;
   seams.can_listen = [](int port) { return port != 29500; };
   const auto check = [&](int port) { return check_port(tree.files(), seams, port); };
-  EXPECT_EQ(check(29501).status, CheckStatus::kPass);
+  EXPECT_EQ(check(29501).status, Verdict::kYes);
   EXPECT_EQ(check(29500).text, "port 29500 is taken by a process that is not visible here");
   EXPECT_NE(check(29500).fix.find("ss -ltnp 'sport = :29500'"), std::string::npos);
   constexpr const char* kHead =
@@ -100,7 +100,7 @@ TEST(NetworkChecks, APortThatIsTakenNamesItsOwner) {
                                 "   1: 0100007F:733C 00000000:0000 0A 0:0 0:0 0 0 0 777 1\n");
   tree.file("proc/4711/comm", "python3\n").link("proc/4711/fd/3", "socket:[777]");
   tree.file("proc/12/comm", "sshd\n").link("proc/12/fd/3", "socket:[111]");
-  EXPECT_EQ(check(29500).status, CheckStatus::kWarn);
+  EXPECT_EQ(check(29500).status, Verdict::kReservedly);
   EXPECT_EQ(check(29500).text, "port 29500 is taken by python3 (pid 4711)");
   EXPECT_EQ(check(29500).fix, "end it, or choose another port in --rdzv-endpoint or MASTER_PORT");
 }

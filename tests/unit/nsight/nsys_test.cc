@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "answer/render/answer_forms.h"
 #include "base/error.h"
 #include "base/scratch_folder.h"
 #include "nsight/timeline.h"
@@ -13,12 +14,12 @@
 namespace paceline::nsight {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 class Nsys : public ::testing::Test {
  protected:
@@ -72,8 +73,11 @@ TEST_F(Nsys, NamesTheHostsCallsInThatTime) {
   calls("(0, 100, 1, 21), (50000, 220000, 9, 20), (270000, 300000, 2, 21)");
   const auto device = study().devices.at(0);
   EXPECT_DOUBLE_EQ(device.late_host_ns, 200000);
-  EXPECT_THAT(device.late_in, ElementsAre(Pair("cudaStreamSynchronize", 120000.0), Pair("", 50000.0),
-                                          Pair("cudaLaunchKernel", 30000.0)));
+  const auto called = [](const char* call, double ns) {
+    return AllOf(Field(&HostCall::call, call), Field(&HostCall::ns, ns));
+  };
+  EXPECT_THAT(device.late_in, ElementsAre(called("cudaStreamSynchronize", 120000.0), called("", 50000.0),
+                                          called("cudaLaunchKernel", 30000.0)));
   const auto finding = study().findings.at(0);
   EXPECT_THAT(finding.evidence,
               HasSubstr("the host was in cudaStreamSynchronize in 60 % of that time, outside of "
@@ -98,7 +102,8 @@ TEST_F(Nsys, RangesOfNvtxHaveTheTimeOfTheWorkThatWasAskedForWithin) {
   EXPECT_DOUBLE_EQ(ranges[0].device_ns, 3500);  // two kernels at once count once
   EXPECT_EQ(ranges[1].name, "forward");
   EXPECT_DOUBLE_EQ(ranges[1].device_ns, 3000);
-  EXPECT_THAT(text_of(study(), 100), HasSubstr("step                           2      1.00 µs      1.75 µs"));
+  EXPECT_THAT(answer::terminal_of(answer_of(study()), {}),
+              HasSubstr("range    times  host, one  GPU, one\nstep         2    1.00 µs   1.75 µs\n"));
 }
 
 TEST_F(Nsys, AColumnThatIsComputedIsRefused) {
@@ -237,7 +242,7 @@ TEST_F(Nsys, FillingMemoryIsWorkAndEmptyIntervalsAreNot) {
   ASSERT_EQ(found.devices.size(), 1U);
   EXPECT_DOUBLE_EQ(found.devices[0].busy_ns, 150);
   EXPECT_DOUBLE_EQ(found.devices[0].kernels_ns, 100);
-  EXPECT_FALSE(text_of(found, 100).empty());
+  EXPECT_FALSE(answer::terminal_of(answer_of(found), {}).empty());
 }
 
 TEST_F(Nsys, TimesThatCannotBeAreLeftOut) {
