@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/lower_case.h"
 #include "base/text.h"
-#include "cli/report/report_files.h"
+#include "cli/documents.h"
 #include "result/stored/result_json.h"
 
 namespace paceline::cli {

@@ -4,25 +4,13 @@
 #include <span>
 
 #include "cli/context.h"
+#include "cli/documents.h"
 #include "report/format_table.h"
 
 namespace paceline::cli {
 
-inline constexpr const char* kStandardOutput = "-";  // as the name of an output
-
 // Throws Error(kUsage) for formats that cannot be written to standard output.
 void check_standard_output(std::span<const report::Format* const> formats);
-
-// One text to be written, or to be printed on paper. `file`: its name in a folder.
-struct Document {
-  report::FormatKind kind = report::FormatKind::kText;
-  std::string_view format, file;
-  std::string text;
-  std::filesystem::path output;  // as asked for; empty: texts to standard output, others to the folder
-  std::filesystem::path folder;
-  const Console& console;
-};
-void deliver(const Document& document);
 
 // One format of a report, to be written.
 struct Delivery {

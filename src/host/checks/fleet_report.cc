@@ -23,7 +23,7 @@ enum class Origin { kFleet, kFile, kCheck };  // what a host was compared with, 
 
 // One or several hosts that need the same fix.
 struct Issue {
-  Origin origin;
+  Origin origin;  // not stored
   Verdict status;
   std::vector<std::string> hosts;
   std::string name;
