@@ -88,7 +88,7 @@ defect slower_size_counts src/result/stored/device_peaks.cc \
 defect roof_of_the_other_side src/report/roofline.cc \
   's/\*best->per_s <= by_memory/*best->per_s > by_memory/' unit_report 'unit_report Plots.*'
 defect layer_violation src/stats/quantile.cc \
-  '2i #include "report/section.h"' '' check.layering
+  '2i #include "answer/section.h"' '' check.layering
 defect swallowed_crash src/process/running_worker.cc \
   's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' cli.faults
 coordinated='unit_run Coordinated.*:Resumed.*:Restarts.*'

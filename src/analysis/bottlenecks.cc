@@ -13,7 +13,6 @@ namespace {
 
 using result::CaseResult;
 using result::Estimate;
-using result::Number;
 using result::OwnPart;
 using result::StepCosts;
 
@@ -81,7 +80,7 @@ std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<
   const Number& step = one.training->costs.step_ns.value;
   for (const auto& finding : findings) {
     const auto* const kind = std::ranges::find(kKinds, finding.id, &Kind::finding);
-    const bool mine = std::ranges::find(finding.case_ids, one.case_id) != finding.case_ids.end();
+    const bool mine = std::ranges::find(finding.about, one.case_id) != finding.about.end();
     if (kind == kKinds.end() || !mine || (target != "all" && target != kind->target)) continue;
     const Estimate cost = kind->cost(one);
     found.push_back({std::string(kind->target), finding, cost, share_of(cost.value, step)});

@@ -13,7 +13,7 @@ struct Bottleneck {
   std::string target;  // sync_stalls | input | host | memory | operators
   result::Finding finding;
   result::Estimate cost_ns;  // of a step
-  result::Number share;      // of the step
+  Number share;              // of the step
 };
 
 // Bottlenecks of `target` ("all": every target) among the run's `findings`, the most expensive first; those
@@ -29,7 +29,7 @@ result::Estimate cost_of(std::string_view finding, const result::CaseResult& one
 // Shares of a step that ranks spend waiting: sync stalls are exposed communication and waiting for late
 // ranks. A missing share has its reason.
 struct StepShape {
-  result::Number step_ns, stall_ns, stall_share, communication_share, straggler_wait_share, overlap_ratio,
+  Number step_ns, stall_ns, stall_share, communication_share, straggler_wait_share, overlap_ratio,
       input_wait_share, host_share;
 };
 StepShape shape_of(const result::CaseResult& one);

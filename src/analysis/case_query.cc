@@ -185,7 +185,7 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
     add("scenario", fmt::format("in scenario {}", arrival.name));
   add("params", params_text(b, "input_values"));  // which nobody chooses a case by
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
-  if (b.kind == WorkloadKind::kTraining) add("world_size", "on " + plural(b.world_size, "rank"));
+  if (traits_of(b.kind).trains) add("world_size", "on " + plural(b.world_size, "rank"));
   return join(words, " ");
 }
 
@@ -317,7 +317,7 @@ std::string unfinished_text(const RunResult& run) {
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
   // The option holds for all training of a plan, and is refused where one case keeps no checkpoints.
   const bool allowed = std::none_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
-    return one.benchmark.kind == WorkloadKind::kTraining && !keeps_checkpoints(one);
+    return traits_of(one.benchmark.kind).trains && !keeps_checkpoints(one);
   });
   const bool from_checkpoint =
       allowed && std::any_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {

@@ -64,7 +64,7 @@ constexpr std::string_view kPasses = "; it passes the check of its outputs";
 // "; it keeps 31 of 32 answers", or the name where the sentence has another subject.
 std::string answers_text(const CaseResult& one, const std::string& name, bool is_subject) {
   const auto& c = one.correctness;
-  if (one.benchmark.kind != WorkloadKind::kInference) return {};
+  if (!traits_of(one.benchmark.kind).checks_outputs) return {};
   if (auto doubt = output_doubt(one, "the outputs of " + name); !doubt.empty()) return doubt;
   const std::string who = is_subject ? "it" : name;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0)
@@ -360,7 +360,7 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
 }
 
 bool can_answer(const CaseResult& one) {
-  return is_ok(one) && one.benchmark.kind == WorkloadKind::kInference &&
+  return is_ok(one) && traits_of(one.benchmark.kind).has_latency &&
          traits_of(one.benchmark.scenario).one_at_a_time &&
          (one.headline.p50_ns.value || one.back_to_back_ns.value) && one.throughput.per_s.value;
 }

@@ -17,7 +17,7 @@ using Findings = std::vector<Finding>;
 inline Finding finding_about(const Cases& cases, std::string text, std::string evidence,
                              std::string advice = {}) {
   Finding finding{"", "", std::move(text), std::move(evidence), std::move(advice), {}};
-  for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+  for (const CaseResult* one : cases) finding.about.push_back(one->case_id);
   return finding;
 }
 
@@ -85,9 +85,9 @@ Findings find_top_operators(const RunResult& run);  // findings_profile.cc
 Findings find_memory_operators(const RunResult& run);
 Findings find_outside_onednn(const RunResult& run);
 // Share of the profiled steps in PyTorch's own loops for convolutions; missing without a profile.
-result::Number outside_onednn_share(const CaseResult& one);
+Number outside_onednn_share(const CaseResult& one);
 // Share of the profiled steps in operators that only move or fill memory; missing without a profile.
-result::Number memory_share(const CaseResult& one);
+Number memory_share(const CaseResult& one);
 
 // Reasons why numbers are unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const RunResult& run);

@@ -76,7 +76,7 @@ bool answers_judged(const CaseResult& one) {
 std::string cure_of(const CaseResult& one) {
   if (one.benchmark.precision == "fp32" || one.precision.asked == kOwnPrecision || own_reference(one))
     return {};
-  if (one.correctness.inputs.starts_with("random"))
+  if (one.correctness.generated_inputs)
     return "The inputs were random numbers. Check with real ones (--load-inputs NAME:FILE, --image-dir "
            "FOLDER), use another precision, or state a tolerance you can accept in the plan.";
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
@@ -86,7 +86,7 @@ std::string cure_of(const CaseResult& one) {
 bool worth_telling(const CaseResult& one) {
   const Correctness& c = one.correctness;
   if (!result::has_independent_reference(c)) return false;
-  return one.benchmark.precision != "fp32" || c.top1_agreement != result::Number(1.0);
+  return one.benchmark.precision != "fp32" || c.top1_agreement != Number(1.0);
 }
 
 }  // namespace
@@ -107,18 +107,10 @@ Findings find_accuracy_failures(const RunResult& run) {
   return found;
 }
 
-namespace {
-
-bool needs_inputs(std::string_view why) {
-  return why.find(result::kNeedsInputs) != std::string_view::npos;
-}
-
-}  // namespace
-
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
   const auto word = result::check_remark(one).word;
   if (word.empty()) return {};
-  if (needs_inputs(one.correctness.verdict_because))
+  if (one.correctness.needs_inputs)
     return fmt::format("; whether {} are good enough needs your inputs (--load-inputs, --calib-data)",
                        outputs);
   return word == result::kUnchecked ? fmt::format("; {} are unchecked", outputs)
@@ -139,12 +131,13 @@ Findings find_unknown_accuracy(const RunResult& run) {
     const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
                                 : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
                                               list_labels(cases), why);
-    found.push_back(finding_about(
-        cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
-        unchecked           ? "Compare with expected outputs or another engine: --accuracy-reference."
-        : needs_inputs(why) ? "Give real inputs: --load-inputs, --calib-data."
-                            : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
-                              "(--accuracy-reference FILE)."));
+    found.push_back(
+        finding_about(cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
+                      unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
+                      : cases.front()->correctness.needs_inputs
+                          ? "Give real inputs: --load-inputs, --calib-data."
+                          : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
+                            "(--accuracy-reference FILE)."));
   }
   return found;
 }

@@ -141,7 +141,7 @@ const CaseResult* at_larger_batch(const RunResult& run, const CaseResult& one) {
 }
 
 // Share of the wall time in which the device computes or copies.
-result::Number busy_share(const CaseResult& one) {
+Number busy_share(const CaseResult& one) {
   const auto share = result::device_share(one);
   if (!share) return share;
   double copies_ns = 0;
@@ -227,7 +227,7 @@ Findings find_slow_launches(const RunResult& run) {
   constexpr double kNoFaster = 1.1, kWellBelow = 0.8;
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!uses_gpu(one) || one.benchmark.kind != WorkloadKind::kInference || has_graph(one)) continue;
+    if (!uses_gpu(one) || !traits_of(one.benchmark.kind).runs_engine || has_graph(one)) continue;
     const CaseResult* larger = at_larger_batch(run, one);
     const auto share = busy_share(one);
     const auto batch = larger ? larger->benchmark.batch_per_rank : 0;
@@ -309,7 +309,7 @@ Findings find_gain_by_model(const RunResult& run) {
   for (const CaseResult& one : run.cases)
     if (is_fp32_on_gpu(one))
       for (const CaseResult* other : beside(run, one, "precision"))
-        if (is_half(*other) && (one.benchmark.kind == WorkloadKind::kInference))
+        if (is_half(*other) && traits_of(one.benchmark.kind).runs_engine)
           groups[describe_without(other->benchmark, "model")].push_back(gain_of(run, one, *other));
   std::vector<std::pair<double, Finding>> found;  // by the largest gain
   for (auto& [key, gains] : groups) {

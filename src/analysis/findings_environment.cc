@@ -34,7 +34,7 @@ bool chose_threads(const CaseResult& one) {
 Cases others(const RunResult& run, std::string_view name, std::int64_t threads) {
   Cases found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.benchmark.kind != WorkloadKind::kInference || chose_threads(one)) continue;
+    if (!is_ok(one) || !traits_of(one.benchmark.kind).runs_engine || chose_threads(one)) continue;
     const auto ran = one.benchmark.threads;
     if (name == kUpperBound ? ran > threads : ran != threads) found.push_back(&one);
   }

@@ -17,7 +17,6 @@ namespace paceline::analysis {
 namespace {
 
 using result::DevicePeaks;
-using result::Number;
 
 // Peak of matrix products in one precision, and whether it was measured.
 struct ProductPeak {

@@ -64,9 +64,9 @@ double calls_per_step(const OperatorProfile& profile, std::string_view name) {
 
 }  // namespace
 
-result::Number outside_onednn_share(const CaseResult& one) {
+Number outside_onednn_share(const CaseResult& one) {
   const auto* profile = operator_profile_of(one);
-  if (profile == nullptr) return result::Number::missing("no profile");
+  if (profile == nullptr) return Number::missing("no profile");
   double share = 0;
   for (const auto name : {kSlowForward, kSlowBackward})
     if (const auto* row = row_of(*profile, name)) share += row->share.value().value_or(0);
@@ -100,9 +100,9 @@ Findings find_outside_onednn(const result::RunResult& run) {
   return found;
 }
 
-result::Number memory_share(const CaseResult& one) {
+Number memory_share(const CaseResult& one) {
   const auto* profile = operator_profile_of(one);
-  if (profile == nullptr) return result::Number::missing("no profile");
+  if (profile == nullptr) return Number::missing("no profile");
   double share = 0;
   for (const auto& row : profile->top)
     if (std::ranges::find(kMovers, row.name) != kMovers.end()) share += row.share.value().value_or(0);

@@ -56,9 +56,9 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
 
 // True when a repetition would end the same way, because the mistake is in what was asked for.
 bool repeats_itself(const CaseResult& one) {
-  const bool diverged = one.benchmark.kind == WorkloadKind::kTraining && one.reason_code == "error";
+  const bool diverged = traits_of(one.benchmark.kind).trains && one.reason_code == "error";
   return diverged || result::reason_of(one.reason_code).again == result::Again::kAfterChange ||
-         one.reason.starts_with(result::kNoReference);
+         one.lacks_reference;
 }
 
 // Advice for a failed case. Measuring again does not help while the cause persists.
@@ -113,10 +113,8 @@ double share_in_float(const CaseResult& one) {
 
 // Whether the layer was excluded when the file was made.
 bool excluded(const CaseResult& one, const std::string& layer) {
-  const auto& kept = one.model_file.quantisation.float_layers;
-  return std::any_of(kept.begin(), kept.end(), [&](const std::string& text) {
-    const bool named = text.starts_with(layer + " (") || text.starts_with(layer + "/");
-    return named && text.ends_with(": excluded");
+  return std::ranges::any_of(one.model_file.quantisation.excluded, [&](const std::string& name) {
+    return name == layer || name.starts_with(layer + "/");
   });
 }
 

@@ -142,7 +142,7 @@ Finding recommend(const RunResult& run, const std::string& model, const Cases& c
                   describe_without(winner.benchmark, "model"), goal.figure(winner), rivals_text(rivals),
                   answers_cost_text(winner), exact_text(run, cases, winner, goal, doubt.empty()), doubt);
   finding.evidence = fmt::format("{} measured configurations, ratios over pairs of processes", cases.size());
-  finding.case_ids = {winner.case_id};
+  finding.about = {winner.case_id};
   return finding;
 }
 

@@ -60,7 +60,7 @@ Finding about(const Comparison& pair, std::string text, std::string advice = {})
   finding.text = std::move(text);
   finding.evidence = evidence_of(*pair.one, *pair.baseline);
   finding.advice = std::move(advice);
-  finding.case_ids = {pair.one->case_id, pair.baseline->case_id};
+  finding.about = {pair.one->case_id, pair.baseline->case_id};
   return finding;
 }
 
@@ -166,7 +166,7 @@ Findings find_no_claim(const RunResult& run) {
         "claim needs {} pairs of processes that ran in turns",
         pairs_for_claim(cases.front()->speedup.ratio.confidence));
     finding.advice = claim_advice(run, cases);
-    for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+    for (const CaseResult* one : cases) finding.about.push_back(one->case_id);
     found.push_back(std::move(finding));
   }
   return found;

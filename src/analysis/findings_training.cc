@@ -212,7 +212,7 @@ Findings find_host_bound(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : trained(run)) {
     const auto& costs = training_of(*one).costs;
-    const result::Number &host = costs.own_ns[result::OwnPart::kHost].value, &step = costs.step_ns.value;
+    const Number &host = costs.own_ns[result::OwnPart::kHost].value, &step = costs.step_ns.value;
     if (!host || !step || *host < kMuchHost * *step) continue;
     found.push_back(about_training(
         *one,
@@ -331,7 +331,7 @@ Findings find_ddp_cost(const RunResult& run) {
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");
-      finding.case_ids.push_back(without->case_id);
+      finding.about.push_back(without->case_id);
       found.push_back(std::move(finding));
     }
   }

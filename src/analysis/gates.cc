@@ -102,7 +102,7 @@ bool names_model(const std::vector<std::string>& selector, const std::string& pa
 
 std::set<std::string> words_of(const CaseResult& one) {
   const result::Benchmark& b = one.benchmark;
-  const bool inference = b.kind == WorkloadKind::kInference;
+  const auto& kind = traits_of(b.kind);
   std::set<std::string> words{one.case_id,
                               b.id,
                               b.model,
@@ -110,15 +110,15 @@ std::set<std::string> words_of(const CaseResult& one) {
                               b.precision,
                               b.layout,
                               std::string(traits_of(b.scenario).name),
-                              std::string(traits_of(b.kind).name),
+                              std::string(kind.name),
                               "b" + std::to_string(b.batch_per_rank),
-                              std::to_string(inference ? b.batch_per_rank : b.world_size)};
+                              std::to_string(kind.by_ranks ? b.world_size : b.batch_per_rank)};
   for (const auto& text : {one.label, one.case_id})
     for (const char separator : {' ', '/'})
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
   for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
-  if (inference && !b.params.contains("timing")) words.insert("timing=sync");
+  if (kind.has_latency && !b.params.contains("timing")) words.insert("timing=sync");
   return words;
 }
 
@@ -217,7 +217,7 @@ bool noise_counts(const result::RunResult& run, const CaseResult& one, bool stri
   if (!is_ok(one) || one.grade != result::Grade::kC) return false;
   return strict || std::ranges::any_of(run.gates, [&](const GateResult& gate) {
            const auto* metric = result::find_metric(gate.metric);  // none: slo, min_busbw
-           return gate.case_id == one.case_id && (metric == nullptr || !outlives_noise(*metric));
+           return gate.case_id == one.case_id && (metric == nullptr || !metric->topic.outlives_noise);
          });
 }
 

@@ -8,7 +8,4 @@ namespace paceline::analysis {
 // 0.
 result::MetricValue metric_value(const result::Metric& metric, const result::CaseResult& one);
 
-// Whether the metric is valid on a disturbed machine: ratios over pairs, sizes, results of checks.
-bool outlives_noise(const result::Metric& metric);
-
 }  // namespace paceline::analysis

@@ -37,8 +37,7 @@ inline bool is_traced(const CaseResult& one) {
 }
 
 // Cases whose figure is at least the limit, the largest first.
-inline std::vector<const CaseResult*> above(const RunResult& run, result::Number Training::*figure,
-                                            double limit) {
+inline std::vector<const CaseResult*> above(const RunResult& run, Number Training::*figure, double limit) {
   auto cases = trained(run);
   std::erase_if(cases, [&](const CaseResult* one) {
     const auto& value = training_of(*one).*figure;

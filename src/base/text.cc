@@ -27,6 +27,12 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return out;
 }
 
+std::size_t place_of(const std::string& text, std::vector<std::string>& texts) {
+  const auto found = std::ranges::find(texts, text);
+  if (found == texts.end()) return texts.push_back(text), texts.size() - 1;
+  return static_cast<std::size_t>(found - texts.begin());
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);

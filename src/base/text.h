@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parses, splits and compares text: strict numbers, nearest name.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@ namespace paceline {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
+// The index of a text in `texts`, to which a new one is added.
+std::size_t place_of(const std::string& text, std::vector<std::string>& texts);
 std::string_view trim(std::string_view text);
 bool is_utf8(std::string_view text);
 

@@ -26,6 +26,11 @@ struct KindTraits {
   std::string_view in_case_names{};  // where it is not the engine that names a case
   bool by_ranks = false;             // several processes run a case together
   bool sweeps = false;               // its timed window holds operations of many sizes, not one many times
+  bool runs_engine = false;          // an engine runs a model, on as many threads as the plan says
+  bool checks_outputs = false;       // outputs are compared with those of a reference
+  bool has_latency = false;          // its median is the time until an answer
+  bool trains = false;               // weights change from step to step: losses, checkpoints, divergence
+  bool other_backend = false;        // without a GPU it may exchange by another backend than was asked for
   std::string_view sample = "an inference";  // what its median is of
 };
 // In the order of the enumeration.
@@ -34,7 +39,10 @@ inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
       .name = "inference",
       .command = {.name = "infer",
                   .usage = "--model NAME [options]",
-                  .summary = "measure inference from flags; lists give a case per combination: --batch 1,8"}},
+                  .summary = "measure inference from flags; lists give a case per combination: --batch 1,8"},
+      .runs_engine = true,
+      .checks_outputs = true,
+      .has_latency = true},
      {.kind = WorkloadKind::kTraining,
       .name = "training",
       .command = {.name = "train",
@@ -44,6 +52,8 @@ inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
                   .most_words = 1},
       .in_case_names = "train",
       .by_ranks = true,
+      .trains = true,
+      .other_backend = true,
       .sample = "a step"},
      {.kind = WorkloadKind::kCollective,
       .name = "collective",

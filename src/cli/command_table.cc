@@ -8,6 +8,7 @@
 #include <array>
 
 #include "analysis/case_query.h"
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -18,7 +19,6 @@
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "report/format_table.h"
-#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -79,7 +79,7 @@ std::size_t help_width() {
 
 // A line of words, its further lines further right.
 std::string hanging(const std::string& head, std::string_view words, std::size_t width) {
-  return head + join(report::wrap(words, width - head.size()), "\n" + std::string(head.size(), ' ')) + "\n";
+  return head + join(answer::wrap(words, width - head.size()), "\n" + std::string(head.size(), ' ')) + "\n";
 }
 
 std::string general_help(std::size_t width) {

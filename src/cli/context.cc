@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/text.h"
 #include "config/flags.h"
-#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -42,7 +42,7 @@ std::string folded(std::string_view text, int fd) {
   if (::isatty(fd) == 0) return std::string(text);
   const auto width = std::max(text_width(fd), kNarrowest);
   std::vector<std::string> lines = split(text, '\n');
-  for (auto& line : lines) line = report::fold(line, width);
+  for (auto& line : lines) line = answer::fold(line, width);
   return join(lines, "\n");
 }
 

@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "analysis/case_query.h"
-#include "analysis/gates.h"
+#include "answer/answer.h"
 #include "result/judged/reasons.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::cli {
 namespace {
@@ -35,15 +32,6 @@ constexpr std::array kRows{
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
 };
 
-ExitCode case_code(const result::RunResult& run, const result::CaseResult& c, const ExitOptions& options) {
-  if (c.outcome != result::Outcome::kOk) return result::reason_of(c.reason_code).exit_code;
-  ExitCode code =
-      analysis::open_question(c, options.strict).empty() ? ExitCode::kOk : ExitCode::kInconclusive;
-  if (!options.allow_noisy && analysis::noise_counts(run, c, options.strict))
-    code = worse(code, ExitCode::kEnvironmentInvalid);
-  return code;
-}
-
 }  // namespace
 
 ExitCode exit_code_of(ErrorCode code) {
@@ -61,13 +49,7 @@ ExitCode exit_code_of(ErrorCode code) {
 
 ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) {
   if (options.interrupted) return ExitCode::kInterrupted;
-  ExitCode code = ExitCode::kSkipped;
-  for (const auto& c : run.cases) code = worse(code, case_code(run, c, options));
-  for (const auto& g : run.gates) {
-    if (g.verdict == result::kMissed) code = worse(code, ExitCode::kGateFailed);
-    if (g.verdict == result::kCannotSay) code = worse(code, ExitCode::kInconclusive);
-  }
-  return code;
+  return answer::exit_code_of(analysis::checks_of(run, options.strictness()));
 }
 
 std::span<const ExitMeaning> exit_meanings() {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "answer/text_layout.h"
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -26,7 +27,6 @@
 #include "monitor/source.h"
 #include "monitor/view.h"
 #include "plugin/registry.h"
-#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -46,7 +46,7 @@ class Lines : public Output {
   explicit Lines(const Console& console) : console_(console) {}
   void take(const Shared& now, const Shared& before) override {
     for (const auto& line : monitor::plain_lines(*now, before.get()))
-      print(console_.text(), for_terminal(console_.ascii ? report::to_ascii(line) : line) + "\n");
+      print(console_.text(), for_terminal(console_.ascii ? answer::to_ascii(line) : line) + "\n");
   }
 
  private:
@@ -83,7 +83,7 @@ class Drawing : public Output {
     if (!now_) return;
     auto lines = monitor::view(*now_, before_.get(), monitor::Screen::columns());
     if (ascii_)
-      for (auto& line : lines) line.text = report::to_ascii(line.text);
+      for (auto& line : lines) line.text = answer::to_ascii(line.text);
     screen_.draw(lines);
   }
 

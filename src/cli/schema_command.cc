@@ -116,7 +116,7 @@ std::string metrics_markdown() {
       "reading of each: [metrics](../metrics.md).\n\n| metric | unit | better | meaning "
       "|\n|---|---|---|---|\n";
   for (const auto& m : result::metrics())
-    text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.anchor, m.unit,
+    text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.topic.anchor, m.unit,
                         kBetter[static_cast<std::size_t>(m.better)], m.meaning);
   return text;
 }

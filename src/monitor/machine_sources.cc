@@ -72,7 +72,7 @@ class MemorySource : public OfFiles {
   using OfFiles::OfFiles;
   void read(Snapshot& into) override {
     const auto memory = host::read_memory(files());
-    const auto add = [&](const char* name, const char* help, const result::Count& bytes) {
+    const auto add = [&](const char* name, const char* help, const Count& bytes) {
       if (bytes) into.add(name, help, {}, static_cast<double>(*bytes));
     };
     add("paceline_memory_total_bytes", "Memory of the machine.", memory.total_bytes);

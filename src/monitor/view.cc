@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/units.h"
 #include "monitor/usage.h"
-#include "report/text_layout.h"
 
 namespace paceline::monitor {
 namespace {
@@ -36,7 +36,7 @@ std::string bar(const std::optional<double>& share) {
   std::string text;
   for (int i = 0; i < eighths / 8; ++i) text += "█";
   text += kParts[eighths % 8];
-  return "▕" + report::pad_right(text, kColumns) + "▏";
+  return "▕" + answer::pad_right(text, kColumns) + "▏";
 }
 
 // The lines of one view, each with a name in its first column.
@@ -44,10 +44,10 @@ class Page {
  public:
   explicit Page(std::size_t columns) : columns_(columns) {}
 
-  void heading(const std::string& text) { lines_.push_back({report::truncate(text, columns_), true}); }
+  void heading(const std::string& text) { lines_.push_back({answer::truncate(text, columns_), true}); }
   void row(const std::string& name, const std::string& text, bool strong = false) {
     lines_.push_back(
-        {report::truncate(on_one_line(report::pad_right(name, kNameWidth) + text), columns_), strong});
+        {answer::truncate(on_one_line(answer::pad_right(name, kNameWidth) + text), columns_), strong});
   }
   // Parts of equal width side by side, as many as fit.
   void cells(const std::vector<std::string>& parts, std::size_t width) {
@@ -55,7 +55,7 @@ class Page {
     for (std::size_t i = 0; i < parts.size(); i += fit) {
       std::string line;
       for (std::size_t k = i; k < std::min(parts.size(), i + fit); ++k)
-        line += report::pad_right(parts[k], width);
+        line += answer::pad_right(parts[k], width);
       row("", line);
     }
   }

@@ -96,7 +96,7 @@ class Planner {
 
  private:
   void choose_layers();
-  [[nodiscard]] std::string why_float(const proto::NodeProto& node, std::size_t ordinal) const;
+  [[nodiscard]] std::string why_float(const proto::NodeProto& node) const;
   [[nodiscard]] bool is_excluded(const std::string& name, std::size_t ordinal) const;
   void check_exclusions() const;
   void mark_integer_outputs(int n);
@@ -126,12 +126,12 @@ bool Planner::is_excluded(const std::string& name, std::size_t ordinal) const {
   });
 }
 
-std::string Planner::why_float(const proto::NodeProto& node, std::size_t ordinal) const {
+// Empty: it can be quantised.
+std::string Planner::why_float(const proto::NodeProto& node) const {
   // Attention: softmax concentrates its probabilities near 0, where 255 even steps lose most of them, and
   // these products are a few per cent of a transformer's work.
   if (is_activation_product(node, index_)) return "a product of two activations";
-  if (auto obstacle = weight_obstacle(node, index_); !obstacle.empty()) return obstacle;
-  return is_excluded(layer_name(node), ordinal) ? "excluded" : "";
+  return weight_obstacle(node, index_);
 }
 
 void Planner::check_exclusions() const {
@@ -155,13 +155,15 @@ void Planner::choose_layers() {
   for (int n = 0; n < graph_.node_size(); ++n) {
     const auto& node = graph_.node(n);
     if (!is_product(node)) continue;
-    auto reason = why_float(node, ordinal);
+    auto reason = why_float(node);
+    const bool excluded = reason.empty() && is_excluded(layer_name(node), ordinal);
+    if (excluded) reason = "excluded";
     if (!is_activation_product(node, index_)) ++ordinal;
     if (reason.empty()) {
       chosen_.insert(n);
       placement_.layers.push_back({n, layer_name(node), node.op_type(), weight_axis(node)});
     } else {
-      placement_.float_layers.push_back({layer_name(node), node.op_type(), std::move(reason)});
+      placement_.float_layers.push_back({layer_name(node), node.op_type(), std::move(reason), excluded});
     }
   }
 }

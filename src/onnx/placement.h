@@ -25,6 +25,7 @@ struct QuantisedLayer {
 
 struct FloatLayer {
   std::string name, op, reason;
+  bool excluded = false;  // by the options, and by nothing else
 };
 
 struct Placement {

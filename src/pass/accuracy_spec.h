@@ -55,6 +55,7 @@ struct AccuracyQuestion {
   bool yardsticks = true;            // of a reference pass: measure them too
   bool unit_only = false;            // of them: what moved inputs and weights change
   bool every_change = false;         // of them: all that may set the unit, not the first that does
+  std::string unchecked_because;     // why nothing is compared, where there is no reference
   std::string independence;          // why the reference is not independent; empty: it is
   std::string refused_by;            // an engine that was asked for the reference and cannot run the file
   std::string witness_file;          // the same by another engine, which may confirm the reference; or empty

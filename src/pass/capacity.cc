@@ -51,7 +51,7 @@ class Search {
 
   result::Capacity find() {
     if (highest() > 0) search();
-    if (!found_.per_s) found_.per_s = found_.missed_per_s = result::Number::missing(reason_);
+    if (!found_.per_s) found_.per_s = found_.missed_per_s = Number::missing(reason_);
     if (found_.per_s) bracket();
     return found_;
   }
@@ -154,7 +154,7 @@ class Search {
       if (!found_.missed_per_s && rate > *found_.per_s && misses >= kProbes) found_.missed_per_s = rate;
     const double end = found_.missed_per_s ? *found_.missed_per_s : limits_.saturation_per_s;
     if (*found_.per_s < end * kStepDown * (1 - kTolerance)) found_.stopped = reason_;
-    if (!found_.missed_per_s) found_.missed_per_s = result::Number::missing(why_no_miss());
+    if (!found_.missed_per_s) found_.missed_per_s = Number::missing(why_no_miss());
   }
 
   [[nodiscard]] std::string why_no_miss() const {

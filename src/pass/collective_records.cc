@@ -11,7 +11,7 @@
 namespace paceline::pass {
 namespace {
 
-using result::Writer;
+using archive::Writer;
 
 // Joins the ranks' measurements of one size into the times of all.
 result::CollectiveTimes joined(const std::vector<result::CollectiveTimes>& of_ranks) {

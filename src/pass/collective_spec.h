@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/collective.h"
-#include "result/archive.h"
 
-namespace paceline::result {
+namespace paceline::archive {
 template <>
 struct EnumNames<Collective> {
   static constexpr auto kValue = names_of_rows(kCollectives, &CollectiveRow::operation);
@@ -17,7 +17,7 @@ template <>
 struct EnumNames<Reduction> {
   static constexpr auto kValue = names_of_rows(kReductions, &ReductionRow::reduction);
 };
-}  // namespace paceline::result
+}  // namespace paceline::archive
 
 namespace paceline::pass {
 

@@ -16,7 +16,7 @@ PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, not
 
 namespace {
 
-using result::Writer;
+using archive::Writer;
 
 using Indexes = std::vector<std::pair<std::string, std::size_t>>;
 
@@ -39,8 +39,8 @@ void take_description(PassReport& report, const Json& json) {
     plugin.capabilities.push_back(plugin::capability_of(text.get<std::string>()));
   plugin.options = json.at("options").get<std::string>();
   plugin.first_op_ns = json.at("first_op_ns").is_null()
-                           ? result::Number::missing(json.value("first_op_ns_reason", "not_measured"))
-                           : result::Number(json.at("first_op_ns").get<double>());
+                           ? Number::missing(json.value("first_op_ns_reason", "not_measured"))
+                           : Number(json.at("first_op_ns").get<double>());
 }
 
 void take_file_inputs(PassReport& report, const Json& json) {
@@ -49,7 +49,7 @@ void take_file_inputs(PassReport& report, const Json& json) {
 }
 
 // Keeps what is there, and so its reason, where the record has no number.
-void read_count(const Json& from, const char* key, result::Count& into) {
+void read_count(const Json& from, const char* key, Count& into) {
   if (from.contains(key) && !from.at(key).is_null()) into = from.at(key).get<std::int64_t>();
 }
 
@@ -89,7 +89,7 @@ constexpr std::array kInferenceTypes{
 };
 
 template <typename T>
-Json or_null(const result::Maybe<T>& value) {
+Json or_null(const Maybe<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 

@@ -9,7 +9,7 @@
 #include "pass/train_fields.h"
 #include "result/stored/case_fields.h"
 
-namespace paceline::result {
+namespace paceline::archive {
 template <>
 struct EnumNames<pass::PassKind> {
   static constexpr auto kValue = names_of_rows(pass::kPassKinds, &pass::PassTraits::kind);
@@ -25,7 +25,7 @@ struct EnumNames<stats::WarmupMode> {
        {stats::WarmupMode::kFixed, "fixed"},
        {stats::WarmupMode::kNone, "none"}}};
 };
-}  // namespace paceline::result
+}  // namespace paceline::archive
 
 namespace paceline {
 PACELINE_FIELDS(TensorSpec, name, dtype, shape);
@@ -50,7 +50,7 @@ PACELINE_FIELDS(StopConfig, confidence, n_min, n_max, t_min_ns, t_max_ns, check_
 namespace paceline::measure {
 template <class A>
 void fields(A& a, LoopConfig& t) {
-  result::Count iterations(t.iterations, "not_fixed"), batch(t.batch, "chosen_by_duration");
+  Count iterations(t.iterations, "not_fixed"), batch(t.batch, "chosen_by_duration");
   a("warmup", t.warmup), a("stop", t.stop), a("iterations", iterations), a("batch", batch);
   a("pipelined", t.pipelined), a("progress_interval_ns", t.progress_interval_ns);
   t.iterations = iterations.value();
@@ -67,8 +67,8 @@ PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_deci
                 eight_bits);
 PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_decide_too, max_changed, claim,
                 inputs, samples_asked, samples_given, least_samples, labels_file, labels, expected_file,
-                generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, independence,
-                refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
+                generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, unchecked_because,
+                independence, refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
                 devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,
@@ -123,12 +123,12 @@ std::string PassSpec::engine() const {
 }
 
 nlohmann::json to_json(const PassSpec& spec) {
-  return result::Writer::write(spec);
+  return archive::Writer::write(spec);
 }
 
 PassSpec pass_from_json(const nlohmann::json& json) {
   PassSpec spec;
-  result::Reader::read(json, "", spec);
+  archive::Reader::read(json, "", spec);
   return spec;
 }
 

@@ -115,7 +115,7 @@ struct PassSpec {
   std::int64_t batch = 1;
   std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
   std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
-  std::string reference_name;  // in words, for the result
+  std::string reference_name;  // in words, for the result; empty: accuracy says why there is none
   std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
   Tolerance tolerance;
   std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all

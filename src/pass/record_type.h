@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/error.h"
-#include "result/archive.h"
 
 namespace paceline::pass {
 
@@ -30,7 +30,7 @@ template <typename T>
 void read(const Json& from, const char* key, T& into) {
   if (!from.contains(key))
     throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
-  result::Reader::read(from.at(key), key, into);
+  archive::Reader::read(from.at(key), key, into);
 }
 
 }  // namespace paceline::pass

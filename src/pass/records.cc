@@ -17,7 +17,7 @@
 
 namespace paceline::pass {
 
-using result::Writer;
+using archive::Writer;
 
 PACELINE_FIELDS(SlowestRank, rank, beyond, cause);
 PACELINE_FIELDS(LiveSteps, samples_per_s, loss, slowest, shares);

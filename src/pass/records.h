@@ -41,7 +41,7 @@ struct SlowestRank {
 // The last steps of a training in progress.
 struct LiveSteps {
   double samples_per_s = 0;              // of all ranks
-  result::Number loss;                   // of the last step
+  Number loss;                           // of the last step
   std::optional<SlowestRank> slowest{};  // none: a single rank, or not compared yet
   result::StepShares shares;
 };
@@ -51,10 +51,10 @@ struct ProgressRecord {
   std::string phase;
   std::int64_t n = 0;
   double elapsed_s = 0;
-  result::Number p50_ns, ci_low_ns, ci_high_ns;
+  Number p50_ns, ci_low_ns, ci_high_ns;
   std::string notice{};              // not empty: a sentence for the user instead
   std::int64_t fault_ns = 0;         // it announces a fault on purpose, then, on the clock of its machine
-  result::Count step{};              // training: the last step that was done, counted as in rank<k>.jsonl
+  Count step{};                      // training: the last step that was done, counted as in rank<k>.jsonl
   std::optional<LiveSteps> steps{};  // training, from rank 0
   bool blocks = false;               // n counts blocks of inferences, and times are per inference in them
   const PassReport* part{};          // not stored: the report so far, where a part of its results is new

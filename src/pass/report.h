@@ -35,7 +35,7 @@ inline constexpr const char* kUncheckedPhase = "unchecked";
 struct PluginReport {
   std::vector<plugin::Capability> capabilities;
   std::string options = "[]";  // as Plugin::options
-  result::Number first_op_ns;
+  Number first_op_ns;
 };
 
 struct FileInputs {
@@ -59,10 +59,10 @@ struct PreparedFile {
 // Beside the correctness, which timed passes report, too.
 struct CheckReport {
   result::PrecisionReadBack precision;
-  result::Count tensor_peak_bytes;
-  result::Count reserved_peak_bytes = result::Count::missing("the engine reports no reserved memory");
-  result::Number flops_per_item;  // counted by the engine
-  result::Number flops_per_byte = result::Number::missing("this engine does not report it");
+  Count tensor_peak_bytes;
+  Count reserved_peak_bytes = Count::missing("the engine reports no reserved memory");
+  Number flops_per_item;  // counted by the engine
+  Number flops_per_byte = Number::missing("this engine does not report it");
 };
 
 struct LayerReport {

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(const result::Number& n) {
+ordered_json number(const Number& n) {
   return n ? ordered_json(*n) : ordered_json(nullptr);
 }
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 namespace paceline::pass {
 
 struct OutputError {
-  result::Number centred_cosine, max_rel_err;
+  Number centred_cosine, max_rel_err;
 };
 
 struct LayerSensitivity {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "base/archive.h"
 #include "pass/train_spec.h"
-#include "result/archive.h"
 
-// Field lists of TrainSpec for its JSON form (result/archive.h).
+// Field lists of TrainSpec for its JSON form (base/archive.h).
 namespace paceline::plugin {
 
 PACELINE_FIELDS(OptimizerSettings, name, momentum, nesterov, beta1, beta2, eps, weight_decay);

@@ -11,7 +11,7 @@ PACELINE_FIELDS(StepFileMark, bytes, crc32);
 namespace paceline::pass {
 namespace {
 
-using result::Writer;
+using archive::Writer;
 
 // Reads records of versions before step files.
 void take_rank_steps(PassReport& report, const Json& json) {

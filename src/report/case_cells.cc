@@ -12,7 +12,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/section.h"
+#include "report/answer_parts.h"
 #include "result/figures/device_figures.h"
 #include "result/judged/reference.h"
 #include "result/metric_table.h"
@@ -93,16 +93,16 @@ std::string one_item(const CaseResult& one) {
 }
 
 // Counters advance in steps, so that energy of a short window is rough.
-std::string brief_words(const result::Number& window_s) {
+std::string brief_words(const Number& window_s) {
   return result::is_brief(window_s) ? fmt::format(" (over {} s only)", format_significant(*window_s, 2)) : "";
 }
 
 }  // namespace
 
-std::string or_none(const result::Number& number, std::string (*format)(double)) {
+std::string or_none(const Number& number, std::string (*format)(double)) {
   return number ? format(*number) : kNone;
 }
-std::string percent_or_none(const result::Number& number) {
+std::string percent_or_none(const Number& number) {
   return number ? format_percent(*number) : kNone;
 }
 std::string spaced(std::string name) {
@@ -110,7 +110,7 @@ std::string spaced(std::string name) {
   return name;
 }
 
-std::string significant_or_none(const result::Number& number) {
+std::string significant_or_none(const Number& number) {
   return number ? format_significant(*number) : kNone;
 }
 
@@ -220,8 +220,8 @@ std::string outcome_text(const CaseResult& one) {
   return (one.outcome == result::Outcome::kSkipped ? "skipped" : "failed") + code + ": " + one.reason;
 }
 
-std::string energy_text(const CaseResult& one, const result::Number& each, const result::Number& above_idle,
-                        const result::Number& idle_w, const result::Number& window_s) {
+std::string energy_text(const CaseResult& one, const Number& each, const Number& above_idle,
+                        const Number& idle_w, const Number& window_s) {
   if (!each) return {};
   auto text = fmt::format("{} J per {}", format_significant(*each, 2), one_item(one));
   if (above_idle && idle_w)
@@ -229,7 +229,7 @@ std::string energy_text(const CaseResult& one, const result::Number& each, const
   return text + brief_words(window_s);
 }
 
-std::string energy_cell(const result::Number& each, const result::Number& window_s) {
+std::string energy_cell(const Number& each, const Number& window_s) {
   return each ? format_significant(*each) + brief_words(window_s) : kNone;
 }
 

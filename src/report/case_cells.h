@@ -3,7 +3,8 @@
 #include <span>
 #include <string>
 
-#include "report/section.h"
+#include "report/answer_parts.h"
+#include "report/report_run.h"
 
 // Words what a report says about a case, in tables and in sentences.
 namespace paceline::report {
@@ -14,9 +15,9 @@ Table case_table(std::span<const ReportRun> runs, Form form);
 // "images/s" when all cases count the same item, else "items/s".
 std::string throughput_head(const std::vector<ReportCase>& cases);
 
-std::string or_none(const result::Number& number, std::string (*format)(double));  // kNone without a number
-std::string percent_or_none(const result::Number& number);
-std::string significant_or_none(const result::Number& number);
+std::string or_none(const Number& number, std::string (*format)(double));  // kNone without a number
+std::string percent_or_none(const Number& number);
+std::string significant_or_none(const Number& number);
 std::string spaced(std::string name);  // of a file: fixed iterations
 
 bool is_offline(const result::CaseResult& one);   // one submission as a whole
@@ -27,9 +28,9 @@ std::string accuracy_text(const result::CaseResult& one);
 // How requests were batched, in a sentence; empty where they were not.
 std::string batching_text(const result::CaseResult& one);
 
-std::string energy_text(const CaseResult& one, const result::Number& each, const result::Number& above_idle,
-                        const result::Number& idle_w, const result::Number& window_s);
-std::string energy_cell(const result::Number& each, const result::Number& window_s);
+std::string energy_text(const CaseResult& one, const Number& each, const Number& above_idle,
+                        const Number& idle_w, const Number& window_s);
+std::string energy_cell(const Number& each, const Number& window_s);
 
 // "the device decides: 99.7 % of the wall time"; empty where device time is not known.
 std::string decides_text(const CaseResult& one);

@@ -8,9 +8,9 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
 #include "report/html_parts.h"
-#include "report/text_layout.h"
 #include "result/figures/peak_memory.h"
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"
@@ -83,7 +83,7 @@ std::string rate_text(const CaseResult& one, bool with_unit) {
   return with_unit && one.throughput.per_s.value ? fmt::format("{} {}/s", text, one.throughput.item) : text;
 }
 
-std::string bytes_text(const result::Count& bytes) {
+std::string bytes_text(const Count& bytes) {
   return bytes ? format_bytes(static_cast<double>(*bytes)) : std::string();
 }
 
@@ -213,14 +213,6 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
         case_row(entry, {form, kept, remarks, mixed, mixed_places, on_gpu > 0, built, gpu_busy}));
   share_labels(table);
   return table;
-}
-
-void share_labels(Table& table) {
-  std::vector<std::string> labels;
-  for (const Row& row : table.rows) labels.push_back(row.cells.front().text);
-  auto split = split_shared(labels);
-  table.above = std::move(split.shared);
-  for (std::size_t at = 0; at < labels.size(); ++at) table.rows[at].cells.front().text = split.own[at];
 }
 
 std::string throughput_head(const std::vector<ReportCase>& cases) {

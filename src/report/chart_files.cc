@@ -9,8 +9,8 @@
 
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/chart/plots.h"
-#include "report/chart/svg.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
 

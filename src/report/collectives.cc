@@ -21,7 +21,6 @@ namespace {
 
 using result::CollectiveFigures;
 using result::CollectiveResult;
-using result::Number;
 using result::RoundFigures;
 using result::SlowPart;
 using result::SubsetFigures;

@@ -14,7 +14,7 @@ namespace {
 
 using result::CpuPower;
 
-std::string watts(const result::Number& number) {
+std::string watts(const Number& number) {
   return number ? fmt::format("{:.0f}", *number) : kNone;
 }
 

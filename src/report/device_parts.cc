@@ -25,7 +25,7 @@ constexpr std::array<PartName, 4> kPartNames{{{result::kEnqueue, "enqueue"},
                                               {result::kDeviceCompute, "compute"},
                                               {result::kD2h, "D2H"}}};
 
-std::string ms_or_none(const result::Number& ns) {
+std::string ms_or_none(const Number& ns) {
   return ns ? format_significant(*ns * 1e-6) : kNone;
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 using result::DevicePeak;
 using result::DevicePeaks;
-using result::Number;
 
 constexpr std::string_view kPeaksCaveat =
     "Measured: on a GPU the median of repetitions on random data, after a second of warm-up, with no other "

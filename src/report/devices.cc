@@ -18,7 +18,6 @@ namespace paceline::report {
 namespace {
 
 using result::DeviceState;
-using result::Number;
 
 // "1755 MHz (lowest 1620)"; empty without a mean.
 std::string with_extreme(const Number& mean, std::string_view unit, std::string_view word,

@@ -4,10 +4,10 @@
 
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
+#include "base/csv_cell.h"
 #include "base/text.h"
 #include "report/case_cells.h"
 #include "report/format_table.h"
-#include "result/csv_cell.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
 #include "result/run_directory.h"
@@ -56,7 +56,7 @@ std::string render_study(std::span<const ReportRun> runs, const RenderOptions&) 
                                    std::string(1, grade_letter(one.grade)),
                                    std::to_string(one.repetitions.size()),
                                    entry.run->result.outcome};
-    for (auto& cell : cells) cell = result::csv_cell(cell);
+    for (auto& cell : cells) cell = csv_cell(cell);
     out += join(cells, ",") + "\n";
   }
   return out;

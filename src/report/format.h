@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "report/section.h"
+#include "report/answer_parts.h"
+#include "report/report_run.h"
 
 namespace paceline::report {
 

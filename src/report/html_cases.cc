@@ -10,9 +10,9 @@
 #include "analysis/metric_value.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
 #include "result/figures/device_figures.h"
@@ -58,24 +58,6 @@ std::string no_number(const result::Metric& row, const MetricValue& value, const
   return {};
 }
 
-// Headings of docs/metrics.md with figures of training, and those with figures of inference only.
-constexpr std::array<std::string_view, 5> kOfTraining{"training-throughput", "parts-of-a-step", "stragglers",
-                                                      "scaling-efficiency",
-                                                      "loss-and-accuracy-while-training"};
-constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", "change-of-accuracy",
-                                                       "model-file"};
-
-// Whether a row concerns the case; most cases omit some rows.
-bool concerns(const result::Metric& row, const CaseResult& one) {
-  if (row.anchor == "load") return one.load.has_value();
-  if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
-  if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == WorkloadKind::kInference;
-  if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
-  if (row.anchor == "devices" || row.name == "device_used_mb") return !result::device_states(one).empty();
-  if (row.anchor == "cpu-power") return !one.cpu_power.empty();
-  return row.anchor != "cross-check" || one.cross_check.asked;
-}
-
 // Figures that are missing for the same reason share a row.
 Section figures_section(const CaseResult& one) {
   Section section{.title = "Figures",
@@ -85,7 +67,7 @@ Section figures_section(const CaseResult& one) {
                             .row_heads = true}};
   Groups missing;  // by reason
   for (const auto& row : result::metrics()) {
-    if (!concerns(row, one)) continue;
+    if (!row.concerns(one)) continue;
     const MetricValue value = analysis::metric_value(row, one);
     const std::string reason = no_number(row, value, one);
     if (reason.empty())
@@ -210,6 +192,10 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
 }
 
 }  // namespace
+
+std::string case_anchor(const ReportCase& entry) {
+  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
+}
 
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {
   const auto entries = side_by_side(runs);

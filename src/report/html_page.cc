@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
-#include "report/escape.h"
 #include "report/format_table.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
@@ -29,22 +27,6 @@ std::string many_html(std::size_t cases) {
   return cases > kManyCases ? fmt::format(" class=\"many\" style=\"--cases: {}\"", cases) : "";
 }
 
-using Values = std::map<std::string, std::string, std::less<>>;
-
-// Replaces each {{name}} once; inserted text is not searched again.
-std::string fill(std::string_view page, const Values& values) {
-  std::string out;
-  while (true) {
-    const auto open = page.find("{{");
-    const auto close = page.find("}}", open);
-    if (open == std::string_view::npos || close == std::string_view::npos) return out.append(page);
-    const auto found = values.find(page.substr(open + 2, close - open - 2));
-    out.append(page.substr(0, open));
-    if (found != values.end()) out += found->second;
-    page.remove_prefix(close + 2);
-  }
-}
-
 std::string page_title(std::span<const ReportRun> runs) {
   std::string title = title_of(runs.front().result);
   for (const ReportRun& run : runs.subspan(1))
@@ -52,6 +34,11 @@ std::string page_title(std::span<const ReportRun> runs) {
       title += ", " + other;
   return title;
 }
+
+constexpr std::string_view kLinks =
+    "<a href=\"#charts\">Charts</a> <a href=\"#cases\">Cases</a> <a href=\"#findings\">Findings</a> "
+    "<a href=\"#environment\">Environment</a> <a href=\"#formulas\">Formulas</a> "
+    "<a href=\"#reproduce\">Reproduce</a>";
 
 struct SubjectsHtml {
   std::string links, before_cases, behind_cases;
@@ -78,24 +65,25 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
   const std::size_t cases = side_by_side(runs).size();
   options.max_points = points_of_case(cases, asked.max_points);
   const auto subjects = subjects_html(runs);
-  return fill(page_template(), {{"title", escape_html(page_title(runs))},
-                                {"style", std::string(page_style()).append(page_plot_style())},
-                                {"runs", of_each(runs, run_html)},
-                                {"key_findings", key_findings_html(runs)},
-                                {"main_charts_title", main_charts_title(runs)},
-                                {"main_charts", html_of(main_charts(runs))},
-                                {"subjects", subjects.before_cases},
-                                {"late_subjects", subjects.behind_cases},
-                                {"subject_links", subjects.links},
-                                {"many_cases", many_html(cases)},
-                                {"case_table", scrolling(bare_html_of(case_table(runs, Form::kPage)))},
-                                {"case_details", case_details_html(runs, options)},
-                                {"more_charts", html_of(more_charts(runs))},
-                                {"findings", of_each(runs, findings_html)},
-                                {"environment", of_each(runs, environment_html)},
-                                {"formulas", formulas_html()},
-                                {"reproduce", of_each(runs, reproduce_html)},
-                                {"script", std::string(page_script())}});
+  const auto body =
+      filled(run_template(), {{"main_charts_title", main_charts_title(runs)},
+                              {"main_charts", html_of(main_charts(runs))},
+                              {"subjects", subjects.before_cases},
+                              {"late_subjects", subjects.behind_cases},
+                              {"many_cases", many_html(cases)},
+                              {"case_table", scrolling(bare_html_of(case_table(runs, Form::kPage)))},
+                              {"case_details", case_details_html(runs, options)},
+                              {"more_charts", html_of(more_charts(runs))},
+                              {"findings", of_each(runs, findings_html)},
+                              {"environment", of_each(runs, environment_html)},
+                              {"formulas", formulas_html()},
+                              {"reproduce", of_each(runs, reproduce_html)}});
+  return answer::page_of({.title = page_title(runs),
+                          .header = of_each(runs, run_html) + "\n" + key_findings_html(runs),
+                          .links = subjects.links + std::string(kLinks),
+                          .main = body,
+                          .first = "cases",
+                          .skip = "Skip to the table of cases"});
 }
 
 }  // namespace paceline::report

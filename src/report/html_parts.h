@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "report/answer_parts.h"
 #include "report/format.h"
-#include "report/section.h"
+#include "report/report_run.h"
 
 // Pieces of the HTML page; each returns escaped markup. The page works without scripts: charts are added to
 // it.
@@ -29,21 +30,15 @@ Sections main_charts(std::span<const ReportRun> runs);
 Sections more_charts(std::span<const ReportRun> runs);
 Chart samples_chart(const ReportCase& entry, const RenderOptions& options);
 
+// resources.cc: sections of the page of runs, embedded at build time (resources.S)
+std::string_view run_template();
+
 bool is_compared(const result::CaseResult& one);  // with another case, so that both have a ratio
 
-// resources.cc: files that were embedded at build time (resources.S)
-std::string_view page_template();
-std::string_view page_style();
-std::string_view page_plot_style();
-std::string_view page_script();
-
-// html_section.cc
+// html_cases.cc
 std::string case_anchor(const ReportCase& entry);  // the id of its details, different for each run
 // Adds a text under a key; each key appears once, in the order of its first text.
 using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
 void add_to(Groups& groups, const std::string& key, std::string text);
-std::string scrolling(const std::string& html);  // in a box that scrolls sideways
-std::string bare_html_of(const Table& table);    // also without rows, and without such a box
-std::string formula_link(std::string_view metric);
 
 }  // namespace paceline::report

@@ -37,7 +37,7 @@ bool all_are(std::span<const ReportRun> runs, const Is& is) {
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
-  return all_are(runs, [](const auto& b) { return b.kind == WorkloadKind::kTraining; });
+  return all_are(runs, [](const auto& b) { return traits_of(b.kind).trains; });
 }
 
 // With every model at one batch size, nothing is drawn over batches.
@@ -73,7 +73,7 @@ std::string throughput_reading(std::span<const ReportRun> runs) {
 std::string latency_reading(std::span<const ReportRun> runs) {
   const auto speed = [](const CaseResult& c) {
     const auto& p50 = c.headline.p50_ns.value;
-    return p50 ? result::Number(-*p50) : p50;
+    return p50 ? Number(-*p50) : p50;
   };
   return of_highest(runs, speed, [](const ReportCase& best) {
     const auto& p50 = best.one->headline.p50_ns;
@@ -134,7 +134,7 @@ std::string roofline_reading(std::span<const ReportRun> runs) {
   if (having(runs, has_roofline_point).empty()) return {};
   const auto share = [](const CaseResult& c) {
     const auto roof = roof_over(c);
-    return roof ? result::Number(roof->share) : result::Number();
+    return roof ? Number(roof->share) : Number();
   };
   return of_highest(runs, share,
                     [&](const ReportCase& best) {
@@ -207,7 +207,7 @@ std::string requests_reading(std::span<const ReportRun> runs) {
 
 std::string stages_reading(std::span<const ReportRun> runs) {
   const auto first = [](const CaseResult& c) {
-    return is_server(c) && !c.load->stages.empty() ? c.load->stages.front().mean_ns : result::Number();
+    return is_server(c) && !c.load->stages.empty() ? c.load->stages.front().mean_ns : Number();
   };
   return of_highest(runs, first, [&](const ReportCase& longest) {
     return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",

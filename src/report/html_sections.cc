@@ -7,9 +7,10 @@
 #include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
+#include "answer/render/finding_html.h"
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/html_parts.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
@@ -17,6 +18,7 @@
 namespace paceline::report {
 namespace {
 
+using answer::finding_html, answer::FindingParts, answer::folded;
 using result::Finding;
 
 // The worst grade among the measured cases; empty without any.
@@ -63,19 +65,6 @@ std::string validity_html(const RunResult& run) {
   return out;
 }
 
-// Details in a fold that opens with one click.
-std::string folded(std::string_view title, const std::string& text) {
-  return fmt::format("<details class=\"evidence\"><summary>{}</summary>{}</details>", title,
-                     escape_html(text));
-}
-
-std::string finding_html(const Finding& finding, bool with_evidence) {
-  std::string out = fmt::format("<li class=\"finding\"><span class=\"severity severity-{0}\">{0}</span> {1}",
-                                escape_html(finding.severity), escape_html(finding.text));
-  if (with_evidence && !finding.evidence.empty()) out += folded("Evidence", finding.evidence);
-  return out + "</li>\n";
-}
-
 // Each piece of advice once, with all findings that it is for.
 std::string advice_html(const std::vector<Finding>& findings) {
   Groups advice;
@@ -101,6 +90,12 @@ std::string of_run(const std::string& letter) {
 
 }  // namespace
 
+void add_to(Groups& groups, const std::string& key, std::string text) {
+  auto group = std::ranges::find(groups, key, &Groups::value_type::first);
+  if (group == groups.end()) group = groups.insert(group, {key, {}});
+  group->second.push_back(std::move(text));
+}
+
 std::string run_html(const RunResult& run, const std::string& letter) {
   const std::string title = letter.empty()
                                 ? ""
@@ -115,7 +110,7 @@ std::string key_findings_html(std::span<const ReportRun> runs) {
   std::string out;
   for (const ReportRun& run : runs)
     for (const Finding& finding : analysis::rank_findings(findings_of(run.result), kShown))
-      out += finding_html(finding, false);
+      out += finding_html(finding, FindingParts::kText);
   return out.empty() ? "" : "<ol class=\"findings key\">" + out + "</ol>\n";
 }
 
@@ -123,7 +118,7 @@ std::string findings_html(const RunResult& run, const std::string& letter) {
   const auto findings = findings_of(run);
   const std::string of = of_run(letter);
   std::string out = "<h3>Findings" + of + "</h3><ol class=\"findings\">\n";
-  for (const Finding& finding : findings) out += finding_html(finding, true);
+  for (const Finding& finding : findings) out += finding_html(finding, FindingParts::kWithEvidence);
   return out + "</ol>\n<h3>Recommendations" + of + "</h3>\n" + advice_html(findings) + gates_html(run);
 }
 
@@ -144,7 +139,7 @@ std::string formulas_html() {
   for (const auto& metric : result::metrics()) {
     Cell name(std::string(metric.title)), formula("");
     name.code = metric.name;
-    formula.code = fmt::format("docs/metrics.md#{}", metric.anchor);
+    formula.code = fmt::format("docs/metrics.md#{}", metric.topic.anchor);
     table.rows.push_back({.cells = {name, metric.unit == "1" ? "" : std::string(metric.unit),
                                     kBetter.at(metric.better), std::string(metric.meaning), formula},
                           .id = fmt::format("formula-{}", metric.name)});

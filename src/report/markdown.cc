@@ -12,25 +12,15 @@
 #include "base/lower_case.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/answer_parts.h"
 #include "report/case_cells.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
 #include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {
-
-// Inside backticks nothing is markup. More of them than stand in a row in the text, so that it cannot end the
-// span; a space keeps those at its ends apart, and is not shown.
-std::string code_span(const std::string& text) {
-  const auto shown = without_controls(text, "");
-  std::size_t longest = 0, row = 0;
-  for (const char c : shown) longest = std::max(longest, row = c == '`' ? row + 1 : 0);
-  const std::string ticks(longest + 1, '`'), gap = longest > 0 ? " " : "";
-  return ticks + gap + shown + gap + ticks;
-}
 
 // The commit of the user's sources and the notes, a paragraph each.
 std::string user_text(const RunResult& run) {
@@ -53,39 +43,6 @@ std::string head_text(const RunResult& run, const std::string& letter) {
       escape_markdown(run.started_utc),
       escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)),
       user_text(run));
-}
-
-std::string markdown_row(std::span<const Cell> cells) {
-  std::string row = "|";
-  for (const auto& cell : cells) row += " " + escape_markdown(cell.text) + " |";
-  return row + "\n";
-}
-
-// The reasons why cells have no figure, each once.
-std::string notes_text(const Table& table) {
-  std::string out;
-  for (const Row& row : table.rows)
-    for (const Cell& cell : row.cells) {
-      std::string note = escape_markdown(cell.note);
-      if (note.empty()) continue;
-      note.front() = upper_case(note.front());
-      if (note += ".\n\n"; out.find(note) == std::string::npos) out += note;
-    }
-  return out;
-}
-
-std::string table_text(const Table& table) {
-  const std::size_t columns = table.heads.size();
-  std::string out = table.above.empty() ? "" : escape_markdown(table.above) + "\n\n";
-  out += markdown_row(std::vector<Cell>(table.heads.begin(), table.heads.end())) + "|";
-  for (std::size_t at = 0; at < columns; ++at) out += table.is_number(at) ? "--:|" : ":--|";
-  out += "\n";
-  for (const Row& row : table.rows) {
-    auto cells = row.cells;
-    while (cells.size() < columns) cells.emplace_back(cells.size() + 1 < columns ? kNone : row.instead);
-    out += markdown_row(cells);
-  }
-  return out + "\n" + notes_text(table);
 }
 
 std::string titled(const Section& section) {
@@ -156,13 +113,9 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
 
 }  // namespace
 
-std::string markdown_of(const Table& table) {
-  return table.rows.empty() ? "" : table_text(table);
-}
-
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = of_each(runs, head_text) + table_text(case_table(runs, Form::kMarkdown));
+  std::string out = of_each(runs, head_text) + bare_markdown_of(case_table(runs, Form::kMarkdown));
   for (const Subject* subject : kSubjects) out += subject_text(*subject, runs);
   return out + of_each(runs, tail_text);
 }

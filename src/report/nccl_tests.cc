@@ -16,7 +16,6 @@ namespace {
 using result::CollectiveFigures;
 using result::CollectiveResult;
 using result::CollectiveSizeFigures;
-using result::Number;
 using Json = nlohmann::json;
 
 constexpr double kToMicroseconds = 1e-3;
@@ -70,7 +69,7 @@ Json or_null(const Number& number, double scale = 1) {
   return number ? Json(*number * scale) : Json(nullptr);
 }
 
-Json or_null(const result::Count& count) {
+Json or_null(const Count& count) {
   return count ? Json(*count) : Json(nullptr);
 }
 

@@ -10,7 +10,6 @@
 namespace paceline::report {
 namespace {
 
-using result::Number;
 using result::OperatorProfile;
 using result::OperatorRow;
 

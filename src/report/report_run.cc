@@ -24,12 +24,6 @@ std::string run_letter(std::size_t index) {
   return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);
 }
 
-std::size_t place_of(const std::string& text, std::vector<std::string>& texts) {
-  const auto found = std::ranges::find(texts, text);
-  if (found == texts.end()) return texts.push_back(text), texts.size() - 1;
-  return static_cast<std::size_t>(found - texts.begin());
-}
-
 std::string of_each(std::span<const ReportRun> runs, TextOfRun text) {
   std::string out;
   for (std::size_t index = 0; index < runs.size(); ++index)

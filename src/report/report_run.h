@@ -56,9 +56,6 @@ std::vector<ReportCase> cases_with(std::span<const ReportRun> runs, const Questi
   return cases;
 }
 
-// The index of a text in `texts`, to which a new one is added.
-std::size_t place_of(const std::string& text, std::vector<std::string>& texts);
-
 // The name of the plan; for a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
 std::string title_of(const result::RunResult& run);
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Hands out files that were embedded at build time.
+// Hands out the file that was embedded at build time, without its first line.
 #include "report/html_parts.h"
 
-#define PACELINE_RESOURCE(name, function)                           \
-  extern "C" const char paceline_##name[], paceline_##name##_end[]; \
-  std::string_view paceline::report::function() {                   \
-    return {paceline_##name, paceline_##name##_end};                \
-  }
+extern "C" const char paceline_run_html[], paceline_run_html_end[];
 
-PACELINE_RESOURCE(page_html, page_template)
-PACELINE_RESOURCE(style_css, page_style)
-PACELINE_RESOURCE(plot_css, page_plot_style)
-PACELINE_RESOURCE(app_js, page_script)
+std::string_view paceline::report::run_template() {
+  const std::string_view file(paceline_run_html, paceline_run_html_end);
+  return file.substr(file.find('\n') + 1);
+}

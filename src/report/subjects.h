@@ -4,7 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "report/section.h"
+#include "report/answer_parts.h"
+#include "report/report_run.h"
 
 // The subjects of a report besides its table of cases. A new one is a file that makes its sections, and a
 // place in kSubjects.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/units.h"
 #include "report/bottlenecks.h"
 #include "report/case_cells.h"
-#include "result/archive.h"
 #include "result/stored/case_fields.h"
 
 namespace paceline::analysis::traces {
@@ -24,7 +24,6 @@ namespace {
 
 using analysis::traces::TraceStudy;
 using Json = nlohmann::json;
-using result::Number;
 using result::OwnPart;
 
 constexpr std::size_t kShownOperators = 8, kShownKernels = 5, kNameWidth = 48;
@@ -158,9 +157,9 @@ Json to_json(const TraceStudy& s, bool kernels) {
   put(out, "world",
       s.world ? Number(static_cast<double>(*s.world)) : Number::missing("the trace does not say"));
   out["costs"] = costs_json(s.costs);
-  out["ranks"] = result::Writer::write(s.ranks);
-  out["late"] = result::Writer::write(t.late);
-  out["suspected"] = result::Writer::write(t.suspected);
+  out["ranks"] = archive::Writer::write(s.ranks);
+  out["late"] = archive::Writer::write(t.late);
+  out["suspected"] = archive::Writer::write(t.suspected);
   out["operators_on_device"] = s.operators_on_device;
   out["operators"] = list_of(s.operators, [&](const auto& op) {
     Json row{{"name", op.name},

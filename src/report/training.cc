@@ -9,6 +9,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/step_prediction.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plots.h"
@@ -18,7 +19,6 @@
 namespace paceline::report {
 namespace {
 
-using result::Number;
 using result::StepPart;
 using result::Training;
 
@@ -176,7 +176,7 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
 }
 
 // The notes of the cases, and why scaling may not be claimed, each once.
-std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
+std::vector<std::string> training_notes(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
   for (const ReportCase& entry : cases) {
     for (const auto& note : entry.one->training->notes) place_of(note, notes);
@@ -226,7 +226,7 @@ std::string loader_text(const CaseResult& one) {
                      format_rate(*one.throughput.per_s.value));
 }
 
-std::string bytes_or_none(const result::Count& bytes) {
+std::string bytes_or_none(const Count& bytes) {
   return bytes ? format_bytes(static_cast<double>(*bytes)) : kNone;
 }
 
@@ -264,7 +264,7 @@ Table evidence_table(const Training& t) {
               or_none(e.minor_faults, format_count), ms(e.throttled_ns), percent_or_none(e.steal_frac),
               percent_or_none(e.foreign_frac), significant_or_none(e.core_mhz),
               significant_or_none(e.device_mhz), e.foreign_process.empty() ? kNone : e.foreign_process,
-              e.device_slowdown.empty() ? kNone : e.device_slowdown);
+              e.device_slowdowns.empty() ? kNone : result::slowdown_text(e.device_slowdowns));
   }
   return table;
 }
@@ -361,7 +361,7 @@ std::string loss_reading(const std::vector<ReportCase>& cases) {
 Sections training_sections(std::span<const ReportRun> runs, Form form) {
   const auto cases = cases_with(runs, is_training);
   if (cases.empty()) return {};
-  if (form == Form::kTerminal) return {{.table = short_table(cases), .notes = notes_of(cases)}};
+  if (form == Form::kTerminal) return {{.table = short_table(cases), .notes = training_notes(cases)}};
   const auto plots = [&](Plots (*make)(const Cases&)) { return form == Form::kPage ? make(cases) : Plots{}; };
   return {{.chart = {"scaling_curve", "Scaling over ranks", scaling_reading(cases), "efficiency",
                      plots(scaling_plots)},
@@ -377,7 +377,7 @@ Sections training_sections(std::span<const ReportRun> runs, Form form) {
            .table = budget_table(cases)},
           prediction_section(cases),
           {.chart = {"loss", "Loss over epochs", loss_reading(cases), "loss", plots(loss_plots)},
-           .notes = notes_of(cases)}};
+           .notes = training_notes(cases)}};
 }
 
 // Ranks, epochs and buckets of one case.

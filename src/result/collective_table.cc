@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/collective.h"
-#include "result/csv_cell.h"
+#include "base/csv_cell.h"
 #include "result/judged/noise_rules.h"
 
 namespace paceline::result {

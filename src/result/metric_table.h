@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "result/stored/case_result.h"
+#include "result/metric_topics.h"
 
 namespace paceline::result {
 
@@ -25,8 +25,11 @@ struct Metric {
   std::string_view unit;
   Better better;
   std::string_view meaning;  // one sentence
-  std::string_view anchor;   // heading in docs/metrics.md with formula and reading
+  const Topic& topic;
   MetricValue (*get)(const CaseResult&);
+  [[nodiscard]] bool concerns(const CaseResult& one) const {
+    return topic.concerns == nullptr || topic.concerns(one);
+  }
 };
 
 std::span<const Metric> metrics();

@@ -11,13 +11,13 @@
 #include <random>
 
 #include "base/bounded_json.h"
+#include "base/csv_cell.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "result/collective_table.h"
-#include "result/csv_cell.h"
 #include "result/figures/summarize.h"
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"

@@ -190,7 +190,7 @@ void settle_devices(std::vector<Case>& cases, const EngineDirectory& engines, co
   if (here.cpus > 0) share_threads(cases, here.cpus);
   for (auto& c : cases) {
     std::string device;
-    if (c.kind == WorkloadKind::kInference)
+    if (config::traits_of(c.kind).runs_engine)
       device = settle_inference(c, chooser, here);
     else if (config::traits_of(c.kind).by_ranks)
       device = settle_ranks(c, engines, chooser, here);

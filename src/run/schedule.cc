@@ -10,6 +10,10 @@
 
 namespace paceline::run {
 
+result::EndedBecause Schedule::ending(const CaseRun&) const {
+  return result::EndedBecause::kPlanned;
+}
+
 FixedOrder::FixedOrder(std::vector<TimedSlot> slots, const std::vector<CaseRun>& cases)
     : slots_(std::move(slots)),
       expected_(static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& slot) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "result/stored/outcome.h"
+
 namespace paceline::run {
 
 struct CaseRun;
@@ -20,10 +22,13 @@ struct TimedSlot {
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  // `cases` contain the results of all slots so far. No slot is given twice; one whose results are there
-  // already, or whose case has ended, costs nothing. nullopt: no more passes are needed, and cases with fewer
-  // repetitions than planned are complete with those that they have.
+  // `cases` contain the results of all slots so far. A slot whose results are there already, or whose case
+  // has ended, costs nothing; a slot that was given before ends the run with Error(kInternal). nullopt: no
+  // more passes are needed, and cases with fewer repetitions than planned are complete with those that they
+  // have.
   virtual std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) = 0;
+  // Why a case with fewer repetitions than planned is complete; asked when no more passes are needed.
+  [[nodiscard]] virtual result::EndedBecause ending(const CaseRun& c) const;
   // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
   [[nodiscard]] virtual std::size_t expected() const = 0;
 };

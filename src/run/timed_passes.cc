@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "run/case/kind_rules.h"
@@ -34,6 +36,18 @@ void add_limits(PassInfo& info, const pass::PassSpec& spec) {
   info.fixed_time = loop.stop.t_min_ns == loop.stop.t_max_ns;
 }
 
+using GivenSlots = std::set<std::pair<std::size_t, std::int64_t>>;
+
+// A schedule that gave a finished slot for ever would keep the run from ending.
+void require_new(const TimedSlot& slot, const std::vector<CaseRun>& cases, GivenSlots& given) {
+  if (slot.case_index >= cases.size() || slot.repetition < 0)
+    throw Error(ErrorCode::kInternal, fmt::format("the schedule asks for repetition {} of case {} of {}",
+                                                  slot.repetition + 1, slot.case_index + 1, cases.size()));
+  if (!given.emplace(slot.case_index, slot.repetition).second)
+    throw Error(ErrorCode::kInternal, fmt::format("the schedule asks for repetition {} of {} twice",
+                                                  slot.repetition + 1, cases[slot.case_index].definition.id));
+}
+
 }  // namespace
 
 std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) const {
@@ -57,9 +71,11 @@ void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
   std::size_t done = 0;
+  GivenSlots given;
   while (!interrupt_) {
     const auto slot = schedule.next(cases);
-    if (!slot) return conclude(cases);
+    if (!slot) return conclude(schedule, cases);
+    require_new(*slot, cases, given);
     CaseRun& c = cases[slot->case_index];
     if (!c.needs(slot->repetition)) continue;
     const auto expected = schedule.expected();
@@ -88,11 +104,12 @@ void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
 }
 
 // Cases of which the schedule has asked for fewer repetitions than the plan allows have all that they need.
-void TimedPasses::conclude(std::vector<CaseRun>& cases) {
+void TimedPasses::conclude(const Schedule& schedule, std::vector<CaseRun>& cases) {
   for (auto& c : cases) {
     if (c.ended || !c.selected || c.result.repetitions.empty()) continue;
     c.result.repetitions_planned = std::ssize(c.result.repetitions) + std::ssize(c.trained);
     c.result.complete = c.ended = true;
+    c.result.ended_because = schedule.ending(c);
     observer_.case_ends(c.result);
     keeper_.keep(c);
   }

@@ -28,7 +28,7 @@ class TimedPasses {
   // `before`: passes of earlier schedules of this run.
   void run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::size_t before);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
-  void conclude(std::vector<CaseRun>& cases);
+  void conclude(const Schedule& schedule, std::vector<CaseRun>& cases);
   void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
   static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition);
   void check_now(CaseRun& c);

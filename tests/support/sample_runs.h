@@ -85,6 +85,7 @@ inline result::CaseResult case_of(const CaseSpec& spec) {
   c.checked = c.passed = true;
   c.reference = "eager fp32, same weights and inputs";
   c.inputs = "random, seed 1";
+  c.generated_inputs = true;
   c.samples = 64;
   c.judged_by = "outputs";
   c.judged_because = "random weights";
@@ -101,7 +102,7 @@ inline result::CaseResult case_of(const CaseSpec& spec) {
   one.stats.mean_ns = spec.p50_ms * 1.01e6;
   one.stats.quantiles = {
       {0.5, spec.p50_ms * 1e6, spec.p50_ms * 0.98e6, spec.p50_ms * 1.02e6, 0.95, "binomial", 0.957, 360.0},
-      {0.99, result::Number::missing("needs 368 independent samples, had 216"), {}, {}, 0.95, "", {}, {}}};
+      {0.99, Number::missing("needs 368 independent samples, had 216"), {}, {}, 0.95, "", {}, {}}};
   one.stats.highest_claimable_p = 0.98;
   one.throughput.per_s = around(static_cast<double>(spec.batch) * 1e3 / spec.p50_ms, 0.02, "t_log_processes");
   one.first_iteration_ns = spec.p50_ms * 6e6;

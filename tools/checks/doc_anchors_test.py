@@ -6,13 +6,13 @@ import unittest
 import doc_anchors
 import made_up_tree
 
-ROWS = "".join(f'Metric{{"m{i}", "spread", [](const C& c)}},\n' for i in range(20))
+ROWS = "".join(f'constexpr Topic k{i}{{.anchor = "spread"}};\n' for i in range(20))
 CLEAN = {
     "README.md": "[metrics](docs/metrics.md#spread) and [the web](https://example.org)\n",
     "CONTRIBUTING.md": "```\n[not a link](nowhere.md)\n```\n",
     "docs/metrics.md": "# Metrics\n## Spread\n",
     "docs/methodology.md": "# Methodology\n## A/B comparison\n",
-    "src/result/metric_table.cc": ROWS,
+    "src/result/metric_topics.h": ROWS,
     "src/result/metric_table.h": "// Pairs (methodology: A/B\n// comparison).\n",
 }
 
@@ -37,10 +37,10 @@ class DocAnchorsTest(made_up_tree.TreeTest):
         self.expect("no heading 'stop rule'", "src/result/metric_table.h", "// When (methodology: stop rule).")
 
     def test_metric_without_a_heading(self):
-        self.expect("no heading 'noise'", "src/result/metric_table.cc", ROWS + '"noise", [](const C& c)')
+        self.expect("no heading 'noise'", "src/result/metric_topics.h", ROWS + 'constexpr Topic k{.anchor = "noise"};')
 
     def test_table_that_the_check_cannot_read(self):
-        self.expect("only 0 anchors", "src/result/metric_table.cc", "")
+        self.expect("only 0 anchors", "src/result/metric_topics.h", "")
 
 
 if __name__ == "__main__":

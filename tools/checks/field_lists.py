@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that every member of a struct with a field list (result/archive.h) is in that list, so that no field is lost on its way through JSON.
+"""Checks that every member of a struct with a field list (base/archive.h) is in that list, so that no field is lost on its way through JSON.
 
 usage: field_lists.py [--root DIR]     exit 1 and one line a member that is missing
 

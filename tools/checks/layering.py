@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake, no ring of
-rooms, and no include of what a worker does outside the worker.
+rooms, no include of what a worker does outside the worker, and no comparison with a kind of workload by name.
 
 usage: layering.py [--root DIR]     or, for a built executable, layering.py --binary FILE     exit 1 and one line a violation
 """
@@ -28,6 +28,8 @@ VENDOR_HEADERS = {
     r"(NvInfer\w*|NvOnnxParser)\.h$": {"tensorrt"},
     r"nvml\.h$": {"nvml"},
 }
+# A kind of workload is asked (src/base/workload_kind.h), never compared by name.
+KIND_BY_NAME = re.compile(r"[!=]=\s*(?:\w+::)*WorkloadKind::k\w+|\bcase\s+(?:\w+::)*WorkloadKind::k\w+")
 VENDOR_LIBRARIES = re.compile(r"^(libtorch|libc10|libopenvino|libonnx|libnvinfer|libcudart|libnccl)")
 
 
@@ -146,6 +148,13 @@ def plugin_violations(root, order):
             yield from vendor_violations(where, own, header)
 
 
+def kind_violations(root):
+    for path in files_below(root / "src"):
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            if found := KIND_BY_NAME.search(text):
+                yield f"{path.relative_to(root)}:{line}: \"{found[0]}\": ask traits_of(kind), with another answer if need be"
+
+
 def room_graph(root):
     """A room is a header and its sources, or a folder inside a layer. {smallest room: {room that it includes, …}}"""
     graph = {}
@@ -221,6 +230,7 @@ def violations(root):
     yield from include_violations(root, order, depends)
     yield from worker_violations(root, order)
     yield from plugin_violations(root, order)
+    yield from kind_violations(root)
     yield from ring_violations(root)
 
 

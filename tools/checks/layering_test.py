@@ -49,6 +49,10 @@ class LayeringTest(made_up_tree.TreeTest):
     def test_plugin_links_a_layer_above_plugin(self):
         self.expect("links paceline::stats", "plugins/torch/CMakeLists.txt", "link(x paceline::stats)")
 
+    def test_kind_compared_by_name(self):
+        self.expect("src/report/r.cc:1", "src/report/r.cc", "if (b.kind != config::WorkloadKind::kTraining) return;\n")
+        self.expect("ask traits_of(kind)", "src/report/r.cc", "switch (k) { case WorkloadKind::kInference: f(); }\n")
+
     def test_include_of_the_worker(self):
         self.clean = dict(CLEAN, **{
             "CMakeLists.txt": CLEAN["CMakeLists.txt"].replace("stats report", "stats workload run report"),

@@ -9,8 +9,6 @@
 namespace paceline::analysis::traces {
 namespace {
 
-using result::Number;
-
 constexpr std::size_t kOperatorsShown = 15;
 
 // Averages the steps that follow another one, as the costs do; all steps if none does.

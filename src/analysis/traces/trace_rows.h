@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/traces/rank_trace.h"
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 // The rows of a study: figures of each rank, and of operators over all ranks.
 namespace paceline::analysis::traces {
@@ -15,12 +15,12 @@ namespace paceline::analysis::traces {
 struct RankRow {
   std::int64_t rank = 0;
   std::string file, host;
-  result::Number step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns;
-  result::Number communication_ns, exposed_ns, rest_ns;
-  result::Number overlap_ratio;          // of communication, the share that computing hides
-  result::Number idle_share;             // of the step: the device had nothing to do
-  result::Number input_elements, batch;  // of the forward pass, where the trace has shapes
-  result::Number last_share;  // of the exchanges that waited for some rank, those that waited for it
+  Number step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns;
+  Number communication_ns, exposed_ns, rest_ns;
+  Number overlap_ratio;          // of communication, the share that computing hides
+  Number idle_share;             // of the step: the device had nothing to do
+  Number input_elements, batch;  // of the forward pass, where the trace has shapes
+  Number last_share;             // of the exchanges that waited for some rank, those that waited for it
 };
 
 // Kernels of one name, and copies, that an operator launched, averaged in the same way.
@@ -43,7 +43,7 @@ bool times_communication(const RankTrace& one);
 const char* why_untimed(const RankTrace& one);
 
 // Share of these ranks' communication that computing hides.
-result::Number overlap_of(const std::vector<const RankTrace*>& ranks);
+Number overlap_of(const std::vector<const RankTrace*>& ranks);
 
 RankRow row_of(const RankTrace& one);
 std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool on_device);

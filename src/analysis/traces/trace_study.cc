@@ -24,7 +24,6 @@
 namespace paceline::analysis::traces {
 namespace {
 
-using result::Number;
 using result::OwnPart;
 
 constexpr double kMoreWork = 1.05;  // elements of a rank's inputs over those of the others

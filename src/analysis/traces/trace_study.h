@@ -22,7 +22,7 @@ struct TraceStudy {
   std::vector<RankRow> ranks;
   std::size_t typical = 0;  // index of the rank that costs and shares are of
   result::StepCosts costs;  // of the typical rank
-  result::Number step_ns;   // mean, as the shares have it
+  Number step_ns;           // mean, as the shares have it
   // The job as a case that has trained, for findings. Its host_ns is the time in which a device idles.
   result::CaseResult job;
   bool operators_on_device = false;

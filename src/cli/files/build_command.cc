@@ -280,7 +280,7 @@ nlohmann::json to_json(const run::BuildOrder& order, const std::string& model, c
           {"versions", versions},
           {"settings", built.settings},
           {"notes", built.file.notes},
-          {"quantisation", result::Writer::write(quantisation)}};
+          {"quantisation", archive::Writer::write(quantisation)}};
 }
 
 run::BuildOrder numbered(run::BuildOrder order, int number) {

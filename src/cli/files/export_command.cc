@@ -139,7 +139,7 @@ ExitCode export_command(const Context& context) {
                                               {"inputs", inputs},
                                               {"size_bytes", written.size_bytes},
                                               {"duration_ns", written.duration_ns},
-                                              {"quantisation", result::Writer::write(written.quantisation)}})
+                                              {"quantisation", archive::Writer::write(written.quantisation)}})
                                   .dump(2)) +
         "\n");
   return ExitCode::kOk;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -20,7 +21,6 @@
 #include "nsight/nsys_file.h"
 #include "nsight/timeline.h"
 #include "process/tool_process.h"
-#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 void show(const NsightStudy& study, const Console& console) {
   if (console.json) console.result(study.json);
-  print(console.text(), for_terminal(console.ascii ? report::to_ascii(study.text) : study.text));
+  print(console.text(), for_terminal(console.ascii ? answer::to_ascii(study.text) : study.text));
 }
 
 // Runs the program that reads a report, and returns what it printed. Throws Error(kUnavailable) with the line

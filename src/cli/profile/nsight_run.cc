@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "analysis/case_query.h"
+#include "answer/text_layout.h"
 #include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -20,7 +21,6 @@
 #include "cli/profile/nsight_profile.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
-#include "report/text_layout.h"
 #include "run/case/kind_rules.h"
 
 namespace paceline::cli {
@@ -247,7 +247,7 @@ void NsightRun::collect(const result::RunResult& run, const Console& console) {
 }
 
 void NsightRun::tell(const Console& console) const {
-  print(console.text(), for_terminal(console.ascii ? report::to_ascii(text_) : text_));
+  print(console.text(), for_terminal(console.ascii ? answer::to_ascii(text_) : text_));
   if (problem_) std::rethrow_exception(problem_);
 }
 

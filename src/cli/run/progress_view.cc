@@ -9,13 +9,13 @@
 #include <chrono>
 #include <csignal>
 
+#include "answer/text_layout.h"
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/units.h"
 #include "cli/run/time_left.h"
 #include "host/machine/process_clock.h"
 #include "report/environment_rows.h"
-#include "report/text_layout.h"
 
 namespace paceline::cli {
 namespace {
@@ -193,8 +193,8 @@ void ProgressView::draw(const std::string& line, const std::string& left, std::s
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
   const auto columns = std::max<std::size_t>(std::min(console_.width, widest), 2) - 1;
-  const auto room = columns - std::min(columns / 2, report::display_width(end));
-  line_ = report::truncate(report::truncate(on_one_line(line), room) + end, columns);
+  const auto room = columns - std::min(columns / 2, answer::display_width(end));
+  line_ = answer::truncate(answer::truncate(on_one_line(line), room) + end, columns);
   redraw();
 }
 
@@ -205,7 +205,7 @@ void ProgressView::redraw() {
   for (const auto& line : beside_) text += "\n" + line + "\x1b[K";
   text += "\x1b[J";
   if (!beside_.empty()) text += fmt::format("\x1b[{}A", beside_.size());
-  print(console_.text(), "\r" + (console_.ascii ? report::to_ascii(text) : text));
+  print(console_.text(), "\r" + (console_.ascii ? answer::to_ascii(text) : text));
 }
 
 void ProgressView::beside(std::vector<std::string> lines) {

@@ -37,10 +37,8 @@ struct FurtherFile {
   std::string (*make)(const result::RunResult&, const ExitOptions&);
 };
 constexpr std::array kFurtherFiles{
-    FurtherFile{"junit",
-                [](const result::RunResult& run, const ExitOptions& exit) {
-                  return report::junit_xml(run, {exit.allow_noisy, exit.strict});
-                }},
+    FurtherFile{"junit", [](const result::RunResult& run,
+                            const ExitOptions& exit) { return report::junit_xml(run, exit.strictness()); }},
     FurtherFile{"nccl_json", [](const result::RunResult& run, const ExitOptions&) {
                   const report::ReportRun input{run, {}};
                   return report::find_format("nccl-json").render({&input, 1}, {});
@@ -151,7 +149,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
       files.attempt(
           [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
-  const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
+  const answer::TerminalOptions terminal{console.width, console.ascii, console.colour};
   const auto table = "\n" + report::terminal_table(run, terminal) +
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "answer/section.h"
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -17,8 +19,6 @@
 #include "host/checks/differences.h"
 #include "host/checks/fleet.h"
 #include "host/system_files.h"
-#include "report/section.h"
-#include "report/text_layout.h"
 #include "result/stored/result_json.h"
 
 namespace paceline::cli {
@@ -124,19 +124,19 @@ std::vector<std::pair<std::size_t, std::size_t>> columns_of(const Fleet& fleet) 
 
 std::string table_text(const Fleet& fleet, const Console& console) {
   const auto columns = columns_of(fleet);
-  report::Table table{.heads = {"what differs"}, .numbers_from = report::kNoNumbers};
+  answer::Table table{.heads = {"what differs"}, .numbers_from = answer::kNoNumbers};
   table.columns_kept = columns.size() + 1;
   table.most.assign(columns.size() + 1, kWidestValue);
   for (const auto& [host, count] : columns)
     table.heads.push_back(fleet.hosts[host] + (count > 1 ? fmt::format(" and {} more", count - 1) : ""));
   for (const auto& one : fleet.view.differences) {
-    std::vector<report::Cell> cells{one.name};
+    std::vector<answer::Cell> cells{one.name};
     for (const auto& [host, count] : columns) cells.emplace_back(cell_text(one, host));
     table.rows.push_back(
         {.cells = std::move(cells),
-         .tone = one.status == CheckStatus::kFail ? report::Tone::kProblem : report::Tone::kWarning});
+         .tone = one.status == CheckStatus::kFail ? answer::Tone::kProblem : answer::Tone::kWarning});
   }
-  return report::terminal_of(table, {console.width, console.ascii, console.colour}, 0);
+  return answer::terminal_of(table, {console.width, console.ascii, console.colour}, 0);
 }
 
 // What all share, said once; without what is not known, not there or not limited.
@@ -147,7 +147,7 @@ std::string alike_text(const Fleet& fleet, const Console& console) {
     if (fact && !fact->value.is_null()) facts.push_back(fmt::format("{} {}", name, shown_value(value, 40)));
   }
   std::string text;
-  for (const auto& line : report::wrap("alike: " + join(facts, "; "), console.width)) text += line + "\n";
+  for (const auto& line : answer::wrap("alike: " + join(facts, "; "), console.width)) text += line + "\n";
   return text;
 }
 

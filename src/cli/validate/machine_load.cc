@@ -63,7 +63,7 @@ std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
 }
 
 // Core sets that neighbours may have slowed down do not fail.
-void soften(host::LoadTest& test, const result::Number& foreign_cores) {
+void soften(host::LoadTest& test, const Number& foreign_cores) {
   test.disturbed = !foreign_cores || *foreign_cores > kQuietCores;
   if (!test.disturbed) return;
   const auto why = foreign_cores ? fmt::format("neighbours used {:.2f} CPUs meanwhile", *foreign_cores)

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <optional>
 
+#include "answer/text_layout.h"
 #include "base/display_text.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -26,7 +27,6 @@
 #include "host/checks/gpu_links.h"
 #include "host/checks/host_checks.h"
 #include "host/machine/environment.h"
-#include "report/text_layout.h"
 #include "result/stored/result_json.h"
 
 namespace paceline::cli {
@@ -36,7 +36,7 @@ using host::CheckStatus;
 
 std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
   std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status),
-                                 report::pad_right(row.name, name_width), row.result.text);
+                                 answer::pad_right(row.name, name_width), row.result.text);
   return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
 }
 

@@ -34,7 +34,7 @@ Version numbers_of(const std::string& text) {
   return numbers;
 }
 
-Version numbers_of(const result::Maybe<std::string>& text) {
+Version numbers_of(const Maybe<std::string>& text) {
   return text ? numbers_of(*text) : Version{};
 }
 

@@ -69,16 +69,16 @@ bool is_in_memory(int fd, std::int64_t size) {
   return !known || 2 * resident > std::ssize(pages);
 }
 
-result::Number read_speed(int fd, std::int64_t size) {
+Number read_speed(int fd, std::int64_t size) {
   (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-  if (is_in_memory(fd, size)) return result::Number::missing("its file system keeps files in memory");
+  if (is_in_memory(fd, size)) return Number::missing("its file system keeps files in memory");
   std::vector<char> block(kBlockBytes);
   const auto start = SteadyClock().now_ns();
   std::int64_t done = 0;
   while (done < size && seconds_since(start) < kBudgetS) {
     const auto got = ::pread(fd, block.data(), block.size(), done);
     if (got <= 0)
-      return result::Number::missing(got < 0 ? std::strerror(errno) : "the file is shorter than was written");
+      return Number::missing(got < 0 ? std::strerror(errno) : "the file is shorter than was written");
     done += got;
   }
   return static_cast<double>(done) / seconds_since(start);
@@ -116,7 +116,7 @@ DiskSpeed measure_disk(const std::filesystem::path& folder, std::int64_t room_by
 }
 
 std::string in_words(const DiskSpeed& speed) {
-  const auto rate = [](const result::Number& number) {
+  const auto rate = [](const Number& number) {
     return number ? format_bytes(*number) + "/s" : fmt::format("not measured: {}", number.reason());
   };
   return fmt::format("writes {}, reads {}", rate(speed.write_per_s), rate(speed.read_per_s));

@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <string>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 namespace paceline::host {
 
 struct DiskSpeed {
-  std::string refusal;         // why nothing can be written there; empty: it can
-  result::Number write_per_s;  // bytes, until they are on the disk
-  result::Number read_per_s;   // missing where the file system keeps what was written in memory
+  std::string refusal;  // why nothing can be written there; empty: it can
+  Number write_per_s;   // bytes, until they are on the disk
+  Number read_per_s;    // missing where the file system keeps what was written in memory
 };
 
 // Writes at most a quarter of `room_bytes`. Nothing stays behind, whatever happens.

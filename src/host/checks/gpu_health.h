@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "host/checks/checks.h"
 #include "host/machine/nvml.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
@@ -17,12 +17,12 @@ enum class Fabric { kNone, kNotStarted, kInProgress, kReady, kFailed };
 
 // Every value is missing with the reason where the driver refuses it.
 struct GpuHealth {
-  result::Count celsius, limit_celsius;  // where it slows down
-  result::Count margin_celsius;          // to that limit, as newer GPUs tell it
-  result::Maybe<std::vector<std::string>> slowdowns;
-  result::Count retired_pages, remapped_rows;
-  result::Maybe<bool> retirement_pending, remapping_pending, remapping_failed;
-  result::Maybe<Fabric> fabric;
+  Count celsius, limit_celsius;  // where it slows down
+  Count margin_celsius;          // to that limit, as newer GPUs tell it
+  Maybe<std::vector<std::string>> slowdowns;
+  Count retired_pages, remapped_rows;
+  Maybe<bool> retirement_pending, remapping_pending, remapping_failed;
+  Maybe<Fabric> fabric;
 };
 
 // In the order of NvidiaDriver::gpus; without values for one that is lost.

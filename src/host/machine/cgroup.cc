@@ -11,9 +11,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-using result::Number;
-
 constexpr std::array<std::string_view, 3> kControllers{"cpu", "cpuset", "memory"};
 constexpr long long kNoV1Limit = 1LL << 62;  // v1 writes "no limit" as 2^63 rounded down to a page
 

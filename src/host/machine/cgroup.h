@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/maybe.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
@@ -42,20 +42,20 @@ class Cgroups {
 };
 
 // CPU time that the tightest group on the way up allows, in CPUs (may be a fraction); missing: "no limit".
-result::Number cgroup_cpu_quota(const SystemFiles& files, const Cgroups& groups);
+Number cgroup_cpu_quota(const SystemFiles& files, const Cgroups& groups);
 
 // The tightest memory limit on the way up; missing: "no limit".
-result::Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups& groups);
+Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups& groups);
 
 // How often a quota has stopped a group on the way up, since the groups were created.
-result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups);
+Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups);
 
 // How long a quota has stopped a group on the way up, summed over CPUs, since the groups were created.
-result::Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups);
+Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups);
 
 // Kills by the out-of-memory killer in our own group since it was created; in version 2 those of the groups
 // below count too, so that an ancestor stands in where ours is not visible. Version 1 counts each group
 // alone: the folder of an ancestor says nothing.
-result::Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
+Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
 
 }  // namespace paceline::host

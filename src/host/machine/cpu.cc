@@ -16,8 +16,7 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-using Text = result::Maybe<std::string>;
+using Text = Maybe<std::string>;
 using CpuinfoFields = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::string_view kCpuRoot = "sys/devices/system/cpu/";
@@ -149,8 +148,7 @@ void read_frequency_policy(const SystemFiles& files, CpuInfo& cpu) {
   if (no_turbo) {
     cpu.turbo = *no_turbo == 0;
   } else {
-    cpu.turbo =
-        boost ? result::Maybe<bool>(*boost != 0) : result::Maybe<bool>::missing("no turbo switch in /sys");
+    cpu.turbo = boost ? Maybe<bool>(*boost != 0) : Maybe<bool>::missing("no turbo switch in /sys");
   }
 }
 
@@ -207,7 +205,7 @@ CpuInfo read_cpu(const SystemFiles& files) {
   return read_cpu(files, current_affinity());
 }
 
-int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus) {
+int allowed_cpu_count(std::size_t affinity_cpus, const Number& quota_cpus) {
   auto allowed = static_cast<double>(affinity_cpus);
   if (quota_cpus) allowed = std::min(allowed, std::floor(*quota_cpus));
   return static_cast<int>(std::max(1.0, allowed));

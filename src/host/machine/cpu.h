@@ -5,25 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
 // The CPUs of this machine, and which of them this process may use.
 struct CpuInfo {
-  result::Maybe<std::string> model, vendor, microcode;
-  result::Count family, model_number, stepping;
-  result::Count sockets, cores, threads_per_core;  // of the online CPUs
-  std::vector<int> online;                         // logical CPU numbers
-  std::vector<int> affinity;                       // those that this thread may run on
-  result::Number cgroup_quota_cpus;                // CPU time in CPUs, may be a fraction; missing: "no limit"
-  std::vector<std::string> isa;           // vector and matrix extensions present, /proc/cpuinfo names
-  std::vector<std::string> timing_flags;  // constant_tsc, nonstop_tsc, hypervisor
-  result::Maybe<std::string> governor, frequency_driver;
-  result::Maybe<bool> turbo;
+  Maybe<std::string> model, vendor, microcode;
+  Count family, model_number, stepping;
+  Count sockets, cores, threads_per_core;  // of the online CPUs
+  std::vector<int> online;                 // logical CPU numbers
+  std::vector<int> affinity;               // those that this thread may run on
+  Number cgroup_quota_cpus;                // CPU time in CPUs, may be a fraction; missing: "no limit"
+  std::vector<std::string> isa;            // vector and matrix extensions present, /proc/cpuinfo names
+  std::vector<std::string> timing_flags;   // constant_tsc, nonstop_tsc, hypervisor
+  Maybe<std::string> governor, frequency_driver;
+  Maybe<bool> turbo;
   std::map<std::string, std::string> mitigations;  // vulnerability -> state
-  result::Count numa_nodes, llc_bytes;             // llc: one last-level cache
+  Count numa_nodes, llc_bytes;                     // llc: one last-level cache
   [[nodiscard]] bool has_isa(std::string_view name) const;
   [[nodiscard]] bool virtualized() const;
 };
@@ -33,7 +33,7 @@ CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread
 
 // How many threads can compute at once: min(CPUs in the affinity mask, quota rounded down), but at least
 // 1. A thread beyond the quota would stop them all for a part of every period.
-int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus);
+int allowed_cpu_count(std::size_t affinity_cpus, const Number& quota_cpus);
 int allowed_cpu_count(const CpuInfo& cpu);
 
 // Sums the last-level caches of these CPUs, each counted once; 0 if none is known.

@@ -18,7 +18,6 @@ namespace paceline::host {
 namespace {
 
 using Json = nlohmann::json;
-using result::Maybe;
 using Text = Maybe<std::string>;
 
 // Settings of threading, maths, memory, device and communication libraries: whole names, and beginnings that
@@ -158,8 +157,7 @@ Json load_json(const SystemFiles& files) {
   Json load;
   const std::array<const char*, 3> keys{"average_1m", "average_5m", "average_15m"};
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    put(load, keys[i],
-        result::Number(i < words.size() ? parse_double(words[i]) : std::nullopt, "no /proc/loadavg"));
+    put(load, keys[i], Number(i < words.size() ? parse_double(words[i]) : std::nullopt, "no /proc/loadavg"));
   }
   return load;
 }
@@ -181,7 +179,7 @@ NvidiaDriver nvidia_driver(const EnvironmentSource& source) {
 
 }  // namespace
 
-result::Maybe<std::string> host_digest(const SystemFiles& files) {
+Maybe<std::string> host_digest(const SystemFiles& files) {
   const Text name = line_of(files, "proc/sys/kernel/hostname");
   return name ? Text(sha256_hex(*name).substr(0, 16)) : name;
 }

@@ -32,7 +32,7 @@ nlohmann::json capture_environment(const std::string& command_line,
                                    const EnvironmentSource& source = EnvironmentSource());
 
 // Name of this host in stored results.
-result::Maybe<std::string> host_digest(const SystemFiles& files = SystemFiles{});
+Maybe<std::string> host_digest(const SystemFiles& files = SystemFiles{});
 
 // Keeps those on the allow-list: settings of libraries that threads, devices and ranks depend on.
 Environment recorded_variables(Environment variables);

@@ -17,9 +17,6 @@ namespace {
 using nvml::Device;
 using nvml::Library;
 using nvml::Wide;
-using result::Count;
-using result::Maybe;
-using result::Number;
 using Code = int;
 
 constexpr unsigned kUncorrected = 1, kSinceDriverLoad = 0;  // nvmlMemoryErrorType_t, nvmlEccCounterType_t

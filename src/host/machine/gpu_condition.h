@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "host/machine/nvml.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
 // Every value is missing with the reason where the driver refuses it.
 struct GpuCondition {
-  result::Number power_limit_w, default_power_limit_w;
-  result::Number max_sm_mhz, application_sm_mhz, default_application_sm_mhz;
-  result::Maybe<bool> ecc;
-  result::Count uncorrected_errors;                    // of its memory, since the driver was loaded
-  result::Count pcie_generation, max_pcie_generation;  // a GPU that idles is on an older one
-  result::Count pcie_width, max_pcie_width;
-  result::Maybe<bool> mig, persistence;
-  result::Count processes;  // of others that compute on it and are visible here
-  result::Count memory_used_bytes;
+  Number power_limit_w, default_power_limit_w;
+  Number max_sm_mhz, application_sm_mhz, default_application_sm_mhz;
+  Maybe<bool> ecc;
+  Count uncorrected_errors;                    // of its memory, since the driver was loaded
+  Count pcie_generation, max_pcie_generation;  // a GPU that idles is on an older one
+  Count pcie_width, max_pcie_width;
+  Maybe<bool> mig, persistence;
+  Count processes;  // of others that compute on it and are visible here
+  Count memory_used_bytes;
 };
 
 // In the order of NvidiaDriver::gpus; none where the library cannot be opened.

@@ -9,8 +9,7 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-using Text = result::Maybe<std::string>;
+using Text = Maybe<std::string>;
 
 // Fields of /proc/meminfo and /proc/PID/status are in kB (1024 bytes).
 Count kib_field(const std::optional<std::string>& text, std::string_view key, std::string_view file) {

@@ -3,36 +3,36 @@
 #include <span>
 #include <string>
 
+#include "base/maybe.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
 // The machine's memory, and what of it this process may use.
 struct MemoryInfo {
-  result::Count total_bytes, available_bytes;
-  result::Count cgroup_limit_bytes;  // missing: "no limit"
-  result::Count swap_total_bytes, swap_free_bytes;
-  result::Count hugepages_total, hugepages_free, hugepage_size_bytes;
-  result::Maybe<std::string> transparent_hugepages;  // always | madvise | never
-  result::Maybe<std::string> transparent_hugepages_defrag;
+  Count total_bytes, available_bytes;
+  Count cgroup_limit_bytes;  // missing: "no limit"
+  Count swap_total_bytes, swap_free_bytes;
+  Count hugepages_total, hugepages_free, hugepage_size_bytes;
+  Maybe<std::string> transparent_hugepages;  // always | madvise | never
+  Maybe<std::string> transparent_hugepages_defrag;
 };
 MemoryInfo read_memory(const SystemFiles& files);
 
 // Memory that this process can still allocate: what is available, or the cgroup's limit if less.
-result::Count usable_bytes(const MemoryInfo& memory);
+Count usable_bytes(const MemoryInfo& memory);
 
 struct ProcessMemory {
-  result::Count rss_bytes;       // resident now
-  result::Count rss_peak_bytes;  // high-water mark since start or since the last reset
-  result::Count shared_bytes;    // of the resident ones, pages of files and of shared memory
+  Count rss_bytes;       // resident now
+  Count rss_peak_bytes;  // high-water mark since start or since the last reset
+  Count shared_bytes;    // of the resident ones, pages of files and of shared memory
 };
 ProcessMemory process_memory(const SystemFiles& files = SystemFiles{});  // of this process
 ProcessMemory process_memory(const SystemFiles& files, int pid);         // of another one
 
 // Resident memory of processes of one program, which have pages of files in common: the sum of their own
 // pages, and the largest share of common ones once. Missing if one of them cannot be read.
-result::Count memory_together(std::span<const ProcessMemory> processes);
+Count memory_together(std::span<const ProcessMemory> processes);
 
 // Resets this process's high-water mark to what is resident now. Returns false when the kernel refuses, so
 // that peaks are since start.

@@ -14,7 +14,7 @@
 namespace paceline::host {
 namespace {
 
-using Text = result::Maybe<std::string>;
+using Text = Maybe<std::string>;
 using Code = int;  // nvmlReturn_t; 0: success
 using nvml::Device;
 using NvmlLibrary = nvml::Library;
@@ -42,11 +42,11 @@ Text bus_id_of(const NvmlLibrary& nvml, Device device) {
   return id.starts_with("0000") && id.find(':') == 8 ? id.substr(4) : id;
 }
 
-result::Count memory_of(const NvmlLibrary& nvml, Device device) {
+Count memory_of(const NvmlLibrary& nvml, Device device) {
   nvml::Memory memory{};
   const auto reason = nvml.call<Code(Device, nvml::Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory);
-  if (!reason.empty()) return result::Count::missing(reason);
-  if (nvml::is_no_value(memory.total)) return result::Count::missing(nvml::kNoValue);
+  if (!reason.empty()) return Count::missing(reason);
+  if (nvml::is_no_value(memory.total)) return Count::missing(nvml::kNoValue);
   return static_cast<std::int64_t>(memory.total);
 }
 
@@ -70,8 +70,8 @@ NvidiaGpu gpu_of(const NvmlLibrary& nvml, unsigned index) {
   constexpr const char* kName = "nvmlDeviceGetHandleByIndex_v2";
   const int code = nvml.code<Code(unsigned, Device*)>(kName, index, &device);
   if (const auto reason = nvml.failure(kName, code); !reason.empty())
-    return {Text::missing(reason), Text::missing(reason), Text::missing(reason),
-            result::Count::missing(reason), nvml.words(code)};
+    return {Text::missing(reason), Text::missing(reason), Text::missing(reason), Count::missing(reason),
+            nvml.words(code)};
   return {text_of(nvml, "nvmlDeviceGetName", device), text_of(nvml, "nvmlDeviceGetUUID", device),
           bus_id_of(nvml, device), memory_of(nvml, device), loss_of(nvml, device)};
 }
@@ -108,14 +108,13 @@ GpuSensor::GpuSensor(const std::string& uuid, const std::string& library)
 GpuSensor::~GpuSensor() = default;
 
 GpuState GpuSensor::now() const {
-  if (!parts_->reason.empty())
-    return {result::Number::missing(parts_->reason), Text::missing(parts_->reason)};
+  if (!parts_->reason.empty()) return {Number::missing(parts_->reason), Text::missing(parts_->reason)};
   GpuState state;
   unsigned mhz = 0;
   auto reason = parts_->nvml.call<Code(Device, unsigned, unsigned*)>("nvmlDeviceGetClockInfo", parts_->device,
                                                                      nvml::kSmClock, &mhz);
   if (reason.empty() && nvml::is_no_value(mhz)) reason = nvml::kNoValue;
-  state.sm_mhz = reason.empty() ? result::Number(mhz) : result::Number::missing(reason);
+  state.sm_mhz = reason.empty() ? Number(mhz) : Number::missing(reason);
   std::vector<std::string> slowdowns;
   reason = parts_->nvml.failure("nvmlDeviceGetCurrentClocksEventReasons",
                                 nvml::slowdowns_of(parts_->nvml, parts_->device, slowdowns));

@@ -5,25 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "base/nvml_library.h"
-#include "result/maybe.h"
 
 // Reads what NVIDIA's driver reports about itself and its GPUs, through the management library (NVML) that
 // comes with it. The library is opened and closed again; CUDA is not loaded, and no context is created.
 namespace paceline::host {
 
 struct NvidiaGpu {
-  result::Maybe<std::string> name;        // NVIDIA H200
-  result::Maybe<std::string> uuid;        // GPU-8a56a4bc-…
-  result::Maybe<std::string> pci_bus_id;  // as in /sys/bus/pci/devices: 0000:1b:00.0
-  result::Count memory_bytes;
+  Maybe<std::string> name;        // NVIDIA H200
+  Maybe<std::string> uuid;        // GPU-8a56a4bc-…
+  Maybe<std::string> pci_bus_id;  // as in /sys/bus/pci/devices: 0000:1b:00.0
+  Count memory_bytes;
   std::string lost{};  // why it does not answer any more: "GPU is lost"; empty: it answers
 };
 
 struct NvidiaDriver {
-  result::Maybe<std::string> version;       // 580.65.06
-  result::Maybe<std::string> cuda_version;  // the newest that it supports: 13.0
-  std::vector<NvidiaGpu> gpus;              // by PCI address, also those that CUDA_VISIBLE_DEVICES hides
+  Maybe<std::string> version;       // 580.65.06
+  Maybe<std::string> cuda_version;  // the newest that it supports: 13.0
+  std::vector<NvidiaGpu> gpus;      // by PCI address, also those that CUDA_VISIBLE_DEVICES hides
   std::string refusal{};  // why the driver, whose library is there, does not start or count; empty: it does
 };
 
@@ -34,8 +34,8 @@ NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);
 
 // Clock of a GPU, and what slows it.
 struct GpuState {
-  result::Number sm_mhz;
-  result::Maybe<std::string> slowed_by;  // what keeps the clock down: "thermal slowdown"; empty: nothing does
+  Number sm_mhz;
+  Maybe<std::string> slowed_by;  // what keeps the clock down: "thermal slowdown"; empty: nothing does
 };
 
 // Keeps the library open, so that one look takes some ten microseconds.

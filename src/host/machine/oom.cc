@@ -8,8 +8,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-
 Count machine_kills(const SystemFiles& files) {
   const auto text = files.read("proc/vmstat");
   const auto kills = text ? find_int_field(*text, "oom_kill") : std::nullopt;

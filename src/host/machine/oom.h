@@ -3,16 +3,16 @@
 #include <optional>
 #include <string>
 
+#include "base/maybe.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
 // How often the out-of-memory killer struck, on this machine since boot and in our control group since it
 // exists.
 struct OomCounters {
-  result::Count machine;  // oom_kill of /proc/vmstat
-  result::Count cgroup;   // oom_kill of memory.events (v2) or memory.oom_control (v1)
+  Count machine;  // oom_kill of /proc/vmstat
+  Count cgroup;   // oom_kill of memory.events (v2) or memory.oom_control (v1)
 };
 OomCounters read_oom_counters(const SystemFiles& files = SystemFiles{});
 

@@ -12,15 +12,15 @@
 
 namespace paceline::host {
 
-result::Number since_process_start_ns() {
+Number since_process_start_ns() {
   std::ifstream file("/proc/self/stat");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto name_end = text.rfind(')');
-  if (name_end == std::string::npos) return result::Number::missing("/proc/self/stat cannot be read");
+  if (name_end == std::string::npos) return Number::missing("/proc/self/stat cannot be read");
   constexpr std::size_t kStartTime = 22 - 3;  // fields are counted from 1, and the third follows the name
   const auto fields = words_of(std::string_view(text).substr(name_end + 1));
   const auto start_ticks = fields.size() > kStartTime ? parse_double(fields[kStartTime]) : std::nullopt;
-  if (!start_ticks) return result::Number::missing("/proc/self/stat has an unknown form");
+  if (!start_ticks) return Number::missing("/proc/self/stat has an unknown form");
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   const double now_ns = static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);

@@ -14,8 +14,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Number;
-
 constexpr std::int64_t kMinTicks = 20;  // 5 % resolution at worst
 
 std::int64_t own_process_cpu_ns() {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/maybe.h"
 #include "host/system_files.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
@@ -33,10 +33,10 @@ std::int64_t process_cpu_ns(int process_id);
 CpuUse cpu_use_now(const SystemFiles& files);
 
 // Stolen share of all CPU time between two moments; missing when the window has too few ticks.
-result::Number steal_frac(const CpuUse& before, const CpuUse& after);
+Number steal_frac(const CpuUse& before, const CpuUse& after);
 // (busy - own) / all, but not below 0: the share of the machine used by everything else, also interrupts.
-result::Number foreign_cpu_frac(const CpuUse& before, const CpuUse& after);
+Number foreign_cpu_frac(const CpuUse& before, const CpuUse& after);
 // Converts it to CPUs: 0.3 means that others kept a third of one CPU busy.
-result::Number foreign_cores(const CpuUse& before, const CpuUse& after);
+Number foreign_cores(const CpuUse& before, const CpuUse& after);
 
 }  // namespace paceline::host

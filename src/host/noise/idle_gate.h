@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "base/maybe.h"
 #include "host/noise/cpu_times.h"
-#include "result/maybe.h"
 
 namespace paceline::host {
 
@@ -21,8 +21,8 @@ enum class IdleOutcome { kQuiet, kStillBusy, kInterrupted, kCannotTell };
 
 struct IdleGateReport {
   IdleOutcome outcome = IdleOutcome::kCannotTell;
-  result::Number foreign_cores;  // in the last window
-  double waited_s = 0;           // total time spent here, including the first window
+  Number foreign_cores;  // in the last window
+  double waited_s = 0;   // total time spent here, including the first window
   int windows = 0;
   std::string words;  // the outcome for people; empty when the machine was quiet at once
 };

@@ -16,9 +16,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-using result::Number;
-
 constexpr double kPressureWindowUs = 10e6;          // the kernel adds to its pressure totals every 2 s
 constexpr std::int64_t kEnoughCpuNs = 100'000'000;  // a kernel that counts run time has counted some by then
 

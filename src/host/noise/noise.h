@@ -23,9 +23,9 @@ struct ThreadCounters {
 struct NoiseSnapshot {
   CpuUse cpu;
   std::map<int, ThreadCounters> threads;  // by thread id; empty when not readable
-  result::Count psi_cpu_some_us;          // of the own cgroup where it has one, else of the machine
-  result::Count throttled_periods;
-  result::Number core_mhz;  // current clock of the fastest online CPU
+  Count psi_cpu_some_us;                  // of the own cgroup where it has one, else of the machine
+  Count throttled_periods;
+  Number core_mhz;  // current clock of the fastest online CPU
 };
 
 NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});

@@ -18,8 +18,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Number;
-
 constexpr std::size_t kEnoughClocks = 3;
 constexpr double kWorthNaming = 0.05;  // of the time of the CPUs
 
@@ -114,7 +112,7 @@ Number device_mhz(const ClockSamples& clocks) {
 }
 
 // Every reason, the one that was seen most often first.
-std::string slowdown_of(const std::vector<GpuState>& samples) {
+std::vector<result::DeviceSlowdown> slowdowns_of(const std::vector<GpuState>& samples) {
   std::map<std::string, std::size_t> seen;
   for (const auto& one : samples)
     if (one.slowed_by && !one.slowed_by.value()->empty()) ++seen[*one.slowed_by];
@@ -122,7 +120,7 @@ std::string slowdown_of(const std::vector<GpuState>& samples) {
   for (const auto& [reason, count] : seen)
     slowdowns.push_back({reason, static_cast<double>(count) / static_cast<double>(samples.size())});
   std::ranges::stable_sort(slowdowns, std::greater(), &result::DeviceSlowdown::share);
-  return result::slowdown_text(slowdowns);
+  return slowdowns;
 }
 
 }  // namespace
@@ -172,7 +170,7 @@ result::RankEvidence evidence_between(const RankCounters& before, const RankCoun
   evidence.foreign_frac = foreign_cpu_frac(before.cpus, after.cpus);
   evidence.core_mhz = mean_of(clocks.core_mhz);
   evidence.device_mhz = device_mhz(clocks);
-  evidence.device_slowdown = slowdown_of(clocks.device);
+  evidence.device_slowdowns = slowdowns_of(clocks.device);
   evidence.foreign_process = largest_process(before, after);
   return evidence;
 }

@@ -27,7 +27,7 @@ struct RankCounters {
   CpuUse cpus;
   std::vector<int> cpu_numbers;
   std::int64_t system_ns = 0, minor_faults = 0, major_faults = 0;
-  result::Number throttled_ns;
+  Number throttled_ns;
   std::map<int, ProcessUse> others;  // by process id: all that are no ranks of this host
 };
 
@@ -35,11 +35,11 @@ struct RankCounters {
 RankCounters take_rank_counters(const std::vector<int>& ranks, const SystemFiles& files = SystemFiles{});
 
 // Mean clock of these CPUs now.
-result::Number mean_mhz(const std::vector<int>& cpus, const SystemFiles& files = SystemFiles{});
+Number mean_mhz(const std::vector<int>& cpus, const SystemFiles& files = SystemFiles{});
 
 // Clocks sampled between two moments; fewer than three are no evidence.
 struct ClockSamples {
-  std::vector<result::Number> core_mhz;
+  std::vector<Number> core_mhz;
   std::vector<GpuState> device;
   std::string no_device{};  // why there are none of a GPU
 };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/case_query.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
@@ -239,7 +240,7 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
 // Memory of a case on a device beside that in tensors: ", 738 MB reserved, 424 MB on the host".
 std::string memory_aside(const CaseResult& one) {
   if (!result::on_device(one.benchmark)) return {};
-  const auto aside = [](const result::Count& bytes, std::string_view words) {
+  const auto aside = [](const Count& bytes, std::string_view words) {
     return bytes ? fmt::format(", {} {}", format_bytes(static_cast<double>(*bytes)), words) : std::string();
   };
   return (result::is_drivers_memory(one) ? ", as the driver says" : "") +

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "answer/render/ticks.h"
 #include "base/units.h"
 #include "report/chart/plot_parts.h"
-#include "report/chart/ticks.h"
 #include "result/figures/summarize_collective.h"
 
 namespace paceline::report {

@@ -10,7 +10,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/text_layout.h"
+#include "report/answer_parts.h"
 
 namespace paceline::report {
 namespace {
@@ -64,7 +64,7 @@ Measured measured(const result::Estimate& estimate, double scale) {
           number_or_missing(estimate.ci_high, scale)};
 }
 
-double number_or_missing(const result::Number& number, double scale) {
+double number_or_missing(const Number& number, double scale) {
   return number ? *number * scale : kMissing;
 }
 

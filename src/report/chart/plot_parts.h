@@ -18,7 +18,7 @@ struct Measured {
   double value = kMissing, low = kMissing, high = kMissing;
 };
 Measured measured(const result::Estimate& estimate, double scale = 1);
-double number_or_missing(const result::Number& number, double scale = 1);
+double number_or_missing(const Number& number, double scale = 1);
 std::string span_text(const Measured& measured, const std::string& unit);  // "54.1 ms (53.0–58.9)"
 
 Cases measured_cases(std::span<const ReportRun> runs, bool (*has)(const CaseResult&));

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "report/plot.h"
+#include "report/answer_parts.h"
 #include "report/report_run.h"
 
 // The charts of a report as plots, made from results; empty where a run has nothing for them. Times are in

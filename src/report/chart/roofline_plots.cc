@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
@@ -93,7 +94,7 @@ void add_roofs(const Cases& cases, const result::DevicePeaks& peaks,
     const auto* best = result::best_peak(peaks, precision);
     const auto datasheet = result::datasheet_peak(peaks, precision);
     const auto colour = series_colour(at);
-    const auto roof = [&](double flops_per_s, const result::Number& bytes_per_s, Line::Stroke stroke,
+    const auto roof = [&](double flops_per_s, const Number& bytes_per_s, Line::Stroke stroke,
                           std::string_view source) {
       plot.lines.push_back(
           {.points =
@@ -103,9 +104,9 @@ void add_roofs(const Cases& cases, const result::DevicePeaks& peaks,
            .name = fmt::format("{}: {} {} {}", precision, format_significant(flops_per_s * scale.factor),
                                scale.unit, source)});
     };
-    if (best) roof(*best->per_s, memory ? memory->per_s : result::Number(), Line::Stroke::kSolid, "measured");
+    if (best) roof(*best->per_s, memory ? memory->per_s : Number(), Line::Stroke::kSolid, "measured");
     if (datasheet)
-      roof(*datasheet, memory ? memory->datasheet_per_s : result::Number(), Line::Stroke::kDotted,
+      roof(*datasheet, memory ? memory->datasheet_per_s : Number(), Line::Stroke::kDotted,
            "by its datasheet");
   }
 }

@@ -63,13 +63,17 @@ std::vector<Family> families_of(const Cases& cases, const std::string& model) {
   return families;
 }
 
-// "resnet50 train fp32 b8 r1" is a line over ranks, "… g1" one over GPUs, "… i1" over instances.
-std::string without_ranks(const std::string& label) {
-  std::vector<std::string> words = split(label, ' ');
-  std::erase_if(words, [](const std::string& word) {
-    return word.size() > 1 && (word[0] == 'r' || word[0] == 'g' || word[0] == 'i') &&
-           std::ranges::all_of(word.substr(1), ::isdigit);
-  });
+// The word of a label that differs within a family: "r1" over ranks, "g1" over GPUs, "i1" over instances.
+std::string member_word(const CaseResult& one) {
+  const auto replicas = result::replicas_of(one.benchmark);
+  return fmt::format("{}{:g}", !replicas ? "r" : replicas->gpus ? "g" : "i", world_of(one));
+}
+
+// "resnet50 train fp32 b8 r1" is a line over ranks, "resnet50 train fp32 b8".
+std::string family_name(const Family& family) {
+  auto words = split(name_of(family.cases.front()), ' ');
+  const auto last = std::find(words.rbegin(), words.rend(), member_word(family.base()));
+  if (last != words.rend()) words.erase(std::next(last).base());
   return join(words, " ");
 }
 
@@ -153,7 +157,7 @@ Plot plot_over(const std::string& title, const std::string& members, const std::
   Plot plot{.title = title, .x = {.title = members, .from_zero = false}, .y = {.title = axis}};
   plot.name = title;
   std::vector<std::string> names;
-  for (const Family& family : families) names.push_back(without_ranks(name_of(family.cases.front())));
+  for (const Family& family : families) names.push_back(family_name(family));
   names = without_shared(names, plot);
   std::set<double> worlds;
   for (const Family& family : families) {
@@ -289,7 +293,7 @@ Plot waterfall(const ReportCase& entry) {
   return plot;
 }
 
-std::string right_words(const result::Number& share) {
+std::string right_words(const Number& share) {
   return share ? fmt::format(", {} right", format_percent(*share)) : "";
 }
 

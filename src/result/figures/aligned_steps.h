@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/rank_steps.h"
 #include "result/stored/samples.h"
 

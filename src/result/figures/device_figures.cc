@@ -34,7 +34,7 @@ DeviceState state_of_rank(const RankFigures& rank) {
   state.energy_j = state.energy_window_s = state.energy_per_item_j = none;
   state.memory_used_max_bytes = state.other_processes = no_count;
   state.slowdown_read = true;
-  state.slowdowns = parse_slowdowns(rank.evidence.device_slowdown);
+  state.slowdowns = rank.evidence.device_slowdowns;
   return state;
 }
 
@@ -76,7 +76,7 @@ std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training
   std::vector<DeviceState> states;
   if (!training) return states;
   for (const auto& rank : training->ranks)
-    if (rank.evidence.device_mhz || !rank.evidence.device_slowdown.empty())
+    if (rank.evidence.device_mhz || !rank.evidence.device_slowdowns.empty())
       states.push_back(state_of_rank(rank));
   return states;
 }

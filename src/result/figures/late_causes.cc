@@ -111,7 +111,8 @@ MaybeCause slower_clock(const Suspect& c) {
 
 MaybeCause slower_device(const Suspect& c) {
   auto cause = slower(c, &RankEvidence::device_mhz, late_cause::kDeviceClock, "its GPU");
-  if (cause && !c.own().device_slowdown.empty()) cause->evidence += "; " + c.own().device_slowdown;
+  if (const auto slowed = slowdown_text(c.own().device_slowdowns); cause && !slowed.empty())
+    cause->evidence += "; " + slowed;
   return cause;
 }
 

@@ -355,7 +355,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
   const auto device_times = series_of(processes, device_durations_ns);
   result.device_p50_ns = device_median(samples, device_times, options.confidence);
-  if (!result.load && result.benchmark.kind == WorkloadKind::kInference)
+  if (!result.load && traits_of(result.benchmark.kind).runs_engine)
     result.device_parts = device_parts(samples, options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);

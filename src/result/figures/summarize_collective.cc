@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/collective.h"
+#include "base/csv_cell.h"
 #include "base/error.h"
-#include "result/csv_cell.h"
 #include "stats/link_fit.h"
 #include "stats/process_level.h"
 #include "stats/quantile.h"

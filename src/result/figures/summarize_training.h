@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/maybe.h"
 #include "result/figures/aligned_steps.h"
-#include "result/maybe.h"
 #include "result/stored/case_result.h"
 #include "result/stored/rank_steps.h"
 

@@ -9,16 +9,10 @@
 
 namespace paceline::result {
 
-// The name of a reference ends like this when it is the case itself: the same file in the same engine.
-inline constexpr std::string_view kNoIndependentCheck = "no independent check";
-// Begins the detail of a quantised file whose engine strays from the file's own unoptimised run.
-inline constexpr std::string_view kEngineIsWrong = "the engine is wrong, not the file";
-
-// Why generated inputs decide nothing about eight bits.
-inline constexpr std::string_view kNeedsInputs =
-    "the inputs are generated: whether its answers hold needs yours (--load-inputs, --calib-data)";
-
-bool has_independent_reference(const Correctness& correctness);
+// The reference comes of another engine, or another engine confirms it.
+inline bool has_independent_reference(const Correctness& correctness) {
+  return correctness.independence.empty();
+}
 
 // Outputs are known to be outside their limits. Not so where the check could see no error.
 inline bool is_wrong(const Correctness& correctness) {

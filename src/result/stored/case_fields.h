@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "result/archive.h"
+#include "base/archive.h"
 #include "result/stored/case_result.h"
+#include "result/stored/older_results.h"
 #include "result/stored/run_result.h"
 
-// The one list of every field of the result files (names as in JSON).
-namespace paceline::result {
+namespace paceline::archive {
 
 template <>
-struct EnumNames<Outcome> {
-  static constexpr auto kValue = kOutcomeNames;
+struct EnumNames<result::Outcome> {
+  static constexpr auto kValue = result::kOutcomeNames;
 };
 template <>
-struct EnumNames<Grade> {
-  static constexpr std::array<std::pair<Grade, std::string_view>, 3> kValue{
-      {{Grade::kA, "A"}, {Grade::kB, "B"}, {Grade::kC, "C"}}};
-  static constexpr Grade kNull = Grade::kNone;
+struct EnumNames<result::EndedBecause> {
+  static constexpr auto kValue = result::kEndings;
+};
+template <>
+struct EnumNames<result::Grade> {
+  static constexpr std::array<std::pair<result::Grade, std::string_view>, 3> kValue{
+      {{result::Grade::kA, "A"}, {result::Grade::kB, "B"}, {result::Grade::kC, "C"}}};
+  static constexpr result::Grade kNull = result::Grade::kNone;
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
 template <>
@@ -27,6 +31,24 @@ struct EnumNames<Scenario> {
   static constexpr auto kValue = names_of_rows(kScenarios, &ScenarioTraits::scenario);
 };
 
+}  // namespace paceline::archive
+
+namespace paceline::answer {
+// Findings of runs have no cost beside their text.
+template <class A>
+void fields(A& a, Finding& t) {
+  a("id", t.id), a("severity", t.severity), a("text", t.text), a("evidence", t.evidence);
+  a("advice", t.advice), a("case_ids", t.about);
+}
+}  // namespace paceline::answer
+
+// The one list of every field of the result files (names as in JSON).
+namespace paceline::result {
+
+using archive::Json;
+using archive::Reader;
+using archive::Writer;
+
 PACELINE_FIELDS(Benchmark, id, kind, scenario, timing_mode, cache_mode, model, engine, precision, layout,
                 batch_per_rank, world_size, threads, params);
 PACELINE_FIELDS(Estimate, value, ci_low, ci_high, confidence, ci_method);
@@ -34,12 +56,13 @@ PACELINE_FIELDS(LabelledAccuracy, labels, reference_top1, top1, change, lost, ga
 PACELINE_FIELDS(AccuracyClaim, limit, basis, verdict, bound, inputs_needed, detail);
 PACELINE_FIELDS(OutputAgreement, name, kind, because, judged_by, passed, max_rel_err, max_abs_err,
                 centred_cosine, cosine, scale, quantile_err, quantile_err_worst, equal_share, detail,
-                error_ulps, limit_ulps, layer_ulps, ulp_change, blind);
+                error_ulps, limit_ulps, layer_ulps, ulp_change, blind, needs_inputs);
 PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, centred_cosine, top1_agreement,
-                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, samples_asked, samples_given,
-                samples_run, judged_by, judged_because, max_abs_err, cosine, kl_nats, answers, top1, top5,
-                next_token, reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
-                quantile_err_tolerance, verdict, verdict_because, independence, refused_by, engine_reference,
+                max_rel_err_tolerance, centred_cosine_tolerance, detail, inputs, generated_inputs,
+                samples_asked, samples_given, samples_run, judged_by, judged_because, max_abs_err, cosine,
+                kl_nats, answers, top1, top5, next_token, reference_answers, max_changed_tolerance, labelled,
+                claim, outputs, worst_output, quantile_err_tolerance, verdict, verdict_because,
+                unchecked_because, needs_inputs, independence, refused_by, engine_reference, engine_strays,
                 engine_max_rel_err, subnormal_outputs, subnormal_weights);
 PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators, weights);
 PACELINE_FIELDS(FloatLayers, kind, precision, layers, of, flops_share, first, reason, advice);
@@ -52,7 +75,7 @@ PACELINE_FIELDS(Throughput, item, per_s);
 PACELINE_FIELDS(SpeedUp, baseline_case_id, ratio, pairs, scope, verdict, p_sign, pairs_apart, reason,
                 no_size);
 PACELINE_FIELDS(Quantisation, precision, activations, bias, method, calibration, weight_bits, samples, layers,
-                float_layers, notes);
+                float_layers, excluded, notes);
 PACELINE_FIELDS(ModelFile, format, size_bytes, prepare_ns, quantisation);
 PACELINE_FIELDS(Memory, rss_before_load_bytes, shared_before_load_bytes, rss_peak_bytes,
                 rss_peak_above_load_bytes, tensor_peak_bytes, reserved_peak_bytes);
@@ -108,8 +131,18 @@ PACELINE_FIELDS(LateRank, rank, certain, late_in, last_share, chance, late_ns, m
                 waiting_share, first_step, since_step, last_step, until_step, every, steps, exchanges,
                 late_exchanges, causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
-PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
-                steal_frac, foreign_frac, core_mhz, device_mhz, device_slowdown, foreign_process);
+PACELINE_FIELDS(DeviceSlowdown, reason, share);
+template <class A>
+void fields(A& a, RankEvidence& t) {
+  a("runq_wait_ns", t.runq_wait_ns), a("cpu_ns", t.cpu_ns), a("system_ns", t.system_ns);
+  a("minor_faults", t.minor_faults), a("major_faults", t.major_faults), a("throttled_ns", t.throttled_ns);
+  a("steal_frac", t.steal_frac), a("foreign_frac", t.foreign_frac), a("core_mhz", t.core_mhz);
+  a("device_mhz", t.device_mhz), a("foreign_process", t.foreign_process);
+  std::string words = slowdown_text(t.device_slowdowns);  // all that versions before 1.12 store
+  a("device_slowdown", words), a("device_slowdowns", t.device_slowdowns);
+  if constexpr (std::is_same_v<A, Reader>)
+    if (t.device_slowdowns.empty()) t.device_slowdowns = older_slowdowns(words);
+}
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 device_peak_bytes, slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
@@ -146,7 +179,6 @@ PACELINE_FIELDS(SampledWindow, sampler, repetition, rank, readings, window_s, cp
 PACELINE_FIELDS(WordCount, words, n);
 PACELINE_FIELDS(SampledMetric, rank, device, metric, unit, n, mean, min, max, words);
 PACELINE_FIELDS(Sampled, sampler, windows, readings, cpu_share, problems, metrics);
-PACELINE_FIELDS(DeviceSlowdown, reason, share);
 PACELINE_FIELDS(DeviceState, rank, device, readings, sm_clock_mean_mhz, sm_clock_min_mhz, sm_clock_cv,
                 memory_clock_mean_mhz, power_mean_w, power_max_w, temperature_max_c, utilization_mean,
                 memory_used_max_bytes, other_processes, slowdown_read, slowdowns, energy_j, energy_window_s,
@@ -170,12 +202,12 @@ PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed
                 top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
-                log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
-                headline, stats, throughput, load, training, scaling, collective, device_p50_ns, device_parts,
-                picture_parts, back_to_back_ns, first_iteration_ns, load_ns, speedup, model_file, memory,
-                flops, overhead, noise, sampled, devices, cpu_power, device_peaks, outliers, cross_check,
-                layer_profile, operator_profile, repetitions, samples, effective_settings, config_effective);
-PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
+                lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,
+                correctness, precision, headline, stats, throughput, load, training, scaling, collective,
+                device_p50_ns, device_parts, picture_parts, back_to_back_ns, first_iteration_ns, load_ns,
+                speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
+                device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                effective_settings, config_effective);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,

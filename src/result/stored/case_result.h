@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "base/scenario.h"
 #include "base/workload_kind.h"
-#include "result/maybe.h"
 #include "result/stored/collective.h"
 #include "result/stored/cpu_power.h"
 #include "result/stored/device_peaks.h"
@@ -27,7 +27,7 @@
 namespace paceline::result {
 
 // Minor: fields added; major: fields changed or removed.
-inline constexpr const char* kSchemaVersion = "1.11";
+inline constexpr const char* kSchemaVersion = "1.12";
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -39,9 +39,6 @@ enum class Grade { kA, kB, kC, kNone };
 // The reason code of a case that no process has measured yet.
 inline constexpr const char* kNotMeasured = "not_measured";
 inline constexpr const char* kTrained = "trained";  // resumed training that was done before
-
-// How the reason begins of a case whose outputs have nothing to be compared with.
-inline constexpr const char* kNoReference = "its fp32 reference could not be made";
 
 // Identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
@@ -100,6 +97,7 @@ struct OutputAgreement {
   Number layer_ulps = error_ulps;  // what rounding one layer to bfloat16 does
   Number ulp_change = error_ulps;  // the unit itself
   std::string blind;               // why an error could not be seen; empty: it could
+  bool needs_inputs = false;       // because generated inputs decide nothing about eight bits
 };
 
 // All outputs compared with the reference's; figures outside `outputs` are those of the first. A sample is
@@ -114,8 +112,9 @@ struct Correctness {
   Number top1_agreement;     // value of top1, or of next_token where there is no top1
   Number max_rel_err_tolerance;
   Number centred_cosine_tolerance;
-  std::string detail;  // what failed, with figures
-  std::string inputs;  // where they come from
+  std::string detail;             // what failed, with figures
+  std::string inputs;             // where they come from
+  bool generated_inputs = false;  // they are random numbers
   Count samples_asked;
   Count samples_given = Count::missing("the inputs are generated");  // in the user's files
   Count samples_run = samples_given;                                 // of them: compared, or found finite
@@ -137,11 +136,14 @@ struct Correctness {
   // passed | failed | cannot_say: the check sees no error there | unchecked: there is nothing to compare
   // with.
   std::string verdict;
-  std::string verdict_because;  // of those two
-  std::string independence;     // why the reference is not independent of the case; empty: it is
-  std::string refused_by;       // an engine that cannot run the file; empty: none that was asked
+  std::string verdict_because;    // of those two
+  std::string unchecked_because;  // why nothing was compared, where a reference is missing
+  bool needs_inputs = false;      // it cannot say because the inputs are generated
+  std::string independence;       // why the reference is not independent of the case; empty: it is
+  std::string refused_by;         // an engine that cannot run the file; empty: none that was asked
   // Unoptimised run of a quantised file, and how far the engine is from that.
   std::string engine_reference;
+  bool engine_strays = false;  // beyond its limit
   Number engine_max_rel_err = Number::missing("the file was not run unoptimised");
   // Shares of the reference's outputs and of the file's weights that are subnormal: engines may flush them.
   Number subnormal_outputs = Number::missing("there is no reference");
@@ -238,6 +240,7 @@ struct Quantisation {
   Count samples = Count::missing("not calibrated");
   Count layers = Count::missing("not quantised");  // convolutions and matrix products in this precision
   std::vector<std::string> float_layers;           // operators left in float, with why
+  std::vector<std::string> excluded;               // of them, those that quantisation.exclude names
   std::vector<std::string> notes;                  // what a reader of the accuracy figures must know
 };
 
@@ -376,9 +379,11 @@ struct CaseResult {
   std::string reason;  // why not ok, in words
   // Empty, or the name of a row of result/judged/reasons.h.
   std::string reason_code;
-  std::string log_tail;   // last lines of the worker's log when failed
-  bool complete = false;  // every planned repetition is there
+  bool lacks_reference = false;  // it failed because its fp32 reference could not be made
+  std::string log_tail;          // last lines of the worker's log when failed
+  bool complete = false;         // every planned repetition is there
   std::int64_t repetitions_planned = 1;
+  EndedBecause ended_because = EndedBecause::kPlanned;
   Grade grade = Grade::kA;
   std::vector<std::string> grade_reasons;
   Correctness correctness;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/collective_times.h"
 #include "result/stored/estimate.h"
 

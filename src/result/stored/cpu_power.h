@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/sampled_energy.h"
 
 namespace paceline::result {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reasons why a working GPU lowered its clock, as words and back.
+// Reasons that kept the clock of a GPU down while it worked, and their words.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,7 +19,5 @@ std::string share_text(double share);
 
 // "thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"; empty without one.
 std::string slowdown_text(const std::vector<DeviceSlowdown>& slowdowns);
-// Parses such a text; parts that have another form are left out.
-std::vector<DeviceSlowdown> parse_slowdowns(const std::string& text);
 
 }  // namespace paceline::result

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 namespace paceline::result {
 

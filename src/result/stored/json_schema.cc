@@ -13,8 +13,8 @@ class SchemaMaker {
   static Json of(const T& sample) {
     if constexpr (std::is_enum_v<T>) {
       Json names = Json::array();
-      for (const auto& [e, name] : EnumNames<T>::kValue) names.push_back(std::string(name));
-      if constexpr (HasNull<T>) names.push_back(nullptr);
+      for (const auto& [e, name] : archive::EnumNames<T>::kValue) names.push_back(std::string(name));
+      if constexpr (archive::HasNull<T>) names.push_back(nullptr);
       return {{"enum", names}};
     } else if constexpr (std::is_same_v<T, Json>) {
       return Json::object();
@@ -48,7 +48,7 @@ class SchemaMaker {
   template <typename T>
   void operator()(const char* name, T& value) {
     properties_[name] = of(value);
-    if constexpr (HasNull<T>) properties_[std::string(name) + "_reason"] = {{"type", "string"}};
+    if constexpr (archive::HasNull<T>) properties_[std::string(name) + "_reason"] = {{"type", "string"}};
     required_.push_back(name);
   }
   template <typename T>

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "result/csv_cell.h"
+#include "base/csv_cell.h"
 
 namespace paceline::result {
 namespace {

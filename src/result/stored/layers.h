@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 // Times of a model's layers, from a pass under the engine's profiler.
 namespace paceline::result {

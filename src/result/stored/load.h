@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 // How work arrived in the scenarios other than sync, and what came of it (methodology: load scenarios).
 namespace paceline::result {

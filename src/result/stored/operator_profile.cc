@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "result/csv_cell.h"
+#include "base/csv_cell.h"
 #include "stats/quantile.h"
 
 namespace paceline::result {

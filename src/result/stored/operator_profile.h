@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 // Times of a training step's operators, from a pass under the library's profiler.
 namespace paceline::result {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
+#include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
+#include "result/stored/device_slowdown.h"
 
 namespace paceline::result {
 
@@ -21,7 +23,7 @@ struct RankEvidence {
   Number foreign_frac;  // of their time: used by processes that are no ranks of this host
   Number core_mhz;      // mean of their clocks; missing below three samples
   Number device_mhz;    // mean clock of its GPU
-  std::string device_slowdown;  // what kept that clock down: "thermal slowdown in 80.0 % of the samples"
+  std::vector<DeviceSlowdown> device_slowdowns;  // what kept that clock down, the most frequent first
   std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: not seen
 };
 

@@ -5,16 +5,21 @@
 
 #include <array>
 
-#include "result/csv_cell.h"
+#include "base/csv_cell.h"
 #include "result/stored/case_fields.h"
+
+namespace paceline::archive {
+template <>
+struct EnumNames<result::StepPhase> {
+  static constexpr std::array<std::pair<result::StepPhase, std::string_view>, 3> kValue{
+      {{result::StepPhase::kWarmup, "warmup"},
+       {result::StepPhase::kTimed, "timed"},
+       {result::StepPhase::kAfter, "after"}}};
+};
+}  // namespace paceline::archive
 
 namespace paceline::result {
 
-template <>
-struct EnumNames<StepPhase> {
-  static constexpr std::array<std::pair<StepPhase, std::string_view>, 3> kValue{
-      {{StepPhase::kWarmup, "warmup"}, {StepPhase::kTimed, "timed"}, {StepPhase::kAfter, "after"}}};
-};
 // Rows hold plain optional numbers, because there are millions of them; files have a reason beside a null.
 template <class A, typename T>
 void optional_field(A& a, const char* name, std::optional<T>& value, const char* reason) {

@@ -5,19 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "answer/answer.h"
 #include "result/stored/case_result.h"
 
 namespace paceline::result {
 
-// A sentence worth reporting, with its evidence. Rows of the finding table: analysis/finding_table.h.
-struct Finding {
-  std::string id;        // e.g. precision_speedup
-  std::string severity;  // insight | advice | warning | problem
-  std::string text;      // one sentence with figures and interval
-  std::string evidence;
-  std::string advice;  // what to do; may be empty
-  std::vector<std::string> case_ids;
-};
+// Rows of the finding table: analysis/finding_table.h. `about`: ids of cases.
+using Finding = answer::Finding;
 
 // An `expect:` gate and how it was decided on the interval.
 struct GateResult {

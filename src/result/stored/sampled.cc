@@ -9,11 +9,11 @@
 #include <map>
 #include <tuple>
 
+#include "base/csv_cell.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
 #include "base/reading.h"
 #include "base/text.h"
-#include "result/csv_cell.h"
 
 namespace paceline::result {
 namespace {

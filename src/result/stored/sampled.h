@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 
 namespace paceline::result {
 

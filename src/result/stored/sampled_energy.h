@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/sampled.h"
 
 namespace paceline::result {

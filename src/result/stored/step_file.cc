@@ -17,13 +17,14 @@
 #include <map>
 #include <span>
 
+#include "base/archive.h"
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/reading.h"
-#include "result/archive.h"
 
 namespace paceline::result {
+using archive::Json;
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "step files hold little-endian numbers");

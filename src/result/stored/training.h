@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/estimate.h"
 #include "result/stored/rank_evidence.h"
 #include "result/stored/step_parts.h"

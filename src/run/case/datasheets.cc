@@ -35,7 +35,7 @@ Datasheet parse_row(const std::vector<std::string>& cells, const std::string& pl
     if (const auto tera = number(i + 1)) sheet.flops_per_s.emplace_back(kSheetPrecisions.at(i), *tera * 1e12);
   const auto memory = number(kMemory);
   sheet.memory_bytes_per_s =
-      memory ? result::Number(*memory * 1e9) : result::Number::missing("its row has no memory bandwidth");
+      memory ? Number(*memory * 1e9) : Number::missing("its row has no memory bandwidth");
   return sheet;
 }
 

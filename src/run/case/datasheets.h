@@ -14,7 +14,7 @@ namespace paceline::run {
 struct Datasheet {
   std::string device, source;
   std::vector<std::pair<std::string, double>> flops_per_s;  // by precision
-  result::Number memory_bytes_per_s;
+  Number memory_bytes_per_s;
 };
 
 // Throws Error(kData) naming the line that is wrong.

@@ -24,7 +24,6 @@ namespace {
 
 using nlohmann::json;
 using result::DevicePeaks;
-using result::Number;
 
 constexpr const char* kGpuProbes = "probes 1";  // of the keys: figures of other probes are other figures
 constexpr const char* kProbeName = "cuda";
@@ -49,8 +48,8 @@ json gpu_in(const json& environment, int index) {
   return is_divided(gpu) ? json::object() : gpu;
 }
 
-result::Maybe<std::string> missing_time(const std::string& reason) {
-  return result::Maybe<std::string>::missing(reason);
+Maybe<std::string> missing_time(const std::string& reason) {
+  return Maybe<std::string>::missing(reason);
 }
 
 std::string text_in(const json& object, const char* key) {
@@ -92,7 +91,7 @@ int first_device_of(const CaseRun& c) {
 // On how many GPUs the ranks of the case run.
 std::int64_t gpus_of_ranks(const CaseRun& c) {
   if (!c.result.devices.empty()) return std::ssize(c.result.devices);
-  return c.result.benchmark.kind == config::WorkloadKind::kTraining ? c.result.benchmark.world_size : 1;
+  return traits_of(c.result.benchmark.kind).by_ranks ? c.result.benchmark.world_size : 1;
 }
 
 // The GPUs of the case. One of another host, or one that cannot be told, counts as the first.
@@ -230,7 +229,7 @@ GpuPeaks::Known& GpuPeaks::known_for(int index) {
   const auto cache = read_peak_cache();
   if (const auto kept = cache.find(known.key); kept != cache.end() && kept->contains("peaks")) {
     try {
-      result::Reader::read(*kept, "", known.peaks);
+      archive::Reader::read(*kept, "", known.peaks);
       known.probed = probed_in(*kept);
     } catch (const Error&) {
       known.peaks = described(tools_.setup.environment, index);  // it is of another form
@@ -288,7 +287,7 @@ void GpuPeaks::measure(const CaseRun& c, Known& known) {
 
 void GpuPeaks::keep(const Known& known) {
   if (known.peaks.device.empty()) return;
-  auto entry = result::Writer::write(known.peaks);
+  auto entry = archive::Writer::write(known.peaks);
   entry[kProbed] = known.probed;
   keep_in_peak_cache(known.key, std::move(entry));
 }

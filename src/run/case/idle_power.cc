@@ -83,7 +83,7 @@ void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner,
   const auto outcome = runner.run(bare, spec);
   if (!outcome.ok) return;
   for (auto& c : cases) c.idle = idle_power_of(c.definition, outcome.report.sampled);
-  replace_file(run / kFile, result::json_text(result::Writer::write(outcome.report.sampled)));
+  replace_file(run / kFile, result::json_text(archive::Writer::write(outcome.report.sampled)));
 }
 
 }  // namespace paceline::run

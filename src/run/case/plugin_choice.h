@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "pass/rank_spec.h"
 #include "plugin/registry.h"
 #include "process/worker.h"
-#include "result/maybe.h"
 
 namespace paceline::run {
 
@@ -60,7 +60,7 @@ PluginAnswer ask_plugin(const pass::PassSpec& spec, double timeout_s, const std:
 struct PluginDescription {
   std::vector<plugin::Capability> capabilities;
   std::vector<std::pair<std::string, std::string>> versions;
-  result::Number first_op_ns;  // from process start to the end of a first tiny inference
+  Number first_op_ns;  // from process start to the end of a first tiny inference
   std::vector<DeclaredOption> options;
 };
 PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt,

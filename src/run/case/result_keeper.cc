@@ -92,6 +92,7 @@ void ResultKeeper::keep(CaseRun& c) {
 
 result::RunResult ResultKeeper::finish(std::vector<CaseRun>& all, bool interrupted) {
   for (auto& c : all) {
+    if (interrupted && c.selected && !c.ended) c.result.ended_because = result::EndedBecause::kInterrupted;
     if (!c.ended && c.result.repetitions.empty()) end_unmeasured(c);
     keep(c);
   }

@@ -93,8 +93,8 @@ void expect(const CaseRun& run, result::CollectiveResult& c) {
     if (found && !expected) why = found->name + " has no figure of so few bytes";
     const auto& measured = size.out_of_place.sync_busbw_gb_per_s.value;
     size.expected_busbw_gb_per_s = {expected, why};
-    size.expected_share = expected && measured ? result::Number(*measured / *expected)
-                                               : result::Number::missing(expected ? measured.reason() : why);
+    size.expected_share = expected && measured ? Number(*measured / *expected)
+                                               : Number::missing(expected ? measured.reason() : why);
   }
 }
 

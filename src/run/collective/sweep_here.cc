@@ -35,7 +35,7 @@ SweepNeed need_of(const CollectiveSize& size, const pass::CollectiveSpec& spec, 
   return need;
 }
 
-bool exceeds(double bytes, const result::Count& room) {
+bool exceeds(double bytes, const Count& room) {
   return room && bytes > static_cast<double>(*room);
 }
 
@@ -133,7 +133,7 @@ std::string memory_words(const SweepOutlook& outlook) {
 }
 
 nlohmann::json memory_json(const SweepOutlook& sweep) {
-  const auto or_null = [](const result::Count& count) {
+  const auto or_null = [](const Count& count) {
     return count ? nlohmann::json(*count) : nlohmann::json(nullptr);
   };
   return {{"ranks_here", sweep.place.ranks},

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "base/maybe.h"
 #include "config/plan.h"
-#include "result/maybe.h"
 
 namespace paceline::run {
 
 // Where the ranks of a case are, and what memory they find there.
 struct SweepPlace {
-  std::string device = "cpu";                                        // cpu | cuda
-  std::int64_t ranks = 1;                                            // on this host
-  result::Count host_bytes = result::Count::missing("not known");    // that they may still take together
-  result::Count device_bytes = result::Count::missing("not known");  // of a rank's device
+  std::string device = "cpu";                        // cpu | cuda
+  std::int64_t ranks = 1;                            // on this host
+  Count host_bytes = Count::missing("not known");    // that they may still take together
+  Count device_bytes = Count::missing("not known");  // of a rank's device
 };
 
 // Memory of the largest size, in bytes; libraries take more.

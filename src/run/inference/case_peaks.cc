@@ -27,9 +27,9 @@ int allowed_cpus(const nlohmann::json& environment) {
   return cpus.is_number_integer() ? cpus.get<int>() : 0;
 }
 
-result::Number model_flops(const config::Settings& settings) {
+Number model_flops(const config::Settings& settings) {
   const auto* model = config::find_model(settings.text("model"));
-  if (!model) return result::Number::missing("FLOPs of this model are not known");
+  if (!model) return Number::missing("FLOPs of this model are not known");
   const std::int64_t length =
       settings.has("sequence_length") ? settings.integer("sequence_length") : model->default_sequence_length;
   return 2.0 * static_cast<double>(model->forward_macs(length));
@@ -50,7 +50,7 @@ result::DevicePeak row_of(const Peak& peak, const std::string& variant) {
           peak.spread,
           0,
           peak.source,
-          result::Number::missing("datasheets are kept of GPUs only")};
+          Number::missing("datasheets are kept of GPUs only")};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ void CasePeaks::show(CaseRun& c, const Peak& peak) const {
   if (!peak.flops_per_s || !copies.flops_per_s) return;
   result::DevicePeaks peaks;
   peaks.device = fmt::format("{}, {}", cpu_, plural(threads, "thread"));
-  peaks.power_limit_w = result::Number::missing("of GPUs only");
+  peaks.power_limit_w = Number::missing("of GPUs only");
   peaks.measured_utc = copies.measured_utc;
   peaks.peaks = {row_of(peak, arithmetic_of(c.result.benchmark.precision)),
                  row_of(copies, result::kWithinDevice)};
@@ -97,7 +97,7 @@ void CasePeaks::fill(CaseRun& c) const {
   if (!flops.model_flops_per_item) return;
   if (result::on_device(c.result.benchmark)) return;
   if (!measures_)
-    flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
+    flops.peak_measured_flops_per_s = Number::missing("not asked for (measure_peak: false)");
   else
     show(c, table_.known(c.result.benchmark.precision, threads_of(c)));
 }
@@ -124,8 +124,8 @@ void CasePeaks::conclude(const std::vector<CaseRun*>& cases) {
     if (!wants_peak(*c)) continue;
     auto peak = table_.known(c->result.benchmark.precision, threads_of(*c));
     if (!peak.flops_per_s && (interrupt_ || c->samples.empty()))
-      peak.flops_per_s = result::Number::missing(interrupt_ ? "not measured: the run was interrupted"
-                                                            : "not measured: the case has no times");
+      peak.flops_per_s = Number::missing(interrupt_ ? "not measured: the run was interrupted"
+                                                    : "not measured: the case has no times");
     show(*c, peak);
     if (!c->samples.empty()) resummarize(*c);
   }

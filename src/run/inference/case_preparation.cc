@@ -23,6 +23,8 @@
 namespace paceline::run {
 namespace {
 
+constexpr std::string_view kNoReference = "its fp32 reference could not be made";
+
 // Keeps the code of a worker that ended by itself; its verdict on the file is a matter of the data.
 std::string quantise_failure(const std::string& code) {
   return result::reason_of(code).exit_code == ExitCode::kWorkloadFailed ? code : "data";
@@ -202,7 +204,7 @@ bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
 bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units units) {
   if (!pass.reference_file.empty()) return true;  // the user's own
   if (c.definition.settings.text("accuracy.check") == "off") {
-    pass.reference_name = "none: accuracy.check is off; only that outputs are finite";
+    pass.accuracy.unchecked_because = "accuracy.check is off; only that outputs are finite";
     return true;
   }
   pass.accuracy.every_change = units.largest;
@@ -267,9 +269,11 @@ bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pas
     }
   }
   pass.reference_file.clear();
-  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
-                                    reference.engine(), failure.reason);
-  c.no_reference = fmt::format("{}: {}", result::kNoReference, failure.reason);
+  pass.reference_name.clear();
+  pass.accuracy.unchecked_because =
+      fmt::format("{} cannot run the file in fp32 ({}); only that outputs are finite", reference.engine(),
+                  failure.reason);
+  c.no_reference = fmt::format("{}: {}", kNoReference, failure.reason);
   return !tools_.interrupt;
 }
 
@@ -378,8 +382,8 @@ bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference,
   const auto failure = reference_failure(c, reference, key);
   if (tools_.interrupt) return false;
   if (failure.reason.empty()) return true;
-  end_case(c, known ? "reference" : failure.code,
-           fmt::format("{}: {}", result::kNoReference, failure.reason));
+  c.result.lacks_reference = true;
+  end_case(c, known ? "reference" : failure.code, fmt::format("{}: {}", kNoReference, failure.reason));
   return false;
 }
 

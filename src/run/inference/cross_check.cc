@@ -255,11 +255,11 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   config.delta = delta, config.confidence = confidence;
   config.any_spread = true;  // two tools beside each other, no claim about either
   const auto c = stats::compare_pairs(check.theirs_ns, check.ours_ns, config);
-  const auto missing = result::Number::missing(c.no_size.empty() ? c.reason : c.no_size);
+  const auto missing = Number::missing(c.no_size.empty() ? c.reason : c.no_size);
   const auto end = [&](double stats::Interval::*side) {
-    return c.ci_ratio ? result::Number((*c.ci_ratio).*side) : missing;
+    return c.ci_ratio ? Number((*c.ci_ratio).*side) : missing;
   };
-  check.ratio = {c.no_size.empty() ? result::Number(c.estimate_ratio) : missing, end(&stats::Interval::low),
+  check.ratio = {c.no_size.empty() ? Number(c.estimate_ratio) : missing, end(&stats::Interval::low),
                  end(&stats::Interval::high), confidence, "binomial_processes"};
   constexpr std::array kWords{result::kSlower, result::kFaster, result::kEqual,
                               result::kCannotSay};  // as stats::Verdict
@@ -284,7 +284,7 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
       check.reason = why, check.verdict = result::kCannotSay;
   } catch (const Error& e) {
     check.reason = e.what();
-    check.ratio.value = result::Number::missing(check.reason);
+    check.ratio.value = Number::missing(check.reason);
   }
 }
 

@@ -12,8 +12,8 @@
 #include "host/machine/gpu_locality.h"
 #include "host/machine/memory_budget.h"
 #include "pass/derived_spec.h"
-#include "result/judged/reference.h"
 #include "result/judged/shared_work.h"
+#include "result/stored/older_results.h"
 #include "run/case/case_settings.h"
 #include "run/case/gpu_peaks.h"
 #include "run/case/model_parts.h"
@@ -55,7 +55,7 @@ CasePreparation::Units needed_units(const result::Correctness& found, const pass
   const bool far = std::ranges::any_of(found.outputs, [](const auto& output) {
     return !output.passed && (output.judged_by == "ulps" || output.judged_by == "equal_values");
   });
-  const bool strays = found.detail.find(result::kEngineIsWrong) != std::string::npos;
+  const bool strays = found.engine_strays;
   const bool from_reference = unconfirmed || far || (strays && question.is_own_run);
   return {units.largest || (question.expected_file.empty() && from_reference),
           units.of_own_run || (strays && !question.is_own_run)};
@@ -103,6 +103,8 @@ class InferenceInRun : public KindInRun {
   void restore_check(CaseRun& c, const pass::PassReport& report) override {
     fill_peaks(c);
     apply_check(c, report);
+    auto& check = c.result.correctness;
+    if (!check.checked && check.unchecked_because.empty()) result::add_older_facts(check);
   }
   void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) cross_check_case(*c);
@@ -232,7 +234,9 @@ void InferenceInRun::take_check(CaseRun& c, const process::WorkerOutcome& outcom
   else if (!tools_.interrupt)
     end_case(c, outcome.reason_code, outcome.reason);
   // No check, no number.
-  if (outcome.ok && !c.no_reference.empty() && !c.ended) end_case(c, "reference", c.no_reference);
+  if (!outcome.ok || c.no_reference.empty() || c.ended) return;
+  c.result.lacks_reference = true;
+  end_case(c, "reference", c.no_reference);
 }
 
 void InferenceInRun::cross_check_case(CaseRun& c) {

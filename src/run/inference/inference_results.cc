@@ -129,8 +129,7 @@ std::string isa_limit(const CaseRun& run) {
 // Known of ONNX Runtime and OpenVINO. Not the cause where the engine agrees with the unoptimised run.
 std::string saturation_text(const CaseRun& run) {
   const auto& check = run.result.correctness;
-  if (!check.engine_reference.empty() && check.detail.find(result::kEngineIsWrong) == std::string::npos)
-    return {};
+  if (!check.engine_reference.empty() && !check.engine_strays) return {};
   const auto& executed = run.result.precision.executed;
   const bool int8 = std::ranges::any_of(executed, [](const auto& e) { return e.precision == "int8"; });
   const bool known = run.base.engine() == "onnxruntime" || run.base.engine() == "openvino";
@@ -189,7 +188,7 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
   const bool alone = !run.result.load;
   profile = result::summarize_layers(
       rows, alone ? run.result.headline.p50_ns.value
-                  : result::Number::missing("latencies here hold more than one inference (scenario)"));
+                  : Number::missing("latencies here hold more than one inference (scenario)"));
   profile.source = measured.source;
   profile.statistic = "median";
   profile.inferences = measured.inferences;

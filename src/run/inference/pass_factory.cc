@@ -246,7 +246,8 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
   pass::use_limits(pass, asked_precision(s));
   pass.limits = limits_by_precision(s);
-  pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
+  pass.accuracy.unchecked_because =
+      "no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   pass.cache_mode = s.text("cache_mode");
   pass.feedback = s.texts("feedback");

@@ -29,7 +29,7 @@ void write_cache(const std::string& key, const Peak& peak) {
 }
 
 Peak to_peak(const nlohmann::json& entry) {
-  Peak peak{entry["flops_per_s"].get<double>(), result::Number::missing("not kept"),
+  Peak peak{entry["flops_per_s"].get<double>(), Number::missing("not kept"),
             entry["source"].get<std::string>()};
   if (entry.contains("spread") && entry["spread"].is_number()) peak.spread = entry["spread"].get<double>();
   if (entry.contains("probe_flops_per_s") && entry["probe_flops_per_s"].is_number())
@@ -80,7 +80,7 @@ std::string PeakTable::key(const std::string& precision, int threads) const {
 Peak PeakTable::known(const std::string& precision, int threads) const {
   const auto it = known_.find(key(precision, threads));
   if (it != known_.end()) return it->second;
-  return {result::Number::missing("not measured yet"), {}, {}};
+  return {Number::missing("not measured yet"), {}, {}};
 }
 
 Peak PeakTable::get(const std::string& precision, int threads) {
@@ -116,7 +116,7 @@ std::string PeakTable::raise(const std::string& precision, int threads, double f
   const double now = known_.at(k).flops_per_s.value().value_or(0), of_probes = probed(known_.at(k));
   const bool by_case = flops_per_s > now && flops_per_s <= kPlausible * of_probes;
   if (by_case)
-    keep(k, {flops_per_s, result::Number::missing("one figure of a case"),
+    keep(k, {flops_per_s, Number::missing("one figure of a case"),
              fmt::format("reached by {}, {}; probes: {}", label, format_utc(std::time(nullptr)),
                          gflops(of_probes)),
              of_probes, known_.at(k).operation, known_.at(k).measured_utc});

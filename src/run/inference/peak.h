@@ -7,17 +7,17 @@
 #include <set>
 #include <string>
 
-#include "result/maybe.h"
+#include "base/maybe.h"
 #include "result/stored/device_peaks.h"
 
 namespace paceline::run {
 
 struct Peak {
-  result::Number flops_per_s;
-  result::Number spread;  // of the best probe's repetitions: their interquartile range over the median
-  std::string source;     // which probe, how many threads, when
+  Number flops_per_s;
+  Number spread;       // of the best probe's repetitions: their interquartile range over the median
+  std::string source;  // which probe, how many threads, when
   // Rate that the probes measured, if a case has raised the figure.
-  result::Number probe_flops_per_s = result::Number::missing("no case has raised it");
+  Number probe_flops_per_s = Number::missing("no case has raised it");
   std::string operation = result::kProduct;  // of the best probe, or kConvolution, kCopy
   std::string measured_utc{};                // of the best probe; empty: not known
 };

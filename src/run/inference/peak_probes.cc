@@ -51,9 +51,9 @@ pass::PassSpec probe_pass(const config::Model& model, const std::string& precisi
 }
 
 // Interquartile range over the median.
-result::Number spread_of(const std::vector<double>& x) {
+Number spread_of(const std::vector<double>& x) {
   const auto sorted = stats::sorted_copy(x);
-  if (sorted.size() < 4) return result::Number::missing("too few repetitions");
+  if (sorted.size() < 4) return Number::missing("too few repetitions");
   return (stats::nearest_rank(sorted, 750'000) - stats::nearest_rank(sorted, 250'000)) / stats::median(x);
 }
 
@@ -71,18 +71,18 @@ std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
   try {
     return host::measure_fma_rates(threads);
   } catch (const Error& e) {
-    peak.flops_per_s = result::Number::missing(e.what());
+    peak.flops_per_s = Number::missing(e.what());
     return {};
   }
 }
 
 }  // namespace
 
-result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes) {
+Count copy_bytes(std::int64_t cache_bytes, const Count& usable_bytes) {
   constexpr std::int64_t kTimesCache = 4, kLeast = 256'000'000, kPartOfMemory = 4;
   const std::int64_t bytes = std::max(kTimesCache * cache_bytes, kLeast);
   if (!usable_bytes || bytes <= *usable_bytes / kPartOfMemory) return bytes;
-  return result::Count::missing(fmt::format(
+  return Count::missing(fmt::format(
       "copies that caches do not hold take {}, more than a quarter of the {} that may be used",
       format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(*usable_bytes))));
 }
@@ -101,14 +101,14 @@ Peak PeakProbes::operator()(const std::string& precision, int threads) const {
     peak.operation = operation;
     consider(peak);
   }
-  return best.value_or(Peak{result::Number::missing("could not be measured"), {}, {}});
+  return best.value_or(Peak{Number::missing("could not be measured"), {}, {}});
 }
 
 Peak PeakProbes::library_probe(const std::string& name, const std::string& precision, int threads,
                                const fs::path& folder) const {
   const auto home = engines_.find(kEngine);
   const auto* model = config::find_model(name);
-  if (home.file.empty() || !model) return {result::Number::missing("no engine to measure it with"), {}, {}};
+  if (home.file.empty() || !model) return {Number::missing("no engine to measure it with"), {}, {}};
   auto request = request_for(probe_pass(*model, precision, threads), log_);
   auto& spec = request.spec;
   spec.use(plugin::Role::kEngine, kEngine, home.file.string());
@@ -127,7 +127,7 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
     outcome.reason = e.what();
   }
   observer_.pass_ends(info, {});
-  if (!outcome.ok) return {result::Number::missing(outcome.reason), {}, {}};
+  if (!outcome.ok) return {Number::missing(outcome.reason), {}, {}};
   const auto& foreign = outcome.report.repetition.foreign_cpu_frac;
   const bool quiet = !foreign || *foreign <= kQuietFrac;
   const auto x = result::durations_ns(outcome.report.samples);
@@ -142,11 +142,11 @@ Peak PeakProbes::copy_probe(int threads) const {
   const host::SystemFiles files;
   const auto all = copy_bytes(host::last_level_bytes(files, host::current_affinity()),
                               host::usable_bytes(host::read_memory(files)));
-  if (!all) return {result::Number::missing(all.reason()), {}, {}};
+  if (!all) return {Number::missing(all.reason()), {}, {}};
   const auto each = *all / 2 / std::max(1, threads);
   const PassInfo info{0, 0, fmt::format("copies {} threads", threads), "peak", 0, 0};
   observer_.pass_begins(info);
-  Peak peak{result::Number::missing("not_measured"), {}, {}};
+  Peak peak{Number::missing("not_measured"), {}, {}};
   try {
     const auto rates = host::measure_copy_rates(threads, static_cast<std::size_t>(each));
     peak = measured(*std::ranges::max_element(rates), rates,
@@ -154,7 +154,7 @@ Peak PeakProbes::copy_probe(int threads) const {
                                 format_bytes(static_cast<double>(each * threads)), threads, rates.size()));
     peak.operation = result::kCopy;
   } catch (const Error& e) {
-    peak.flops_per_s = result::Number::missing(e.what());
+    peak.flops_per_s = Number::missing(e.what());
   }
   observer_.pass_ends(info, {});
   return peak;
@@ -164,7 +164,7 @@ Peak PeakProbes::copy_probe(int threads) const {
 Peak PeakProbes::fma_probe(int threads) const {
   const PassInfo info{0, 0, fmt::format("multiply-adds fp32 {} threads", threads), "peak", 0, 0};
   observer_.pass_begins(info);
-  Peak best{result::Number::missing("the loop of multiply-adds is not written for this CPU"), {}, {}};
+  Peak best{Number::missing("the loop of multiply-adds is not written for this CPU"), {}, {}};
   for (const auto& rate : fma_rates(threads, best)) {
     const double most = *std::max_element(rate.flops_per_s.begin(), rate.flops_per_s.end());
     if (best.flops_per_s && *best.flops_per_s >= most) continue;

@@ -13,7 +13,7 @@ namespace paceline::run {
 
 // Bytes of buffers that copies need, so that caches of `cache_bytes` contain little of them; why there are
 // none where that is more than a quarter of the memory that may be used.
-result::Count copy_bytes(std::int64_t cache_bytes, const result::Count& usable_bytes);
+Count copy_bytes(std::int64_t cache_bytes, const Count& usable_bytes);
 
 // Measures a peak: in fp32 a plain loop of multiply-adds where it is written for this CPU, else the best of a
 // 3x3 convolution and a 2048^3 matrix product in the asked precision, through the same worker and loop as any

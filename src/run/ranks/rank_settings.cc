@@ -20,7 +20,7 @@ namespace {
 std::string backend_on(const Case& c, const std::string& device) {
   const auto& asked = c.settings.text("backend");
   if (asked == "auto") return is_cpu(device) ? "gloo" : "nccl";
-  const bool falls_back = asked == "nccl" && is_cpu(device) && c.kind == config::WorkloadKind::kTraining;
+  const bool falls_back = asked == "nccl" && is_cpu(device) && config::traits_of(c.kind).other_backend;
   return falls_back ? "gloo" : asked;
 }
 

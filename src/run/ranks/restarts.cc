@@ -14,9 +14,6 @@
 namespace paceline::run {
 namespace {
 
-using result::Count;
-using result::Number;
-
 bool worth_another_try(const process::WorkerOutcome& outcome) {
   return !outcome.ok && result::reason_of(outcome.reason_code).restarts;
 }

@@ -43,7 +43,7 @@ std::int64_t batches_held(const Case& c) {
 }
 
 // All that these ranks may ever get; missing where the system does not tell.
-result::Count most_bytes(const host::MemoryInfo& memory) {
+Count most_bytes(const host::MemoryInfo& memory) {
   if (!memory.total_bytes) return memory.cgroup_limit_bytes;
   const auto machine = *memory.total_bytes + (memory.swap_total_bytes ? *memory.swap_total_bytes : 0);
   return memory.cgroup_limit_bytes ? std::min(machine, *memory.cgroup_limit_bytes) : machine;

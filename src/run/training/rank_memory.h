@@ -24,8 +24,8 @@ RankMemory least_device_memory(const config::Case& c);
 // The GPUs that this machine shows. What fits on none of them is refused: which of them a rank gets is its
 // launcher's choice.
 struct RankDevices {
-  int count = 0;          // 0: not known
-  result::Count bytes{};  // of the largest; missing: not known
+  int count = 0;  // 0: not known
+  Count bytes{};  // of the largest; missing: not known
 };
 // Why `ranks` on this machine cannot fit on its devices; empty: they may.
 std::string device_shortage(const config::Case& c, std::int64_t ranks, const RankDevices& devices);

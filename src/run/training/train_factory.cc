@@ -193,7 +193,7 @@ double head_macs(const config::Model& model, std::int64_t length) {
 
 result::Flops training_flops(const Case& c) {
   result::Flops flops;
-  flops.peak_measured_flops_per_s = result::Number::missing("the peak of training is measured on GPUs only");
+  flops.peak_measured_flops_per_s = Number::missing("the peak of training is measured on GPUs only");
   const auto* model = config::find_model(c.settings.text("model"));
   if (!model) return flops;
   const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;

@@ -13,7 +13,7 @@ namespace {
 
 RankDevices devices_here() {
   const auto places = host::gpu_places();
-  RankDevices here{host::visible_device_count(places), result::Count::missing("not known")};
+  RankDevices here{host::visible_device_count(places), Count::missing("not known")};
   for (const auto& gpu : places.driver.gpus)
     if (gpu.memory_bytes && (!here.bytes || *here.bytes < *gpu.memory_bytes)) here.bytes = gpu.memory_bytes;
   return here;

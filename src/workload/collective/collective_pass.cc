@@ -185,10 +185,10 @@ class CollectivePass {
   void report_ranks() {
     result::CollectiveRank self{spec_.rank, cluster::host_name(), ::getpid(),
                                 host::format_cpu_list(host::current_affinity())};
-    const auto texts = rank_.group()->gather(result::Writer::write(self).dump());
+    const auto texts = rank_.group()->gather(archive::Writer::write(self).dump());
     for (const auto& text : texts) {
       result::CollectiveRank one;
-      result::Reader::read(parsed_json(text), "rank", one);
+      archive::Reader::read(parsed_json(text), "rank", one);
       ranks_.push_back(std::move(one));
     }
   }
@@ -207,7 +207,7 @@ class CollectivePass {
     rank_.report_window(typical_ns_);
     if (!rank_.leads()) return;
     r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = sweep_.warmup;
-    r.converged = result::Maybe<bool>::missing("each size has its own");
+    r.converged = Maybe<bool>::missing("each size has its own");
     r.stop_reason = "sizes_done", r.checks = checks_;
     sink_.emit(pass::repetition_record(r));
   }
@@ -219,7 +219,7 @@ class CollectivePass {
     known.operation = row.name;
     if (c.operation != Collective::kBarrier) known.dtype = collective_dtype_name(c.dtype);
     if (row.reduces) known.reduction = reduction_name(c.reduction);
-    known.root = row.rooted ? result::Count(c.root) : result::Count::missing("it has no root");
+    known.root = row.rooted ? Count(c.root) : Count::missing("it has no root");
     known.backend = spec_.ranks.backend;
     known.launcher = spec_.ranks.launcher;
     known.ranks = ranks_;

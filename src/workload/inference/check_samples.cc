@@ -149,8 +149,12 @@ std::optional<double> witness_distance(const pass::PassSpec& spec, const Distinc
   return distance_of(select_samples(witness, theirs), select_samples(reference, ours));
 }
 
-// Where outputs are finite and were compared with nothing.
-result::Correctness without_reference(result::Correctness c) {
+// Outputs are finite, or not, and were compared with nothing.
+result::Correctness without_reference(result::Correctness c, const pass::PassSpec& spec) {
+  if (spec.reference_name.empty()) {
+    c.unchecked_because = spec.accuracy.unchecked_because;
+    c.reference = "none: " + c.unchecked_because;
+  }
   if (c.verdict == result::kUnchecked) c.verdict_because = c.reference;
   return c;
 }
@@ -182,8 +186,7 @@ void judge_independence(result::Correctness& c, const pass::PassSpec& spec, cons
                                              : "an error whose limit is not known");
     if (c.independence.empty()) c.reference += ", confirmed by " + question.witness_name;
   }
-  if (!c.independence.empty())
-    c.reference += fmt::format(", by the engine of the case: {}", result::kNoIndependentCheck);
+  if (!c.independence.empty()) c.reference += ", by the engine of the case: no independent check";
 }
 
 struct EngineError {
@@ -214,10 +217,11 @@ EngineError engine_error(const ComparedRows& outputs, const ComparedRows& unopti
 
 void engine_is_wrong(result::Correctness& c, const EngineError& found) {
   c.detail += fmt::format(
-      "{}{}: its output differs by {:.2g} from {}, more than 2 % of what depends on the "
+      "{}the engine is wrong, not the file: its output differs by {:.2g} from {}, more than 2 % of what "
+      "depends on the "
       "input and five times what rounding changes ({:.2g}); the largest error is {:.3g} of the largest value",
-      c.detail.empty() ? "" : "; ", result::kEngineIsWrong, found.error, c.engine_reference, found.limit,
-      found.max_rel_err);
+      c.detail.empty() ? "" : "; ", found.error, c.engine_reference, found.limit, found.max_rel_err);
+  c.engine_strays = true;
   c.passed = false;
   c.verdict = result::kFailed;
 }
@@ -318,7 +322,7 @@ result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& r
   const auto judged = [&](const ComparedOutputs& outputs) {
     auto c = judge_all(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
     c.reference = spec.reference_name;
-    if (!reference) return without_reference(c);
+    if (!reference) return without_reference(c, spec);
     report_subnormals(c, *reference);
     judge_independence(c, spec, distinct, *reference);
     judge_engine(c, spec, distinct, outputs);

@@ -37,8 +37,7 @@ namespace paceline::workload {
 namespace {
 
 // Time from process start to the end of a first small inference; missing where the model is unknown.
-result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::PassSpec& spec,
-                                TaggedSink& sink) {
+Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::PassSpec& spec, TaggedSink& sink) {
   try {
     sink.phase("first_inference");
     const auto engine = plugin.make<plugin::Role::kEngine>(plugin.description().engines.front().name);
@@ -52,7 +51,7 @@ result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::
     sink.phase(kUnload);
     return took;
   } catch (const Error& e) {
-    return result::Number::missing(e.what());
+    return Number::missing(e.what());
   }
 }
 
@@ -147,7 +146,7 @@ void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
   sink.emit(
       pass::describe_record({plugin.capabilities(), plugin.description().options,
-                             plugin.description().engines.empty() ? result::Number::missing("no engine")
+                             plugin.description().engines.empty() ? Number::missing("no engine")
                                                                   : time_to_first_op(plugin, spec, sink)}));
 }
 
@@ -196,14 +195,14 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   auto correctness = check_samples(judged, run);
   add_other_inputs(correctness, judged, others);
   explain(correctness, read, spec.settings.precision);
-  const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
-                                           : result::Count::missing("this engine does not report it");
-  const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
-                                : result::Number::missing("this engine does not report it");
+  const auto peak = read.peak_tensor_bytes ? Count(*read.peak_tensor_bytes)
+                                           : Count::missing("this engine does not report it");
+  const auto flops = read.flops ? Number(*read.flops / static_cast<double>(spec.batch))
+                                : Number::missing("this engine does not report it");
   const auto intensity = read.flops && read.bytes.value_or(0) > 0
-                             ? result::Number(*read.flops / *read.bytes)
-                             : result::Number::missing("this engine does not report it");
-  const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
+                             ? Number(*read.flops / *read.bytes)
+                             : Number::missing("this engine does not report it");
+  const auto reserved = read.peak_reserved_bytes ? Count(*read.peak_reserved_bytes) : Count();
   sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops, intensity}));
   sink.phase(kUnload);
 }

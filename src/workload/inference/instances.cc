@@ -109,7 +109,7 @@ class Crew {
   [[nodiscard]] measure::SharedQueue& queue() { return queue_; }
   [[nodiscard]] const measure::SharedQueue& queue() const { return queue_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const { return instances_; }
-  [[nodiscard]] const result::Count& peak_memory() const { return peak_memory_; }
+  [[nodiscard]] const Count& peak_memory() const { return peak_memory_; }
   [[nodiscard]] bool any_running() const {
     return std::any_of(instances_.begin(), instances_.end(),
                        [](const auto& one) { return one->worker.running(); });
@@ -175,7 +175,7 @@ class Crew {
   static constexpr std::int64_t kMemoryNs = 20'000'000;
   measure::SharedQueue queue_;
   std::vector<std::unique_ptr<Instance>> instances_;
-  result::Count peak_memory_ = result::Count::missing("no moment was seen at which all instances ran");
+  Count peak_memory_ = Count::missing("no moment was seen at which all instances ran");
   std::int64_t memory_read_ns_ = 0;
 };
 
@@ -212,7 +212,7 @@ class QueueLoop : public measure::JudgedLoop<HostWaitingClock> {
 };
 
 // All instances: the most at one moment, and what was there before they loaded the model.
-result::Memory memory_of_all(const std::vector<result::Memory>& parts, const result::Count& peak) {
+result::Memory memory_of_all(const std::vector<result::Memory>& parts, const Count& peak) {
   std::vector<host::ProcessMemory> before;
   for (const auto& part : parts)
     before.push_back({part.rss_before_load_bytes, {}, part.shared_before_load_bytes});

@@ -253,7 +253,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   repetition.fill(m.loop, m.timed_ns);
   auto& r = repetition.figures;
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
-  if (scenario.open_loop) r.converged = result::Maybe<bool>::missing("the length follows from the load");
+  if (scenario.open_loop) r.converged = Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   if (end.memory) r.memory = *end.memory;
   r.load = m.load;

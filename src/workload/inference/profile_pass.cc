@@ -7,8 +7,7 @@ namespace paceline::workload {
 namespace {
 
 result::LayerRow row_of(const plugin::Layer& layer) {
-  const auto time =
-      layer.time_ns ? result::Number(*layer.time_ns) : result::Number::missing("the engine reported no time");
+  const auto time = layer.time_ns ? Number(*layer.time_ns) : Number::missing("the engine reported no time");
   return {layer.name, layer.type, layer.precision, layer.model_layer, time, {}};
 }
 

@@ -181,8 +181,10 @@ result::Quantisation Int8Pass::run(onnx::proto::ModelProto& model) {
   q.weight_bits = report.weight_bits;
   q.samples = calibration_.samples;
   q.layers = static_cast<std::int64_t>(report.layers.size());
-  for (const auto& layer : report.float_layers)
+  for (const auto& layer : report.float_layers) {
     q.float_layers.push_back(fmt::format("{} ({}): {}", layer.name, layer.op, layer.reason));
+    if (layer.excluded) q.excluded.push_back(layer.name);
+  }
   if (report.weight_bits < 8)
     notes_.emplace_back("7-bit weights: this CPU has no VNNI, and sums of 8-bit products would saturate");
   q.notes = notes_;

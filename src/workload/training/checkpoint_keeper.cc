@@ -23,8 +23,6 @@
 namespace paceline::workload {
 namespace {
 
-using result::Number;
-
 constexpr Pauses kPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
 
 // True when the lock is ours, or when there are no locks here.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -22,7 +23,6 @@
 #include "base/handle.h"
 #include "base/reading.h"
 #include "base/sha256.h"
-#include "result/archive.h"
 #include "workload/training/checkpoint_fields.h"
 
 namespace paceline::workload {
@@ -166,7 +166,7 @@ CheckpointCost CheckpointWriter::complete(const TrainingState& state, Checkpoint
                                           const std::function<void()>& own_part_done) const {
   try {
     CheckpointPart part = flush_part(state.step, cost);
-    replace_file(checkpoint_folder(dir_, state.step) / note_name(rank_), result::Writer::write(part).dump());
+    replace_file(checkpoint_folder(dir_, state.step) / note_name(rank_), archive::Writer::write(part).dump());
     if (own_part_done) own_part_done();
     if (rank_ == 0) commit(state);
   } catch (...) {
@@ -223,7 +223,7 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
   CheckpointPart part;
   const auto json = json_or_discarded(read_stored(note, Foreign::kCheckpoint));
   const auto name = note.string();
-  result::Reader reader(json, name.c_str());
+  archive::Reader reader(json, name.c_str());
   fields(reader, part);
   return part;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/archive.h"
 #include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -13,7 +14,6 @@
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "result/archive.h"
 #include "workload/training/checkpoint_fields.h"
 
 namespace paceline::workload {
@@ -73,7 +73,7 @@ std::vector<std::int64_t> list_checkpoints(const fs::path& dir) {
 }
 
 std::string checkpoint_meta(const Checkpoint& checkpoint) {
-  nlohmann::json json = result::Writer::write(checkpoint);
+  nlohmann::json json = archive::Writer::write(checkpoint);
   json["schema_version"] = kCheckpointSchema;
   return json.dump(2) + "\n";
 }
@@ -87,7 +87,7 @@ Checkpoint read_checkpoint(const fs::path& dir, std::int64_t step) {
   Checkpoint checkpoint;
   checkpoint.folder = folder;
   std::string schema;
-  result::Reader reader(json, "");
+  archive::Reader reader(json, "");
   reader("schema_version", schema);
   fields(reader, checkpoint);
   check_plausible(checkpoint, schema, step);

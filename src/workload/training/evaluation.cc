@@ -18,8 +18,6 @@
 namespace paceline::workload {
 namespace {
 
-using result::Number;
-
 // Sums over batches of one rank.
 struct Sums {
   double loss = 0;  // sum of the mean losses of batches

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -19,7 +20,6 @@
 #include "base/reading.h"
 #include "base/saved_weights.h"
 #include "base/units.h"
-#include "result/archive.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
@@ -37,7 +37,7 @@ std::optional<BestEvaluation> read_best(const fs::path& file, const std::string&
   const auto json = json_or_discarded(read_stored(file, Foreign::kCheckpoint));
   BestEvaluation best;
   const auto name = file.string();
-  result::Reader reader(json, name.c_str());
+  archive::Reader reader(json, name.c_str());
   fields(reader, best);
   return best.plan_hash == plan_hash ? std::optional(best) : std::nullopt;
 } catch (const Error&) {
@@ -87,7 +87,7 @@ void KeptWeights::offer(plugin::Trainer& trainer, const result::HeldOutFigures& 
   if (!seen.accuracy || (best_ && *seen.accuracy <= best_->eval_accuracy)) return;
   write(trainer, std::string(kBest));
   best_ = BestEvaluation{plan_hash_, seen.epoch, step, *seen.accuracy, seen.loss};
-  replace_file(dir_ / fmt::format("{}.json", kBest), result::Writer::write(*best_).dump(2) + "\n");
+  replace_file(dir_ / fmt::format("{}.json", kBest), archive::Writer::write(*best_).dump(2) + "\n");
 }
 
 void KeptWeights::write_last(plugin::Trainer& trainer) const {

@@ -16,7 +16,7 @@ struct BestEvaluation {
   std::string plan_hash;
   std::int64_t epoch = 0, step = 0;
   double eval_accuracy = 0;
-  result::Number eval_loss;
+  Number eval_loss;
 };
 
 // Used by rank 0 alone. Each file appears complete or not at all. Throws Error(kIo) when the disk is full and

@@ -246,7 +246,7 @@ void TrainingPass::measure() {
       left && loop.stop.reason == stats::kStopMaxSamples && config.stop.n_max < spec_.loop.stop.n_max;
   if (epochs_over) loop.stop.reason = kStopEpochs, loop.stop.converged.reset();
   fill_loop(rank_.repetition(), spec_.loop, loop);
-  if (epochs_over) rank_.repetition().converged = result::Maybe<bool>::missing(kStopEpochs);
+  if (epochs_over) rank_.repetition().converged = Maybe<bool>::missing(kStopEpochs);
   ++rank_.repetition().warmup_iterations;
   timed_ns_ = stats::median(loop.samples_ns());
 }
@@ -306,10 +306,10 @@ void TrainingPass::report_interrupted() {
 }
 
 // A trainer with a caching allocator has it among its settings.
-result::Count reserved_peak(const plugin::TrainerInfo& info) {
+Count reserved_peak(const plugin::TrainerInfo& info) {
   for (const auto& [name, value] : info.settings)
     if (name == "reserved_peak_bytes") return {parse_int(value), "the trainer's figure is no number"};
-  return result::Count::missing("the trainer reports no memory that it reserves");
+  return Count::missing("the trainer reports no memory that it reserves");
 }
 
 void TrainingPass::report() {

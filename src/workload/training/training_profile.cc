@@ -22,11 +22,8 @@ using result::ProfiledSteps;
 std::vector<OperatorRow> rows_of(const std::vector<plugin::ProfiledTime>& times, const char* no_self_time) {
   std::vector<OperatorRow> rows;
   for (const auto& time : times)
-    rows.push_back({time.name,
-                    time.calls,
-                    {time.self_ns, no_self_time},
-                    time.total_ns,
-                    result::Number::missing("no sum yet")});
+    rows.push_back(
+        {time.name, time.calls, {time.self_ns, no_self_time}, time.total_ns, Number::missing("no sum yet")});
   return rows;
 }
 

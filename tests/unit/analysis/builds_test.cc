@@ -47,7 +47,7 @@ TEST(Builds, ThatDifferMoreThanProcessesAreAWarning) {
   EXPECT_EQ(found[0].evidence,
             "one-way analysis of variance over the medians of 11 processes: F = 78.7, and 4.5 is needed");
   EXPECT_NE(found[0].advice.find("m.build3.plan"), std::string::npos) << found[0].advice;
-  EXPECT_EQ(found[0].case_ids.size(), 3U);
+  EXPECT_EQ(found[0].about.size(), 3U);
   EXPECT_TRUE(find_builds_alike(run).empty());
 }
 

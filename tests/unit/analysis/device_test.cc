@@ -203,7 +203,7 @@ TEST(Device, PeaksSayHowMuchFasterTensorCoresAre) {
   EXPECT_EQ(found[0].evidence, "products measured on it: fp32 52, tf32 380, fp16 676 TFLOP/s");
   EXPECT_EQ(found[0].advice, "Try --precision tf32,amp_fp16.");
   for (auto& one : run.cases)
-    for (auto& peak : one.device_peaks->peaks) peak.per_s = result::Number::missing("not asked for");
+    for (auto& peak : one.device_peaks->peaks) peak.per_s = Number::missing("not asked for");
   EXPECT_THAT(of_kind(run, "unused_tensor_cores").at(0).evidence,
               HasSubstr("its datasheet: fp32 67, tf32 495"));
   run.cases[0].device_peaks->peaks.clear();
@@ -260,7 +260,7 @@ TEST(Device, SerialCopiesSayWhatOverlapWouldGive) {
 
 TEST(Device, CasesOnTheCpuHaveNoFindingsAboutGpus) {
   auto run = h200("study");
-  for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = result::Number();
+  for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = Number();
   for (const auto* rule : {"idle_tensor_cores", "slow_launches", "contiguous_convolutions", "cudnn_by_rule",
                            "flat_batch", "gain_by_model", "device_slowdown"})
     EXPECT_TRUE(of_kind(run, rule).empty()) << rule;

@@ -48,8 +48,7 @@ TEST(AccuracyFindings, KeptAnswersLeaveRoomForDoubt) {
   run.cases[0].correctness.reference = "the fp32 run of float.onnx in onnxruntime";
   const auto told = of_kind(run, "accuracy_change").at(0);
   EXPECT_TRUE(says(told.text, "keeps every top-1 answer of the fp32 run of float.onnx in onnxruntime on 64"));
-  run.cases[0].correctness.reference =
-      "the file's own unoptimised run in onnxruntime, by the engine of the case: no independent check";
+  run.cases[0].correctness.independence = "the reference also ran in onnxruntime";
   EXPECT_TRUE(of_kind(run, "accuracy_change").empty()) << "a case that is compared with itself keeps nothing";
 }
 
@@ -89,7 +88,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
     one.repetitions.resize(1);
     one.correctness.checked = one.correctness.passed = false;
     one.correctness.verdict = result::kUnchecked;
-    one.correctness.reference = "none: no engine here makes a reference for this model";
+    one.correctness.unchecked_because = "no engine here makes a reference for this model";
   }
   auto found = of_kind(run, "unknown_accuracy");
   ASSERT_EQ(found.size(), 1U);
@@ -97,7 +96,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
       found[0].text,
       "The outputs of resnet50 eager fp32 b1, resnet50 torchscript fp32 b1 are unchecked: no engine here "
       "makes a reference for this model.");
-  EXPECT_EQ(found[0].case_ids.size(), 2U);
+  EXPECT_EQ(found[0].about.size(), 2U);
   run.cases[1].correctness.checked = true;
   run.cases[1].correctness.verdict = result::kCannotSay;
   run.cases[1].correctness.verdict_because = "output 'y': it does not depend on the inputs";

@@ -50,7 +50,7 @@ TEST(Findings, LayersThatRanInFloatAreNamedWithTheirReason) {
   precision.in_float = {
       {"convolution", "fp32", 2, 12, 0.08, "conv1", "the weights are computed", "Export them."},
       {"matrix product", "fp32", 1, 4, 0.02, "fc", "the file does not quantise them", "Quantise it."}};
-  run.cases[0].model_file.quantisation.float_layers = {"fc (Gemm): excluded"};
+  run.cases[0].model_file.quantisation.excluded = {"fc"};
   const auto found = of_kind(run, "float_layers");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(

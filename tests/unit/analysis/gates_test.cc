@@ -178,7 +178,7 @@ TEST(Gates, ADirectionDecidesNoSpeedUp) {
   auto run = sample_run();
   auto& s = run.cases[1].speedup;
   s.no_size = "the times of the processes differ too much";
-  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = Number::missing(s.no_size);
   for (const char* gate : {"speedup > 0.1", "speedup > 100", "speedup >= 1", "speedup < 2"}) {
     const auto decided = decide_gate(parse_gate(gate), run.cases[1]);
     EXPECT_EQ(decided.verdict, "cannot_say") << gate;

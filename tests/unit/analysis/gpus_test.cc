@@ -66,7 +66,7 @@ TEST(GpuScaling, EveryNumberHasItsEfficiency) {
           "100 images/s (99.0–101) on 1 GPU; 2 GPUs do 1.90x the work, an efficiency of 95.0 % (95.0–"));
   EXPECT_THAT(text, HasSubstr("; 4 GPUs do 3.20x the work, an efficiency of 80.0 % (80.0–"));
   EXPECT_THAT(text, Not(HasSubstr("no claim")));
-  EXPECT_EQ(found[0].case_ids.front(), run.cases[1].case_id);
+  EXPECT_EQ(found[0].about.front(), run.cases[1].case_id);
   run.cases[2].repetitions.resize(5);
   run = compared(run.cases);
   EXPECT_THAT(find_gpu_scaling(run).at(0).text,

@@ -36,7 +36,7 @@ TEST(Knee, IsTheSmallestConcurrencyWithNearlyAllThroughput) {
   EXPECT_NE(found[0].text.find("is 2: 98.0 images/s"), std::string::npos) << found[0].text;
   EXPECT_NE(found[0].text.find("100 images/s (99.0–101) at concurrency 4"), std::string::npos)
       << found[0].text;
-  EXPECT_EQ(found[0].case_ids.front(), sweep().cases[3].case_id);
+  EXPECT_EQ(found[0].about.front(), sweep().cases[3].case_id);
 }
 
 TEST(Knee, IsNoClaimWhereTheIntervalsDoNotCarryIt) {
@@ -83,7 +83,7 @@ TEST(Layouts, TheBestIsNamedWithTheEfficiencyOfMoreInstances) {
   EXPECT_NE(text.find("2×1 has the highest throughput: 190 images/s"), std::string::npos) << text;
   EXPECT_NE(text.find("2×1 does 1.90x the work of 1×1 (1.90–1.90), an efficiency of 95 %"), std::string::npos)
       << text;
-  EXPECT_EQ(found[0].case_ids.front(), run.cases[2].case_id);
+  EXPECT_EQ(found[0].about.front(), run.cases[2].case_id);
 }
 
 TEST(Layouts, NothingIsClaimedFromOverlapsOrOneProcess) {
@@ -160,7 +160,7 @@ RunResult with_capacity(bool bracketed) {
   if (bracketed)
     capacity.missed_per_s = 130.0;
   else
-    capacity.missed_per_s = result::Number::missing("no higher rate was tried");
+    capacity.missed_per_s = Number::missing("no higher rate was tried");
   return run;
 }
 

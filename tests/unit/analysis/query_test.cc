@@ -49,7 +49,7 @@ TEST(CaseQuery, ARateIsWhatTheCaseCanDo) {
   EXPECT_FALSE(rate_of(one).value);
   one.load.emplace().saturation_per_s = 120;
   EXPECT_EQ(rate_words(one), "120 requests/s at saturation");
-  one.headline.p50_ns.value = result::Number::missing("not measured");
+  one.headline.p50_ns.value = Number::missing("not measured");
   EXPECT_EQ(p50_words(one), "p50 unknown");
 }
 
@@ -144,7 +144,7 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
 
 void take_size(result::SpeedUp& s) {
   s.no_size = "the times of the processes differ too much";
-  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = result::Number::missing(s.no_size);
+  s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = Number::missing(s.no_size);
 }
 
 TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {
@@ -214,7 +214,7 @@ TEST(ClosingSentence, AnswersThatWereNotComparedAreNotCalledRight) {
   EXPECT_TRUE(
       text([](auto& c) { c.checked = false; }).ends_with("; the outputs of torchscript int8 are unchecked."));
   EXPECT_TRUE(text([](auto& c) {
-                c.reference += ": no independent check";
+                c.independence = "the reference also ran in torchscript";
               }).ends_with("; no other engine confirms the outputs of torchscript int8."));
   EXPECT_TRUE(text([](auto& c) {
                 c.verdict = result::kCannotSay;
@@ -318,7 +318,8 @@ TEST(ClosingSentence, ALowerPrecisionIsNamedWhereItDoesNotWin) {
   eight.headline.p50_ns.value = 2 * *base.headline.p50_ns.value;
   eight.correctness.checked = true;
   eight.correctness.verdict = result::kCannotSay;
-  eight.correctness.verdict_because = std::string("output 'y': ") + std::string(result::kNeedsInputs);
+  eight.correctness.verdict_because = "output 'y': words that decide nothing";
+  eight.correctness.needs_inputs = true;
   const auto sentence = closing_sentence(run);
   EXPECT_TRUE(says(sentence, " The best in int8 is openvino int8; ")) << sentence;
   EXPECT_TRUE(says(sentence,

@@ -45,7 +45,7 @@ TEST(TrainingFindings, AWaitForALateRankIsNotBlamedOnCommunication) {
 TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
   auto& training = *run.cases[0].training;
-  training.straggler_rank = result::Count::missing("no rank is late with certainty");
+  training.straggler_rank = Count::missing("no rank is late with certainty");
   training.suspected = std::exchange(training.late, {});
   training.late.clear();
   auto alone = training.suspected.front();
@@ -159,9 +159,9 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   // The wait for the straggler is no part of it.
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 13.3");
   auto old = run;  // without costs of steps: the straggler is taken to be the cause
-  for (auto& one : old.cases) one.training->communication_share = result::Number::missing("old");
+  for (auto& one : old.cases) one.training->communication_share = Number::missing("old");
   EXPECT_TRUE(of_kind(old, "exposed_communication").empty());
-  for (auto& one : old.cases) one.training->straggler_rank = result::Count::missing("none");
+  for (auto& one : old.cases) one.training->straggler_rank = Count::missing("none");
   EXPECT_FALSE(of_kind(old, "exposed_communication").empty());
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
@@ -249,7 +249,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   EXPECT_TRUE(of_kind(run, "device_slowdown").empty());
   auto& evidence = run.cases[0].training->ranks[1].evidence;
   evidence.device_mhz = 1961.25;
-  evidence.device_slowdown = "power cap in 50.0 % of the samples";
+  evidence.device_slowdowns = {{"power cap", 0.5}};
   const auto found = of_kind(run, "device_slowdown");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].text,

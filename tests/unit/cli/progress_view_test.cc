@@ -61,7 +61,7 @@ TEST(WordsOfSteps, NameThroughputLossSlowestRankAndParts) {
 
 TEST(WordsOfSteps, LeaveOutUnknownFigures) {
   auto s = steps();
-  s.loss = result::Number::missing("not finite");
+  s.loss = Number::missing("not finite");
   s.slowest.reset();
   s.shares[result::StepPart::kExposed] = {};
   EXPECT_EQ(words_of(s), "128 samples/s  data 0.0 %  fwd 40.0 %  bwd 50.0 %  opt 5.0 %");

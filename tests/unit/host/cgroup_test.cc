@@ -8,8 +8,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Count;
-
 constexpr const char* kV2Mount =
     "30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
@@ -55,7 +53,7 @@ FakeTree& v2(FakeTree& tree) {
 TEST(MemoryTogether, CommonPagesCountOnce) {
   const std::vector<ProcessMemory> two{{1000, 5000, 300}, {800, 5000, 250}};
   EXPECT_EQ(*memory_together(two), 700 + 550 + 300) << "their peaks of 5000 were at other moments";
-  const auto missing = result::Count::missing("gone");
+  const auto missing = Count::missing("gone");
   EXPECT_EQ(memory_together(std::vector<ProcessMemory>{{1000, 1, 2}, {missing, 1, 2}}).reason(), "gone");
 }
 
@@ -113,7 +111,7 @@ TEST(Cgroup, BareMachineHasNoLimitsAndSaysSo) {
   const FakeTree tree;
   const auto files = tree.files();
   const Cgroups groups(files);
-  EXPECT_EQ(cgroup_cpu_quota(files, groups), result::Number::missing("no limit"));
+  EXPECT_EQ(cgroup_cpu_quota(files, groups), Number::missing("no limit"));
   EXPECT_EQ(cgroup_memory_limit_bytes(files, groups), Count::missing("no limit"));
   EXPECT_FALSE(cgroup_throttled_periods(files, groups));
   EXPECT_FALSE(cgroup_oom_kills(files, groups));

@@ -122,7 +122,7 @@ TEST(Cpu, BoostSwitchOfOtherDrivers) {
 }
 
 TEST(AllowedCpus, IsTheSmallerOfAffinityAndQuotaRoundedDown) {
-  EXPECT_EQ(allowed_cpu_count(8, result::Number::missing("no limit")), 8);
+  EXPECT_EQ(allowed_cpu_count(8, Number::missing("no limit")), 8);
   EXPECT_EQ(allowed_cpu_count(8, 1.5), 1);
   EXPECT_EQ(allowed_cpu_count(8, 3.99), 3);
   EXPECT_EQ(allowed_cpu_count(8, 2.0), 2);

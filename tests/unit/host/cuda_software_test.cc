@@ -7,7 +7,7 @@ namespace paceline::host {
 namespace {
 
 NvidiaDriver driver(const std::string& version, const std::string& cuda) {
-  using Text = result::Maybe<std::string>;
+  using Text = Maybe<std::string>;
   return {version.empty() ? Text::missing("not known") : Text(version),
           cuda.empty() ? Text::missing("not known") : Text(cuda),
           {}};

@@ -104,7 +104,7 @@ TEST(Noise, FrequencyVariesOverAllSnapshots) {
   EXPECT_EQ(*noise_over(snapshots).freq_cv, 0.0);
   snapshots[1].core_mhz = 2600.0;  // mean 2200, sample deviation 346.41
   EXPECT_NEAR(*noise_over(snapshots).freq_cv, 0.157459, 1e-6);
-  snapshots[2].core_mhz = result::Number::missing("no cpufreq");
+  snapshots[2].core_mhz = Number::missing("no cpufreq");
   EXPECT_EQ(noise_over(snapshots).freq_cv.reason(), "no cpufreq");
 }
 

@@ -12,8 +12,6 @@
 namespace paceline::host {
 namespace {
 
-using result::Number;
-
 // One rank on two CPUs of 100 ticks per second.
 RankCounters counters_at(double seconds, std::int64_t busy, std::int64_t steal, double ranks_cpu_s) {
   RankCounters c;
@@ -45,14 +43,16 @@ TEST(RankCounters, AreTurnedIntoFiguresPerStep) {
   EXPECT_NEAR(*e.foreign_frac, (1500.0 - 900) / 2000, 1e-9);
   EXPECT_NEAR(*e.core_mhz, 2000, 1e-9);
   EXPECT_NEAR(*e.device_mhz, 1475, 1e-9);
-  EXPECT_EQ(e.device_slowdown, "thermal slowdown in 75.0 % of the samples");
+  ASSERT_EQ(e.device_slowdowns.size(), 1U);
+  EXPECT_EQ(e.device_slowdowns[0].reason, "thermal slowdown");
+  EXPECT_DOUBLE_EQ(e.device_slowdowns[0].share, 0.75);
 }
 
 TEST(RankCounters, NameEveryReasonThatSlowedTheGpuDown) {
   const GpuState hot{1400.0, std::string("thermal slowdown")}, capped{1700.0, std::string("power cap")};
   const auto e = evidence_between(counters_at(0, 0, 0, 0), counters_at(1, 1, 0, 0), 1,
                                   {{}, {capped, hot, capped, capped}});
-  EXPECT_EQ(e.device_slowdown,
+  EXPECT_EQ(result::slowdown_text(e.device_slowdowns),
             "power cap in 75.0 % of the samples, thermal slowdown in 25.0 % of the samples");
 }
 

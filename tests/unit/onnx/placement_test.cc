@@ -79,6 +79,7 @@ TEST(Placement, AnExcludedLayerAndTheAddBehindItAreFloat) {
   ASSERT_EQ(p.float_layers.size(), 1U);
   EXPECT_EQ(p.float_layers[0].name, "b");
   EXPECT_EQ(p.float_layers[0].reason, "excluded");
+  EXPECT_TRUE(p.float_layers[0].excluded);
   EXPECT_EQ(p.values(), (Values{"x", "stem_relu", "pool", "a_relu", "flat"}));
 }
 

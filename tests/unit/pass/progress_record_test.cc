@@ -20,7 +20,7 @@ TEST(ProgressRecord, FiguresArriveAsNumbers) {
   ProgressRecord sent;
   sent.phase = "measure", sent.n = 40, sent.elapsed_s = 1.5;
   sent.p50_ns = 2e6;
-  sent.ci_low_ns = result::Number::missing("insufficient_samples");
+  sent.ci_low_ns = Number::missing("insufficient_samples");
   sent.step = 39, sent.blocks = true;
   auto& steps = sent.steps.emplace();
   steps.samples_per_s = 128, steps.loss = 2.345, steps.slowest = SlowestRank{3, 0.018};

@@ -69,7 +69,7 @@ TEST(Records, ReadingsOfSamplersOfAllRanksComeAlong) {
   EXPECT_EQ(report.sampled[0].series[0].numbers, (std::vector<double>{10.25, 1e9}));
   EXPECT_EQ(report.sampled[0].series[0].times_s, (std::vector<double>{0, 0.5}));
   EXPECT_EQ(report.sampled[0].series[1].words, std::vector<std::string>{"hot"});
-  EXPECT_EQ(report.sampled[0].window_s, result::Number(1.5));
+  EXPECT_EQ(report.sampled[0].window_s, Number(1.5));
   EXPECT_FALSE(report.sampled[0].cpu_s);
   EXPECT_EQ(report.sampled[1].rank, 8);
   EXPECT_EQ(report.sampled[1].problem, "no meter here");
@@ -105,8 +105,8 @@ TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
 TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
   PassReport counted, uncounted;
   apply_record(counted, check_record({}, {{}, 100, 4096, {}}));
-  EXPECT_EQ(counted.get<CheckReport>().tensor_peak_bytes, result::Count(100));
-  EXPECT_EQ(counted.get<CheckReport>().reserved_peak_bytes, result::Count(4096));
+  EXPECT_EQ(counted.get<CheckReport>().tensor_peak_bytes, Count(100));
+  EXPECT_EQ(counted.get<CheckReport>().reserved_peak_bytes, Count(4096));
   apply_record(uncounted, check_record({}, {{}, {}, {}, {}}));
   EXPECT_FALSE(uncounted.get<CheckReport>().tensor_peak_bytes);
   EXPECT_EQ(uncounted.get<CheckReport>().reserved_peak_bytes.reason(),
@@ -116,13 +116,13 @@ TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
 TEST(Records, LayersComeBackAsTheyWere) {
   PassReport report;
   apply_record(report, layers_record({{{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
-                                       {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
+                                       {"view", "Reshape", "", "", Number::missing("no time"), {}}},
                                       "profiler",
                                       20}));
   const auto& layers = report.get<LayerReport>();
   ASSERT_EQ(layers.layers.size(), 2U);
   EXPECT_EQ(layers.layers[0].model_layer, "block.conv");
-  EXPECT_EQ(layers.layers[0].time_ns, result::Number(12.5));
+  EXPECT_EQ(layers.layers[0].time_ns, Number(12.5));
   EXPECT_EQ(layers.layers[1].time_ns.reason(), "no time");
   EXPECT_EQ(layers.inferences, 20);
 }
@@ -137,20 +137,19 @@ TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
   PassReport report;
   const std::vector<plugin::Capability> brings{{plugin::Role::kEngine, "eager"},
                                                {plugin::Role::kTrainer, "cpu", "cpu"}};
-  apply_record(report, describe_record({brings, "[{}]", result::Number::missing("no CUDA device")}));
+  apply_record(report, describe_record({brings, "[{}]", Number::missing("no CUDA device")}));
   const auto& plugin = report.get<PluginReport>();
   EXPECT_EQ(plugin.capabilities, brings);
   EXPECT_EQ(plugin.options, "[{}]");
   EXPECT_FALSE(plugin.first_op_ns);
   EXPECT_EQ(plugin.first_op_ns.reason(), "no CUDA device");
-  apply_record(report, describe_record({brings, "[]", result::Number(2e9)}));
+  apply_record(report, describe_record({brings, "[]", Number(2e9)}));
   EXPECT_EQ(*plugin.first_op_ns, 2e9);
 }
 
 TEST(Records, ProgressIsPassedOnNotKept) {
   PassReport report;
-  const auto progress =
-      apply_record(report, progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
+  const auto progress = apply_record(report, progress_record({"measure", 12, 1.5, Number(2e6), {}, {}}));
   ASSERT_TRUE(progress);
   EXPECT_EQ(progress->n, 12);
   EXPECT_EQ(*progress->p50_ns, 2e6);
@@ -175,7 +174,7 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   const auto& kept = report.repetition.training.value().restarts;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
-  EXPECT_EQ(kept[0].steps_lost, result::Count(5));
+  EXPECT_EQ(kept[0].steps_lost, Count(5));
   EXPECT_TRUE(apply_record(report, tagged(fault_record("rank 1: fault on purpose")))->fault_ns > 0);
   EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault_ns > 0);
 }

@@ -42,7 +42,7 @@ TEST(Sensitivity, AdviceIsWhatWasMeasured) {
 
 TEST(Sensitivity, OneSampleGivesNoAdvice) {
   auto s = example();
-  s.all.centred_cosine = result::Number::missing("needs two samples");
+  s.all.centred_cosine = Number::missing("needs two samples");
   EXPECT_TRUE(says(s, "give more calibration data"));
 }
 

@@ -53,7 +53,7 @@ TEST(CaseCells, TimesOfBuildsStandInTheTableWhereAFileWasBuilt) {
   ASSERT_EQ(table().heads.at(5), "built in");
   EXPECT_EQ(table().rows.at(1).cells.at(5).text, "33.1 s");
   EXPECT_EQ(table().rows.at(0).cells.at(5).text, kNone);
-  file.prepare_ns = result::Number::missing("given");
+  file.prepare_ns = Number::missing("given");
   EXPECT_EQ(std::ranges::count(table().heads, std::string("built in")), 0);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "report/answer_parts.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {
@@ -11,10 +11,9 @@ namespace {
 
 ReportRun run_on_a_device() {
   ReportRun run{testing::sample_run(), {}};
-  run.result.cases[0].device_parts = {
-      {"enqueue", 10, 1.1e6, 1.3e6, 1.2e6, result::Number::missing("pipelined")},
-      {"compute", 10, 3e6, 3.3e6, 3.2e6, 3.4e6},
-      {"d2h", 10, 0.1e6, 0.13e6, 0.12e6, 0.14e6}};
+  run.result.cases[0].device_parts = {{"enqueue", 10, 1.1e6, 1.3e6, 1.2e6, Number::missing("pipelined")},
+                                      {"compute", 10, 3e6, 3.3e6, 3.2e6, 3.4e6},
+                                      {"d2h", 10, 0.1e6, 0.13e6, 0.12e6, 0.14e6}};
   return run;
 }
 

@@ -46,7 +46,7 @@ TEST(DeviceLine, SaysWhatTheDeviceDid) {
             "in 50 % of the samples, thermal slowdown in 1.2 % of the samples, 0.21 J per image");
   one.devices[0].utilization_mean = 0.934;
   EXPECT_NE(line_of(one).find("; cuda:0: busy 93 %, 1755 MHz"), std::string::npos) << line_of(one);
-  one.devices[0].utilization_mean = result::Number::missing("not read");
+  one.devices[0].utilization_mean = Number::missing("not read");
   one.devices[0].energy_window_s = 3.14;
   one.devices[0].slowdowns.clear();
   one.devices[0].temperature_max_c = 71.0, one.devices[0].other_processes = 2;
@@ -91,7 +91,7 @@ TEST(CpuPowerLine, SaysWhoseEnergyItIs) {
   cpu.energy_per_item_j = 0.61, cpu.energy_above_idle_per_item_j = 0.41, cpu.energy_window_s = 3.2;
   auto& memory = one.cpu_power.emplace_back();
   memory.part = result::kCpuMemory, memory.rank = 4;
-  memory.power_mean_w = result::Number::missing("the energy counter has gaps");
+  memory.power_mean_w = Number::missing("the energy counter has gaps");
   EXPECT_EQ(kCpuPower.of_case(alone(one)).at(0).paragraphs.at(0),
             "CPU: 182 W (highest 201), 0.61 J per image, 0.41 above 60 W of idle (over 3.2 s only); packages "
             "0+1 of the whole machine; memory of rank 4's host: the energy counter has gaps");

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/collectives.h"
 #include "report/environment_rows.h"
-#include "report/escape.h"
 #include "report/format_table.h"
 #include "report/nccl_tests.h"
 #include "result/metric_table.h"

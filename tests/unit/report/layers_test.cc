@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {
@@ -15,7 +15,7 @@ ReportRun run_with_layers() {
   auto& one = run.result.cases[0];
   std::vector<result::LayerRow> rows{
       {"fused <conv>", "FusedConv", "fp32", "layer1.0.conv1", 4e7, {}},
-      {"view", "Reshape", "", "", result::Number::missing("no time"), {}},
+      {"view", "Reshape", "", "", Number::missing("no time"), {}},
       {"a_very_long_name_of_a_layer_that_no_terminal_has_room_for", "Add", "fp32", "", 1.41e7, {}}};
   one.layer_profile = result::summarize_layers(rows, one.headline.p50_ns.value);
   one.layer_profile.source = "its profiler";

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "support/training_run.h"
 #include "support/words.h"
 
@@ -17,13 +17,13 @@ using test::expect_words;
 result::RunResult run_with_operators() {
   auto run = testing::training_run({{.ranks = 1}});
   result::ProfiledSteps steps;
-  const auto missing = result::Number::missing("no sum yet");
+  const auto missing = Number::missing("no sum yet");
   steps.source = "PyTorch's profiler (Kineto)";
   steps.untimed_steps = 3;
   steps.step_ns = {120e6, 120e6};
   steps.parts = {{"forward", 2, 1e6, 80e6, missing}, {"backward", 2, 1e6, 160e6, missing}};
   steps.operators = {{"aten::mkldnn_convolution", 106, 120e6, 121e6, missing},
-                     {"gloo:all_reduce", 4, result::Number::missing("beside"), 50e6, missing}};
+                     {"gloo:all_reduce", 4, Number::missing("beside"), 50e6, missing}};
   for (int i = 0; i < 18; ++i)
     steps.operators.push_back(
         {"autograd::engine::evaluate_function: <Backward" + std::to_string(i) + ">", 2, 1e6, 1e6, missing});

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "report/answer_parts.h"
 #include "report/chart/plot_parts.h"
-#include "report/chart/svg.h"
 #include "report/chart_files.h"
 #include "report/roofline.h"
 #include "report/subjects.h"
@@ -337,7 +337,7 @@ TEST(Plots, ARooflineKnowsWhatLimitsAndOneGpuOfSeveral) {
   EXPECT_DOUBLE_EQ(roof_over(one)->share, 1) << "26e12 of 6.5 FLOP per byte times 4e12";
   one.flops.peak_measured_flops_per_s = 104e12;
   EXPECT_DOUBLE_EQ(flops_per_gpu(one), 13e12);
-  one.flops.flops_per_byte = result::Number();
+  one.flops.flops_per_byte = Number();
   EXPECT_TRUE(roofline_plots(std::span(&run, 1)).empty());
 }
 
@@ -459,6 +459,35 @@ TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
   EXPECT_EQ(names, (std::vector<std::string>{"ideal", "eager", "torchscript"}));
 }
 
+// A precision or a model may be written like a number of instances.
+TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
+  auto run = sampled()[0];
+  auto& cases = run.result.cases;
+  ASSERT_GE(cases.size(), 4U);
+  cases.resize(4);
+  const auto first = cases[0];
+  for (std::size_t at = 0; at < 4; ++at) {
+    auto& one = cases[at] = first;
+    const int count = at % 2 == 0 ? 1 : 8;
+    one.benchmark.precision = at < 2 ? "i8" : "r16";
+    one.label = fmt::format("resnet50 eager {} i{}", one.benchmark.precision, count);
+    one.case_id = fmt::format("{}-{}", one.benchmark.precision, count);
+    one.benchmark.params["instances"] = std::to_string(count);
+    one.throughput.per_s = {100.0 * count, 90, 900, 0.95, "t"};
+    one.scaling.reset();
+    if (count == 1) continue;
+    auto& scaling = one.scaling.emplace();
+    scaling.base_case_id = cases[at - 1].case_id;
+    scaling.base_world = 1, scaling.world = count;
+  }
+  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
+  ASSERT_EQ(plots.size(), 1U);
+  std::vector<std::string> names;
+  for (const auto& line : plots[0].lines)
+    if (!line.name.empty()) names.push_back(line.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"ideal", "i8", "r16"}));
+}
+
 TEST(Plots, SharedParametersAreInTheTitleAlone) {
   auto runs = sampled();
   for (auto& one : runs[0].result.cases) one.label += " channels_last cuda:0";
@@ -544,7 +573,7 @@ TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
 
 TEST(ChartFiles, CasesThatTimedBlocksWereMeasured) {
   auto runs = sampled();
-  for (auto& one : runs[0].result.cases) one.headline.p50_ns.value = result::Number::missing("pipelined");
+  for (auto& one : runs[0].result.cases) one.headline.p50_ns.value = Number::missing("pipelined");
   const auto files = chart_files(runs, {});
   EXPECT_TRUE(std::ranges::count(files.files, "memory", &ChartFile::name));
   EXPECT_TRUE(std::ranges::count(files.left_out, "latency_comparison: no measured case has a latency"));

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "report/answer_parts.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "result/stored/device_state.h"
 #include "support/sample_runs.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/format_table.h"
-#include "report/text_layout.h"
 #include "support/sample_runs.h"
 
 namespace paceline::report {

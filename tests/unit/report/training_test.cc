@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/answer_parts.h"
 #include "report/chart/plots.h"
 #include "report/format_table.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
-#include "report/text_layout.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
 #include "support/words.h"

@@ -5,7 +5,8 @@
 #include "result/figures/peak_memory.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
-#include "result/stored/device_slowdown.h"
+#include "result/stored/case_fields.h"
+#include "result/stored/older_results.h"
 
 namespace paceline::result {
 namespace {
@@ -40,17 +41,35 @@ TEST(PeakMemory, HostAndDeviceAreMetricsOfTheirOwn) {
   EXPECT_FALSE(find_metric("memory_mb")->get(silent).value);  // never the host's instead
 }
 
-TEST(DeviceSlowdown, WordsAndBack) {
+TEST(DeviceSlowdown, ReasonsBecomeWords) {
   const auto text = slowdown_text({{"power cap", 0.5}, {"thermal slowdown", 0.125}});
   EXPECT_EQ(text, "power cap in 50.0 % of the samples, thermal slowdown in 12.5 % of the samples");
-  const auto back = parse_slowdowns(text);
-  ASSERT_EQ(back.size(), 2U);
-  EXPECT_EQ(back[0].reason, "power cap");
-  EXPECT_DOUBLE_EQ(back[0].share, 0.5);
-  EXPECT_EQ(back[1].reason, "thermal slowdown");
-  EXPECT_DOUBLE_EQ(back[1].share, 0.125);
-  EXPECT_TRUE(parse_slowdowns("").empty());
-  EXPECT_TRUE(parse_slowdowns("something else, in 5 % of").empty());
+  EXPECT_EQ(slowdown_text({}), "");
+}
+
+// A rank that is slowed down by a reason which nobody foresaw keeps it as a value.
+TEST(DeviceSlowdown, IsStoredAsAValueBesideItsWords) {
+  RankEvidence evidence, back;
+  evidence.device_slowdowns = {{"a reason, in words", 0.0004}, {"power cap", 0.5}};
+  const auto json = Writer::write(evidence);
+  EXPECT_EQ(json.at("device_slowdown"), slowdown_text(evidence.device_slowdowns));
+  Reader::read(json, "", back);
+  ASSERT_EQ(back.device_slowdowns.size(), 2U);
+  EXPECT_EQ(back.device_slowdowns[0].reason, "a reason, in words");
+  EXPECT_DOUBLE_EQ(back.device_slowdowns[0].share, 0.0004);
+}
+
+TEST(DeviceSlowdown, IsReadFromTheWordsOfOlderFiles) {
+  RankEvidence back;
+  Reader::read(
+      {{"device_slowdown", "power cap in 50.0 % of the samples, thermal slowdown in 12.5 % of the samples"}},
+      "", back);
+  ASSERT_EQ(back.device_slowdowns.size(), 2U);
+  EXPECT_EQ(back.device_slowdowns[0].reason, "power cap");
+  EXPECT_DOUBLE_EQ(back.device_slowdowns[0].share, 0.5);
+  EXPECT_DOUBLE_EQ(back.device_slowdowns[1].share, 0.125);
+  EXPECT_TRUE(older_slowdowns("").empty());
+  EXPECT_TRUE(older_slowdowns("something else, in 5 % of").empty());
 }
 
 CaseResult trained(const std::vector<std::string>& slowdowns) {
@@ -59,7 +78,7 @@ CaseResult trained(const std::vector<std::string>& slowdowns) {
   auto& ranks = one.training.emplace().ranks;
   for (const auto& words : slowdowns) {
     auto& e = ranks.emplace_back().evidence;
-    e.device_mhz = 1961.25, e.device_slowdown = words;
+    e.device_mhz = 1961.25, e.device_slowdowns = older_slowdowns(words);
   }
   one.repetitions.emplace_back().training = one.training;
   return one;

@@ -92,7 +92,7 @@ TEST(DeviceDecides, ByClockSlopeAndProcesses) {
   const auto both = grade_with([](CaseResult& c) {
     c.devices[0].slowdowns = {{"power cap", 0.21}};
     auto& rank = c.repetitions.emplace_back().training.emplace().ranks.emplace_back();
-    rank.evidence.device_slowdown = "power cap in 22.2 % of the samples";
+    rank.evidence.device_slowdowns = {{"power cap", 0.222}};
   });
   EXPECT_EQ(both.grade_reasons,  // the sampler's, where both were read
             std::vector<std::string>{"the GPU was at its power cap in 21 % of the samples"});

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "base/csv_cell.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "result/csv_cell.h"
 #include "result/run_directory.h"
 
 namespace paceline::result {

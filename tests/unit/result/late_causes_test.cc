@@ -63,7 +63,7 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
       {"clock", [](RankEvidence& e) { e.core_mhz = 1700; }, 18, "was 1700 MHz (2000 MHz on the other ranks)"},
       {"device_clock",
        [](RankEvidence& e) {
-         e.device_mhz = 1485, e.device_slowdown = "thermal slowdown in 80.0 % of the samples";
+         e.device_mhz = 1485, e.device_slowdowns = {{"thermal slowdown", 0.8}};
        },
        30, "was 1485 MHz (1980 MHz on the other ranks); thermal slowdown in 80.0 % of the samples"},
       {"page_faults", [](RankEvidence& e) { e.minor_faults = 9000, e.system_ns = 14e6; }, 12,

@@ -186,7 +186,7 @@ TEST(Metrics, NamesAreUniqueAndEndInTheirUnit) {
       EXPECT_TRUE(m.name.ends_with("_mb")) << m.name;
     }
     EXPECT_FALSE(m.meaning.empty());
-    EXPECT_FALSE(m.anchor.empty());
+    EXPECT_FALSE(m.topic.anchor.empty());
   }
   EXPECT_NEAR(*find_metric("p50_ms")->get(sample_case()).value, 54.1, 1e-9);
   EXPECT_EQ(find_metric("nope"), nullptr);

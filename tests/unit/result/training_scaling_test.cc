@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "result/figures/summarize.h"
+#include "result/judged/regraded_ratios.h"
 #include "result/metric_table.h"
 
 namespace paceline::result {
@@ -89,6 +90,30 @@ TEST(Scaling, OfGradeCIsClaimedByItsPairs) {
   compare_scaling({&one, &two});
   EXPECT_TRUE(two.scaling->superlinear);
   EXPECT_EQ(scaling_doubt(two), "");
+}
+
+// Only the version and the grades say so, whatever words were stored.
+TEST(Scaling, OfGradeCInAnOlderFileIsClaimedAgain) {
+  std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
+  compare_scaling({&cases[0], &cases[1]});
+  cases[1].scaling->ci_low = Number::missing("r1 is of grade C");
+  cases[0].grade = Grade::kC;
+  EXPECT_FALSE(claim_despite_grades(cases, {}));
+  cases[1].schema_version = "1.6";
+  cases[1].scaling->ci_low = Number::missing("other words");
+  EXPECT_TRUE(claim_despite_grades(cases, {}));
+  EXPECT_NEAR(*cases[1].scaling->ci_low, 1 / 1.1 / 1.05, 1e-6);
+}
+
+TEST(SpeedUp, OfGradeCInAnOlderFileIsClaimedAgain) {
+  std::vector cases{scaled_case(1, 100), scaled_case(1, 50)};
+  cases[1].case_id = "faster", cases[1].speedup.baseline_case_id = "r1";
+  cases[1].grade = Grade::kC, cases[1].speedup.reason = "faster is of grade C";
+  EXPECT_FALSE(claim_despite_grades(cases, {}));
+  cases[1].schema_version = "1.6", cases[1].speedup.reason = "other words";
+  EXPECT_TRUE(claim_despite_grades(cases, {}));
+  EXPECT_EQ(cases[1].speedup.verdict, "faster");
+  EXPECT_FALSE(claim_despite_grades(cases, {})) << "it has a verdict now";
 }
 
 TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {

@@ -14,7 +14,7 @@ config::Case inference(const std::string& lines) {
 MemoryHere machine(std::int64_t host_bytes, std::int64_t device_bytes) {
   MemoryHere here;
   here.host.total_bytes = here.host.available_bytes = host_bytes;
-  here.host.cgroup_limit_bytes = result::Count::missing("no limit");
+  here.host.cgroup_limit_bytes = Count::missing("no limit");
   here.gpu = [device_bytes](int index) {
     host::NvidiaGpu gpu;
     gpu.name = std::string("NVIDIA H200");

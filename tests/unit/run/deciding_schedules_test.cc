@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "result/figures/pair_ratio.h"
 #include "run/case/case_run.h"
@@ -43,6 +44,9 @@ class Elimination : public Schedule {
     repetition_ = slot.repetition;
     return slot;
   }
+  [[nodiscard]] result::EndedBecause ending(const CaseRun& c) const override {
+    return dropped_.contains(c.index) ? result::EndedBecause::kEliminated : result::EndedBecause::kPlanned;
+  }
   [[nodiscard]] std::size_t expected() const override { return given_ + left_.size(); }
 
  private:
@@ -57,10 +61,12 @@ class Elimination : public Schedule {
       const auto ratio = ratio_of(*c, **fastest);
       if (!ratio.reason.empty() || ratio.found->verdict != stats::Verdict::kRegression) continue;
       std::erase_if(left_, [&](const auto& slot) { return slot.case_index == c->index; });
+      dropped_.insert(c->index);
     }
   }
 
   std::deque<TimedSlot> left_;
+  std::set<std::size_t> dropped_;
   std::size_t given_ = 0;
   std::int64_t repetition_ = 0;
 };
@@ -83,6 +89,9 @@ class Doubling : public Schedule {
     }
     return slots_[next_++];
   }
+  [[nodiscard]] result::EndedBecause ending(const CaseRun&) const override {
+    return next_ < slots_.size() ? result::EndedBecause::kNarrowEnough : result::EndedBecause::kPlanned;
+  }
   [[nodiscard]] std::size_t expected() const override { return until_; }
 
  private:
@@ -96,6 +105,20 @@ class Doubling : public Schedule {
   double width_;
 };
 
+// The same slots for ever.
+class Repeating : public Schedule {
+ public:
+  explicit Repeating(std::vector<TimedSlot> slots) : slots_(std::move(slots)) {}
+  std::optional<TimedSlot> next(const std::vector<CaseRun>&) override {
+    return slots_[next_++ % slots_.size()];
+  }
+  [[nodiscard]] std::size_t expected() const override { return slots_.size(); }
+
+ private:
+  std::vector<TimedSlot> slots_;
+  std::size_t next_ = 0;
+};
+
 constexpr const char* kB4 = "tiny_cnn-eager-fp32-b4";
 
 class Decided : public Coordinated {
@@ -106,6 +129,17 @@ class Decided : public Coordinated {
     setup.schedule = &schedule;
     if (resume) setup.previous = result::read_run(folder());
     return run(std::move(setup), fake);
+  }
+  // What ends a run of two cases with a schedule that gives these slots for ever.
+  std::string error_of(std::vector<TimedSlot> slots, FakeExecutor& fake) {
+    Repeating schedule(std::move(slots));
+    try {
+      run_with(schedule, plan_of_batches("[1, 2]", 3), fake);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInternal);
+      return error.what();
+    }
+    return "none";
   }
   static int timed(const FakeExecutor& fake, const std::string& id) { return count_of(fake, id + " timed"); }
   static void expect_complete(const result::CaseResult& c, int repetitions) {
@@ -133,6 +167,9 @@ TEST_F(Decided, AnArmThatIsClearlySlowerIsDroppedAndTheOthersGoOn) {
   EXPECT_EQ(timed(fake, kB4), 6);  // the fewest pairs that carry a claim
   expect_complete(case_named(done, kB1), 12);
   expect_complete(case_named(done, kB4), 6);
+  EXPECT_EQ(case_named(done, kB1).ended_because, result::EndedBecause::kPlanned);
+  EXPECT_EQ(case_named(done, kB4).ended_because, result::EndedBecause::kEliminated);
+  EXPECT_EQ(case_named(result::read_run(folder()).run, kB4).ended_because, result::EndedBecause::kEliminated);
   EXPECT_EQ(notes_.timed.front().of, 36U);
   EXPECT_EQ(notes_.timed.back().of, 30U);
   EXPECT_EQ(notes_.timed.back().number, 30U);
@@ -169,6 +206,7 @@ TEST_F(Decided, AResumedRunDropsTheSameArmAndRunsWhatIsMissing) {
   const auto cut = run_with(schedule, plan_of_batches("[1, 2, 4]", 12), first);
   EXPECT_EQ(cut.outcome, "interrupted");
   EXPECT_FALSE(case_named(cut, kB1).complete);
+  EXPECT_EQ(case_named(cut, kB1).ended_because, result::EndedBecause::kInterrupted);
   interrupt_ = false;
   FakeExecutor second(plays_arms);
   const auto done = run_with(again, plan_of_batches("[1, 2, 4]", 12), second, /*resume=*/true);
@@ -193,7 +231,10 @@ TEST_F(Decided, PairsAreDoubledUntilTheIntervalIsNarrow) {
   FakeExecutor fake(plays_restless_until(6));
   Doubling schedule(6, 48, 0.02);
   const auto done = run_with(schedule, plan_of_batches("[1, 2]", 48), fake);
-  for (const auto* id : {kB1, kB2}) expect_complete(case_named(done, id), 24);
+  for (const auto* id : {kB1, kB2}) {
+    expect_complete(case_named(done, id), 24);
+    EXPECT_EQ(case_named(done, id).ended_because, result::EndedBecause::kNarrowEnough);
+  }
   std::vector<std::size_t> announced;
   for (const auto& pass : notes_.timed) announced.push_back(pass.of);
   EXPECT_EQ(std::count(announced.begin(), announced.end(), 12U), 12);
@@ -213,6 +254,23 @@ TEST_F(Decided, PairsEndAtThePlansLimit) {
   Doubling schedule(6, 20, 0.02);
   const auto done = run_with(schedule, plan_of_batches("[1, 2]", 20), fake);
   for (const auto* id : {kB1, kB2}) expect_complete(case_named(done, id), 20);
+}
+
+TEST_F(Decided, AScheduleThatRepeatsASlotIsAnErrorThatNamesIt) {
+  FakeExecutor fake;
+  EXPECT_EQ(error_of({{0, 0}, {1, 0}}, fake),
+            "the schedule asks for repetition 1 of tiny_cnn-eager-fp32-b1 twice");
+  EXPECT_EQ(timed(fake, kB1), 1);
+}
+
+TEST_F(Decided, AScheduleThatNamesACaseTheRunDoesNotHaveIsAnError) {
+  FakeExecutor fake;
+  EXPECT_EQ(error_of({{2, 0}}, fake), "the schedule asks for repetition 1 of case 3 of 2");
+}
+
+TEST_F(Decided, AScheduleThatNamesARepetitionBelowTheFirstIsAnError) {
+  FakeExecutor fake;
+  EXPECT_EQ(error_of({{0, -1}}, fake), "the schedule asks for repetition 0 of case 1 of 2");
 }
 
 TEST_F(Decided, ACaseWhosePartnerFailsHasWhatItNeeds) {

@@ -227,7 +227,7 @@ TEST_F(Signs, TheDriverCountsAndNamesThem) {
   EXPECT_EQ(two.count, 2);
   EXPECT_EQ(here(true, {std::string("580.65.06"), std::string("13.0"), {}}).absent,
             "NVIDIA's driver is here and lists no GPU");
-  const auto no_nvml = result::Maybe<std::string>::missing("no libnvidia-ml.so.1");
+  const auto no_nvml = Maybe<std::string>::missing("no libnvidia-ml.so.1");
   EXPECT_EQ(here(true, {no_nvml, no_nvml, {}}).absent, "");  // a Jetson has none
 }
 

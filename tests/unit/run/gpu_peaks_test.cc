@@ -16,9 +16,8 @@ result::DevicePeaks h200() {
   result::DevicePeaks peaks;
   peaks.device = "NVIDIA H200", peaks.driver = "580.65.06", peaks.power_limit_w = 700.0;
   peaks.measured_utc = std::string("2026-11-27T12:00:00Z");
-  peaks.peaks = {
-      {"product", "fp16", 640e12, 0.01, 40, "8192 x 8192 x 8192", 989.5e12},
-      {"product", "fp8", result::Number::missing("cuBLAS refused it"), {}, 0, "cuBLAS refused it"}};
+  peaks.peaks = {{"product", "fp16", 640e12, 0.01, 40, "8192 x 8192 x 8192", 989.5e12},
+                 {"product", "fp8", Number::missing("cuBLAS refused it"), {}, 0, "cuBLAS refused it"}};
   return peaks;
 }
 
@@ -29,9 +28,8 @@ TEST(Datasheets, TheTableInTheRepositoryIsRead) {
   result::DevicePeaks peaks;
   peaks.device = "NVIDIA H200";
   add_datasheet(peaks, table);
-  EXPECT_EQ(result::datasheet_peak(peaks, "bf16"), result::Number(989.5e12));
-  EXPECT_EQ(result::find_peak(peaks, result::kCopy, result::kWithinDevice)->datasheet_per_s,
-            result::Number(4.8e12));
+  EXPECT_EQ(result::datasheet_peak(peaks, "bf16"), Number(989.5e12));
+  EXPECT_EQ(result::find_peak(peaks, result::kCopy, result::kWithinDevice)->datasheet_per_s, Number(4.8e12));
   EXPECT_FALSE(result::best_peak(peaks, "bf16")) << "a datasheet is no measurement";
   for (const auto& sheet : table) {
     EXPECT_FALSE(sheet.source.empty()) << sheet.device;
@@ -67,8 +65,8 @@ TEST(GpuPeaks, ACaseHasThePeakOfItsPrecisionTimesItsGpus) {
   one.benchmark.precision = "amp";
   const auto peaks = h200();
   use_peaks(one, {&peaks, &peaks});
-  EXPECT_EQ(one.flops.peak_measured_flops_per_s, result::Number(1280e12));
-  EXPECT_EQ(one.flops.peak_datasheet_flops_per_s, result::Number(1979e12));
+  EXPECT_EQ(one.flops.peak_measured_flops_per_s, Number(1280e12));
+  EXPECT_EQ(one.flops.peak_datasheet_flops_per_s, Number(1979e12));
   EXPECT_EQ(
       one.flops.peak_source,
       "2 times product fp16 (8192 x 8192 x 8192) on NVIDIA H200 (driver 580.65.06, 700 W), median of 40, "
@@ -86,7 +84,7 @@ TEST(GpuPeaks, ACaseRaisesAPeakByWhatTheProbeMeasuredAndTheDatasheetSays) {
   keep_probed(probed, peaks.peaks[0]);
   EXPECT_TRUE(may_raise_peak(peaks, probed, "fp16", 980e12));
   EXPECT_FALSE(may_raise_peak(peaks, probed, "fp16", 1000e12)) << "above the datasheet";
-  peaks.peaks[0].datasheet_per_s = result::Number::missing("no row for it");
+  peaks.peaks[0].datasheet_per_s = Number::missing("no row for it");
   EXPECT_TRUE(may_raise_peak(peaks, probed, "fp16", 1270e12));
   EXPECT_FALSE(may_raise_peak(peaks, probed, "fp16", 1290e12)) << "twice what the probe measured";
   EXPECT_FALSE(may_raise_peak(peaks, {}, "fp16", 910e12)) << "it is not known what a probe measured";
@@ -98,9 +96,9 @@ TEST(GpuPeaks, UnlikeGpusAddUp) {
   const auto fast = h200();
   auto slow = h200();
   slow.device = "NVIDIA A100", slow.peaks[0].per_s = 250e12;
-  slow.peaks[0].datasheet_per_s = result::Number::missing("no row for it");
+  slow.peaks[0].datasheet_per_s = Number::missing("no row for it");
   use_peaks(one, {&fast, &slow, &fast});
-  EXPECT_EQ(one.flops.peak_measured_flops_per_s, result::Number(1530e12));
+  EXPECT_EQ(one.flops.peak_measured_flops_per_s, Number(1530e12));
   EXPECT_EQ(one.flops.peak_datasheet_flops_per_s.reason(), "no row for it");
   EXPECT_EQ(one.flops.peak_source.find("2 times product fp16 (8192 x 8192 x 8192) on NVIDIA H200"), 0U);
   EXPECT_NE(one.flops.peak_source.find("; product fp16 (8192 x 8192 x 8192) on NVIDIA A100"),
@@ -118,7 +116,7 @@ TEST(GpuPeaks, MissingPeaksHaveTheirReason) {
   use_peaks(one, {&peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s.reason(), "no probe measures products in int4");
   peaks.peaks.clear();
-  peaks.measured_utc = result::Maybe<std::string>::missing("not measured yet");
+  peaks.measured_utc = Maybe<std::string>::missing("not measured yet");
   use_peaks(one, {&peaks});
   EXPECT_EQ(one.flops.peak_measured_flops_per_s.reason(), "not measured yet");
 }

@@ -16,7 +16,7 @@ namespace paceline::run {
 namespace {
 
 Peak probe(std::optional<double> flops_per_s, const std::string& source) {
-  return {flops_per_s ? result::Number(*flops_per_s) : result::Number::missing(source), {}, source};
+  return {flops_per_s ? Number(*flops_per_s) : Number::missing(source), {}, source};
 }
 
 TEST(Peak, IsTheBestOfTheProbes) {
@@ -35,7 +35,7 @@ TEST(Peak, CopiesAreFourTimesAllCachesWhereThatFits) {
   EXPECT_EQ(copy_bytes(32LL << 20, gib), 256'000'000);
   EXPECT_EQ(copy_bytes(epyc, 64 * gib), 4 * epyc);
   EXPECT_EQ(copy_bytes(8 * epyc, 64 * gib), 32 * epyc) << "more than 2 GB";
-  EXPECT_EQ(copy_bytes(epyc, result::Count::missing("no /proc")), 4 * epyc);
+  EXPECT_EQ(copy_bytes(epyc, Count::missing("no /proc")), 4 * epyc);
   EXPECT_EQ(copy_bytes(epyc, 4 * gib).reason(),
             "copies that caches do not hold take 1.61 GB, more than a quarter of the 4.29 GB that may be "
             "used");
@@ -154,7 +154,7 @@ TEST_F(PeakTableTest, ACaseOfSeveralLanesHasThePeakOfAllTheirThreads) {
   EXPECT_FALSE(filled()) << "that of one lane";
   found_ = 900e9;
   table().get("fp32", 12), table().get(kCopies, 12);
-  EXPECT_EQ(filled(), result::Number(900e9));
+  EXPECT_EQ(filled(), Number(900e9));
   EXPECT_EQ(c.result.device_peaks->device, "a CPU, 12 threads");
   setup.environment["cpu"]["cores_allowed"] = 8;
   EXPECT_FALSE(filled()) << "no more threads than CPUs";

@@ -19,7 +19,7 @@ TEST(Quiet, AWindowWithoutOthersWas) {
 
 TEST(Quiet, AWindowOfWhichNobodyCanTellWasNot) {
   result::Noise unknown;
-  unknown.foreign_cpu_frac = result::Number::missing("no /proc/stat");
+  unknown.foreign_cpu_frac = Number::missing("no /proc/stat");
   EXPECT_FALSE(was_quiet(unknown));
 }
 

@@ -14,7 +14,7 @@ host::MemoryInfo machine(std::int64_t total, std::int64_t available) {
   memory.total_bytes = total;
   memory.available_bytes = available;
   memory.swap_total_bytes = 0;
-  memory.cgroup_limit_bytes = result::Count::missing("no limit");
+  memory.cgroup_limit_bytes = Count::missing("no limit");
   return memory;
 }
 
@@ -93,7 +93,7 @@ TEST(RankMemory, RefusesWithBothNumbersIfADeviceIsTooSmall) {
                  "151 GB; use a smaller batch"),
       std::string::npos)
       << words;
-  EXPECT_EQ(device_shortage(c, 1, {1, result::Count::missing("not known")}), "");
+  EXPECT_EQ(device_shortage(c, 1, {1, Count::missing("not known")}), "");
   EXPECT_EQ(device_shortage(training_case("model: resnet50\nbatch: 64\n"), 1, {1, 80 * kGb}), "");
 }
 

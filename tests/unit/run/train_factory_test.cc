@@ -204,7 +204,7 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   report.sampled = {window};
   apply_repetition(run, report);
   ASSERT_EQ(run.result.devices.size(), 1U);
-  EXPECT_EQ(run.result.devices[0].energy_per_item_j, result::Number(320.0 / (10 * 16)));
+  EXPECT_EQ(run.result.devices[0].energy_per_item_j, Number(320.0 / (10 * 16)));
   EXPECT_TRUE(run.result.complete);
   EXPECT_EQ(run.result.effective_settings["version.LibTorch"], "2.15.0");
   EXPECT_EQ(run.result.outcome, result::Outcome::kOk);

@@ -246,9 +246,12 @@ TEST(AccuracyGate, NoiseDecidesNothingAboutEightBits) {
   EXPECT_EQ(c.verdict, "cannot_say");
   EXPECT_TRUE(says(c.verdict_because, "whether its answers hold needs yours (--load-inputs, --calib-data)"))
       << c.verdict_because;
+  EXPECT_TRUE(c.needs_inputs && c.generated_inputs);
   EXPECT_GT(*c.max_rel_err, 0.3) << "the figures are still shown";
   question.generated = question.trained = false;
-  EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, "cannot_say");
+  const auto random_weights = judge_outputs(outputs, &reference, {0.3, 0.95}, question);
+  EXPECT_EQ(random_weights.verdict, "cannot_say");
+  EXPECT_FALSE(random_weights.needs_inputs || random_weights.generated_inputs);
   question.eight_bits = false;  // limits of the user's own
   EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, "failed");
 }

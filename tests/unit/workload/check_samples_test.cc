@@ -125,10 +125,23 @@ TEST_F(CheckSamples, AnEngineStaysWithinTwoPercentOfTheFilesOwnRun) {
     spec.accuracy.engine_name = "its own run";
     return checked(spec);
   };
-  EXPECT_EQ(verdict(1.01F).verdict, "passed");
-  const auto c = verdict(1.1F);
+  const auto near = verdict(1.01F), c = verdict(1.1F);
+  EXPECT_EQ(near.verdict, "passed");
   EXPECT_EQ(c.verdict, "failed");
+  EXPECT_FALSE(near.engine_strays);
+  EXPECT_TRUE(c.engine_strays);
   EXPECT_NE(c.detail.find("more than 2 % of what depends on the input"), std::string::npos) << c.detail;
+}
+
+TEST_F(CheckSamples, OutputsWithoutAReferenceKeepTheReason) {
+  auto spec = pass({0, 1, 2, 3});
+  spec.reference_file.clear(), spec.reference_name.clear();
+  spec.accuracy.unchecked_because = "nobody makes one";
+  const auto c = checked(spec);
+  EXPECT_FALSE(c.checked);
+  EXPECT_EQ(c.unchecked_because, "nobody makes one");
+  EXPECT_EQ(c.reference, "none: nobody makes one");
+  EXPECT_EQ(c.verdict_because, c.reference);
 }
 
 TEST_F(CheckSamples, RepeatedInputsAreNoFurtherObservations) {

@@ -108,7 +108,7 @@ TEST_F(Keeper, DoesNothingWithoutAFolder) {
   EXPECT_EQ(rank.keeper->open(), 0);
   rank.keeper->save(10);
   rank.keeper->close(20);
-  EXPECT_EQ(rank.keeper->figures().written, result::Count(0));
+  EXPECT_EQ(rank.keeper->figures().written, Count(0));
 }
 
 TEST_F(Keeper, WritesWhenOneIsDueAndAtTheEndAndOnceAStep) {
@@ -117,7 +117,7 @@ TEST_F(Keeper, WritesWhenOneIsDueAndAtTheEndAndOnceAStep) {
   for (std::int64_t step = 0; step <= 20; ++step) rank.keeper->save_when_due(step);
   rank.keeper->close(20);
   EXPECT_EQ(list_checkpoints(dir()), (std::vector<std::int64_t>{20, 10}));
-  EXPECT_EQ(rank.keeper->figures().written, result::Count(2));
+  EXPECT_EQ(rank.keeper->figures().written, Count(2));
   EXPECT_EQ(rank.listener.phases, (std::vector<std::string>{"checkpoint", "checkpoint_wait", "measure",
                                                             "checkpoint", "checkpoint_wait", "measure"}));
 }
@@ -144,7 +144,7 @@ TEST_F(Keeper, GoesOnFromTheNewestThatTheTrainerTakesUp) {
   EXPECT_EQ(rank.trainer.state, "shared weights | shared weights");
   EXPECT_NE(rank.listener.said.find("checkpoint refused"), std::string::npos) << rank.listener.said;
   EXPECT_NE(rank.listener.said.find("goes on after step 10"), std::string::npos) << rank.listener.said;
-  EXPECT_EQ(rank.keeper->figures().resumed_step, result::Count(10));
+  EXPECT_EQ(rank.keeper->figures().resumed_step, Count(10));
 }
 
 TEST_F(Keeper, NumbersThatAreNotFiniteAreNeverACheckpoint) {

@@ -107,7 +107,7 @@ TEST_F(HeldOut, IsSeenOnceByAllRanksTogether) {
     told += evaluation.figures().size();
     if (group.rank() != 0) return;
     const auto& f = evaluation.figures().at(0);
-    EXPECT_EQ(f.samples, result::Count(12));           // 13, of which four fill a step
+    EXPECT_EQ(f.samples, Count(12));                   // 13, of which four fill a step
     EXPECT_DOUBLE_EQ(*f.loss, (7 * 9.0 + 5 * 3) / 6);  // six batches
     EXPECT_DOUBLE_EQ(*f.accuracy, 5.0 / 12);
     EXPECT_NE(said.words.find("epoch 0: held-out loss 13.0000, accuracy 41.7 % (12 samples"),

@@ -61,7 +61,7 @@ TEST_F(Weights, WithoutAnAccuracyNothingIsBest) {
   KeptWeights kept(dir(), "hash", 0);
   TextTrainer trainer("first");
   auto blind = seen(0, 0);
-  blind.accuracy = result::Number::missing("no labels to judge by");
+  blind.accuracy = Number::missing("no labels to judge by");
   kept.offer(trainer, blind, 10);
   EXPECT_TRUE(fs::is_empty(dir()));
   kept.write_last(trainer);

@@ -93,7 +93,7 @@ TEST_F(MeasuredWindowTest, TheyReportInTheOrderInWhichTheyClosed) {
   result::Repetition r;
   window.report(r, 1);
   EXPECT_EQ(log, (Log{"b reports after 6", "a reports after 6"}));
-  EXPECT_EQ(r.load_ns, result::Number(6));
+  EXPECT_EQ(r.load_ns, Number(6));
 }
 
 TEST_F(MeasuredWindowTest, ClosesWhenThePassThrows) {

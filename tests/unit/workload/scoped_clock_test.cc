@@ -54,7 +54,7 @@ TEST(Records, ProfiledStepsTravel) {
   steps.step_ns = {5, 7};
   auto& conv = steps.operators.emplace_back();
   conv.name = "conv", conv.calls = 3, conv.total_ns = 4.0;
-  conv.self_ns = result::Number::missing("beside");
+  conv.self_ns = Number::missing("beside");
   pass::PassReport report;
   EXPECT_FALSE(std::holds_alternative<result::ProfiledSteps>(report.payload));
   pass::apply_record(report, pass::operators_record(steps));

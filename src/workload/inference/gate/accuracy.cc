@@ -16,7 +16,6 @@ namespace {
 
 using result::Correctness;
 using result::Estimate;
-using result::Number;
 using Row = std::span<const float>;
 
 constexpr double kConfidence = 0.95;
@@ -153,7 +152,7 @@ void measure_answers(Correctness& c, const ComparedRows& a, const ComparedRows& 
 void no_answers(Correctness& c) {
   const std::string why = "the output contains no class scores (accuracy.answers says otherwise)";
   c.kl_nats = Number::missing(why);
-  c.reference_answers = result::Count::missing(why);
+  c.reference_answers = Count::missing(why);
   c.top1 = c.top5 = c.next_token = no_estimate(why);
 }
 

@@ -146,7 +146,8 @@ void choose_judge(Correctness& c, const ComparedRows& reference, const pass::Acc
 
 // Why nothing decides about what eight bits cost these outputs; empty: the limits do.
 std::string format_is_unknown(const ComparedRows& reference, const pass::AccuracyQuestion& question) {
-  if (question.generated) return std::string(result::kNeedsInputs);
+  if (question.generated)
+    return "the inputs are generated: whether its answers hold needs yours (--load-inputs, --calib-data)";
   if (!question.trained)
     return "the weights are random: what eight bits cost says nothing about trained ones";
   if (const double depends = rms_of_what_depends(reference), step = eight_bit_step(reference); depends < step)
@@ -167,6 +168,7 @@ void leave_the_format_open(JudgedOutput& judged, const ComparedRows& reference,
   if (question.is_own_run) judged.output.judged_by = "engine";
   judged.output.detail.clear();
   judged.output.blind = unknown;
+  judged.output.needs_inputs = question.generated && !question.is_own_run;
   judged.limits = {};
   judged.part_of_limit = 0;
 }
@@ -214,7 +216,7 @@ void state_needed_samples(AccuracyClaim& claim, std::int64_t needed, bool any_ch
     claim.detail += fmt::format("; {} distinct inputs {} carry the claim (--accuracy-samples {})", needed,
                                 any_changed ? "with that share" : "without a change", needed);
   } else {
-    claim.inputs_needed = result::Count::missing("no number of inputs carries it at this share");
+    claim.inputs_needed = Count::missing("no number of inputs carries it at this share");
     claim.detail += "; at that share no number of inputs carries the claim";
   }
 }
@@ -272,8 +274,8 @@ AccuracyClaim no_claim(const pass::AccuracyQuestion& question, const std::string
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.verdict = result::kCannotClaim;
-  claim.bound = result::Number::missing(why);
-  claim.inputs_needed = result::Count::missing(why);
+  claim.bound = Number::missing(why);
+  claim.inputs_needed = Count::missing(why);
   claim.detail = why;
   return claim;
 }
@@ -293,7 +295,7 @@ const OutputAgreement* unseen_output(const Correctness& c) {
   const bool seen = std::ranges::any_of(
       c.outputs, [](const auto& output) { return !output.judged_by.empty() && output.blind.empty(); });
   const auto it = std::ranges::find_if(c.outputs, [&](const auto& output) {
-    return !output.blind.empty() && !(seen && output.layer_ulps == result::Number(0.0));
+    return !output.blind.empty() && !(seen && output.layer_ulps == Number(0.0));
   });
   return it == c.outputs.end() ? nullptr : &*it;
 }
@@ -305,10 +307,11 @@ void decide_verdict(Correctness& c) {
               : unseen            ? result::kCannotSay
                                   : result::kPassed;
   c.passed = c.verdict == result::kPassed;
-  if (c.verdict == result::kCannotSay)
-    c.verdict_because =
-        fmt::format("{}: {}", label_of(unseen->name, static_cast<std::size_t>(unseen - c.outputs.data()) + 1),
-                    unseen->blind);
+  if (c.verdict != result::kCannotSay) return;
+  c.verdict_because =
+      fmt::format("{}: {}", label_of(unseen->name, static_cast<std::size_t>(unseen - c.outputs.data()) + 1),
+                  unseen->blind);
+  c.needs_inputs = unseen->needs_inputs;
 }
 
 struct JudgedOne {
@@ -321,6 +324,7 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
   JudgedOne one;
   Correctness& c = one.correctness;
   c.inputs = question.inputs;
+  c.generated_inputs = question.generated;
   c.samples_asked = question.samples_asked;
   const bool sound = comparable(c, outputs, reference);
   c.checked = reference != nullptr || !sound;

@@ -12,9 +12,9 @@ inline constexpr double kClaimAlpha = 0.05;  // one-sided, of every verdict and 
 
 // The limits that were applied; the others are missing.
 struct AppliedLimits {
-  result::Number max_rel_err = result::Number::missing("the output was not judged by it");
-  result::Number centred_cosine = max_rel_err, quantile_err = max_rel_err;
-  result::Number max_changed;
+  Number max_rel_err = Number::missing("the output was not judged by it");
+  Number centred_cosine = max_rel_err, quantile_err = max_rel_err;
+  Number max_changed;
 };
 
 struct JudgedOutput {

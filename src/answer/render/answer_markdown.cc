@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// An answer as Markdown.
+#include <fmt/format.h>
+
+#include "answer/render/answer_forms.h"
+#include "answer/render/escape.h"
+#include "answer/render/markdown.h"
+#include "answer/render/tables.h"
+
+namespace paceline::answer {
+namespace {
+
+std::string section_markdown(const Section& section) {
+  std::string out;
+  for (const auto& text : section.paragraphs) out += escape_markdown(text) + "\n\n";
+  out += markdown_of(section.table);
+  if (!section.chart.plots.empty()) out += escape_markdown(section.chart.reading) + "\n\n";
+  for (const auto& note : section.notes) out += "- " + escape_markdown(note) + "\n";
+  if (!section.notes.empty()) out += "\n";
+  if (out.empty() || section.title.empty()) return out;
+  return fmt::format("## {}\n\n{}", escape_markdown(section.title), out);
+}
+
+std::string finding_markdown(const Finding& finding) {
+  std::string out =
+      fmt::format("- **{}**: {}", escape_markdown(finding.severity), escape_markdown(finding.text));
+  for (const auto& more : {finding.cost, finding.evidence, finding.advice})
+    if (!more.empty()) out += fmt::format("\n  - {}", escape_markdown(more));
+  return out + "\n";
+}
+
+std::string titled(std::string_view title, const std::string& text) {
+  return text.empty() ? text : fmt::format("## {}\n\n{}\n", title, text);
+}
+
+}  // namespace
+
+std::string markdown_of(const Answer& answer) {
+  std::string out =
+      fmt::format("# {}\n\n{}\n\n", escape_markdown(answer.title), escape_markdown(answer.sentence));
+  out += titled("Checks", markdown_of(checks_table(answer.checks)));
+  for (const Section& section : answer.sections) out += section_markdown(section);
+  std::string findings, remarks;
+  for (const Finding& finding : answer.findings) findings += finding_markdown(finding);
+  for (const auto& remark : answer.remarks) remarks += fmt::format("- {}\n", escape_markdown(remark));
+  return out + titled("Findings", findings) + titled("Left out", remarks);
+}
+
+}  // namespace paceline::answer

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "answer/answer.h"
+
+#include <gtest/gtest.h>
+
+#include "answer/render/answer_forms.h"
+#include "support/words.h"
+
+namespace paceline::answer {
+namespace {
+
+using test::expect_words;
+
+Answer toy() {
+  Answer answer{.title = "pump <A>", .sentence = "The pump is too slow."};
+  answer.checks = {{.name = "speed",
+                    .verdict = Verdict::kNo,
+                    .text = "9 of 10 l/s",
+                    .fix = "clean the filter",
+                    .exit = ExitCode::kEnvironmentInvalid},
+                   {.name = "noise level", .verdict = Verdict::kNotAsked, .text = "no microphone"}};
+  answer.findings = {{.id = "filter",
+                      .severity = "warning",
+                      .text = "The filter is full.",
+                      .evidence = "it takes 80 % of the pressure",
+                      .advice = "Clean it.",
+                      .about = {"A"},
+                      .cost = "costs 1 l/s"}};
+  Table table{.heads = {"hour", "l/s"}};
+  table.add("1", "9.5");
+  Plot plot{.x = {.title = "hour"}, .y = {.title = "l/s"}};
+  plot.lines = {
+      {.points = {{.x = 1, .y = 9.5}, {.x = 2, .y = kMissing}}, .mark = Line::Mark::kDot, .name = "A"}};
+  answer.sections = {{.title = "Course",
+                      .chart = {.id = "course", .reading = "It falls.", .plots = {plot}},
+                      .table = table}};
+  answer.remarks = {"hour 0 is missing"};
+  answer.data = {{"litres", 9.5}};
+  return answer;
+}
+
+TEST(AnswerForms, ATerminalHasEverythingInOneColumn) {
+  EXPECT_EQ(terminal_of(toy(), {}),
+            "Course\n"
+            "hour  l/s\n"
+            "1     9.5\n"
+            "It falls.\n"
+            "\n"
+            "FAIL  speed        9 of 10 l/s  → clean the filter\n"
+            "SKIP  noise level  no microphone\n"
+            "\n"
+            "findings\n"
+            "  1  The filter is full.\n"
+            "     costs 1 l/s\n"
+            "     evidence: it takes 80 % of the pressure\n"
+            "     try: Clean it.\n"
+            "\n"
+            "! hour 0 is missing\n"
+            "\n"
+            "The pump is too slow.\n");
+}
+
+TEST(AnswerForms, MarkdownBeginsWithTheSentence) {
+  EXPECT_EQ(markdown_of(toy()),
+            "# pump &lt;A>\n\nThe pump is too slow.\n\n"
+            "## Checks\n\n| verdict | check | found | what to do |\n|:--|:--|:--|:--|\n"
+            "| FAIL | speed | 9 of 10 l/s | clean the filter |\n"
+            "| SKIP | noise level | no microphone |  |\n\n\n"
+            "## Course\n\n| hour | l/s |\n|:--|--:|\n| 1 | 9.5 |\n\nIt falls.\n\n"
+            "## Findings\n\n- **warning**: The filter is full.\n  - costs 1 l/s\n"
+            "  - it takes 80 % of the pressure\n  - Clean it.\n\n"
+            "## Left out\n\n- hour 0 is missing\n\n");
+}
+
+TEST(AnswerForms, APageShowsTablesDrawingsAndVerdictsEscaped) {
+  expect_words(html_of(toy()),
+               {"<h1>pump &lt;A&gt;</h1>", "<p class=\"verdict\">The pump is too slow.</p>",
+                "<a href=\"#checks\">Checks</a> <a href=\"#section-1\">Course</a>",
+                "<td class=\"gate-missed\">FAIL</td>", "<td class=\"number\">9.5</td>", "<svg", "It falls.",
+                "<summary>Evidence</summary>it takes 80 % of the pressure", "costs 1 l/s<br>Clean it.",
+                "hour 0 is missing"});
+}
+
+TEST(AnswerForms, JsonHasDataAndEverythingThatPeopleSee) {
+  const auto json = json_of(toy());
+  EXPECT_EQ(json["litres"], 9.5);
+  EXPECT_EQ(json["title"], "pump <A>");
+  EXPECT_EQ(json["sentence"], "The pump is too slow.");
+  EXPECT_EQ(
+      json["checks"][0],
+      nlohmann::json(
+          {{"name", "speed"}, {"status", "FAIL"}, {"text", "9 of 10 l/s"}, {"fix", "clean the filter"}}));
+  EXPECT_EQ(json["findings"][0]["about"], nlohmann::json({"A"}));
+  EXPECT_EQ(json["sections"][0]["table"]["rows"][0], nlohmann::json({"1", "9.5"}));
+  EXPECT_EQ(json["sections"][0]["plots"][0]["series"][0]["points"],
+            nlohmann::json::parse("[[1.0, 9.5], [2.0, null]]"));
+  EXPECT_EQ(json["remarks"][0], "hour 0 is missing");
+}
+
+TEST(AnswerForms, WhatTheDataSayIsNotReplaced) {
+  auto answer = toy();
+  answer.data["checks"] = "three";
+  EXPECT_EQ(json_of(answer)["checks"], "three");
+}
+
+TEST(AnswerForms, JunitHasATestForEachCheckAndTheRestAsItsOutput) {
+  expect_words(
+      junit_of(toy()),
+      {"<testsuites name=\"pump &lt;A&gt;\">",
+       R"(<testsuite name="pump &lt;A&gt;.checks" tests="2" failures="1" errors="0" skipped="1">)",
+       R"(<failure message="9 of 10 l/s: clean the filter"/>)", R"(<skipped message="no microphone"/>)",
+       "<system-out>\nCourse\nhour  l/s\n", "  1  The filter is full."});
+}
+
+TEST(AnswerForms, JunitOfAnAnswerWithoutChecksHasOneTestThatPasses) {
+  expect_words(junit_of({.title = "machine", .sentence = "Nothing to see."}),
+               {R"(<testsuite name="machine.answer" tests="1" failures="0" errors="0" skipped="0">)",
+                "Nothing to see.\n</system-out>"});
+}
+
+TEST(Checks, TheMostSevereDecidesTheExitCode) {
+  EXPECT_EQ(exit_code_of(toy().checks), ExitCode::kEnvironmentInvalid);
+  EXPECT_EQ(exit_code_of({}), ExitCode::kSkipped);
+  EXPECT_EQ(exit_code_of({{.name = "a"}, {.name = "b", .exit = ExitCode::kInconclusive}}),
+            ExitCode::kInconclusive);
+}
+
+TEST(Verdicts, HaveARowEachInTheirOrder) {
+  for (const auto& row : kVerdicts) EXPECT_EQ(&traits_of(row.verdict), &row);
+}
+
+}  // namespace
+}  // namespace paceline::answer
