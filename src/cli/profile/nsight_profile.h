@@ -9,12 +9,12 @@
 
 namespace paceline::cli {
 
-// What a file of Nsight holds, as it is printed.
+// Printed forms of a Nsight file's content.
 struct NsightStudy {
   std::string json, text;
   std::size_t nccl_kernels = 0;  // of a timeline
 };
-// Of the table that Nsight Compute prints, and of an export of Nsight Systems; `name` stands in messages.
+// Study the table that Nsight Compute prints, or an export of Nsight Systems; `name` is for messages.
 NsightStudy study_of_ncu(const std::string& table, const std::string& name, std::size_t width);
 NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& name, std::size_t width);
 

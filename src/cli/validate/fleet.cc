@@ -139,7 +139,7 @@ std::string table_text(const Fleet& fleet, const Console& console) {
   return answer::terminal_of(table, {console.width, console.ascii, console.colour}, 0);
 }
 
-// What all share, said once; without what is not known, not there or not limited.
+// Lists once what all share, except what is not known, not there or not limited.
 std::string alike_text(const Fleet& fleet, const Console& console) {
   std::vector<std::string> facts;
   for (const auto& [name, value] : fleet.view.alike) {
