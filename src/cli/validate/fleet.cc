@@ -34,7 +34,7 @@ constexpr double kLongestLoad = 8;  // core sets and GPUs, twice, and the last r
 enum class Origin { kFleet, kFile, kCheck };  // what a host was compared with, or its own check
 
 // A line about one or several hosts.
-struct Complaint {
+struct Issue {
   Origin origin;
   CheckStatus status;
   std::vector<std::string> hosts, texts;  // the text of each host
@@ -46,13 +46,12 @@ struct Fleet {
   std::vector<host::Machine> machines;
   std::vector<HostAnswer> silent;
   host::FleetView view;
-  std::vector<Complaint> complaints;  // FAIL before WARN
+  std::vector<Issue> issues;  // FAIL before WARN
 };
 
 // Hosts that need the same fix share a line.
-void complain(std::vector<Complaint>& all, Origin origin, const std::string& host,
-              const host::CheckedRow& row) {
-  const auto same = std::ranges::find_if(all, [&](const Complaint& one) {
+void add_issue(std::vector<Issue>& all, Origin origin, const std::string& host, const host::CheckedRow& row) {
+  const auto same = std::ranges::find_if(all, [&](const Issue& one) {
     return one.origin == origin && one.status == row.result.status && one.name == row.name &&
            one.fix == row.result.fix && std::ranges::find(one.hosts, host) == one.hosts.end();
   });
@@ -62,15 +61,15 @@ void complain(std::vector<Complaint>& all, Origin origin, const std::string& hos
     same->hosts.push_back(host), same->texts.push_back(row.result.text);
 }
 
-void complain_of_outliers(Fleet& fleet) {
+void add_outliers(Fleet& fleet) {
   for (const auto& one : fleet.view.differences)
     for (std::size_t i = 0; i < one.outliers.size(); ++i) {
       const auto host = one.outliers[i];
-      complain(fleet.complaints, Origin::kFleet, fleet.hosts[host],
-               {one.name,
-                {},
-                {one.verdicts[i], fmt::format("{}, but {} on the other hosts", one.values[host], one.usual),
-                 one.fix}});
+      add_issue(fleet.issues, Origin::kFleet, fleet.hosts[host],
+                {one.name,
+                 {},
+                 {one.verdicts[i], fmt::format("{}, but {} on the other hosts", one.values[host], one.usual),
+                  one.fix}});
     }
 }
 
@@ -86,14 +85,14 @@ Fleet gather(std::vector<HostAnswer> answers, const std::optional<host::Machine>
     fleet.machines.push_back(std::move(*answer.machine));
   }
   fleet.view = host::compare_fleet(fleet.machines);
-  complain_of_outliers(fleet);
+  add_outliers(fleet);
   for (std::size_t i = 0; expected && i < fleet.machines.size(); ++i)
     for (const auto& row : host::rows_of(host::differences(fleet.machines[i], *expected), origin))
       if (row.result.status != CheckStatus::kPass)
-        complain(fleet.complaints, Origin::kFile, fleet.hosts[i], row);
+        add_issue(fleet.issues, Origin::kFile, fleet.hosts[i], row);
   for (const auto& answer : answers)
-    for (const auto& row : answer.checks) complain(fleet.complaints, Origin::kCheck, answer.host, row);
-  std::ranges::stable_partition(fleet.complaints,
+    for (const auto& row : answer.checks) add_issue(fleet.issues, Origin::kCheck, answer.host, row);
+  std::ranges::stable_partition(fleet.issues,
                                 [](const auto& one) { return one.status == CheckStatus::kFail; });
   return fleet;
 }
@@ -151,7 +150,7 @@ std::string alike_text(const Fleet& fleet, const Console& console) {
   return text;
 }
 
-std::string complaint_text(const Complaint& one, std::size_t hosts) {
+std::string issue_text(const Issue& one, std::size_t hosts) {
   const auto who = one.hosts.size() == hosts && hosts > 1 ? std::string("all") : join(one.hosts, ", ");
   const auto fix = one.fix.empty() ? "" : "  → " + one.fix;
   const auto& text = one.texts.front();
@@ -193,7 +192,7 @@ std::string verdict_of(const Fleet& fleet) {
 
 nlohmann::json to_json(const Fleet& fleet) {
   using Json = nlohmann::json;
-  Json hosts = Json::array(), alike = Json::object(), differences = Json::array(), complaints = Json::array();
+  Json hosts = Json::array(), alike = Json::object(), differences = Json::array(), issues = Json::array();
   for (std::size_t i = 0; i < fleet.hosts.size(); ++i)
     hosts.push_back({{"host", fleet.hosts[i]}, {"machine", host::to_json(fleet.machines[i])}});
   for (const auto& answer : fleet.silent)
@@ -210,38 +209,38 @@ nlohmann::json to_json(const Fleet& fleet) {
                            {"outliers", outliers},
                            {"fix", one.fix}});
   }
-  for (const auto& one : fleet.complaints) {
+  for (const auto& one : fleet.issues) {
     Json texts = Json::object();
     for (std::size_t i = 0; i < one.hosts.size(); ++i) texts[one.hosts[i]] = one.texts[i];
-    complaints.push_back({{"status", host::status_name(one.status)},
-                          {"hosts", one.hosts},
-                          {"name", one.name},
-                          {"texts", texts},
-                          {"fix", one.fix}});
+    issues.push_back({{"status", host::status_name(one.status)},
+                      {"hosts", one.hosts},
+                      {"name", one.name},
+                      {"texts", texts},
+                      {"fix", one.fix}});
   }
   return {{"verdict", verdict_of(fleet)},
           {"hosts", hosts},
           {"alike", alike},
           {"differences", differences},
-          {"complaints", complaints}};
+          {"complaints", issues}};
 }
 
 void show(const Fleet& fleet, const Console& console) {
   std::string text;
   if (!console.quiet && !fleet.machines.empty()) text += alike_text(fleet, console) + "\n";
   if (!fleet.view.differences.empty()) text += table_text(fleet, console) + "\n";
-  for (const auto& one : fleet.complaints)
-    if (!console.quiet || one.status == CheckStatus::kFail) text += complaint_text(one, fleet.hosts.size());
+  for (const auto& one : fleet.issues)
+    if (!console.quiet || one.status == CheckStatus::kFail) text += issue_text(one, fleet.hosts.size());
   for (const auto& answer : fleet.silent) text += fmt::format("FAIL  {} {}\n", answer.host, answer.reason);
   print(console.text(), for_terminal(text + verdict_of(fleet) + "\n"));
 }
 
 bool any_failed(const Fleet& fleet) {
   const auto fails = [](const auto& one) { return one.status == CheckStatus::kFail; };
-  return std::ranges::any_of(fleet.complaints, fails) || std::ranges::any_of(fleet.view.differences, fails);
+  return std::ranges::any_of(fleet.issues, fails) || std::ranges::any_of(fleet.view.differences, fails);
 }
 
-ExitCode say_interrupted(const std::vector<HostAnswer>& answers, bool saves) {
+ExitCode print_interrupted(const std::vector<HostAnswer>& answers, bool saves) {
   std::vector<std::string> missing;
   for (const auto& answer : answers)
     if (!answer.machine) missing.push_back(answer.host);
@@ -265,7 +264,7 @@ ExitCode validate_fleet(const config::Settings& options, const Console& console)
     question.timeout_s += kLongestLoad * seconds_of("--load", options.text("load"));
   }
   auto answers = ask_hosts(hosts, question, InterruptGuard::flag());
-  if (InterruptGuard::flag()) return say_interrupted(answers, options.has("save"));
+  if (InterruptGuard::flag()) return print_interrupted(answers, options.has("save"));
   const auto fleet = gather(std::move(answers), expected, origin);
   show(fleet, console);
   if (options.has("save") && !fleet.machines.empty())
