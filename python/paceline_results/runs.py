@@ -59,3 +59,12 @@ def find_runs(folder):
     if not found:
         raise ValueError(f"no run of Paceline below '{folder}'")
     return sorted(found, key=lambda run: (str(run.summary.get("started_utc", "")), run.run_id))
+
+
+def refuse_copies(runs):
+    """Raises ValueError for two folders with the same run, which an export would write twice."""
+    folders = {}
+    for run in runs:
+        if run.run_id in folders:
+            raise ValueError(f"'{folders[run.run_id]}' and '{run.folder}' are the same run {run.run_id}; name the folder of one")
+        folders[run.run_id] = run.folder

@@ -2,6 +2,7 @@
 """Logs runs to MLflow: a run with the files, and below it one per case with parameters, metrics and epochs. Needs the package mlflow."""
 
 from paceline_results import figures
+from paceline_results.runs import refuse_copies
 
 FILES = ("run_summary.json", "summary.csv", "collectives.csv", "plan.yaml", "environment.json", "report.html")
 MOST_OF_PARAMETER, MOST_PARAMETERS, MOST_METRICS = 500, 100, 1000  # characters; of one request, as every server of MLflow takes
@@ -9,9 +10,10 @@ TAG = "paceline.run_id"
 
 
 def write(runs, tracking_uri=None, experiment=None):
-    """Returns the ids of the MLflow runs, one per run. Raises ValueError for a run that the experiment already has, and for what MLflow refuses."""
+    """Returns the ids of the MLflow runs, one per run. Raises ValueError for a run that the experiment already has or that is there twice, and for what MLflow refuses."""
     from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
+    refuse_copies(runs)
     try:
         client = MlflowClient(tracking_uri=tracking_uri)
         homes = [_experiment(client, experiment or run.experiment) for run in runs]

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from paceline_results import figures
+from paceline_results.runs import refuse_copies
 
 
 def write(runs, folder):
@@ -14,8 +15,7 @@ def write(runs, folder):
     for run in runs:
         if (Path(folder) / run.run_id).exists():
             raise ValueError(f"'{Path(folder) / run.run_id}' is already there; remove it, or name another folder with -o")
-    if len({run.run_id for run in runs}) < len(runs):
-        raise ValueError("two of the runs have the same run_id; name the folder of one")
+    refuse_copies(runs)
     everything = [(run, figures.began_s(run), list(_cases(run))) for run in runs]  # nothing is written before all of it is read
     written = 0
     for run, began, cases in everything:

@@ -139,11 +139,11 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
     return faster_text(second, first, 1 / value, 1 / high, 1 / low) +
            answers_of(base, one, {second, first}, true) + ".";
   if (s.verdict == result::kEquivalent)
-    return fmt::format("{} and {} are equally fast within {} (ratio {:.2f}–{:.2f}){}.", first, second,
-                       format_percent(result::smallest_difference(result::profile_of(one)), 0), low, high,
-                       answers);
-  return fmt::format("Which of {} and {} is faster cannot be said (ratio {:.2f}–{:.2f}){}.", first, second,
-                     low, high, answers);
+    return fmt::format("{} and {} are equally fast within {} (ratio {}–{}){}.", first, second,
+                       format_percent(result::smallest_difference(result::profile_of(one)), 0),
+                       format_fixed(low, 2), format_fixed(high, 2), answers);
+  return fmt::format("Which of {} and {} is faster cannot be said (ratio {}–{}){}.", first, second,
+                     format_fixed(low, 2), format_fixed(high, 2), answers);
 }
 
 // Cases whose inferences are different work are compared by their rates.

@@ -7,6 +7,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "base/units.h"
 #include "result/judged/reference.h"
 
 namespace paceline::analysis {
@@ -18,7 +19,7 @@ using result::Outcome;
 
 std::string percent(double share) {
   const double value = share * 100;
-  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
+  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{} %", format_fixed(value, 0));
 }
 
 std::string case_words(const CaseResult& one) {
@@ -107,6 +108,15 @@ Findings find_accuracy_failures(const RunResult& run) {
   return found;
 }
 
+namespace {
+
+// Whether more inputs are there than were compared.
+bool may_compare_more(const result::Correctness& found) {
+  return found.samples_given && *found.samples_given > found.samples;
+}
+
+}  // namespace
+
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
   const auto word = result::check_remark(one).word;
   if (word.empty()) return {};
@@ -131,13 +141,14 @@ Findings find_unknown_accuracy(const RunResult& run) {
     const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
                                 : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
                                               list_labels(cases), why);
-    found.push_back(
-        finding_about(cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
-                      unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
-                      : cases.front()->correctness.needs_inputs
-                          ? "Give real inputs: --load-inputs, --calib-data."
-                          : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
-                            "(--accuracy-reference FILE)."));
+    found.push_back(finding_about(
+        cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
+        unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
+        : cases.front()->correctness.needs_inputs ? "Give real inputs: --load-inputs, --calib-data."
+        : may_compare_more(cases.front()->correctness)
+            ? "Compare more of the inputs that are there."
+            : "Give inputs that the outputs depend on (--load-inputs), or expected outputs "
+              "(--accuracy-reference FILE)."));
   }
   return found;
 }

@@ -69,8 +69,8 @@ std::vector<BuildGroup> build_groups(const RunResult& run) {
 std::string evidence_of(const BuildGroup& group) {
   const auto& v = group.variance;
   return fmt::format(
-      "one-way analysis of variance over the medians of {:.0f} processes: F = {:.1f}, and {:.1f} is needed",
-      v.groups_df + v.processes_df + 1, v.f, v.f_critical);
+      "one-way analysis of variance over the medians of {} processes: F = {}, and {} is needed",
+      format_fixed(v.groups_df + v.processes_df + 1, 0), format_fixed(v.f, 1), format_fixed(v.f_critical, 1));
 }
 
 Finding finding_of(const BuildGroup& group, std::string text, std::string advice) {

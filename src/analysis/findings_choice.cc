@@ -28,8 +28,9 @@ std::string rate_text(const CaseResult& one) {
 std::string peak_text(const CaseResult& one, bool claimed) {
   const auto& share = one.flops.share_of_measured_peak;
   if (!share) return {};
-  return fmt::format("; {}{:.0f} % of this machine's measured peak",
-                     claimed && *share >= kComputeBoundShare ? "compute-bound, " : "", *share * 100);
+  return fmt::format("; {}{} % of this machine's measured peak",
+                     claimed && *share >= kComputeBoundShare ? "compute-bound, " : "",
+                     format_fixed(*share * 100, 0));
 }
 
 std::string scaling_text(const RatioVerdict& judged) {
@@ -39,9 +40,10 @@ std::string scaling_text(const RatioVerdict& judged) {
     case Claim::kNone:
       return "no claim: " + judged.reason;
     case Claim::kMore:
-      return fmt::format("{:.2f}x the throughput ({})", judged.ratio->value, range_of(*judged.ratio));
+      return fmt::format("{}x the throughput ({})", format_fixed(judged.ratio->value, 2),
+                         range_of(*judged.ratio));
     case Claim::kLess:
-      return fmt::format("it loses throughput, to {:.2f} of it ({})", judged.ratio->value,
+      return fmt::format("it loses throughput, to {} of it ({})", format_fixed(judged.ratio->value, 2),
                          range_of(*judged.ratio));
     case Claim::kEqual:
       return fmt::format("no gain in throughput: the two are equal within {} (ratio {})",
@@ -141,8 +143,9 @@ Findings find_memory_saving(const RunResult& run) {
   const CaseResult& baseline = *find_case(run, saver->speedup.baseline_case_id);
   return {finding_about(
       {saver, &baseline},
-      fmt::format("{} needs {:.0f} % less memory than {} ({:.0f}–{:.0f} % over the processes).", saver->label,
-                  best->share * 100, baseline.label, best->low * 100, best->high * 100),
+      fmt::format("{} needs {} % less memory than {} ({}–{} % over the processes).", saver->label,
+                  format_fixed(best->share * 100, 0), baseline.label, format_fixed(best->low * 100, 0),
+                  format_fixed(best->high * 100, 0)),
       fmt::format("{} {} against {}",
                   result::on_device(baseline.benchmark) ? "peak on the GPU" : "peak above load",
                   format_bytes(memory_range(*saver)->high), format_bytes(memory_range(baseline)->high)))};

@@ -30,8 +30,8 @@ std::string slowed_words(const DeviceState& state) {
                                   result::share_text(one.share)));
   if (parts.empty()) return {};
   if (state.sm_clock_mean_mhz)
-    figures.push_back(fmt::format("mean clock {:.0f} MHz", *state.sm_clock_mean_mhz));
-  if (state.power_mean_w) figures.push_back(fmt::format("{:.0f} W", *state.power_mean_w));
+    figures.push_back(fmt::format("mean clock {} MHz", format_fixed(*state.sm_clock_mean_mhz, 0)));
+  if (state.power_mean_w) figures.push_back(fmt::format("{} W", format_fixed(*state.power_mean_w, 0)));
   return fmt::format("{}{} was {}{}", state.device.starts_with("GPU") ? "the " : "", state.device,
                      join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
@@ -57,7 +57,7 @@ struct Gain {
   std::string interval;  // "2.15–2.25"
   std::string no_claim;  // why there is no ratio; then `times` is that of the medians
   [[nodiscard]] std::string text() const {
-    const auto factor = fmt::format("{:.2f}", times);
+    const auto factor = format_fixed(times, 2);
     return interval.empty() ? factor : fmt::format("{} ({})", factor, interval);
   }
 };

@@ -51,10 +51,11 @@ std::vector<Cases> gpu_groups(const RunResult& run) {
 std::string efficiency_words(const CaseResult& one) {
   const auto& s = *one.scaling;
   const auto doubt = result::scaling_doubt(one);
-  const auto range = doubt.empty() ? fmt::format("{:.1f}–{}", *s.ci_low * 100, format_percent(*s.ci_high))
-                                   : "no claim: " + doubt;
-  return fmt::format("{} do {:.2f}x the work, an efficiency of {} ({})", result::replicas_text(s.world, true),
-                     *s.speedup, format_percent(*s.efficiency), range);
+  const auto range = doubt.empty()
+                         ? fmt::format("{}–{}", format_fixed(*s.ci_low * 100, 1), format_percent(*s.ci_high))
+                         : "no claim: " + doubt;
+  return fmt::format("{} do {}x the work, an efficiency of {} ({})", result::replicas_text(s.world, true),
+                     format_fixed(*s.speedup, 2), format_percent(*s.efficiency), range);
 }
 
 // The device of that name as a sampler saw it; null: none did.
@@ -72,8 +73,8 @@ std::string clock_words(const CaseResult& one, std::string_view name) {
     if (&state != slow) highest = std::max(highest, state.sm_clock_mean_mhz.value().value_or(0));
   constexpr double kLower = 0.98;
   if (!slow || !slow->sm_clock_mean_mhz || *slow->sm_clock_mean_mhz >= kLower * highest) return {};
-  return fmt::format("; its mean clock is {:.0f} MHz, the highest of the others {:.0f} MHz",
-                     *slow->sm_clock_mean_mhz, highest);
+  return fmt::format("; its mean clock is {} MHz, the highest of the others {} MHz",
+                     format_fixed(*slow->sm_clock_mean_mhz, 0), format_fixed(highest, 0));
 }
 
 // Why a part that is slow may not be called so; empty: it may, or it is not.
@@ -96,8 +97,9 @@ Finding slow_finding(const CaseResult& one, const SlowestReplica& slow) {
   const WorkPart& part = parts.at(slow.index);
   const auto& ci = slow.of_others.ci;
   const auto doubt = doubt_of(slow.of_others);
-  const auto range = !doubt.empty() ? "no claim: " + doubt
-                                    : fmt::format("{:.1f}–{}", ci->low * 100, format_percent(ci->high));
+  const auto range = !doubt.empty()
+                         ? "no claim: " + doubt
+                         : fmt::format("{}–{}", format_fixed(ci->low * 100, 1), format_percent(ci->high));
   const auto device = parse_device(part.name);
   return finding_about(
       {&one},

@@ -59,10 +59,11 @@ std::string efficiency_of(const RunResult& run, const CaseResult& one, const Cas
   const auto judged = judge_ratio(run, Figure::kRate, one, base);
   const double ratio = judged.ratio ? judged.ratio->value : *mine.value / *theirs.value;
   const auto instances = static_cast<double>(layout_of(one).instances);
-  return fmt::format(
-      "; {} does {:.2f}x the work of {}{}, an efficiency of {:.0f} %{}", layout_of(one).words(), ratio,
-      layout_of(base).words(), judged.ratio ? fmt::format(" ({})", range_of(*judged.ratio)) : "",
-      ratio / instances * 100, judged.doubt().empty() ? "" : fmt::format(" (no claim: {})", judged.doubt()));
+  return fmt::format("; {} does {}x the work of {}{}, an efficiency of {} %{}", layout_of(one).words(),
+                     format_fixed(ratio, 2), layout_of(base).words(),
+                     judged.ratio ? fmt::format(" ({})", range_of(*judged.ratio)) : "",
+                     format_fixed(ratio / instances * 100, 0),
+                     judged.doubt().empty() ? "" : fmt::format(" (no claim: {})", judged.doubt()));
 }
 
 // About layouts with as many threads per instance as the one-instance layout.

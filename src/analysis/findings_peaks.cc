@@ -36,13 +36,13 @@ std::string faster_products(const DevicePeaks& peaks, bool measured, std::string
   constexpr double kMuchFaster = 1.5;
   const auto fp32 = product_in(peaks, "fp32", measured);
   if (!fp32) return {};
-  std::vector<std::string> words, numbers{fmt::format("fp32 {:.0f}", fp32->flops_per_s * 1e-12)};
+  std::vector<std::string> words, numbers{fmt::format("fp32 {}", format_fixed(fp32->flops_per_s * 1e-12, 0))};
   for (const char* precision : {"tf32", "fp16", "bf16"}) {
     const auto other = product_in(peaks, precision, measured);
     if (!other || other->flops_per_s < kMuchFaster * fp32->flops_per_s) continue;
-    words.push_back(
-        fmt::format("{} products up to {:.1f} times", precision, other->flops_per_s / fp32->flops_per_s));
-    numbers.push_back(fmt::format("{} {:.0f}", precision, other->flops_per_s * 1e-12));
+    words.push_back(fmt::format("{} products up to {} times", precision,
+                                format_fixed(other->flops_per_s / fp32->flops_per_s, 1)));
+    numbers.push_back(fmt::format("{} {}", precision, format_fixed(other->flops_per_s * 1e-12, 0)));
   }
   figures = fmt::format("{}: {} TFLOP/s", measured ? "products measured on it" : "its datasheet",
                         join(numbers, ", "));
@@ -95,9 +95,9 @@ std::string pinned_words(const CaseResult& one) {
   const auto* pinned = result::find_peak(*one.device_peaks, result::kCopy, result::kPinnedToDevice);
   const auto* pageable = result::find_peak(*one.device_peaks, result::kCopy, result::kPageableToDevice);
   if (!pinned || !pageable || !pinned->per_s || !pageable->per_s) return {};
-  return fmt::format("; pinned memory is copied up to {:.1f} times as fast there ({} against {} GB/s)",
-                     *pinned->per_s / *pageable->per_s, format_significant(*pinned->per_s * 1e-9),
-                     format_significant(*pageable->per_s * 1e-9));
+  return fmt::format("; pinned memory is copied up to {} times as fast there ({} against {} GB/s)",
+                     format_fixed(*pinned->per_s / *pageable->per_s, 1),
+                     format_significant(*pinned->per_s * 1e-9), format_significant(*pageable->per_s * 1e-9));
 }
 
 // Then what was measured is believed, also where it shows no gain.
@@ -163,8 +163,9 @@ Findings find_serial_copies(const RunResult& run) {
     found.push_back(finding_about(
         {&one},
         fmt::format("{}: copies take {} of the wall time and wait for the model, as it does for them: beside "
-                    "each other they would give up to {:.2f} times the throughput.",
-                    one.label, format_percent(std::min(1.0, parts.copies_ns() / *wall), 0), all / longest),
+                    "each other they would give up to {} times the throughput.",
+                    one.label, format_percent(std::min(1.0, parts.copies_ns() / *wall), 0),
+                    format_fixed(all / longest, 2)),
         copies_text(parts), "Try --timing pipelined --overlap."));
   }
   return found;

@@ -45,7 +45,8 @@ result::Finding top_operator_of(const CaseResult& one) {
   auto evidence = fmt::format("{} in {} calls per step", format_duration_ns(*row.self_ns / steps),
                               format_count(static_cast<double>(row.calls) / steps));
   if (profile.of_timed)
-    evidence += fmt::format("; a profiled step took {:.2f} times a timed one", *profile.of_timed);
+    evidence +=
+        fmt::format("; a profiled step took {} times a timed one", format_fixed(*profile.of_timed, 2));
   return finding_about({&one},
                        fmt::format("{}: {} takes {} of a profiled step by itself.", one.label, row.name,
                                    format_percent(*row.share)),

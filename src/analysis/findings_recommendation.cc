@@ -105,9 +105,9 @@ std::string answers_cost_text(const CaseResult& one) {
   if (!c.checked || c.verdict == result::kCannotSay) return output_doubt(one, "its outputs");
   if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
   const bool answers = c.judged_by == "answers" && c.top1_agreement;
-  return fmt::format("; its answers: centred cosine {:.3f} to FP32{} over {} inputs", *c.centred_cosine,
-                     answers ? fmt::format(", same top-1 in {}", format_percent(*c.top1_agreement, 1)) : "",
-                     c.samples);
+  return fmt::format(
+      "; its answers: centred cosine {} to FP32{} over {} inputs", format_fixed(*c.centred_cosine, 3),
+      answers ? fmt::format(", same top-1 in {}", format_percent(*c.top1_agreement, 1)) : "", c.samples);
 }
 
 // The best case with the answers of FP32, where the winner does not have them.

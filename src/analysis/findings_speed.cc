@@ -29,17 +29,18 @@ std::string faster_text(const result::SpeedUp& speedup, const std::string& other
   if (*ratio.value >= 2)
     return fmt::format("{}x as fast as {} ({}, {})", format_significant(*ratio.value), other,
                        format_range_of(ratio), pairs_text(speedup));
-  return fmt::format("{:.0f} % faster than {} ({:.0f}–{:.0f} %, {})", (*ratio.value - 1) * 100, other,
-                     (*ratio.ci_low - 1) * 100, (*ratio.ci_high - 1) * 100, pairs_text(speedup));
+  return fmt::format("{} % faster than {} ({}–{} %, {})", format_fixed((*ratio.value - 1) * 100, 0), other,
+                     format_fixed((*ratio.ci_low - 1) * 100, 0), format_fixed((*ratio.ci_high - 1) * 100, 0),
+                     pairs_text(speedup));
 }
 
 // ", with 18 % less memory" where the processes of the two cases do not overlap.
 std::string memory_text(const CaseResult& one, const CaseResult& baseline) {
   const auto less = memory_saving(one, baseline), more = memory_saving(baseline, one);
   if (less && less->share >= kMemoryChange)
-    return fmt::format(", with {:.0f} % less memory", less->share * 100);
+    return fmt::format(", with {} % less memory", format_fixed(less->share * 100, 0));
   const double extra = more ? 1 / (1 - more->share) - 1 : 0;
-  return extra >= kMemoryChange ? fmt::format(", with {:.0f} % more memory", extra * 100) : "";
+  return extra >= kMemoryChange ? fmt::format(", with {} % more memory", format_fixed(extra * 100, 0)) : "";
 }
 
 std::string evidence_of(const CaseResult& one, const CaseResult& baseline) {

@@ -119,8 +119,8 @@ std::string cause_text(const Training& t, const result::RankFigures& rank) {
 // Cost of a late rank: the median step shows it, or the waiting does.
 std::string straggler_cost(const Training& t) {
   if (t.straggler_index && *t.straggler_index >= result::kLateRank)
-    return fmt::format("a step computes {:.1f} % longer on the slowest rank than on the median one",
-                       (*t.straggler_index - 1) * 100);
+    return fmt::format("a step computes {} % longer on the slowest rank than on the median one",
+                       format_fixed((*t.straggler_index - 1) * 100, 1));
   return fmt::format("that is {} of a mean step", format_percent(*result::cost_share(t, t.late.front())));
 }
 
@@ -155,8 +155,8 @@ std::string who_is_late(const Training& t) {
                        last_arrivals_text(t.suspected.front()),
                        result::steps_for_certainty(t.suspected.front(), t.ranks.size()));
   if (t.straggler_rank && t.straggler_index)
-    return fmt::format("rank {} is late, but its straggler index is only {:.3f}", *t.straggler_rank,
-                       *t.straggler_index);
+    return fmt::format("rank {} is late, but its straggler index is only {}", *t.straggler_rank,
+                       format_fixed(*t.straggler_index, 3));
   return "no single rank is late with certainty";
 }
 
@@ -195,8 +195,8 @@ Findings find_uneven_sync(const RunResult& run) {
       continue;
     found.push_back(about_training(
         *one,
-        fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
-                    *t.sync_variation),
+        fmt::format("{}: gradient synchronisation varies: p95/p50 {} over the steps.", one->label,
+                    format_fixed(*t.sync_variation, 2)),
         fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
         std::string("Look for noise on the network and for other work on the hosts") + steps_words(*one)));
   }

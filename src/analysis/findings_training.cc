@@ -30,7 +30,8 @@ constexpr double kPoorEfficiency = 0.90;
 constexpr double kFastLoader = 2;  // relative to what training takes
 
 std::string range_words(const result::Scaling& s) {
-  return s.ci_low && s.ci_high ? fmt::format("{:.2f}–{:.2f}", *s.ci_low, *s.ci_high) : "no interval";
+  return s.ci_low && s.ci_high ? fmt::format("{}–{}", format_fixed(*s.ci_low, 2), format_fixed(*s.ci_high, 2))
+                               : "no interval";
 }
 
 std::string step_times(const RunResult& run, const CaseResult& one) {
@@ -72,8 +73,8 @@ std::string budget_text(const CaseResult& one) {
     const auto* const words =
         std::ranges::find(kLossWords, part.name, &decltype(kLossWords)::value_type::first);
     if (std::abs(*part.share) < kUnexplained || words == kLossWords.end()) continue;
-    text += fmt::format("{}{} {:.1f} ms ({:.0f} %)", text.empty() ? "; of the time lost: " : ", ",
-                        words->second, *part.cost_ns.value * 1e-6, *part.share * 100);
+    text += fmt::format("{}{} {} ms ({} %)", text.empty() ? "; of the time lost: " : ", ", words->second,
+                        format_fixed(*part.cost_ns.value * 1e-6, 1), format_fixed(*part.share * 100, 0));
   }
   return text;
 }
@@ -108,7 +109,7 @@ std::string losses_text(const CaseResult& one) {
                             : "exposed communication",
                         format_percent(*t.exposed_share));
   if (t.data_wait_share) text += fmt::format(", data wait {}", format_percent(*t.data_wait_share));
-  if (t.straggler_index) text += fmt::format(", straggler index {:.2f}", *t.straggler_index);
+  if (t.straggler_index) text += fmt::format(", straggler index {}", format_fixed(*t.straggler_index, 2));
   return text;
 }
 
@@ -150,11 +151,12 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
   const auto& s = pair.speedup;
   if (const auto reason = no_claim_reason(pair); !reason.empty())
     return fmt::format("what DDP itself costs with one rank cannot be claimed ({})", reason);
-  const std::string range = fmt::format("{:.1f} to {:.1f} % of a step, {} process pairs",
-                                        percent(*s.ratio.ci_high), percent(*s.ratio.ci_low), s.pairs);
+  const std::string range =
+      fmt::format("{} to {} % of a step, {} process pairs", format_fixed(percent(*s.ratio.ci_high), 1),
+                  format_fixed(percent(*s.ratio.ci_low), 1), s.pairs);
   if (result::is_difference(s.verdict))
-    return fmt::format("DDP itself costs {:.1f} % of a step with one rank ({})", percent(*s.ratio.value),
-                       range);
+    return fmt::format("DDP itself costs {} % of a step with one rank ({})",
+                       format_fixed(percent(*s.ratio.value), 1), range);
   if (s.verdict == result::kEquivalent)
     return fmt::format("DDP itself costs nothing that counts with one rank ({})", range);
   return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
@@ -233,10 +235,11 @@ Findings find_poor_scaling(const RunResult& run) {
   for (const CaseResult* one : scaled(run)) {
     const auto& s = *one->scaling;
     if (!is_poor(*one)) continue;
-    found.push_back(about_training(*one,
-                                   fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label,
-                                               s.world, *s.efficiency, range_words(s), s.base_world),
-                                   step_times(run, *one) + losses_text(*one), budget_advice(*one)));
+    found.push_back(
+        about_training(*one,
+                       fmt::format("{}: {} ranks reach {} ({}) of ideal over {}.", one->label, s.world,
+                                   format_fixed(*s.efficiency, 2), range_words(s), s.base_world),
+                       step_times(run, *one) + losses_text(*one), budget_advice(*one)));
   }
   return found;
 }
@@ -258,11 +261,10 @@ Findings find_overdrawn_budgets(const RunResult& run) {
     if (const auto& high = open->cost_ns.ci_high; high && *high >= 0) continue;  // it may be noise
     found.push_back(about_training(
         *one,
-        fmt::format(
-            "{}: the parts of the loss explain {:.0f} % of the gap to {} and leave {:.0f} %: computing "
-            "itself took {} less per step than in the base.",
-            one->label, explained * 100, plural(one->scaling->base_world, "rank"), *open->share * 100,
-            format_duration_ns(-*open->cost_ns.value)),
+        fmt::format("{}: the parts of the loss explain {} % of the gap to {} and leave {} %: computing "
+                    "itself took {} less per step than in the base.",
+                    one->label, format_fixed(explained * 100, 0), plural(one->scaling->base_world, "rank"),
+                    format_fixed(*open->share * 100, 0), format_duration_ns(-*open->cost_ns.value)),
         step_times(run, *one),
         "Do not read the shares as causes: measure the base again, beside this case and as quiet as it."));
   }
@@ -275,9 +277,9 @@ Findings find_superlinear(const RunResult& run) {
     if (const auto& s = *one->scaling; s.superlinear && result::scaling_doubt(*one).empty())
       found.push_back(about_training(
           *one,
-          fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {:.2f}, {}).",
+          fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {}, {}).",
                       one->label, s.world, static_cast<double>(s.world) / static_cast<double>(s.base_world),
-                      s.base_world, *s.efficiency, range_words(s)),
+                      s.base_world, format_fixed(*s.efficiency, 2), range_words(s)),
           step_times(run, *one),
           "Look for another cause before believing it: caches, clocks, noise while the base ran."));
   return found;
@@ -290,11 +292,11 @@ Findings find_good_scaling(const RunResult& run) {
     const std::string doubt = result::scaling_doubt(*one);
     if (is_poor(*one) || (s.superlinear && doubt.empty())) continue;
     const std::string text =
-        doubt.empty()
-            ? fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",
-                          one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s))
-            : fmt::format("{}: what {} ranks gain over {} cannot be claimed: {}.", one->label, s.world,
-                          s.base_world, doubt);
+        doubt.empty() ? fmt::format("{}: {} ranks give {} times the throughput of {} (efficiency {}, {}).",
+                                    one->label, s.world, format_fixed(*s.speedup, 2), s.base_world,
+                                    format_fixed(*s.efficiency, 2), range_words(s))
+                      : fmt::format("{}: what {} ranks gain over {} cannot be claimed: {}.", one->label,
+                                    s.world, s.base_world, doubt);
     found.push_back(about_training(*one, text, step_times(run, *one) + losses_text(*one), ""));
   }
   return found;

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/units.h"
 #include "result/judged/noise_rules.h"
 
 namespace paceline::analysis {
@@ -30,7 +31,7 @@ std::string without_size(const std::string& no_size) {
 }
 
 std::string range_of(const Ratio& ratio) {
-  return fmt::format("{:.2f}–{:.2f}", ratio.ci.low, ratio.ci.high);
+  return fmt::format("{}–{}", format_fixed(ratio.ci.low, 2), format_fixed(ratio.ci.high, 2));
 }
 
 }  // namespace paceline::analysis

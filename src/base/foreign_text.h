@@ -31,6 +31,8 @@ enum class Foreign {
   kNetwork,
   kModel,
   kTrace,
+  kUnpackedTrace,
+  kCifar,
   kImage,  // the last one
 };
 

@@ -14,6 +14,8 @@
 namespace paceline {
 namespace {
 
+constexpr double kLargestPlain = 1e15, kSmallestPlain = 1e-15;
+
 struct Scale {
   double unit;
   const char* name;
@@ -32,9 +34,16 @@ std::string scaled(double value, std::span<const Scale> scales) {
 std::string format_significant(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
   // Digits count for the rounded value: 0.9996 is written 1.00, not 1.000.
-  const double rounded = std::abs(parse_double(fmt::format("{:.{}e}", value, digits - 1)).value_or(value));
+  const auto scientific = fmt::format("{:.{}e}", value, digits - 1);
+  const double rounded = std::abs(parse_double(scientific).value_or(value));
+  if (rounded >= kLargestPlain || rounded < kSmallestPlain) return scientific;
   const int magnitude = static_cast<int>(std::floor(std::log10(rounded) + 1e-9));
   return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - magnitude));
+}
+
+std::string format_fixed(double value, int decimals) {
+  return std::abs(value) < kLargestPlain ? fmt::format("{:.{}f}", value, decimals)
+                                         : format_significant(value, decimals + 1);
 }
 
 std::string format_duration_ns(double ns) {
@@ -61,7 +70,7 @@ std::string format_rate(double per_second) {
 }
 
 std::string format_percent(double fraction, int digits) {
-  auto text = fmt::format("{:.{}f} %", fraction * 100, digits);
+  auto text = format_fixed(fraction * 100, digits) + " %";
   if (text.starts_with('-') && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
 }

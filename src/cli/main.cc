@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs the command that the command line names.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,6 +21,19 @@ void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0)
       ::_exit(static_cast<int>(ExitCode::kUsage));
+}
+
+constexpr rlim_t kLeastStack = 1 << 20;  // engines end with SIGSEGV below half of it
+
+// A thread's stack is as small as this limit, too.
+bool has_stack() {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kLeastStack) return true;
+  cli::print(stderr,
+             fmt::format("paceline: the stack may have {} KiB here, and at least {} are needed; raise "
+                         "the limit: ulimit -s 8192\n",
+                         stack.rlim_cur >> 10, kLeastStack >> 10));
+  return false;
 }
 
 bool reader_left() {
@@ -53,6 +68,7 @@ ExitCode run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  if (!has_stack()) return static_cast<int>(ExitCode::kUsage);
   // With these ignored, a closed pipe or a file at the limit of `ulimit -f` makes a write fail instead of
   // ending the process.
   for (const int signal : {SIGPIPE, SIGXFSZ})

@@ -10,6 +10,8 @@
 
 namespace paceline::config {
 
+inline constexpr std::size_t kMaxCases = 100'000;  // of one plan
+
 // One point in the product of a workload's axes.
 struct Case {
   std::string id;     // file-system-safe, unique in the plan, stable: "resnet50-eager-fp32-b8"

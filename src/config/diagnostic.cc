@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "base/display_text.h"
+#include "base/foreign_text.h"
 #include "base/units.h"
 
 namespace paceline::config {
@@ -20,7 +22,13 @@ constexpr std::size_t kMaxTyped = 200;  // characters shown of an argument as it
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
   std::string out;
-  for (const auto& one : diagnostics) out += (out.empty() ? "" : "paceline: ") + one.text() + "\n";
+  const auto shown =
+      std::min(diagnostics.size(), kMostMistakes + 1);  // the last may say that nothing follows
+  for (const auto& one : std::span(diagnostics).first(shown))
+    out += (out.empty() ? "" : "paceline: ") + one.text() + "\n";
+  if (const auto rest = diagnostics.size() - shown; rest > 0)
+    out +=
+        fmt::format("paceline: {} further {} not shown\n", rest, rest == 1 ? "mistake is" : "mistakes are");
   return out + plural(std::ssize(diagnostics), "error") + ", nothing was run";
 }
 

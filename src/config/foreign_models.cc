@@ -18,10 +18,10 @@ constexpr std::string_view kTensorFlow =
 constexpr std::string_view kWeightsOfAFolder =
     "names or contains weights alone; give the folder that it lies in with its config.json as --model";
 
-struct Foreign {
+struct ForeignKey {
   std::string_view suffix, advice;
 };
-constexpr std::array<Foreign, 11> kFiles{{
+constexpr std::array<ForeignKey, 11> kFiles{{
     {"pytorch_model.bin", kWeightsOfAFolder},
     {".index.json", kWeightsOfAFolder},
     {".safetensors",
@@ -37,7 +37,7 @@ constexpr std::array<Foreign, 11> kFiles{{
     {".gguf", "is a model of llama.cpp, which no engine here reads"},
 }};
 // A file that shows what its folder is.
-constexpr std::array<Foreign, 1> kFolders{{
+constexpr std::array<ForeignKey, 1> kFolders{{
     {"saved_model.pb", kTensorFlow},
 }};
 

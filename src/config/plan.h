@@ -40,7 +40,6 @@ Plan load_plan_text(std::string_view yaml, const std::string& source, const Flag
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});
 
 // Number of cases, saturating; expand() throws Error(kConfig) above kMaxCases.
-inline constexpr std::size_t kMaxCases = 100'000;
 std::size_t count_cases(const Plan& plan);
 std::vector<Case> expand(const Plan& plan);
 

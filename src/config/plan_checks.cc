@@ -18,6 +18,13 @@
 namespace paceline::config {
 namespace {
 
+// Sets the one that has its default to what was written of the other.
+Addition equal_default(const WorkloadDraft& d, std::string_view low, std::string_view high) {
+  for (const auto& [one, other] : {std::pair(low, high), std::pair(high, low)})
+    if (!d.written(one) && d.written(other)) return {one, d.written(other)->values.front().text};
+  return {};
+}
+
 void check_order(WorkloadDraft& d, const Option& option) {
   const auto low = option.name, high = option.at_most;
   if (!d.settings.has(low) || !d.settings.has(high) || d.settings.number(low) <= d.settings.number(high))
@@ -25,7 +32,8 @@ void check_order(WorkloadDraft& d, const Option& option) {
   d.report(d.written(high) ? high : low,
            fmt::format("{} ({}{}) is larger than {} ({}{})", low, d.settings.number(low),
                        d.written(low) ? "" : ", the default", high, d.settings.number(high),
-                       d.written(high) ? "" : ", the default"));
+                       d.written(high) ? "" : ", the default"),
+           equal_default(d, low, high));
 }
 
 void check_exclusive(WorkloadDraft& d, const Option& option) {
@@ -40,6 +48,16 @@ bool implied_by_gpus(const WorkloadDraft& d, std::string_view needed) {
   return needed == "instances" && d.settings.has("gpus");
 }
 
+// "training.schedule: cosine needs training.epochs", or, behind what was typed, "needs --epochs".
+std::string needs_text(const WorkloadDraft& d, std::string_view name, std::string_view value,
+                       std::vector<std::string> needed) {
+  for (auto& one : needed) one = d.name_beside(name, one);
+  const auto all = join(needed, " or ");
+  const auto* typed = d.written(name);
+  if (typed && typed->on_command_line) return "needs " + all;
+  return fmt::format("{}{}{} needs {}", name, value.empty() ? "" : ": ", value, all);
+}
+
 void check_needs(WorkloadDraft& d, const Option& option) {
   if (!option.scenario.empty() && !d.is("scenario", option.scenario)) return;
   for (const auto& [needed, example, value] : option.needs) {
@@ -47,10 +65,7 @@ void check_needs(WorkloadDraft& d, const Option& option) {
     const auto names = split(needed, ',');
     if (std::ranges::any_of(names, [&](const auto& name) { return d.written(name); })) continue;
     if (implied_by_gpus(d, needed)) continue;
-    d.report(
-        option.name,
-        fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, join(names, " or ")),
-        {names.front(), example});
+    d.report(option.name, needs_text(d, option.name, value, names), {names.front(), example});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/display_text.h"
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "config/case.h"
 #include "config/plan_reader.h"
 
 namespace paceline::config {
@@ -101,6 +102,9 @@ class Builder {
   }
 
   void set(const std::string& name, const Option& option, const RawSetting& raw) {
+    if (raw.values.size() > kMaxCases)
+      return report(raw.place, fmt::format("'{}' lists {} values, and a plan has at most {} cases",
+                                           raw.written, raw.values.size(), kMaxCases));
     std::vector<Value> values;
     std::set<Value> seen;
     Option named = option;  // messages name it as the plan does

@@ -266,7 +266,10 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
   std::vector<std::string> known;
   for (const auto& row : models())
     if (!row.internal) known.emplace_back(row.name);
-  return unknown_name(option, raw, std::move(known), extra);
+  auto unknown = unknown_name(option, raw, std::move(known), extra);
+  const bool ends_as_file = raw.text.find('.') != std::string::npos;
+  if (ends_as_file && unknown.problem.ends_with("no file")) unknown.problem += near_file(raw.text);
+  return unknown;
 }
 
 Converted convert_engine(const Option& option, const RawValue& raw, const NameSpace& names) {

@@ -5,20 +5,32 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "config/option_table.h"
 #include "config/value.h"
 
 namespace paceline::config {
 namespace {
 
-std::string addition_text(const Place& place, const Addition& addition) {
+constexpr auto kNoDot = std::string_view::npos;
+
+// The flag of a key: "--epochs" beside a short flag, else "--training.epochs".
+std::string flag_of(std::string_view name, bool beside_short) {
+  const Option* const row = find_option(name, kAnyKind);
+  if (row && beside_short && name.find('.') != kNoDot)
+    for (const auto& flag : split(row->flags, ','))
+      if (flag.starts_with("--")) return flag;
+  std::string flag(row ? singular(*row) : name);
+  if (flag.find('.') == kNoDot) std::replace(flag.begin(), flag.end(), '_', '-');
+  return "--" + flag;
+}
+
+std::string addition_text(const Place& place, const Addition& addition, bool beside_short) {
   if (addition.option.empty()) return "";
   if (place.line != 0) return fmt::format("; add {}: {}", addition.option, addition.value);
-  const Option* const row = find_option(addition.option, kAnyKind);
-  std::string flag(row ? singular(*row) : addition.option), value(addition.value);
-  if (flag.find('.') == std::string::npos) std::replace(flag.begin(), flag.end(), '_', '-');
+  std::string value(addition.value);
   std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == ' '; });
-  return fmt::format("; add --{} {}", flag, value);
+  return fmt::format("; add {} {}", flag_of(addition.option, beside_short), value);
 }
 
 }  // namespace
@@ -37,7 +49,16 @@ Place WorkloadDraft::place_of(std::string_view name) const {
 
 void WorkloadDraft::report(std::string_view name, const std::string& message, const Addition& add) {
   const Place place = place_of(name);
-  problems.push_back(diagnostic(place, message + addition_text(place, add)));
+  problems.push_back(diagnostic(place, message + addition_text(place, add, has_short_flag(name))));
+}
+
+bool WorkloadDraft::has_short_flag(std::string_view name) const {
+  const RawSetting* setting = written(name);
+  return setting && setting->on_command_line && setting->written.find('.') == kNoDot;
+}
+
+std::string WorkloadDraft::name_beside(std::string_view mistake, std::string_view name) const {
+  return place_of(mistake).line != 0 ? std::string(name) : flag_of(name, has_short_flag(mistake));
 }
 
 std::string WorkloadDraft::as_written(std::string_view mistake, std::string_view name) const {

@@ -38,6 +38,10 @@ struct WorkloadDraft {
   void report(std::string_view name, const std::string& message, const Addition& add = {});
   // The name of an option as it is written where the mistake is.
   [[nodiscard]] std::string as_written(std::string_view mistake, std::string_view name) const;
+  // Whether it was typed as a flag that is no key ("--scheduler").
+  [[nodiscard]] bool has_short_flag(std::string_view name) const;
+  // The name of another option in the form of the mistake: a key, or a flag that is as short.
+  [[nodiscard]] std::string name_beside(std::string_view mistake, std::string_view name) const;
   // Whether it has a value other than the default: a plan with every default written out stays valid.
   [[nodiscard]] bool differs(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;

@@ -71,11 +71,12 @@ void take_layers(PassReport& report, const Json& json) {
   read(json, "inferences", layers.inferences);
 }
 
-// Kept records of older versions are without pictures.
+// Kept records of older versions have neither pictures nor what was left out.
 void take_inputs(PassReport& report, const Json& json) {
   auto& inputs = report.fill<InputsReport>();
   read(json, "samples_given", inputs.samples_given);
   if (json.contains("pictures")) read(json, "pictures", inputs.pictures);
+  if (json.contains("left_out")) read(json, "left_out", inputs.left_out);
 }
 
 constexpr std::array kInferenceTypes{
@@ -126,7 +127,8 @@ Json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
 Json inputs_record(const InputsReport& inputs) {
   return {{"type", "inputs"},
           {"samples_given", inputs.samples_given},
-          {"pictures", Writer::write(inputs.pictures)}};
+          {"pictures", Writer::write(inputs.pictures)},
+          {"left_out", inputs.left_out}};
 }
 Json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));

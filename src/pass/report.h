@@ -45,6 +45,7 @@ struct FileInputs {
 struct InputsReport {
   std::int64_t samples_given = 0;  // what the user's files hold; 0: generated, or not counted
   result::PictureTimes pictures{};
+  std::string left_out{};  // files of image_dir that are no pictures, in words; empty: none
 };
 
 // A model file that a pass wrote.
@@ -81,6 +82,7 @@ struct TrainingReport {
   std::string trained{};      // why nothing was measured, of training that was done before; empty: it was
   std::optional<result::StepFileMark> step_file{};  // of the file that holds rank_steps
   std::vector<result::RankSteps> rank_steps{};      // every rank's, in the order of ranks
+  std::vector<result::EpochFigures> epochs{};       // finished ones of an interrupted repetition
 };
 
 struct SweepReport {

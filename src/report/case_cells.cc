@@ -33,7 +33,7 @@ bool about_symmetric(double below, double value, double above) {
 }
 
 std::string half_width_text(double half, int decimals) {
-  const std::string text = fmt::format("{:.{}f}", half, decimals);
+  const std::string text = format_fixed(half, decimals);
   return parse_double(text) == 0.0 ? format_significant(half, 1) : text;
 }
 
@@ -164,7 +164,7 @@ std::string around(const std::string& text, double value, double low, double hig
   const bool beyond_zero = low >= 0 && value < half;  // times and rates have no negative end
   if (!beyond_zero && about_symmetric(value - low, value, high - value))
     return text + " ±" + half_width_text(half, decimals);
-  return fmt::format("{} ({:.{}f}–{:.{}f})", text, low, decimals, high, decimals);
+  return fmt::format("{} ({}–{})", text, format_fixed(low, decimals), format_fixed(high, decimals));
 }
 
 std::string with_interval(const result::Estimate& estimate, double scale) {
@@ -225,7 +225,8 @@ std::string energy_text(const CaseResult& one, const Number& each, const Number&
   if (!each) return {};
   auto text = fmt::format("{} J per {}", format_significant(*each, 2), one_item(one));
   if (above_idle && idle_w)
-    text += fmt::format(", {} above {:.0f} W of idle", format_significant(*above_idle, 2), *idle_w);
+    text +=
+        fmt::format(", {} above {} W of idle", format_significant(*above_idle, 2), format_fixed(*idle_w, 0));
   return text + brief_words(window_s);
 }
 

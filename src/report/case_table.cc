@@ -33,8 +33,9 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   if (!analysis::no_claim_reason(one).empty()) return "no claim";
   if (baseline.empty()) return kNone;
   if (!one.speedup.no_size.empty()) return one.speedup.verdict;
-  if (one.speedup.verdict == result::kInconclusive) return fmt::format("{:.2f}–{:.2f}", *low, *high);
-  return around(fmt::format("{:.2f}", *value), *value, *low, *high);
+  if (one.speedup.verdict == result::kInconclusive)
+    return fmt::format("{}–{}", format_fixed(*low, 2), format_fixed(*high, 2));
+  return around(format_fixed(*value, 2), *value, *low, *high);
 }
 
 // "B  reason, reason, and 3 more"; on the page the reasons stand behind a summary that a keyboard can open.

@@ -15,7 +15,7 @@ namespace {
 using result::CpuPower;
 
 std::string watts(const Number& number) {
-  return number ? fmt::format("{:.0f}", *number) : kNone;
+  return number ? format_fixed(*number, 0) : kNone;
 }
 
 std::string socket_name(const CpuPower& power) {

@@ -31,8 +31,9 @@ std::string signed_percent(double share) {
 
 std::string ratio_text(const CrossCheck& check) {
   const auto& ratio = check.ratio;
-  if (!ratio.ci_low || !ratio.ci_high) return fmt::format("ratio {:.3f}", *ratio.value);
-  return fmt::format("ratio {:.3f} ({:.3f}–{:.3f})", *ratio.value, *ratio.ci_low, *ratio.ci_high);
+  if (!ratio.ci_low || !ratio.ci_high) return fmt::format("ratio {}", format_fixed(*ratio.value, 3));
+  return fmt::format("ratio {} ({}–{})", format_fixed(*ratio.value, 3), format_fixed(*ratio.ci_low, 3),
+                     format_fixed(*ratio.ci_high, 3));
 }
 
 // "equal within 1.1 %", "slower by 6.2 % (4.1–8.3 %)"; empty without a ratio.

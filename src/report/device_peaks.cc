@@ -44,8 +44,9 @@ std::string share_of_datasheet(const DevicePeak& peak) {
 std::string heading(const DevicePeaks& peaks) {
   if (peaks.driver.empty() && !peaks.device.empty() && peaks.measured_utc)  // a CPU has none
     return fmt::format("{}, measured {}", peaks.device, *peaks.measured_utc);
-  const auto limit =
-      peaks.power_limit_w ? fmt::format(", power limit {:.0f} W", *peaks.power_limit_w) : std::string();
+  const auto limit = peaks.power_limit_w
+                         ? fmt::format(", power limit {} W", format_fixed(*peaks.power_limit_w, 0))
+                         : std::string();
   return fmt::format("{} (driver {}{}), {}", peaks.device.empty() ? "GPU of unknown name" : peaks.device,
                      peaks.driver.empty() ? "unknown" : peaks.driver, limit,
                      peaks.measured_utc ? "measured " + *peaks.measured_utc

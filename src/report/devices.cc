@@ -23,8 +23,8 @@ using result::DeviceState;
 std::string with_extreme(const Number& mean, std::string_view unit, std::string_view word,
                          const Number& extreme) {
   if (!mean) return {};
-  const auto text = fmt::format("{:.0f} {}", *mean, unit);
-  return extreme ? fmt::format("{} ({} {:.0f})", text, word, *extreme) : text;
+  const auto text = fmt::format("{} {}", format_fixed(*mean, 0), unit);
+  return extreme ? fmt::format("{} ({} {})", text, word, format_fixed(*extreme, 0)) : text;
 }
 
 // "cuda:0: busy 93 %, 1755 MHz (lowest 1620), 512 W (highest 698), power cap in 50 % of the samples, 0.21 J
@@ -37,7 +37,8 @@ std::string device_text(const CaseResult& one, const DeviceState& state) {
   for (const auto& slowed : state.slowdowns)
     parts.push_back(fmt::format("{} in {} of the samples", slowed.reason, result::share_text(slowed.share)));
   parts.push_back(energy_text(one, state));
-  if (state.temperature_max_c) parts.push_back(fmt::format("at most {:.0f} °C", *state.temperature_max_c));
+  if (state.temperature_max_c)
+    parts.push_back(fmt::format("at most {} °C", format_fixed(*state.temperature_max_c, 0)));
   if (state.other_processes && *state.other_processes > 0)
     parts.push_back(plural(*state.other_processes, "process") + " of others");
   std::erase(parts, "");
@@ -62,14 +63,14 @@ std::string deciding_text(std::string_view who, const std::vector<double>& share
   const auto [low, high] = std::ranges::minmax(shares);
   const auto range = format_percent(low) == format_percent(high)
                          ? format_percent(low)
-                         : fmt::format("{:.1f} to {}", low * 100, format_percent(high));
+                         : fmt::format("{} to {}", format_fixed(low * 100, 1), format_percent(high));
   return fmt::format("The {} decides the grade{} of {}: device time is {} of {} wall time.", who,
                      shares.size() == 1 ? "" : "s", plural(std::ssize(shares), "case"), range,
                      shares.size() == 1 ? "its" : "their");
 }
 
 std::string whole(const Number& number) {
-  return number ? fmt::format("{:.0f}", *number) : kNone;
+  return number ? format_fixed(*number, 0) : kNone;
 }
 
 // A row per device of a case that has readings.

@@ -69,7 +69,7 @@ std::string trace_text(const OperatorProfile& profile) {
 std::string ratio_text(const CaseResult& one) {
   const auto& of_timed = one.operator_profile->of_timed;
   if (!of_timed || !one.headline.p50_ns.value) return {};
-  return fmt::format(", {:.2f} times the timed {}", *of_timed,
+  return fmt::format(", {} times the timed {}", format_fixed(*of_timed, 2),
                      format_duration_ns(*one.headline.p50_ns.value));
 }
 

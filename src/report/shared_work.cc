@@ -67,10 +67,11 @@ std::string sharing_reading(const Cases& cases) {
   const auto doubt = result::scaling_doubt(one);
   const auto base = result::replicas_text(scaling.base_world, gpus),
              most = result::replicas_text(scaling.world, gpus);
-  const auto claim = doubt.empty()
-                         ? fmt::format("{} do {:.2f} times the work of {}, an efficiency of {}", most,
-                                       *scaling.speedup, base, with_interval(result::efficiency_of(one)))
-                         : fmt::format("What {} gain over {} is not claimed: {}", most, base, doubt);
+  const auto claim =
+      doubt.empty()
+          ? fmt::format("{} do {} times the work of {}, an efficiency of {}", most,
+                        format_fixed(*scaling.speedup, 2), base, with_interval(result::efficiency_of(one)))
+          : fmt::format("What {} gain over {} is not claimed: {}", most, base, doubt);
   const auto which = bases.size() > 1 ? name_of(*widest) + ": " : "";
   return fmt::format("{}{}. The dotted line is ideal: as many times the throughput.", which, claim);
 }
@@ -88,8 +89,7 @@ Sections work_of_runs(std::span<const ReportRun> runs, Form form) {
     const bool claimed = one.scaling && result::scaling_doubt(one).empty();
     table.add(linked(name_of(entry), case_anchor(entry)),
               result::replicas_text(replicas.count, replicas.gpus), with_interval(one.throughput.per_s, 1),
-              each_text(one), claimed ? fmt::format("{:.2f}", *one.scaling->speedup) : kNone,
-              efficiency_cell(one));
+              each_text(one), claimed ? format_fixed(*one.scaling->speedup, 2) : kNone, efficiency_cell(one));
   }
   share_labels(table);
   auto plots = form == Form::kPage ? scaling_plots(cases) : Plots{};

@@ -40,7 +40,7 @@ std::string efficiency_text(const ReportCase& entry) {
 
 std::string speedup_text(const ReportCase& entry) {
   if (!entry.one->scaling) return kNone;
-  return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling->speedup) : kNoClaim;
+  return doubt_of(entry).empty() ? format_fixed(*entry.one->scaling->speedup, 2) : kNoClaim;
 }
 
 std::vector<StepPart> parts_in_tables() {
@@ -167,7 +167,7 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
       table.add(name_of(entry), std::to_string(p.world) + (p.model_only ? " (model only)" : ""),
                 format_ms(p.step_ns),
                 p.model_only ? "no claim" : fmt::format("{}–{}", format_ms(p.low_ns), format_ms(p.high_ns)),
-                fmt::format("{:.2f}", base.front().step_ns() / p.step_ns), format_ms(p.straggler_wait_ns),
+                format_fixed(base.front().step_ns() / p.step_ns, 2), format_ms(p.straggler_wait_ns),
                 format_ms(p.communication_ns));
   }
   share_labels(table);

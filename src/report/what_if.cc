@@ -47,7 +47,7 @@ Section answers_section(const std::vector<ReportCase>& cases) {
       }
       row.cells.emplace_back(format_ms(answer.step_ns));
       row.cells.emplace_back(saving_text(answer));
-      row.cells.emplace_back(fmt::format("{:.2f} times", answer.speed_up));
+      row.cells.emplace_back(fmt::format("{} times", format_fixed(answer.speed_up, 2)));
     }
   if (section.table.rows.empty()) return {};
   share_labels(section.table);
@@ -66,7 +66,7 @@ Section recommended_section(const std::vector<ReportCase>& cases) {
     const auto found = analysis::recommendations(entry.run->result, *entry.one);
     for (const auto& answer : found)
       section.table.add(name_of(entry), answer.advice, saving_text(answer),
-                        fmt::format("{:.2f} times", answer.speed_up));
+                        fmt::format("{} times", format_fixed(answer.speed_up, 2)));
     if (found.empty()) nothing += (nothing.empty() ? "" : ", ") + name_of(entry);
   }
   share_labels(section.table);

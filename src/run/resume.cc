@@ -98,6 +98,7 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
     if (before.layer_profile.sum_ns) c.result.layer_profile = before.layer_profile;
     if (before.operator_profile) c.result.operator_profile = before.operator_profile;
     c.result.picture_parts = before.picture_parts;
+    c.result.pictures_left_out = before.pictures_left_out;
   }
 }
 

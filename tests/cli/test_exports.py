@@ -128,6 +128,14 @@ class Refusals(Exports):
         self.assertIn("has no summary.csv", self.export("tensorboard", copy, "-o", "out", path=self.doubles(TENSORBOARD), bare=True, code=2))
 
 
+    def test_two_copies_of_one_run(self):
+        for name in ("a", "b"):
+            shutil.copytree(STORED, self.folder / "runs" / name)
+        for export, output, double in (("tensorboard", ["-o", "logs"], TENSORBOARD), ("mlflow", ["--tracking-uri", "store.json"], MLFLOW)):
+            said = self.export(export, "runs", *output, path=self.doubles(double), bare=True, code=2)
+            self.assertRegex(said, r"'runs/[ab]' and 'runs/[ab]' are the same run 20261122T170637Z-e5aa; name the folder of one")
+        self.assertEqual([name for name in ("logs", "store.json") if (self.folder / name).exists()], [])
+
     def test_a_case_whose_name_leads_elsewhere(self):
         for word, text in ((ONE_RANK, "../../elsewhere"), ("20261122T170637Z-e5aa", "..")):
             copy = shutil.copytree(STORED, self.folder / "copy", dirs_exist_ok=True)

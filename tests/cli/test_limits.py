@@ -96,11 +96,16 @@ class Limits(cli.CliTest):
                 return {k: spoiled(v, k) for k, v in value.items()}
             if isinstance(value, list):
                 return [spoiled(v, key) for v in value]
-            return 1e308 if isinstance(value, float) else value
-        for file in run.rglob("*.json"):
-            file.write_text(json.dumps(spoiled(json.loads(file.read_text()))))
-        for ending in ("html", "md", "csv"):
-            self.bounded("report", "--source", run, "-o", f"x.{ending}", codes=(0, 2))
+            return figure if isinstance(value, float) else value
+        whole = {file: json.loads(file.read_text()) for file in run.rglob("*.json")}
+        for figure in (1e308, 1e299, -1e250, 1e-300):
+            for file, content in whole.items():
+                file.write_text(json.dumps(spoiled(content)))
+            for ending in ("html", "md", "csv"):
+                written = self.folder / f"{figure}.{ending}"
+                self.bounded("report", "--source", run, "-o", written, codes=(0, 2))
+                self.assertNotRegex(written.read_text(), r"[0-9]{40}", written)
+            self.assertNotRegex(self.bounded("report", "--source", run, "--format", "text", codes=(0,)), r"[0-9]{40}")
 
     def test_mistakes_without_end_are_cut_off(self):
         self.write("plan.yaml", "kind: inference\nmodels: [tiny_cnn]\n" + "".join(f"kee{i}: 1\n" for i in range(100_000)))
@@ -109,6 +114,15 @@ class Limits(cli.CliTest):
         self.bounded("run", "plan.yaml", "--dry-run", words=("unknown key 'kee0'", further, "101 errors"))
         self.bounded("build", "--engine", "tensorrt", "--model", "x.onnx", "--config", "engine.json", "-o", "x.plan", words=(further,))
         self.bounded("run", "--dry-run", *(f"--kee{i}" for i in range(20_000)), words=(further,))
+
+    def test_a_list_that_is_longer_than_any_plan(self):
+        for values in ("x," * 1_900_000, ",".join(f"m{i}.onnx" for i in range(150_000))):
+            self.write("plan.yaml", f"kind: inference\nmodels: [{values}]\n")
+            self.bounded("run", "plan.yaml", "--dry-run", seconds=20, words=("'models' lists 1", "values, and a plan has at most 100000 cases", "1 error, nothing was run"))
+
+    def test_mistakes_of_a_long_list_are_cut_off(self):
+        self.write("plan.yaml", "kind: inference\nmodels: [" + ",".join(f"m{i}" for i in range(5000)) + "]\n")
+        self.bounded("run", "plan.yaml", "--dry-run", words=("'m99'", "4899 further mistakes are not shown", "5000 errors, nothing was run"))
 
     def test_a_long_list_costs_its_length(self):
         self.write("plan.yaml", "kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [1, 2, 3]\n")

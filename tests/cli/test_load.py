@@ -234,7 +234,7 @@ class Server(Load):
 
     def test_batches_where_there_is_no_queue(self):
         for arguments, words in ((("--scenario", "closed_loop", "--max-batch", "4"), ("server.max_batch", "add --scenario server")),
-                                 (("--scenario", "server", "--server.load", "0.5", "--batch-timeout-ms", "2"), ("needs server.max_batch",)),
+                                 (("--scenario", "server", "--server.load", "0.5", "--batch-timeout-ms", "2"), ("--batch-timeout-ms 2: needs --max-batch; add --max-batch 8",)),
                                  (("--scenario", "server", "--server.load", "0.5", "--max-batch", "0"), ("max_batch", "1"))):
             self.assert_error(self.infer(*arguments), 2, *words, lines=1)
         self.assert_nothing_ran()

@@ -81,10 +81,15 @@ class Parts(Pictures):
 
     def test_a_resumed_run_keeps_them(self):
         self.picture("a.png", 50)
+        self.write("pictures/notes.txt", "x")
+        self.write("pictures/b.tif", "x")
         self.assert_code(self.on_pictures(), 0)
         before = self.parts()
+        left_out = self.summary()["cases"][0]["pictures_left_out"]
+        self.assertEqual(left_out, "1 .tif, 1 .txt")
         self.assert_code(self.run_cli("run", "--resume", self.only_run()), 0)
         self.assertEqual(self.parts(), before)
+        self.assertEqual(self.summary()["cases"][0]["pictures_left_out"], left_out)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,9 @@ class BadPlan(cli.CliTest):
         (self.folder / "nets" / "resnet.onnx").write_bytes(b"")
         (self.folder / "matrix.yaml").write_text("kind: inference\n", encoding="utf-8")
         self.assert_error(self.run_cli("infer", "--model", "nets/resent.onnx"), 2, "does not exist", "did you mean 'nets/resnet.onnx'?")
+        (self.folder / "net.onnx").write_bytes(b"")
+        for name in ("net.onx", "net.onn", "./nett.onxn"):
+            self.assert_error(self.run_cli("infer", "--model", name), 2, "net.onnx'?")
         self.assert_error(self.run_cli("run", "matirx.yaml"), 2, "did you mean 'matrix.yaml'?")
         self.assertNotIn("did you mean", self.run_cli("infer", "--model", "nets/bert.onnx").err)
 

@@ -121,7 +121,7 @@ class Faults(FaultChecks, TrainingTest):
 
     def test_without_a_checkpoint_there_is_no_restart(self):
         result = self.train("--ranks", 2, "--max-restarts", 3)
-        self.assert_error(result, 2, "max_restarts needs checkpoint.dir")
+        self.assert_error(result, 2, "--max-restarts 3: needs --checkpoint.dir; add --checkpoint.dir checkpoints")
         self.assert_nothing_ran()
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,20 @@ from pathlib import Path
 import paceline_cli as cli
 
 LINE = ["infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "5", *cli.QUICK]
+
+
+class Stacks(cli.CliTest):
+    """Half a megabyte is what engines need; with 64 KiB not even the version could be read."""
+
+    def test_a_small_stack_is_named(self):
+        for kib in (64, 200, 1023):
+            for arguments in (["--version"], LINE):
+                result = self.run_cli(*arguments, preexec_fn=lambda limit=kib << 10: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)))
+                self.assert_error(result, 2, f"the stack may have {kib} KiB here, and at least 1024 are needed", "ulimit -s 8192")
+        self.assert_nothing_ran()
+
+    def test_a_megabyte_is_enough(self):
+        self.assert_code(self.run_cli(*LINE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))), 0)
 
 
 class Pipes(cli.CliTest):

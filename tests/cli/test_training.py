@@ -156,7 +156,8 @@ class Schedules(Training):
         self.assertEqual([round(rate, 6) for rate in rates], [0.4] * 20 + [0.04] * 20 + [0.004] * 20)
 
     def test_a_schedule_needs_a_length(self):
-        self.assert_error(self.rates("--scheduler", "cosine", code=2), 2, "needs training.epochs or training.lr_total_steps", "--training.epochs 10")
+        self.assert_error(self.rates("--scheduler", "cosine", code=2), 2, "--scheduler cosine: needs --epochs or --training.lr_total_steps; add --epochs 10")
+        self.assert_error(self.rates("--training.schedule", "step", code=2), 2, "--training.schedule step: needs --training.epochs or --training.lr_step_size; add --training.epochs 90")
         self.assert_error(self.rates("--scheduler", "cosin", "--epochs", "2", code=2), 2, "did you mean 'cosine'?")
 
 

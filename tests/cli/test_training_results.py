@@ -144,7 +144,7 @@ class TrainingResults(cli.CliTest):
                 (["--data.source", "npz"], ["needs data.path"]),
                 (["--data.source", "npz", "--data.path", "no/such.npz"], ["no/such.npz", "does not exist"]),
                 (["--steps", "5", "--measure-seconds", "1"], ["exclude each other"]),
-                (["--checkpoint.resume"], ["needs checkpoint.dir"])):
+                (["--checkpoint.resume"], ["--checkpoint.resume: needs --checkpoint.dir"])):
             with self.subTest(arguments=arguments):
                 self.assert_error(self.run_cli("train", "--model", "tiny_cnn", *arguments), 2, *words)
         self.assert_nothing_ran()

@@ -23,8 +23,8 @@ namespace {
 
 }  // namespace
 
-TraceBytes::TraceBytes(const std::filesystem::path& file, std::string name)
-    : name_(std::move(name)), buffer_(1 << 18) {
+TraceBytes::TraceBytes(const std::filesystem::path& file, std::string name, std::int64_t most)
+    : name_(std::move(name)), most_(most), buffer_(1 << 18) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) cannot_read(name_, std::generic_category().message(errno));
   struct stat about {};
@@ -56,6 +56,9 @@ int TraceBytes::fill() {
   if (count <= 0) return kEnd;
   end_ = at_ + count;
   const std::int64_t unpacked = before_ + count;
+  if (unpacked > most_)
+    throw Error(ErrorCode::kData, fmt::format("{} has more than {}, the most that is read of a trace", name_,
+                                              format_bytes(static_cast<double>(most_))));
   if (unpacked > kAlwaysUnpacked && unpacked / kMostUnpacked > gzoffset(file_.get()))
     throw Error(
         ErrorCode::kData,

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/foreign_text.h"
+
 // Bytes of a file, unpacked where gzip packed it.
 namespace paceline::analysis::traces {
 
@@ -21,9 +23,11 @@ class TraceBytes {
 
   // Throws Error(kIo) when it cannot be read or is no regular file: a pipe would never end.
   // `name`: of the file, for messages.
-  TraceBytes(const std::filesystem::path& file, std::string name);
+  // `most`: bytes, unpacked.
+  TraceBytes(const std::filesystem::path& file, std::string name,
+             std::int64_t most = static_cast<std::int64_t>(limit_of(Foreign::kUnpackedTrace).bytes));
 
-  // The next byte, or kEnd. Throws Error(kIo), or Error(kData) for a file that unpacks to too much.
+  // The next byte, or kEnd. Throws Error(kIo), or Error(kData) for a file that is, or unpacks to, too much.
   int peek() { return at_ < end_ ? static_cast<unsigned char>(*at_) : fill(); }
   int get() {
     const int byte = peek();
@@ -41,6 +45,7 @@ class TraceBytes {
   int fill();
 
   std::string name_;
+  std::int64_t most_;
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file_{nullptr, gzclose};
   std::vector<char> buffer_;
   const char *at_ = nullptr, *end_ = nullptr;

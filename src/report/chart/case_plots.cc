@@ -282,7 +282,7 @@ Plots peak_plots(std::span<const ReportRun> runs) {
   for (const ReportCase& entry :
        measured_cases(runs, [](const CaseResult& c) { return bool{c.flops.share_of_measured_peak}; })) {
     const double percent = *entry.one->flops.share_of_measured_peak * 100;
-    const auto words = fmt::format("{:.0f} %", percent);
+    const auto words = fmt::format("{} %", format_fixed(percent, 0));
     rows.push_back({name_of(entry), name_of(entry) + ": " + words, words, {percent, kMissing, kMissing}});
   }
   if (rows.empty()) return {};

@@ -144,7 +144,7 @@ Plots device_plots(const ReportCase& entry) {
   if (limit > 0)
     plots[1].lines.push_back({.points = {{-kEndless, limit}, {kEndless, limit}},
                               .stroke = Line::Stroke::kDotted,
-                              .name = fmt::format("limit, {:.0f} W", limit)});
+                              .name = fmt::format("limit, {} W", format_fixed(limit, 0))});
   std::erase_if(plots, [](const Plot& plot) { return plot.lines.empty(); });
   return plots;
 }

@@ -101,8 +101,8 @@ MaybeCause slower(const Suspect& c, Number RankEvidence::*clock, const char* nam
   const auto mhz = c.beside(clock);
   if (!mhz || mhz->others <= 0 || mhz->own > (1 - kSlowerClock) * mhz->others) return std::nullopt;
   return LateCause{name, c.late.own_ns * (1 - mhz->own / mhz->others),
-                   fmt::format("the clock of {} was {:.0f} MHz{}", whose, mhz->own,
-                               of_others(fmt::format("{:.0f} MHz", mhz->others)))};
+                   fmt::format("the clock of {} was {} MHz{}", whose, format_fixed(mhz->own, 0),
+                               of_others(fmt::format("{} MHz", format_fixed(mhz->others, 0))))};
 }
 
 MaybeCause slower_clock(const Suspect& c) {
@@ -122,9 +122,9 @@ MaybeCause page_faults(const Suspect& c) {
     return std::nullopt;
   return LateCause{
       late_cause::kPageFaults, kernel->beyond() / c.threads(),
-      fmt::format("it had {:.0f} page faults per step{}, and the kernel worked {} for it{}", faults->own,
-                  of_others(fmt::format("{:.0f}", faults->others)), format_duration_ns(kernel->own),
-                  of_others(format_duration_ns(kernel->others)))};
+      fmt::format("it had {} page faults per step{}, and the kernel worked {} for it{}",
+                  format_fixed(faults->own, 0), of_others(format_fixed(faults->others, 0)),
+                  format_duration_ns(kernel->own), of_others(format_duration_ns(kernel->others)))};
 }
 
 // How long a page takes from the disk is not counted anywhere.
@@ -133,8 +133,8 @@ MaybeCause disk_reads(const Suspect& c) {
   if (!reads || reads->beyond() < kDiskReads) return std::nullopt;
   if (reads->beyond() * kSlowestReadNs < kExplains * c.late.late_ns) return std::nullopt;
   return LateCause{late_cause::kDiskReads, Number::missing("the time of a page from the disk is not counted"),
-                   fmt::format("{:.1f} pages of its memory per step came from the disk{}", reads->own,
-                               of_others(fmt::format("{:.1f}", reads->others)))};
+                   fmt::format("{} pages of its memory per step came from the disk{}",
+                               format_fixed(reads->own, 1), of_others(format_fixed(reads->others, 1)))};
 }
 
 MaybeCause slow_loader(const Suspect& c) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/units.h"
 #include "result/figures/device_figures.h"
 #include "result/figures/pair_ratio.h"
 #include "result/figures/summarize_load.h"
@@ -293,9 +294,9 @@ Number share_of_peak(const Flops& f) {
   const double share = *f.achieved_flops_per_s / *f.peak_measured_flops_per_s;
   if (!above_measured_peak(f)) return share;
   return Number::missing(
-      fmt::format("{:.1f} % of the measured peak: the model needs fewer operations than are counted, or the "
+      fmt::format("{} % of the measured peak: the model needs fewer operations than are counted, or the "
                   "outputs were not compared, without which a case does not raise the peak",
-                  share * 100));
+                  format_fixed(share * 100, 1)));
 }
 
 Number share_of_datasheet(const Flops& f) {

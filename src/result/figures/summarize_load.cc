@@ -155,9 +155,8 @@ void judge_closed_loop(Load& load, const Times& t) {
   load.in_flight = stats::mean_in_flight(t.starts, t.ends, *window);
   const double asked = static_cast<double>(load.concurrency);
   if (std::abs(*load.in_flight - asked) > kInFlightError * asked)
-    load.invalid.push_back(
-        fmt::format("accounting: {:.2f} requests were in flight on average, {} were asked for",
-                    *load.in_flight, load.concurrency));
+    load.invalid.push_back(fmt::format("accounting: {} requests were in flight on average, {} were asked for",
+                                       format_fixed(*load.in_flight, 2), load.concurrency));
 }
 
 void judge_server(Load& load) {
@@ -306,12 +305,11 @@ std::string too_short(const Load& load, std::uint32_t ppm) {
   if (!load.utilization) return "the saturation rate is not known: " + load.utilization.reason();
   const auto needed = stats::required_requests(ppm, *load.utilization);
   if (!needed)
-    return fmt::format(
-        "the offered load is {:.2f} of saturation: latencies grow for as long as the run lasts",
-        *load.utilization);
+    return fmt::format("the offered load is {} of saturation: latencies grow for as long as the run lasts",
+                       format_fixed(*load.utilization, 2));
   if (load.requests >= *needed) return {};
-  return fmt::format("needs {} more requests ({} at load {:.2f}; {} were counted)", *needed - load.requests,
-                     *needed, *load.utilization, load.requests);
+  return fmt::format("needs {} more requests ({} at load {}; {} were counted)", *needed - load.requests,
+                     *needed, format_fixed(*load.utilization, 2), load.requests);
 }
 
 void withdraw(Quantile& q, const std::string& reason) {

@@ -164,17 +164,6 @@ std::vector<BucketFigures> bucket_figures(const std::vector<StepAcross>& timed) 
   return figures;
 }
 
-void add_held_out(std::vector<EpochFigures>& epochs, const std::vector<HeldOutFigures>& held_out) {
-  for (auto& epoch : epochs)
-    for (const auto& seen : held_out) {
-      if (seen.epoch != epoch.epoch) continue;
-      epoch.eval_samples = seen.samples;
-      epoch.eval_loss = seen.loss;
-      epoch.eval_accuracy = seen.accuracy;
-      epoch.eval_seconds = seen.seconds;
-    }
-}
-
 Number loader_rate(const std::vector<const RankSteps*>& ranks) {
   double sum = 0;
   for (const RankSteps* table : ranks) {

@@ -73,6 +73,25 @@ std::int64_t skipped_steps(const std::vector<StepAcross>& steps) {
 
 }  // namespace
 
+void add_held_out(std::vector<EpochFigures>& epochs, const std::vector<HeldOutFigures>& held_out) {
+  for (auto& epoch : epochs)
+    for (const auto& seen : held_out) {
+      if (seen.epoch != epoch.epoch) continue;
+      epoch.eval_samples = seen.samples;
+      epoch.eval_loss = seen.loss;
+      epoch.eval_accuracy = seen.accuracy;
+      epoch.eval_seconds = seen.seconds;
+    }
+}
+
+std::vector<EpochFigures> finished_epochs(const std::vector<RankSteps>& tables,
+                                          std::int64_t samples_per_step) {
+  auto epochs = epochs_of(aligned(tables), samples_per_step);
+  epochs.pop_back();
+  add_held_out(epochs, by_rank(tables).front()->held_out);
+  return epochs;
+}
+
 void fill_course(Training& t, const std::vector<StepAcross>& steps, std::int64_t samples_per_step) {
   const std::span<const StepAcross> all(steps);
   t.epochs = epochs_of(all, samples_per_step);

@@ -201,7 +201,7 @@ std::string in_words(NoiseFormat format, double value) {
     case NoiseFormat::kPlain:
       return format_significant(value);
     case NoiseFormat::kCount:
-      return fmt::format("{:.0f}", value);
+      return format_fixed(value, 0);
     case NoiseFormat::kFlag:
       break;
   }

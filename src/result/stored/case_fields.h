@@ -204,10 +204,10 @@ PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,
                 correctness, precision, headline, stats, throughput, load, training, scaling, collective,
-                device_p50_ns, device_parts, picture_parts, back_to_back_ns, first_iteration_ns, load_ns,
-                speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
-                device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
-                effective_settings, config_effective);
+                device_p50_ns, device_parts, picture_parts, pictures_left_out, back_to_back_ns,
+                first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, sampled,
+                devices, cpu_power, device_peaks, outliers, cross_check, layer_profile, operator_profile,
+                repetitions, samples, effective_settings, config_effective);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,

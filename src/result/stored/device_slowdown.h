@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reasons that kept the clock of a GPU down while it worked, and their words.
+// Reasons why a working GPU lowered its clock, as words and back.
 #pragma once
 #include <string>
 #include <string_view>

@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kIn = " in ", kOfSamples = " % of the samples", kExcluded = ": excluded";
 
 constexpr std::string_view kNoReference = "its fp32 reference could not be made",
-                           kNone = "none: ", kNoIndependentCheck = "no independent check", kRandom = "random",
-                           kEngineIsWrong = "the engine is wrong, not the file",
+                           kNothingCompared = "none: ", kNoIndependentCheck = "no independent check",
+                           kRandom = "random", kEngineIsWrong = "the engine is wrong, not the file",
                            kNeedsInputs = "the inputs are generated: whether its answers hold needs yours";
 
 bool contains(std::string_view text, std::string_view words) {
@@ -31,7 +31,8 @@ bool is_older(std::string_view schema_version, int minor) {
 }
 
 void add_older_facts(Correctness& c) {
-  if (!c.checked && c.reference.starts_with(kNone)) c.unchecked_because = c.reference.substr(kNone.size());
+  if (!c.checked && c.reference.starts_with(kNothingCompared))
+    c.unchecked_because = c.reference.substr(kNothingCompared.size());
   if (c.independence.empty() && c.reference.ends_with(kNoIndependentCheck)) c.independence = c.reference;
   c.generated_inputs = c.inputs.starts_with(kRandom);
   c.engine_strays = contains(c.detail, kEngineIsWrong);

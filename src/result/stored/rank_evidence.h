@@ -24,7 +24,7 @@ struct RankEvidence {
   Number core_mhz;      // mean of their clocks; missing below three samples
   Number device_mhz;    // mean clock of its GPU
   std::vector<DeviceSlowdown> device_slowdowns;  // what kept that clock down, the most frequent first
-  std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: not seen
+  std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen
 };
 
 // LateCause::name.

@@ -90,11 +90,11 @@ std::vector<std::int64_t> read_labels(const std::string& file) {
   return labels;
 }
 
-result::PictureTimes prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
-                                         pass::PassSpec& pass) {
+InputFiles prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                               pass::PassSpec& pass) {
   const std::string expected = reference_choice(c).file;
   const bool counted = !expected.empty() || !pass.accuracy.generated;
-  const auto made = artefacts.inputs(c, pass, counted, run);
+  auto made = artefacts.inputs(c, pass, counted, run);
   pass.accuracy.samples_given = pass.accuracy.generated ? 0 : made.given;
   pass.input_files = made.files;
   bool same_for_all = !pass.input_files.empty();
@@ -106,7 +106,7 @@ result::PictureTimes prepare_check_files(const config::Case& c, Artefacts& artef
   if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
   add_labels(made.given, pass);
   add_expected_outputs(expected, made.given, artefacts, run, pass);
-  return made.pictures;
+  return made;
 }
 
 }  // namespace paceline::run

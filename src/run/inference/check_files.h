@@ -17,8 +17,8 @@ std::vector<std::int64_t> read_labels(const std::string& file);
 
 // Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws
 // Error(kConfig) or Error(kData) naming the file that does not fit, PassFailure where that is found by the
-// worker that makes them, or where it has no memory or time left. Returns the times of their pictures.
-result::PictureTimes prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
-                                         pass::PassSpec& pass);
+// worker that makes them, or where it has no memory or time left. Returns what was made of them.
+InputFiles prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                               pass::PassSpec& pass);
 
 }  // namespace paceline::run

@@ -197,9 +197,10 @@ void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
 // interrupted.
 bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
   try {
-    const auto pictures = prepare_check_files(
+    const auto made = prepare_check_files(
         c.definition, artefacts_, [&](const pass::PassSpec& spec) { return kept_.run(c, spec); }, pass);
-    c.result.picture_parts = result::picture_parts(pictures, c.definition.settings.number("confidence"));
+    c.result.picture_parts = result::picture_parts(made.pictures, c.definition.settings.number("confidence"));
+    c.result.pictures_left_out = made.left_out;
   } catch (const PassFailure& e) {
     const bool unreadable = e.reason_code() == "io";  // a file that the user named
     if (!tools_.interrupt) end_case(c, unreadable ? "data" : e.reason_code(), e.what());

@@ -22,6 +22,7 @@ InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
   const auto report = report_of(pass, run).get<pass::InputsReport>();
   made.given = report.samples_given;
   made.pictures = report.pictures;
+  made.left_out = report.left_out;
   made.files = pass::input_file_names(to.prefix, to.request.specs.size());
   return made;
 }

@@ -32,6 +32,7 @@ struct InputFiles {
   std::vector<std::string> files;  // one .npy per input; they may contain fewer samples than requested
   std::int64_t given = 0;          // samples in the user's files; 0: generated, or not counted
   result::PictureTimes pictures{};
+  std::string left_out{};  // files of image_dir that are no pictures, in words; empty: none
 };
 // PREFIX-0.npy and so on. Throws PassFailure.
 InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run);

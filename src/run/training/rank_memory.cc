@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/units.h"
 #include "config/training/training_rules.h"
@@ -20,6 +22,30 @@ using config::Case;
 std::int64_t optimizer_numbers(const Case& c) {
   if (config::optimizer_of(c) != "sgd") return 2;
   return c.settings.number("training.momentum") > 0 ? 1 : 0;
+}
+
+// The last layer of a model whose number of classes can be chosen.
+struct Head {
+  std::string_view model;
+  std::int64_t width, classes;
+};
+constexpr std::array kHeads{Head{"resnet50", 2048, 1000}, Head{"vit_b_16", 768, 1000},
+                            Head{"tiny_cnn", 2048, 10}};
+
+const Head* head_of(const Case& c) {
+  const auto* head = std::ranges::find(kHeads, c.settings.text("model"), &Head::model);
+  return head == kHeads.end() || !c.settings.has("training.num_classes") ? nullptr : head;
+}
+
+// Classes beyond the model's own; negative: it has fewer.
+std::int64_t further_classes(const Case& c) {
+  const auto* head = head_of(c);
+  return head ? c.settings.integer("training.num_classes") - head->classes : 0;
+}
+
+std::int64_t parameters_of(const Case& c, const config::Model& model) {
+  const auto* head = head_of(c);
+  return head ? model.parameters + further_classes(c) * (head->width + 1) : model.parameters;
 }
 
 bool keeps_buckets(const Case& c) {
@@ -68,7 +94,7 @@ RankMemory least_memory(const Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
   if (model == nullptr) return least;
   const std::int64_t numbers = 2 + optimizer_numbers(c) + (keeps_buckets(c) ? 1 : 0);
-  least.state = static_cast<double>(numbers * 4 * model->parameters);
+  least.state = static_cast<double>(numbers * 4 * parameters_of(c, *model));
   least.data = static_cast<double>(batch_bytes(c)) * static_cast<double>(batches_held(c));
   return least;
 }
@@ -82,8 +108,9 @@ RankMemory least_device_memory(const Case& c) {
   const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
   least.process = 0;
   least.data = static_cast<double>(batch_bytes(c));
-  least.activations = each * static_cast<double>(c.settings.integer("batch")) *
-                      static_cast<double>(model->live_numbers(length));
+  least.activations =
+      each * static_cast<double>(c.settings.integer("batch")) *
+      static_cast<double>(model->live_numbers(length) + std::max<std::int64_t>(0, further_classes(c)));
   return least;
 }
 

@@ -54,20 +54,28 @@ std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetit
   return samples;
 }
 
+// Writes the epochs of measured repetitions, then the finished ones of interrupted repetitions.
+void write_epochs(const CaseRun& run) {
+  std::string epochs, table = result::epochs_csv_header();
+  const auto add = [&](const std::vector<result::EpochFigures>& more, std::int64_t repetition) {
+    epochs += result::epochs_jsonl(more, repetition);
+    table += result::epochs_csv(more, repetition);
+  };
+  for (const auto& r : run.result.repetitions)
+    if (r.training) add(r.training->epochs, r.index);
+  for (const auto& [repetition, report] : run.reported)
+    if (!run.measured(repetition)) add(std::get<pass::TrainingReport>(report).epochs, repetition);
+  replace_file(run.dir / "metrics_epoch.jsonl", epochs);
+  if (!epochs.empty()) replace_file(run.dir / "metrics_epoch.csv", table);
+}
+
 void write_rank_files(const CaseRun& run) {
   std::map<std::int64_t, std::string> ranks;
   for (const auto& [repetition, report] : run.reported)
     for (const auto& table : std::get<pass::TrainingReport>(report).rank_steps)
       ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
   for (const auto& [rank, text] : ranks) replace_file(run.dir / fmt::format("rank{}.jsonl", rank), text);
-  std::string epochs, table = result::epochs_csv_header();
-  for (const auto& r : run.result.repetitions) {
-    if (!r.training) continue;
-    epochs += result::epochs_jsonl(r.training->epochs, r.index);
-    table += result::epochs_csv(r.training->epochs, r.index);
-  }
-  replace_file(run.dir / "metrics_epoch.jsonl", epochs);
-  if (!epochs.empty()) replace_file(run.dir / "metrics_epoch.csv", table);
+  write_epochs(run);
 }
 
 void summarize_training_case(CaseRun& run) {
@@ -96,24 +104,44 @@ std::string figures_of_steps(std::vector<double> timed_ns) {
                      format_duration_ns(timed_ns.front()), format_duration_ns(timed_ns.back()));
 }
 
+// Keeps steps that no statistic counts. Returns where; empty: nowhere.
+std::string keep_interrupted_rows(CaseRun& run, std::int64_t repetition,
+                                  const std::vector<result::RankSteps>& tables) {
+  if (!writes_text(run)) return {};
+  if (!fits_text(tables)) return keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
+  std::get<pass::TrainingReport>(run.reported[repetition]).rank_steps = tables;
+  return "rank<k>.jsonl";
+}
+
+// Empty where the ranks' steps do not fit together.
+std::vector<result::EpochFigures> epochs_of_interrupted(const CaseRun& run,
+                                                        const std::vector<result::RankSteps>& tables) {
+  try {
+    return result::finished_epochs(tables, samples_per_step(run.definition));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
   const auto& training = report.get<pass::TrainingReport>();
   const auto& tables = training.rank_steps;
   if (!training.interrupted || tables.empty() || tables.front().rows.empty()) return {};
-  if (!writes_text(run)) return "its steps are not kept (benchmark.log_step_times: false)";
-  std::string where = "rank<k>.jsonl";
-  if (fits_text(tables)) {
-    run.reported[repetition] = pass::TrainingReport{.rank_steps = tables};
-    write_rank_files(run);
-  } else {
-    where = keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
-  }
+  auto epochs = epochs_of_interrupted(run, tables);
+  const auto finished =
+      epochs.empty() ? std::string()
+                     : fmt::format("; {} in metrics_epoch.csv", plural(std::ssize(epochs), "finished epoch"));
+  run.reported[repetition] = pass::TrainingReport{.epochs = std::move(epochs)};
+  const auto where = keep_interrupted_rows(run, repetition, tables);
+  write_rank_files(run);
+  if (where.empty()) return "its steps are not kept (benchmark.log_step_times: false)" + finished;
   const auto& rows = tables.front().rows;
   std::vector<double> timed;
   for (const auto& row : rows)
     if (row.phase == result::StepPhase::kTimed) timed.push_back(static_cast<double>(row.step_ns));
-  run.interrupted = fmt::format("its steps up to {}, of which {} are timed{}, are in {} and in no statistic",
-                                rows.back().step, timed.size(), figures_of_steps(timed), where);
+  run.interrupted =
+      fmt::format("its steps up to {}, of which {} are timed{}, are in {} and in no statistic{}",
+                  rows.back().step, timed.size(), figures_of_steps(timed), where, finished);
   return run.interrupted;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/training/training_time.h"
 
+#include "base/picture_files.h"
 #include "pass/train_spec.h"
 
 namespace paceline::run {
@@ -18,6 +19,8 @@ double samples_of_epoch(const config::Settings& s) {
   constexpr double kCifarSamples = 50'000;
   const auto& source = s.text("data.source");
   if (source == "synthetic") return s.number("data.synthetic_samples");
+  if (source == "image_folder" && s.has("data.path"))
+    return static_cast<double>(count_pictures_of_classes(picture_folders(s.text("data.path")).training));
   return source == "cifar10" || source == "cifar100" ? kCifarSamples : 0;
 }
 

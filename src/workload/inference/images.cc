@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/picture_files.h"
 #include "host/machine/memory_budget.h"
 #include "workload/inference/inputs.h"
-#include "workload/picture_files.h"
 #include "workload/rgb_image.h"
 
 #if defined(__GNUC__)

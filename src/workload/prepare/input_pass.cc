@@ -16,9 +16,10 @@ void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   result::PictureTimes pictures;
   auto inputs = make_inputs(to.request, &pictures);
   if (to.count_given) {
-    sink.emit(pass::inputs_record({samples_given(to.request), pictures}));
     const auto& folder = to.request.image_dir;
-    if (const auto rest = folder.empty() ? "" : images_left_out(folder); !rest.empty())
+    const auto rest = folder.empty() ? "" : images_left_out(folder);
+    sink.emit(pass::inputs_record({samples_given(to.request), pictures, rest}));
+    if (!rest.empty())
       sink.emit(pass::notice_record(fmt::format("left out of '{}': {}", folder.string(), rest)));
   }
   const auto files = pass::input_file_names(to.prefix, inputs.size());

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analysis/traces/rank_reader.h"
+#include "analysis/traces/trace_bytes.h"
 #include "analysis/traces/trace_file.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_study.h"
@@ -308,6 +309,22 @@ TEST_F(TraceReadingTest, RejectsFilesMadeToFillMemory) {
   std::filesystem::remove(path("a.json.gz"));
   put("a.json", R"({"traceEvents":[)" + std::string(100'000, '['));
   expect_refused({"a.json has more than 256 objects or lists inside each other"});
+}
+
+TEST_F(TraceReadingTest, AnUnpackedTraceHasALimitOfItsOwn) {
+  const std::string kib(1 << 10, ' ');
+  pack(path("a.json.gz"), "", kib, 1024);
+  put("b.json", std::string(1 << 20, ' '));
+  for (const auto* name : {"a.json.gz", "b.json"}) {
+    const auto read_with = [&](std::int64_t most) {
+      TraceBytes bytes(path(name), name, most);
+      while (bytes.get() != TraceBytes::kEnd) {
+      }
+      return bytes.position();
+    };
+    EXPECT_EQ(read_with(1 << 20), 1 << 20);
+    EXPECT_THROW(read_with((1 << 20) - 1), Error) << name;
+  }
 }
 
 TEST_F(TraceReadingTest, ATraceBeyondItsMemoryIsRefused) {

@@ -18,6 +18,20 @@ TEST(Units, ThreeDigitsAndTheRightScale) {
   EXPECT_EQ(format_percent(0.0612), "6.1 %");
   EXPECT_EQ(format_significant(0.012345), "0.0123");
   EXPECT_EQ(format_significant(1000), "1000");
+  EXPECT_EQ(format_fixed(1.555, 1), "1.6");
+}
+
+TEST(Units, NoFigureIsLongerThanFifteenDigits) {
+  EXPECT_EQ(format_significant(999e12), "999000000000000");
+  EXPECT_EQ(format_significant(9.999e14), "1.00e+15");
+  EXPECT_EQ(format_significant(-1e308, 2), "-1.0e+308");
+  EXPECT_EQ(format_significant(1e-300), "1.00e-300");
+  EXPECT_EQ(format_significant(1.5e-15), "0.00000000000000150");
+  EXPECT_EQ(format_bytes(1e300), "1.00e+288 TB");
+  EXPECT_EQ(format_percent(1e300), "1.0e+302 %");
+  EXPECT_EQ(format_fixed(999'999'999'999'999, 2), "999999999999999.00");
+  EXPECT_EQ(format_fixed(1e200, 0), "1e+200");
+  EXPECT_EQ(format_fixed(1e-200, 2), "0.00");
 }
 
 TEST(Units, OneHasNoPlural) {

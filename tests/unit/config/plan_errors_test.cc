@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"channels_last: 3", "p.yaml:3:16: channels_last '3' is neither true nor false"},
         Wrong{"stop: {n_min: 50, n_max: 10}", "p.yaml:3:26: stop.n_min (50) is larger than stop.n_max (10)"},
         Wrong{"stop: {t_max_s: 0.5}",
-              "p.yaml:3:17: stop.t_min_s (1, the default) is larger than stop.t_max_s (0.5)"},
+              "p.yaml:3:17: stop.t_min_s (1, the default) is larger than stop.t_max_s (0.5); "
+              "add stop.t_min_s: 0.5"},
         Wrong{"baseline: {enginge: eager}",
               "p.yaml:3:12: baseline names the axis 'enginge', which this workload does not have (model, "
               "engine, precision, "

@@ -58,6 +58,27 @@ TEST(Estimate, TrainingCountsItsStepsAndRanks) {
   EXPECT_GT(twenty, ten);
 }
 
+// Pictures beside the classes, hidden ones and held-out ones are in no epoch.
+TEST(Estimate, EpochsOfAnImageFolderCountItsPictures) {
+  const auto scratch = ScratchFolder::below_temp("paceline-pictures");
+  const auto add = [&](const std::string& folder, int count) {
+    std::filesystem::create_directories(scratch.path() / folder);
+    for (int i = 0; i < count; ++i)
+      write_file_atomic(scratch.path() / folder / (std::to_string(i) + ".JPG"), "");
+  };
+  add("train", 30), add("train/a", 20), add("train/b", 20), add("val/a", 50), add("train/.c", 9);
+  const auto c = case_of(
+      "kind: training\nmodels: [resnet50]\nbatch: 10\ntraining: {epochs: 100}\ndata: "
+      "{source: image_folder, path: " +
+      scratch.path().string() + "}\n");
+  const double forty = estimated_seconds(c);
+  add("train/d", 40);
+  const double eighty = estimated_seconds(c);
+  std::filesystem::remove_all(scratch.path() / "val");  // now data.path has the class folder train
+  EXPECT_GT(eighty, forty);
+  EXPECT_NEAR(estimated_seconds(c) - eighty, (eighty - forty) * 30 / 40, 1e-6 * eighty);
+}
+
 TEST(Estimate, ASweepCountsItsSizes) {
   const std::string start = "kind: collective\nranks: [2]\nsize_time_s: 1\niterations: 10\nmax_bytes: ";
   const double small = estimated_seconds(case_of(start + "1K\n"));

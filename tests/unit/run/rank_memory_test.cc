@@ -32,6 +32,19 @@ TEST(RankMemory, HoldsParametersGradientsOptimizerAndBuckets) {
   EXPECT_GT(least_memory(training_case("model: tiny_cnn\n")).process, 0);
 }
 
+TEST(RankMemory, GrowsWithTheNumberOfClasses) {
+  const double wide = 4.0 * 3 * (25'557'032.0 + 999'000.0 * 2049);
+  EXPECT_EQ(least_memory(training_case("model: resnet50\ntraining: {num_classes: 1000000}\n")).state, wide);
+  EXPECT_EQ(least_memory(training_case("model: tiny_cnn\ntraining: {num_classes: 2}\n")).state,
+            4.0 * 3 * (25'626.0 - 8.0 * 2049));
+  EXPECT_EQ(least_memory(training_case("model: vit_b_16\ntraining: {num_classes: 1001}\n")).state,
+            4.0 * 4 * (86'567'656.0 + 769.0));
+  const auto c = training_case("model: resnet50\nbatch: 1\ntraining: {num_classes: 1000000}\n");
+  EXPECT_FALSE(judge_memory(c, 1, machine(24 * kGb, 20 * kGb)).refusal.empty());
+  EXPECT_GT(least_device_memory(c).activations,
+            least_device_memory(training_case("model: resnet50\nbatch: 1\n")).activations + 3.9e6);
+}
+
 TEST(RankMemory, HoldsTheBatchesOfItsLoader) {
   const double batch = 8.0 * 3 * 32 * 32 * 4;
   EXPECT_EQ(least_memory(training_case("model: tiny_cnn\nbatch: 8\n")).data, batch);

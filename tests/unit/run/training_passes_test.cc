@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "result/stored/result_json.h"
 #include "unit/run/coordinated.h"
 
@@ -180,6 +181,42 @@ TEST_F(TrainingPasses, StepsOfAnInterruptedRepetitionAreKeptUntilItIsMeasuredAga
   const auto rows = lines_of(folder() / "rank1.jsonl");
   EXPECT_EQ(rows.size(), 22U);
   for (const auto& row : rows) EXPECT_FALSE(row.contains("interrupted"));
+}
+
+// Ranks that were asked to end in the third epoch of ten steps each.
+Played plays_two_epochs(const pass::PassSpec& spec) {
+  auto tables = equal_steps(spec, 25);
+  for (auto& table : tables)
+    for (auto& row : table.rows) row.epoch = row.step / 10;
+  auto played = plays_tables(spec, tables);
+  played.records.push_back(pass::interrupted_record(/*asked=*/true));
+  return played;
+}
+
+TEST_F(TrainingPasses, FinishedEpochsOfAnInterruptedRepetitionAreKept) {
+  for (const char* more : {"", "benchmark: {log_step_times: false}\n"}) {
+    FakeExecutor interrupted([&](const process::WorkerRequest& r) -> MaybePlayed {
+      if (r.spec.repetition == 0) return std::nullopt;
+      interrupt_ = true;
+      return plays_two_epochs(r.spec);
+    });
+    const ScratchFolder elsewhere = ScratchFolder::below_temp("paceline-epochs");
+    result::RunDirectory directory(elsewhere.path() / "run", result::CaseFiles::kInFolders);
+    const auto done =
+        run_plan(setup_of(training_plan(more, "[8]")), directory, notes_, interrupt_, interrupted);
+    interrupt_ = false;
+    const auto file = directory.case_dir(done.cases.at(0).case_id) / "metrics_epoch";
+    const auto rows = lines_of(file.string() + ".jsonl");
+    ASSERT_EQ(rows.size(), 1U + 2U) << more;
+    EXPECT_EQ(rows[2].at("repetition"), 1);
+    EXPECT_EQ(rows[2].at("epoch"), 1);
+    EXPECT_EQ(rows[2].at("steps"), 10);
+    EXPECT_EQ(rows[2].at("samples"), 160);
+    const auto table = split(read_file(file.string() + ".csv"), '\n');
+    ASSERT_EQ(table.size(), 1U + 3U + 1U) << "names, rows, and the end of the last line";
+    EXPECT_TRUE(table[3].starts_with("1,1,10,160,0.1,")) << table[3];
+    EXPECT_NE(notes_.notices.back().find("; 2 finished epochs in metrics_epoch.csv"), std::string::npos);
+  }
 }
 
 TEST_F(TrainingPasses, ACaseWithoutARepetitionSaysWhatWasKeptOfIt) {

@@ -295,6 +295,10 @@ TEST(AccuracyGate, FewInputsCannotSayWhatEightBitsCost) {
   EXPECT_EQ(few.verdict, "cannot_say");
   EXPECT_TRUE(says(few.verdict_because, "16 inputs allow up to 17.07 % changed answers"))
       << few.verdict_because;
+  EXPECT_TRUE(says(few.verdict_because, "give more (--load-inputs, --image-dir)")) << few.verdict_because;
+  question.samples_given = 40;
+  EXPECT_TRUE(
+      says(judged(16, 0, question).verdict_because, "compare more of those given (--accuracy-samples 40)"));
 }
 
 TEST(AccuracyGate, AClassThatIsLostIsNamed) {

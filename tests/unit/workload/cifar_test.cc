@@ -118,6 +118,15 @@ TEST(Cifar, CutOffOrForeignFilesAreRefused) {
                [&] { CifarRecords(folder.write("train.bin", whole + record(100, 0, 0, 0)), kCifar100); });
 }
 
+// Of whole records, and sparse: reading it to its end would take minutes.
+TEST(Cifar, AFileBeyondTheLimitIsNotRead) {
+  const ScratchFolder folder;
+  const auto path = folder.write("train.bin", "");
+  std::filesystem::resize_file(path, 3074ULL * 100'000'000);
+  expect_error(ErrorCode::kData, {"train.bin", "307 GB", "at most 1.07 GB"},
+               [&] { CifarRecords(path, kCifar100); });
+}
+
 TEST(Cifar, TheArchiveIsReadWhenItIsThePublishedOne) {
   const ScratchFolder folder;
   const auto path = write_tar_gz(folder, archive_of(record(3, 1, 2, 3) + record(4, 9, 9, 9)));

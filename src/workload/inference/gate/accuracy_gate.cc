@@ -104,14 +104,17 @@ void judge_lost_classes(Correctness& c, const ComparedRows& outputs, const Compa
 }
 
 // With so few inputs a share of changed answers beyond the limit would go unseen.
-std::string too_few_inputs(const Correctness& c, double limit) {
+std::string too_few_inputs(const Correctness& c, const pass::AccuracyQuestion& question) {
+  const double limit = question.max_changed;
   const auto n = static_cast<double>(c.samples);
   const double at_most = stats::binomial_upper(changed(c), n, kClaimAlpha);
   if (at_most <= limit) return {};
-  return fmt::format(
-      "{} inputs allow up to {} changed answers, more than the {} accepted: give more "
-      "(--load-inputs, --image-dir)",
-      c.samples, bound_percent(at_most), percent(limit));
+  const auto more =
+      question.samples_given > c.samples
+          ? fmt::format("compare more of those given (--accuracy-samples {})", question.samples_given)
+          : std::string("give more (--load-inputs, --image-dir)");
+  return fmt::format("{} inputs allow up to {} changed answers, more than the {} accepted: {}", c.samples,
+                     bound_percent(at_most), percent(limit), more);
 }
 
 double part_of_answers(const Correctness& c, double limit) {
@@ -183,8 +186,7 @@ JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRo
     c.max_changed_tolerance = question.max_changed;
     judge_answers(c, question.max_changed);
     judge_lost_classes(c, outputs, reference, question.max_changed);
-    if (question.needs_evidence && !question.is_own_run)
-      judged.output.blind = too_few_inputs(c, question.max_changed);
+    if (question.needs_evidence && !question.is_own_run) judged.output.blind = too_few_inputs(c, question);
     judged.output.judged_by = c.judged_by;
     judged.part_of_limit = part_of_answers(c, question.max_changed);
   }

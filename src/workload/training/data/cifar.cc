@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/foreign_text.h"
 #include "base/handle.h"
 #include "base/text.h"
 #include "workload/training/data/pickled_batch.h"
@@ -119,6 +120,8 @@ CifarRecords::CifarRecords(const fs::path& path, const CifarSet& set, CifarPart 
 }
 
 void CifarRecords::add_file(const fs::path& file, const CifarSet& set) {
+  if (const auto why = too_large(file, Foreign::kCifar); !why.empty())
+    throw Error(ErrorCode::kData, fmt::format("'{}' {}", file.string(), why));
   Piece piece;
   piece.mapped = std::make_unique<MappedFile>(file);
   const std::span bytes(piece.mapped->data(), piece.mapped->size());

@@ -4,32 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <system_error>
 
+#include "base/picture_files.h"
 #include "workload/training/data/cifar.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::string_view, 2> kHeldOutFolders{"val", "test"};
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
-// Empty where there is none.
-fs::path held_out_folder(const pass::DataSpec& data) {
-  const fs::path root = data.path;
-  if (!is_folder(root / "train")) return {};
-  const auto* name = std::find_if(kHeldOutFolders.begin(), kHeldOutFolders.end(),
-                                  [&](auto one) { return is_folder(root / one); });
-  return name == kHeldOutFolders.end() ? fs::path() : root / *name;
-}
-
 bool folder_has_it(const pass::DataSpec& data) {
-  return !held_out_folder(data).empty();
+  return !picture_folders(data.path).held_out.empty();
 }
 
 bool cifar10_has_it(const pass::DataSpec& data) {
@@ -55,9 +39,8 @@ bool has_held_out(const pass::DataSpec& data) {
 }
 
 fs::path image_folder_of(const pass::DataSpec& data) {
-  const auto held_out = held_out_folder(data);
-  if (held_out.empty()) return data.path;
-  return data.held_out ? held_out : fs::path(data.path) / "train";
+  auto folders = picture_folders(data.path);
+  return data.held_out && !folders.held_out.empty() ? folders.held_out : folders.training;
 }
 
 }  // namespace paceline::workload

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/lower_case.h"
+#include "base/picture_files.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "workload/picture_files.h"
 #include "workload/rgb_image.h"
 #include "workload/training/data/augment.h"
 #include "workload/training/data/held_out.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace paceline::workload {
+namespace paceline {
 
 // Files and folders that are not read. Hidden names begin with a point, as other programs leave them.
 struct LeftOut {
@@ -30,4 +30,13 @@ bool is_hidden(const std::filesystem::path& path);
 // listed.
 PictureFiles pictures_in(const std::filesystem::path& folder, bool below, std::error_code& error);
 
-}  // namespace paceline::workload
+// The folders of an image folder: data.path itself, or train/ where val/ or test/ lies beside it.
+struct PictureFolders {
+  std::filesystem::path training, held_out;  // held_out is empty where there is none
+};
+PictureFolders picture_folders(const std::filesystem::path& root);
+
+// How many pictures lie in the folders of a folder, which are classes; 0 where it cannot be listed.
+std::int64_t count_pictures_of_classes(const std::filesystem::path& folder);
+
+}  // namespace paceline

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/picture_files.h"
+#include "base/picture_files.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
-namespace paceline::workload {
+namespace paceline {
 namespace fs = std::filesystem;
 namespace {
 
@@ -23,6 +23,14 @@ std::string kind_of(const fs::path& file) {
   return is_hidden(file) ? kHidden : suffix.empty() ? kNoSuffix : suffix;
 }
 
+bool is_picture_kind(const std::string& kind) {
+  return std::ranges::find(kPictures, kind) != kPictures.end();
+}
+
+bool is_picture(const fs::path& file) {
+  return is_picture_kind(kind_of(file));
+}
+
 void take(const fs::directory_entry& entry, bool is_folder, PictureFiles& found) {
   std::error_code ignored;
   const auto& path = entry.path();
@@ -31,7 +39,7 @@ void take(const fs::directory_entry& entry, bool is_folder, PictureFiles& found)
     return;
   }
   const auto kind = entry.is_other(ignored) ? kNoFile : kind_of(path);
-  if (std::ranges::find(kPictures, kind) == kPictures.end())
+  if (!is_picture_kind(kind))
     ++found.left_out.files[kind];
   else
     found.files.push_back(path);
@@ -79,4 +87,25 @@ PictureFiles pictures_in(const fs::path& folder, bool below, std::error_code& er
   return found;
 }
 
-}  // namespace paceline::workload
+PictureFolders picture_folders(const fs::path& root) {
+  std::error_code ignored;
+  if (fs::is_directory(root / "train", ignored))
+    for (const auto* name : {"val", "test"})
+      if (fs::is_directory(root / name, ignored)) return {root / "train", root / name};
+  return {root, {}};
+}
+
+std::int64_t count_pictures_of_classes(const fs::path& folder) {
+  std::int64_t count = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error); !error && at != fs::recursive_directory_iterator();
+       at.increment(error)) {
+    std::error_code broken;
+    const bool is_folder = at->is_directory(broken);
+    if (is_folder && is_hidden(at->path())) at.disable_recursion_pending();
+    if (!is_folder && at.depth() > 0 && is_picture(at->path())) ++count;
+  }
+  return error ? 0 : count;
+}
+
+}  // namespace paceline
