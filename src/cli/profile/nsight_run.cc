@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cli/profile/nsight_profile.h"
+#include "config/flags.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
 #include "run/case/kind_rules.h"

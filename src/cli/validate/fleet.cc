@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "answer/render/terminal.h"
 #include "answer/section.h"
 #include "answer/text_layout.h"
 #include "base/display_text.h"
