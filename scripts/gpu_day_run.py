@@ -130,7 +130,7 @@ def run_step(step, folder, deadline, cpus=()):
                 return None
 
 
-def last_words(folder):
+def last_message(folder):
     lines = [line.strip() for line in (folder / "log.txt").read_text(errors="replace").splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("paceline: ", "skipped: "))] or lines
     return said[-1][:200] if said else "no words"
@@ -140,13 +140,13 @@ def check_code(part, step, code, folder):
     if code in step.codes:
         return
     if code == NOT_HERE and part.may_skip:
-        raise Missing(last_words(folder))
+        raise Missing(last_message(folder))
     raise Problem(f"exit code {code}: {why(part, folder)}")
 
 
 def why(part, folder):
     """The tool's own message; else what is wrong with the results; else the end of the log."""
-    said = last_words(folder)
+    said = last_message(folder)
     if said.startswith("paceline: "):
         return said
     try:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command found out, as values: any wing makes one, and every form (answer/render) shows it.
+// Findings of a command as values: any wing makes an answer, and every form (answer/render) shows it.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

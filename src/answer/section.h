@@ -25,7 +25,7 @@ struct Cell {
   std::string note;  // why there is no figure; below the table of a text, where the cell has a mark
   std::string
       brief;  // on a terminal beside a note, or where the text does not fit and its rest becomes a note
-  // Of the page:
+  // On the page:
   std::string badge;                  // classes of a frame around its text
   std::string link;                   // the id that the text leads to
   std::string code;                   // follows the text
@@ -48,13 +48,13 @@ struct Table {
   std::vector<std::string> heads{};
   std::size_t numbers_from = 1, numbers_to = kNoNumbers;  // columns of figures are right-aligned
   std::vector<Row> rows{};
-  // Of a terminal:
+  // On a terminal:
   std::size_t labels = 0;           // the first column are labels, shortened to this width
   std::vector<std::size_t> most{};  // wider cells lose their middle; 0: the column is as wide as it needs
   std::size_t columns_kept = 1;     // however narrow it is
   std::size_t stays = kNoNumbers;   // a column that outlives those before it
   bool last_stays = false;  // the last column outlives those before it, and may be longer than its head
-  // Of the page:
+  // On the page:
   std::string css{};
   bool row_heads = false;  // the first cell of a row is its heading
   bool sortable = false;   // only the table of cases is

@@ -89,7 +89,7 @@ bool is_go(const Target& target) {
 
 StartNotes::StartNotes(const LaunchPlace& place) : socket_(listening_at(place)), launch_(launch_of(place)) {}
 
-std::optional<std::string> StartNotes::heard() {
+std::optional<std::string> StartNotes::next_note() {
   std::array<char, 4096> text;
   for (int i = 0; i < kMostAtOnce; ++i) {
     sockaddr_storage from{};
@@ -111,7 +111,7 @@ std::optional<std::string> StartNotes::heard() {
 }
 
 bool StartNotes::let_go() {
-  while (heard()) continue;
+  while (next_note()) continue;
   for (int i = 0; i < kGoes; ++i)
     for (const auto& [to, size] : writers_)
       ::sendto(socket_.get(), kGo.data(), kGo.size(), 0, reinterpret_cast<const sockaddr*>(&to), size);

@@ -20,9 +20,9 @@ namespace paceline::cluster {
 class StartNotes {
  public:
   explicit StartNotes(const LaunchPlace& place);
-  // The next note of this launch: which rank cannot start, and why. Does not wait.
-  std::optional<std::string> heard();
-  // Lets all who wrote go. Whether there was anybody.
+  // Returns a note of this launch: which rank cannot start, and why. Does not wait.
+  std::optional<std::string> next_note();
+  // Lets all writers end. True if there was one.
   bool let_go();
 
  private:

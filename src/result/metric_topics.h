@@ -7,7 +7,7 @@
 
 namespace paceline::result {
 
-// What metrics below one heading of docs/metrics.md have in common.
+// Common properties of the metrics below one heading of docs/metrics.md.
 struct Topic {
   std::string_view anchor;      // the heading, with formula and reading
   bool of_check = false;        // found by the check of outputs: valid where it failed the case

@@ -16,7 +16,7 @@ def faster(than):
     return rf"([\d.]+ times as fast as {than} \([\d.]+–[\d.]+\)|faster than {than}; by how much cannot be said on this machine now: )"
 
 
-def last_words(result):
+def closing_sentence(result):
     return " ".join(result.out.rstrip().split("\n\n")[-1].split())
 
 
@@ -51,7 +51,7 @@ class Claims(cli.CliTest):
         plan = self.spin_plan("env: {SPIN_US: [100, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
         result = self.run_cli("run", plan)
         self.assert_code(result, 0)
-        self.assertRegex(last_words(result), rf"^spin .*is {faster('spin .*')}")
+        self.assertRegex(closing_sentence(result), rf"^spin .*is {faster('spin .*')}")
         self.assertRegex(self.infer("-o", "one").out, r"takes [\d.]+ .?s an inference")
 
 
@@ -59,9 +59,9 @@ class Claims(cli.CliTest):
         plan = self.spin_plan("env: {SPIN_US: [2000, 200, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
         result = self.run_cli("run", plan)
         self.assert_code(result, 0)
-        self.assertRegex(last_words(result), rf"^The fastest is spin fp32 env.SPIN_US=200: {faster('spin fp32 env.SPIN_US=1000')}")
+        self.assertRegex(closing_sentence(result), rf"^The fastest is spin fp32 env.SPIN_US=200: {faster('spin fp32 env.SPIN_US=1000')}")
         few = self.run_cli("run", self.spin_plan("env: {SPIN_US: [2000, 200, 1000]}", name="few.yaml"))
-        self.assertRegex(last_words(few), r"^Which of 3 cases is the fastest is not claimed: fewer than six .*--repetitions 6.*SPIN_US=200")
+        self.assertRegex(closing_sentence(few), r"^Which of 3 cases is the fastest is not claimed: fewer than six .*--repetitions 6.*SPIN_US=200")
 
 
 class NoisyMachine(cli.CliTest):
@@ -92,7 +92,7 @@ class NoisyMachine(cli.CliTest):
         self.assert_code(self.result, 0 if has_size else 3)  # a gate on a ratio is no question about the times
         self.assertEqual([gate["verdict"] for gate in self.stored["gates"]], ["met" if has_size else "cannot_say"])
         claim = r"[\d.]+ times as fast as spin fp32 env.SPIN_US=1000 \(" if has_size else r"faster than spin fp32 env.SPIN_US=1000;"
-        self.assertRegex(last_words(self.result), "^spin fp32 env.SPIN_US=100 is " + claim)
+        self.assertRegex(closing_sentence(self.result), "^spin fp32 env.SPIN_US=100 is " + claim)
         self.assertNotIn("no claim", self.result.out)
 
     def test_measure_again_names_the_baseline_too(self):
@@ -148,7 +148,7 @@ class HeavyLoad(cli.CliTest):
         self.assertEqual((speedup["verdict"], speedup["no_size"]), ("slower", "the times of the processes differ too much"))
         self.assertEqual([speedup["ratio"][end] for end in ("value", "ci_low", "ci_high")], [None] * 3)
         words = "by how much cannot be said on this machine now: the times of the processes differ too much"
-        self.assertIn(f"spin fp32 env.SPIN_US=1000 is faster than spin fp32 env.SPIN_US=1100; {words}", last_words(self.result))
+        self.assertIn(f"spin fp32 env.SPIN_US=1000 is faster than spin fp32 env.SPIN_US=1100; {words}", closing_sentence(self.result))
         for form in ("text", "markdown", "html"):
             self.run_cli("report", "-s", self.run_dir, "-f", form, "--output", "report.out")
             text = " ".join((self.folder / "report.out").read_text(encoding="utf-8").split())

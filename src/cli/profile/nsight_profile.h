@@ -15,7 +15,7 @@ struct NsightStudy {
   answer::Answer answer;
   std::size_t nccl_kernels = 0;  // of a timeline
 };
-// Of the table that Nsight Compute prints, and of an export of Nsight Systems; `name` stands in messages.
+// Study the table that Nsight Compute prints, or an export of Nsight Systems; `name` is for messages.
 NsightStudy study_of_ncu(const std::string& table, const std::string& name);
 NsightStudy study_of_nsys(const std::filesystem::path& file, const std::string& name);
 

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cli/profile/nsight_profile.h"
+#include "config/flags.h"
 #include "config/option_table.h"
 #include "process/tool_process.h"
 #include "result/stored/result_json.h"
@@ -91,7 +92,7 @@ std::string device_of(const config::Case& c, const run::EngineDirectory& engines
 constexpr std::size_t kTail = 500;  // of what a program said
 
 // Lines in which a tool says what went wrong, else its last ones.
-std::string complaint_of(const fs::path& log) {
+std::string last_error_of(const fs::path& log) {
   constexpr std::size_t kRead = 8000;
   std::string said;
   for (const auto& line : split(file_tail(log, kRead), '\n'))
@@ -216,7 +217,7 @@ void NsightRun::read_one(const Watched& one, std::size_t width) {
   std::error_code error;
   if (!fs::is_regular_file(report, error) || fs::file_size(report, error) == 0)
     throw Error(ErrorCode::kData, fmt::format("{}: {} wrote no report; it says: {}", name, tool.program,
-                                              complaint_of(one.log)));
+                                              last_error_of(one.log)));
   const auto log = one.folder / fmt::format("{}_export.txt", tool.program);
   const auto output = output_of_tool(nsight::exporting(request), log, name);
   text_ += fmt::format("\n{} saw of {}:\n", tool.name, one.case_id);

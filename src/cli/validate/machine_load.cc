@@ -63,7 +63,7 @@ std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
 }
 
 // Core sets that neighbours may have slowed down do not fail.
-void soften(host::LoadTest& test, const Number& foreign_cores) {
+void downgrade_if_disturbed(host::LoadTest& test, const Number& foreign_cores) {
   test.disturbed = !foreign_cores || *foreign_cores > kQuietCores;
   if (!test.disturbed) return;
   const auto why = foreign_cores ? fmt::format("neighbours used {:.2f} CPUs meanwhile", *foreign_cores)
@@ -84,7 +84,7 @@ host::LoadTest load_machine(double seconds, const std::vector<host::LoadFigure>&
   const auto seams = host::real_idle_gate_seams();
   const auto before = seams.sample();
   auto test = host::run_load(cores, options);
-  soften(test, host::foreign_cores(before, seams.sample()));
+  downgrade_if_disturbed(test, host::foreign_cores(before, seams.sample()));
   auto gpus = host::run_load(gpu_units(test.rows), options);
   std::ranges::move(gpus.figures, std::back_inserter(test.figures));
   std::ranges::move(gpus.rows, std::back_inserter(test.rows));

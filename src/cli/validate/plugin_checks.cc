@@ -55,7 +55,7 @@ bool needs_a_gpu(const plugin::Manifest& manifest) {
                               [](const auto& engine) { return config::runs_on_cpu(engine, Device{}); });
 }
 
-// What a plug-in is needed for, by what it brings.
+// Purposes that need a plug-in, by what it brings.
 std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
   std::vector<host::Purpose> purposes;
   if (brings(manifest, plugin::Role::kTrainer)) purposes.push_back(host::Purpose::kMultiRankTraining);
@@ -108,7 +108,7 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
   }
 }
 
-// The same. What throws cannot be loaded.
+// Checks and adds a fact: a plug-in that throws cannot be loaded.
 CheckResult check_and_note(const plugin::Manifest& manifest, Facts& facts) {
   const auto place = facts.size();
   facts.push_back({"plug-in " + manifest.name, "cannot be loaded", {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reasons why a working GPU lowered its clock, as words and back.
+// Reasons why a working GPU lowered its clock, and their words.
 #pragma once
 #include <string>
 #include <string_view>

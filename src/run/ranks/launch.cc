@@ -95,7 +95,7 @@ void Launch::call_roll(const cluster::Member& self, double timeout_s, const std:
                        cluster::StartNotes* notes) {
   const auto read = [&](const std::stop_token& over) {
     for (; !over.stop_requested(); std::this_thread::sleep_for(kReadNotes))
-      if (const auto note = notes->heard()) cluster::refuse_to_come(store_, *note);
+      if (const auto note = notes->next_note()) cluster::refuse_to_come(store_, *note);
   };
   const auto reader = notes ? std::jthread(read) : std::jthread();
   roster_ = cluster::roll_call(store_, self, timeout_s, place_.ranks, interrupt);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "pass/collective_records.h"
 #include "pass/records.h"
+#include "pass/sweep.h"
 #include "result/figures/summarize_rounds.h"
 #include "stats/quantile.h"
 #include "workload/collective/collective_data.h"

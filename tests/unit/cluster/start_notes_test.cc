@@ -31,7 +31,7 @@ LaunchPlace place_of(int node, int port, const std::string& host = "127.0.0.1") 
 
 std::string read_one(StartNotes& notes, double limit_s = 20) {
   std::optional<std::string> note;
-  ask_until(deadline_in(limit_s), kPauses, [&] { return (note = notes.heard()).has_value(); });
+  ask_until(deadline_in(limit_s), kPauses, [&] { return (note = notes.next_note()).has_value(); });
   return note.value_or("");
 }
 
@@ -63,7 +63,7 @@ TEST(StartNotes, WaitForARankZeroThatComesLater) {
 
 TEST(StartNotes, NobodyIsLetGoWhoDidNotWrite) {
   StartNotes notes(place_of(0, free_port()));
-  EXPECT_FALSE(notes.heard());
+  EXPECT_FALSE(notes.next_note());
   EXPECT_FALSE(notes.let_go());
 }
 
@@ -95,7 +95,7 @@ TEST(StartNotes, APortInUseIsNoError) {
   const int port = free_port();
   const StartNotes first(place_of(0, port));
   StartNotes second(place_of(0, port));
-  EXPECT_FALSE(second.heard());
+  EXPECT_FALSE(second.next_note());
   EXPECT_FALSE(second.let_go());
 }
 

@@ -105,7 +105,7 @@ class Doubling : public Schedule {
   double width_;
 };
 
-// The same slots for ever.
+// Repeats its slots for ever.
 class Repeating : public Schedule {
  public:
   explicit Repeating(std::vector<TimedSlot> slots) : slots_(std::move(slots)) {}
@@ -130,7 +130,7 @@ class Decided : public Coordinated {
     if (resume) setup.previous = result::read_run(folder());
     return run(std::move(setup), fake);
   }
-  // What ends a run of two cases with a schedule that gives these slots for ever.
+  // Returns the error of a run of two cases with a schedule that gives these slots for ever.
   std::string error_of(std::vector<TimedSlot> slots, FakeExecutor& fake) {
     Repeating schedule(std::move(slots));
     try {

@@ -118,7 +118,7 @@ TEST(Cifar, CutOffOrForeignFilesAreRefused) {
                [&] { CifarRecords(folder.write("train.bin", whole + record(100, 0, 0, 0)), kCifar100); });
 }
 
-// Of whole records, and sparse: reading it to its end would take minutes.
+// The file has whole records and is sparse: reading it to its end would take minutes.
 TEST(Cifar, AFileBeyondTheLimitIsNotRead) {
   const ScratchFolder folder;
   const auto path = folder.write("train.bin", "");
