@@ -63,6 +63,7 @@ struct CheckReport {
   result::Count reserved_peak_bytes = result::Count::missing("the engine reports no reserved memory");
   result::Number flops_per_item;  // counted by the engine
   result::Number flops_per_byte = result::Number::missing("this engine does not report it");
+  result::Number convolution_share = flops_per_byte;
 };
 
 struct LayerReport {

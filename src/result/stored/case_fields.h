@@ -64,7 +64,7 @@ PACELINE_FIELDS(Memory, rss_before_load_bytes, shared_before_load_bytes, rss_pea
                 rss_peak_above_load_bytes, tensor_peak_bytes, reserved_peak_bytes);
 PACELINE_FIELDS(Flops, model_flops_per_item, convention, achieved_flops_per_s, peak_measured_flops_per_s,
                 peak_source, peak_spread, share_of_measured_peak, peak_datasheet_flops_per_s,
-                share_of_datasheet_peak, flops_per_byte);
+                share_of_datasheet_peak, flops_per_byte, convolution_share);
 PACELINE_FIELDS(DevicePart, name, n, min_ns, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(PicturePart, name, n, mean_ns, p50_ns);
 PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns, harness_cost_ns,

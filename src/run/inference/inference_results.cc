@@ -51,6 +51,7 @@ void take_readings(CaseRun& run, const pass::PassReport& report) {
         "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
   run.result.flops.flops_per_byte = check.flops_per_byte;
+  if (check.convolution_share) run.result.flops.convolution_share = check.convolution_share;
   run.result.effective_settings.clear();
   take_description(run, report);
 }

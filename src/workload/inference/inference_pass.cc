@@ -204,7 +204,8 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
                              ? result::Number(*read.flops / *read.bytes)
                              : result::Number::missing("this engine does not report it");
   const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
-  sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops, intensity}));
+  sink.emit(pass::check_record(correctness,
+                               {precision, peak, reserved, flops, intensity, convolution_share(read)}));
   sink.phase(kUnload);
 }
 

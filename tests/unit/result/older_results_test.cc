@@ -52,6 +52,14 @@ TEST(OlderResults, FactsOfTheCheckAreFound) {
   EXPECT_FALSE(newer.correctness.needs_inputs || newer.lacks_reference);
 }
 
+TEST(OlderResults, TheBuiltInModelsHaveConvolutions) {
+  CaseResult one;
+  one.schema_version = "1.5", one.benchmark.model = "resnet50";
+  EXPECT_EQ(read_again(one).flops.convolution_share, Number(0.9995));
+  one.benchmark.model = "resnet_mlp.pt";
+  EXPECT_FALSE(read_again(one).flops.convolution_share);
+}
+
 TEST(OlderResults, AReferenceByTheEngineOfTheCaseIsNotIndependent) {
   CaseResult one;
   one.schema_version = "1.5", one.correctness.checked = true;

@@ -164,6 +164,8 @@ TEST(TrainFactory, ResultsSayWhatWasTrained) {
   EXPECT_FALSE(r.benchmark.params.contains("data.source"));
   EXPECT_DOUBLE_EQ(*new_case_result(training_case("model: resnet50\n"), "run").flops.model_flops_per_item,
                    6 * 4'089'184'256.0);
+  EXPECT_EQ(r.flops.convolution_share, result::Number(0.0));
+  EXPECT_GT(*new_case_result(training_case("model: resnet50\n"), "run").flops.convolution_share, 0.999);
 }
 
 result::RankSteps steps_of(std::int64_t rank, std::int64_t step_ns) {
