@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "process/record_reader.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/inference/pass_factory.h"
@@ -289,7 +290,7 @@ TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
 result::Benchmark identity_on(const std::string& asked, const std::string& found) {
   auto benchmark =
       new_case_result(training_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
-  identify_device(benchmark, found);
+  result::set_device(benchmark, found);
   return benchmark;
 }
 
