@@ -180,9 +180,10 @@ PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share);
 PACELINE_FIELDS(LayerProfile, asked, source, statistic, inferences, layers, sum_ns, of_latency, file, top,
                 reason);
 PACELINE_FIELDS(OperatorRow, name, calls, self_ns, total_ns, share);
-PACELINE_FIELDS(ProfiledSteps, source, untimed_steps, step_ns, parts, operators, outside_ns, no_trace);
-PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed, total_ns, parts, operators,
-                top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
+PACELINE_FIELDS(ProfiledSteps, source, on_device, untimed_steps, step_ns, parts, operators, outside_ns,
+                no_trace);
+PACELINE_FIELDS(OperatorProfile, source, on_device, steps, untimed_steps, step_ns, of_timed, total_ns, parts,
+                operators, top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,

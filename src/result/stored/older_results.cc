@@ -13,6 +13,7 @@ constexpr std::string_view kIn = " in ", kOfSamples = " % of the samples", kExcl
 constexpr std::string_view kNoReference = "its fp32 reference could not be made",
                            kNone = "none: ", kNoIndependentCheck = "no independent check", kRandom = "random",
                            kEngineIsWrong = "the engine is wrong, not the file",
+                           kOfDevice = "times of the device's work",
                            kNeedsInputs = "the inputs are generated: whether its answers hold needs yours";
 
 bool contains(std::string_view text, std::string_view words) {
@@ -53,6 +54,7 @@ void add_older_facts(CaseResult& result) {
   add_older_facts(result.correctness);
   for (const auto& [model, share] : kConvolutionShares)
     if (result.benchmark.model == model) result.flops.convolution_share = share;
+  if (auto& profile = result.operator_profile) profile->on_device = contains(profile->source, kOfDevice);
   result.lacks_reference = result.reason.starts_with(kNoReference);
 }
 
