@@ -70,6 +70,7 @@ struct Totals {
   std::mutex mutex;
   WorkByPrecision all;
   WorkByPrecision onednn_convolutions;
+  std::vector<plugin::Layer> layers;
 };
 Totals& totals() {
   static Totals instance;
@@ -160,6 +161,7 @@ void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   const double bytes = running->bytes + bytes_of(value);
   const std::lock_guard lock(totals().mutex);
   add(totals().all, running->precision, flops, bytes);
+  totals().layers.push_back({"", std::string(running->row->name), running->precision, {}, flops});
   if (running->row->name == kOnednnConvolution)
     add(totals().onednn_convolutions, running->precision, flops, bytes);
 }
@@ -184,6 +186,7 @@ std::string precision_name(at::ScalarType type) {
 FlopCounter::FlopCounter() {
   totals().all.clear();
   totals().onednn_convolutions.clear();
+  totals().layers.clear();
   handle_ = at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)
                                       .needsInputs(true)
                                       .needsOutputs(true)
@@ -200,6 +203,9 @@ double FlopCounter::bytes() const {
   double sum = 0;
   for (const auto& [precision, work] : totals().all) sum += work.bytes;
   return sum;
+}
+std::vector<plugin::Layer> FlopCounter::layers() const {
+  return totals().layers;
 }
 WorkByPrecision FlopCounter::onednn_convolutions() const {
   return totals().onednn_convolutions;

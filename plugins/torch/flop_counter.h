@@ -6,6 +6,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "plugin/engine.h"
 
 namespace paceline::torch_plugin {
 
@@ -31,6 +34,8 @@ class FlopCounter {
 
   [[nodiscard]] WorkByPrecision total() const;
   [[nodiscard]] double bytes() const;
+  // The operators in order of execution: type, precision and FLOPs; LibTorch does not name them.
+  [[nodiscard]] std::vector<plugin::Layer> layers() const;
   // The part in aten::mkldnn_convolution, which is also in oneDNN's own log.
   [[nodiscard]] WorkByPrecision onednn_convolutions() const;
 

@@ -159,7 +159,7 @@ plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
   if (!program_->countable())
     result.flops.reset();
   else if (saw_all(counter, result))
-    result.bytes = counter.bytes();
+    result.bytes = counter.bytes(), result.layers = counter.layers();
   result.note = program_->arithmetic_note();
   return result;
 }

@@ -14,6 +14,7 @@
 #include "result/figures/peak_memory.h"
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -61,7 +62,7 @@ bool is_timed_on_gpu(const CaseResult& one) {
 }
 
 bool has_fault(const CaseResult& one) {
-  return one.benchmark.params.contains("inject");
+  return !result::fault_text(one.benchmark).empty();
 }
 
 const CaseResult* find_case(const RunResult& run, std::string_view case_id) {

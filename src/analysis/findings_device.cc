@@ -170,11 +170,10 @@ bool runs_in_libtorch(const CaseResult& one) {
   return one.training || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
 }
 
+// Enough of them for their layout and algorithms to matter.
 bool has_convolutions(const CaseResult& one) {
-  static constexpr std::array<std::string_view, 8> kNames{"resnet",   "tiny_cnn", "mobilenet", "efficientnet",
-                                                          "convnext", "densenet", "vgg",       "unet"};
-  return std::ranges::any_of(kNames,
-                             [&](auto name) { return one.benchmark.model.find(name) != std::string::npos; });
+  constexpr double kNotable = 0.1;  // of the FLOPs; those of a vision transformer's patches are 0.7 %
+  return one.flops.convolution_share && *one.flops.convolution_share >= kNotable;
 }
 
 bool has_setting(const CaseResult& one, const std::string& name, std::string_view value) {

@@ -14,6 +14,7 @@
 #include "result/judged/noise_rules.h"
 #include "result/judged/shared_work.h"
 #include "result/judged/training_scaling.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -27,10 +28,7 @@ std::int64_t gpus_of(const CaseResult& one) {
 }
 
 std::string words_without_gpus(const CaseResult& one) {
-  result::Benchmark b = one.benchmark;
-  b.params.erase("gpus");
-  b.params.erase("threads_per_instance");
-  return describe_without(b, "");
+  return describe_without(result::without_threads_per_instance(result::without_gpus(one.benchmark)), "");
 }
 
 // Cases that only differ in how many GPUs they use, the fewest first.

@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
+#include "result/stored/benchmark_params.h"
 
 // Findings about layouts of instances x threads on the same machine (methodology: instances).
 namespace paceline::analysis {
@@ -23,14 +24,11 @@ struct Layout {
 };
 
 Layout layout_of(const CaseResult& one) {
-  const auto found = one.benchmark.params.find("instances");
-  return {found == one.benchmark.params.end() ? 1 : std::stoll(found->second), one.benchmark.threads};
+  return {result::instances_of(one.benchmark).value_or(1), one.benchmark.threads};
 }
 
 std::string words_without_layout(const CaseResult& one) {
-  result::Benchmark b = one.benchmark;
-  b.params.erase("instances");
-  b.params.erase("threads_per_instance");
+  auto b = result::without_threads_per_instance(result::without_instances(one.benchmark));
   b.threads = 0;
   return describe_without(b, "threads");
 }
@@ -39,7 +37,7 @@ std::string words_without_layout(const CaseResult& one) {
 std::vector<Cases> layout_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
-    if (is_ok(one) && one.benchmark.params.contains("instances") && rate_of(one).value)
+    if (is_ok(one) && result::instances_of(one.benchmark) && rate_of(one).value)
       groups[words_without_layout(one)].push_back(&one);
   std::vector<Cases> found;
   for (auto& [subject, group] : groups)

@@ -9,10 +9,9 @@
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
 #include "analysis/trained_cases.h"
-#include "base/error.h"
-#include "base/fault.h"
 #include "base/units.h"
 #include "result/judged/training_scaling.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/verdicts.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
@@ -162,14 +161,6 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
   return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
 }
 
-// None where no fault was asked for; results may be of any version.
-std::optional<Fault> fault_of(const CaseResult& one) try {
-  const auto asked = one.benchmark.params.find("inject");
-  return asked == one.benchmark.params.end() ? std::nullopt : std::optional(parse_fault(asked->second));
-} catch (const Error&) {
-  return std::nullopt;
-}
-
 }  // namespace
 
 Findings find_exposed_communication(const RunResult& run) {
@@ -306,13 +297,13 @@ Findings find_missed_faults(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : trained(run)) {
     const Training& t = training_of(*one);
-    const auto fault = fault_of(*one);
+    const auto fault = result::fault_of(one->benchmark);
     if (!fault || !t.steps || !t.restarts.empty() || fault->rank >= one->benchmark.world_size) continue;
     const std::int64_t end = *t.steps + t.checkpoints.resumed_step.value().value_or(0);
     if (fault->step < end) continue;
     found.push_back(about_training(*one,
                                    fmt::format("{}: the fault '{}' never came: training ended after step {}.",
-                                               one->label, one->benchmark.params.at("inject"), end - 1),
+                                               one->label, result::fault_text(one->benchmark), end - 1),
                                    "", "Use an earlier step, or train longer (benchmark.measure_steps)."));
   }
   return found;

@@ -11,6 +11,7 @@
 #include "analysis/cause_words.h"
 #include "base/fault.h"
 #include "result/figures/training_limits.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -76,10 +77,10 @@ std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResu
 SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
                    const std::vector<result::Finding>& findings) {
   SelfTestRow row{.case_id = one.case_id, .injected = kNothing, .named = kNothing};
-  const auto inject = one.benchmark.params.find("inject");
-  const auto fault = inject == one.benchmark.params.end() ? Fault() : parse_fault(inject->second);
+  const auto fault = result::fault_of(one.benchmark).value_or(Fault());
   const auto* const injected = std::ranges::find(kInjected, fault.kind, &Injected::kind);
-  if (injected != kInjected.end()) row.injected = fmt::format("{} ({})", injected->words, inject->second);
+  if (injected != kInjected.end())
+    row.injected = fmt::format("{} ({})", injected->words, result::fault_text(one.benchmark));
   if (one.outcome != result::Outcome::kOk || !one.training) {
     row.named = fmt::format("no answer: {}", one.reason);
     return row;

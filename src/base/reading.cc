@@ -117,6 +117,11 @@ void check_regular(const struct stat& info, const std::string& name) {
 
 }  // namespace
 
+bool is_missing(const fs::path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
+}
+
 std::string no_regular_file(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0)

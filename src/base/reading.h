@@ -23,6 +23,8 @@ std::string read_standard_input(std::uint64_t max_bytes);
 // Why the path, after links, is no regular file, in words that follow its name: "does not exist", "is a
 // folder". Empty: it is one.
 std::string no_regular_file(const std::filesystem::path& path);
+// Nothing is at the path, after links: a name like it may be meant.
+bool is_missing(const std::filesystem::path& path);
 
 // Throws Error(kIo) unless the path, after links, is a regular file, which can be mapped or read in pieces.
 void check_regular_file(const std::filesystem::path& path);

@@ -52,6 +52,12 @@ struct Model {
   std::string_view folder{};             // the folder with its sizes and weights; empty: built in
   // Numbers in activations that a forward pass of one sample surely holds at the same time; 0: not known.
   MacCount live_numbers{};
+  std::int64_t convolution_macs = 0;  // of forward_macs
+
+  // Share of a forward pass that is in convolutions.
+  [[nodiscard]] constexpr double convolution_share(std::int64_t tokens) const {
+    return static_cast<double>(convolution_macs) / static_cast<double>(forward_macs(tokens));
+  }
 };
 
 }  // namespace paceline::config

@@ -102,7 +102,7 @@ void check_weights(WorkloadDraft& d) {
   const auto& path = d.settings.text("weights");
   if (const auto why = no_regular_file(path); !why.empty())
     d.report("weights", fmt::format("weights '{}' {}{}", shown_path(path), why,
-                                    why.starts_with("does not") ? near_file(path) : ""));
+                                    is_missing(path) ? near_file(path) : ""));
 }
 
 void check_samplers(WorkloadDraft& d) {

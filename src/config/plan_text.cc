@@ -37,7 +37,7 @@ PlanText read_plan_text(const std::filesystem::path& path) {
   } catch (const Error& error) {
     throw ConfigErrors({{"", 0, 0,
                          fmt::format("{}{} (it should be a plan; examples/plans has some)", error.what(),
-                                     no_regular_file(path).starts_with("does not") ? near_file(path) : "")}});
+                                     is_missing(path) ? near_file(path) : "")}});
   }
 }
 

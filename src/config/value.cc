@@ -260,7 +260,7 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos) {
     const auto why = no_regular_file(raw.text);
-    if (!why.starts_with("does not")) return fail(option, raw, why);
+    if (!is_missing(raw.text)) return fail(option, raw, why);
     return fail(option, raw, why + " (it is relative to the current directory)" + near_file(raw.text));
   }
   std::vector<std::string> known;

@@ -27,10 +27,11 @@ constexpr std::array kGemmInput{ModelInput{"a", DType::kFloat32, kRow2048}};
 constexpr std::array kConvInput{ModelInput{"x", DType::kFloat32, kFeatureMap}};
 
 constexpr MacCount kResnet50Macs{4'089'184'256};
-constexpr MacCount kVitB16Macs{transformer_macs(12, 768, 3072)(197) + I64{196} * 768 * 768 +
-                               I64{768} * 1000};                       // + patches + head
+constexpr I64 kResnet50Head = I64{2048} * 1000, kVitB16Patches = I64{196} * 768 * 768,
+              kTinyCnnHead = I64{2048} * 10;
+constexpr MacCount kVitB16Macs{transformer_macs(12, 768, 3072)(197) + kVitB16Patches + I64{768} * 1000};
 constexpr MacCount kBertLargeMacs = transformer_macs(24, 1024, 4096);  // the encoder without the pooler
-constexpr MacCount kTinyCnnMacs{I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10};
+constexpr MacCount kTinyCnnMacs{I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + kTinyCnnHead};
 constexpr MacCount kPeakGemmMacs{I64{2048} * 2048};
 constexpr MacCount kPeakConvMacs{I64{56} * 56 * 128 * 128 * 9};
 
@@ -57,7 +58,8 @@ constexpr std::array kModels{
           0,
           "classes",
           {},
-          kResnet50Live},
+          kResnet50Live,
+          kResnet50Macs.fixed - kResnet50Head},
     Model{"vit_b_16",
           Task::kTransformer,
           "images",
@@ -70,7 +72,8 @@ constexpr std::array kModels{
           0,
           "classes",
           {},
-          kVitB16Live},
+          kVitB16Live,
+          kVitB16Patches},
     Model{"bert-large",
           Task::kTransformer,
           "sequences",
@@ -97,9 +100,35 @@ constexpr std::array kModels{
           "tokens",
           {},
           kGptLive},
-    Model{"tiny_cnn", Task::kCnn, "images", kTinyInput, 0, 0, 25'626, kTinyCnnMacs},
+    Model{"tiny_cnn",
+          Task::kCnn,
+          "images",
+          kTinyInput,
+          0,
+          0,
+          25'626,
+          kTinyCnnMacs,
+          false,
+          0,
+          "classes",
+          {},
+          {},
+          kTinyCnnMacs.fixed - kTinyCnnHead},
     Model{"peak_gemm", Task::kCnn, "rows", kGemmInput, 0, 0, 4'194'304, kPeakGemmMacs, true, 2048},
-    Model{"peak_conv", Task::kCnn, "images", kConvInput, 0, 0, 147'456, kPeakConvMacs, true, 8},
+    Model{"peak_conv",
+          Task::kCnn,
+          "images",
+          kConvInput,
+          0,
+          0,
+          147'456,
+          kPeakConvMacs,
+          true,
+          8,
+          "classes",
+          {},
+          {},
+          kPeakConvMacs.fixed},
 };
 
 constexpr std::array kEngines{

@@ -62,6 +62,8 @@ void take_check(PassReport& report, const Json& json) {
   if (!json.at("flops_per_item").is_null()) check.flops_per_item = json.at("flops_per_item").get<double>();
   if (json.contains("flops_per_byte") && !json.at("flops_per_byte").is_null())
     check.flops_per_byte = json.at("flops_per_byte").get<double>();
+  if (json.contains("convolution_share") && !json.at("convolution_share").is_null())
+    check.convolution_share = json.at("convolution_share").get<double>();
 }
 
 void take_layers(PassReport& report, const Json& json) {
@@ -140,7 +142,8 @@ Json check_record(const result::Correctness& correctness, const CheckReport& che
           {"tensor_peak_bytes", or_null(check.tensor_peak_bytes)},
           {"reserved_peak_bytes", or_null(check.reserved_peak_bytes)},
           {"flops_per_item", or_null(check.flops_per_item)},
-          {"flops_per_byte", or_null(check.flops_per_byte)}};
+          {"flops_per_byte", or_null(check.flops_per_byte)},
+          {"convolution_share", or_null(check.convolution_share)}};
 }
 Json peaks_record(const PeaksReport& report) {
   return record("peaks", "peaks", Writer::write(report.peaks));

@@ -64,6 +64,7 @@ struct CheckReport {
   Count reserved_peak_bytes = Count::missing("the engine reports no reserved memory");
   Number flops_per_item;  // counted by the engine
   Number flops_per_byte = Number::missing("this engine does not report it");
+  Number convolution_share = flops_per_byte;
 };
 
 struct LayerReport {

@@ -26,10 +26,13 @@ namespace {
 constexpr int kClosedOutputPollMs = 20;  // where it closed what would tell us of its end
 constexpr int kSizePollMs = 20;          // where a small answer is expected: a program may print GB/s
 
-std::string end_in_words(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
-  if (WEXITSTATUS(status) == 127) return "exit code 127 (it could not be started)";
-  return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
+ToolEnd end_with(int status) {
+  using enum ToolEnd::How;
+  if (WIFSIGNALED(status)) return {kFailed, fmt::format("killed by signal {}", WTERMSIG(status))};
+  const int code = WEXITSTATUS(status);
+  if (code == 0) return {kDone, "", code};
+  return {kFailed, fmt::format("exit code {}{}", code, code == 127 ? " (it could not be started)" : ""),
+          code};
 }
 
 bool can_start(const fs::path& file) {
@@ -48,7 +51,7 @@ bool prints_too_much(const ToolProcess& process) {
   return more(process.log) || (!process.output.empty() && more(process.output));
 }
 
-std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt) {
+ToolEnd end_of_tool(const ToolProcess& process, const std::atomic<bool>& interrupt) {
   int ends[2];  // the child holds one of them until it ends
   if (::pipe2(ends, O_CLOEXEC) != 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -70,13 +73,18 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
     pollfd waiting{alive.get(), POLLIN, 0};
     ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? open_ms : kClosedOutputPollMs);
     if (waiting.revents != 0) open = false;
-    if (interrupt) return "interrupted";
+    if (interrupt) return {ToolEnd::How::kInterrupted, "interrupted"};
     if (prints_too_much(process))
-      return fmt::format("it printed more than {}, and was ended",
-                         format_bytes(static_cast<double>(process.most_bytes)));
-    if (clock.now_ns() > deadline) return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);
+      return {ToolEnd::How::kOverLimit, fmt::format("it printed more than {}, and was ended",
+                                                    format_bytes(static_cast<double>(process.most_bytes)))};
+    if (clock.now_ns() > deadline)
+      return {ToolEnd::How::kOverLimit, fmt::format("no end within timeout_s = {:g} s", process.timeout_s)};
   }
-  return end_in_words(child.wait_status());
+  return end_with(child.wait_status());
+}
+
+std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt) {
+  return end_of_tool(process, interrupt).words;
 }
 
 fs::path find_program(const std::string& name) {

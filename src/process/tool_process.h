@@ -24,9 +24,17 @@ struct ToolProcess {
   std::uint64_t most_bytes = kMostToolBytes;  // of the log and of the output: more ends it
 };
 
-// Runs it to its end, without a terminal; nothing of its process group stays behind. Returns what went wrong
-// in words
-// ("exit code 1"), "interrupted" when `interrupt` became true, empty when it ended with exit code 0.
+// How a program ended, and what went wrong in words: "exit code 1", "interrupted"; empty: nothing.
+struct ToolEnd {
+  enum class How { kDone, kFailed, kInterrupted, kOverLimit } how = How::kDone;  // kOverLimit: time or bytes
+  std::string words;
+  std::optional<int> exit_code{};  // where it ended by itself
+};
+
+// Runs it to its end, without a terminal; nothing of its process group stays behind. kDone: with exit code 0.
+// kInterrupted: `interrupt` became true.
+ToolEnd end_of_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
+// The same for callers that want the words alone.
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
 
 // Whether the log or the output has more than it may, while it runs or when it has ended.

@@ -8,6 +8,7 @@
 #include "analysis/case_query.h"
 #include "base/display_text.h"
 #include "base/text.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/result_json.h"
 
 namespace paceline::report {
@@ -48,8 +49,7 @@ std::string root_of(const CollectiveResult& c) {
 
 // Where a rank ran: its device, or its CPUs.
 std::string device_of(const CaseResult& one, const result::CollectiveRank& rank) {
-  const auto device = one.benchmark.params.find("device");
-  if (device != one.benchmark.params.end()) return device->second;
+  if (const auto device = result::device_of(one.benchmark)) return *device;
   return rank.cpus.empty() ? "cpu" : "cpu " + rank.cpus;
 }
 

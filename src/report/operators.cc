@@ -17,11 +17,6 @@ constexpr std::string_view kProfileCaveat =
     "A profiler slows training down, small operators most: read the shares, not the sum. Communication that "
     "the backward pass waits for is a part of it. Every operator is in operators.csv.";
 
-// Then self times are those of kernels, and total times those of the host, which runs ahead of the device.
-bool on_device(const OperatorProfile& profile) {
-  return profile.source.find("the device's work") != std::string::npos;
-}
-
 std::string ms(const Number& ns, double steps) {
   return ns ? format_ms(*ns / steps) : kNone;
 }
@@ -33,7 +28,7 @@ std::vector<Cell> operator_cells(const OperatorRow& row, double steps) {
 
 // The parts of the mean step: the operators with most time, the others, and time in no operator.
 Table operator_table(const OperatorProfile& profile) {
-  const bool device = on_device(profile);
+  const bool device = profile.on_device;
   Table table{.heads = {"operator", "calls per step", device ? "device ms" : "self ms",
                         device ? "host total ms" : "total ms", "share"},
               .most = {52}};
@@ -55,8 +50,8 @@ std::string parts_text(const OperatorProfile& profile) {
     if (part.total_ns)
       parts.push_back(fmt::format("{} {}", part.name,
                                   format_duration_ns(*part.total_ns / static_cast<double>(*profile.steps))));
-  const char* text = on_device(profile) ? " Its parts on the host, which hands them over, on average: {}."
-                                        : " Its parts, on average: {}.";
+  const char* text = profile.on_device ? " Its parts on the host, which hands them over, on average: {}."
+                                       : " Its parts, on average: {}.";
   return parts.empty() ? "" : fmt::format(fmt::runtime(text), join(parts, ", "));
 }
 

@@ -8,6 +8,7 @@
 #include "base/collective.h"
 #include "base/csv_cell.h"
 #include "result/judged/noise_rules.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::result {
 namespace {
@@ -52,13 +53,12 @@ class CaseRows {
       bus_factor_ = bus_factor(*operation, ranks);
     std::set<std::string> hosts;
     for (const auto& rank : c_.ranks) hosts.insert(rank.host);
-    const auto device = one.benchmark.params.find("device");
     front_ = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id),
                          csv_cell(one.case_id), name_of(one.outcome), one.complete ? 1 : 0,
                          grade_letter(one.grade), csv_cell(c_.operation), csv_cell(c_.dtype),
                          csv_cell(c_.reduction), cell(c_.root), csv_cell(c_.backend),
-                         device == one.benchmark.params.end() ? "cpu" : csv_cell(device->second),
-                         csv_cell(c_.launcher), hosts.size(), ranks, one.benchmark.threads);
+                         csv_cell(device_of(one.benchmark).value_or("cpu")), csv_cell(c_.launcher),
+                         hosts.size(), ranks, one.benchmark.threads);
   }
 
   [[nodiscard]] std::string rows() const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "process/kept_records.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/kind_rules.h"
 #include "run/case/model_identity.h"
 #include "run/more_pairs.h"
@@ -33,17 +34,12 @@ bool asked_again(const RunSetup& setup, const CaseRun& c) {
   return before->complete || before->outcome == result::Outcome::kFailed;
 }
 
-std::string device_param(const result::CaseResult& r) {
-  const auto found = r.benchmark.params.find("device");
-  return found == r.benchmark.params.end() ? std::string() : found->second;
-}
-
 // device: auto may stand for another device than when the run began; its repetitions are no repetitions here.
 bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
   const auto& cases = setup.previous.run.cases;
   return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
     return r.case_id == c.definition.id && !r.repetitions.empty() &&
-           device_param(r) != device_param(c.result);
+           result::device_of(r.benchmark) != result::device_of(c.result.benchmark);
   });
 }
 

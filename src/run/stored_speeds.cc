@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "config/option_table.h"
 #include "result/run_directory.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/case_identity.h"
 #include "run/kinds.h"
 #include "stats/median.h"
@@ -20,8 +21,6 @@
 namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
-
-using Params = std::map<std::string, std::string>;
 
 constexpr std::size_t kMostRuns = 30;
 constexpr std::uintmax_t kMostBytes = 50'000'000;  // of all summaries that are read
@@ -52,9 +51,8 @@ std::vector<fs::path> newest_runs(const fs::path& results) {
   return newest;
 }
 
-std::string key_of(const std::string& case_id, const Params& params) {
-  const auto device = params.find("device");
-  return case_id + " " + (device == params.end() ? "" : device->second);
+std::string key_of(const std::string& case_id, const std::string& device) {
+  return case_id + " " + device;
 }
 
 // Empty where an environment does not name its host.
@@ -149,7 +147,7 @@ StoredSpeeds::StoredSpeeds(const fs::path& results, const std::string& host) {
       if (host_of(run.environment) != host) continue;
       for (const auto& one : run.cases)
         if (const auto speed = speed_of(one))
-          measured_.emplace(key_of(one.case_id, one.benchmark.params),
+          measured_.emplace(key_of(one.case_id, result::device_of(one.benchmark).value_or("cpu")),
                             Measured{*speed, one.config_effective, run.started_utc});
     } catch (const Error&) {
       continue;
@@ -157,9 +155,7 @@ StoredSpeeds::StoredSpeeds(const fs::path& results, const std::string& host) {
 }
 
 std::optional<StoredSpeed> StoredSpeeds::of(const config::Case& c) const {
-  Params params;
-  kind_rules(c.kind).identify(c, params);
-  const auto [first, end] = measured_.equal_range(key_of(c.id, params));
+  const auto [first, end] = measured_.equal_range(key_of(c.id, kind_rules(c.kind).device(c)));
   if (first == end) return std::nullopt;
   const auto asked = new_case_result(c, "").config_effective;
   const auto found = std::find_if(first, end, [&](const auto& entry) {

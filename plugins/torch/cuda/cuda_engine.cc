@@ -220,7 +220,7 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
     stream_->synchronize();
     auto result = as_read_back(counter.total(), memory_peak(device_));
     if (program_->countable())
-      result.bytes = counter.bytes();
+      result.bytes = counter.bytes(), result.layers = counter.layers();
     else
       result.flops.reset();
     result.note = program_->arithmetic_note();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -19,13 +20,14 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 namespace {
 
-constexpr double kGitTimeoutS = 2;                // of each question
-constexpr std::uint64_t kMostBytes = 4 << 20;     // of an answer
-constexpr const char* kNotFound = "exit code 1";  // of `git config`
+constexpr double kGitTimeoutS = 2;             // of each question
+constexpr std::uint64_t kMostBytes = 4 << 20;  // of an answer
+constexpr int kNotFound = 1;                   // exit code of `git config`
 
 struct Answer {
   std::string problem;  // empty: there is none
   std::string text;
+  std::optional<int> exit_code{};
 };
 
 // Variables that would have git speak of another repository than the folder's.
@@ -66,9 +68,9 @@ class Git {
     tool.timeout_s = kGitTimeoutS;
     tool.output = scratch_.path() / "answer";
     tool.most_bytes = kMostBytes;
-    auto problem = process::run_tool(tool, InterruptGuard::flag());
+    auto end = process::end_of_tool(tool, InterruptGuard::flag());
     if (process::prints_too_much(tool)) return {"it printed too much", ""};
-    return {std::move(problem), read_limited(tool.output, kMostBytes)};
+    return {std::move(end.words), read_limited(tool.output, kMostBytes), end.exit_code};
   }
 
  private:
@@ -85,7 +87,7 @@ bool is_commit(const std::string& text) {
 // trusted.
 bool has_own_filters(const Git& git) {
   const auto filters = git.ask({"config", "--show-scope", "--get-regexp", "^filter\\."});
-  if (filters.problem == kNotFound) return false;
+  if (filters.exit_code == kNotFound) return false;
   if (!filters.problem.empty()) return true;
   const auto lines = split(filters.text, '\n');
   return std::ranges::any_of(lines, [](const std::string& line) {

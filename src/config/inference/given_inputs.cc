@@ -44,8 +44,8 @@ const InputShape* input_for(const std::string& name, const std::vector<TensorSpe
 
 std::string unfit_file(const std::string& text, const std::vector<InputShape>& inputs) try {
   const auto [name, file] = name_and_file(text);
-  if (const auto why = no_regular_file(file); why.starts_with("does not"))
-    return fmt::format("'{}' {}{}", shown_path(file), why, near_file(file));
+  if (is_missing(file))
+    return fmt::format("'{}' {}{}", shown_path(file), no_regular_file(file), near_file(file));
   if (!file.ends_with(".npy") && !file.ends_with(".npz")) return {};
   const auto arrays = read_npy_or_npz_specs(file);
   for (const auto& array : arrays) {

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "base/device.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::result {
 
 bool on_device(const Benchmark& benchmark) {
-  const auto device = benchmark.params.find("device");
-  const bool named = device != benchmark.params.end() && !is_cpu(device->second);
-  return named || benchmark.engine == "tensorrt";  // it has no other device
+  const auto device = device_of(benchmark);
+  return (device && !is_cpu(*device)) || benchmark.engine == "tensorrt";  // it has no other device
 }
 
 Count peak_memory(const Benchmark& benchmark, const Memory& memory) {

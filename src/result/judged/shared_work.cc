@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "result/figures/pair_ratio.h"
 #include "result/judged/noise_rules.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/case_fields.h"
 #include "result/stored/outcome.h"
 #include "stats/median.h"
@@ -18,25 +19,11 @@
 namespace paceline::result {
 namespace {
 
-constexpr const char* kGpus = "gpus";
-constexpr const char* kInstances = "instances";
-
-std::optional<std::int64_t> param_number(const Benchmark& benchmark, const char* param) {
-  const auto found = benchmark.params.find(param);
-  return found == benchmark.params.end() ? std::nullopt : parse_int(found->second);
-}
-
 // Instance i is on device i / instances_per_device, or on that one of `devices` (pass/load_spec.h).
 std::string part_name(const Benchmark& benchmark, std::int64_t instance) {
-  const auto device = benchmark.params.find("device");
-  if (device == benchmark.params.end() || device->second != kind_name(DeviceKind::kCuda))
-    return fmt::format("process {}", instance + 1);
-  const auto place = instance / param_number(benchmark, "instances_per_device").value_or(1);
-  const auto named = benchmark.params.find("devices");
-  if (named == benchmark.params.end()) return device_name({DeviceKind::kCuda, static_cast<int>(place)});
-  const auto numbers = split(named->second, ',');
-  const auto number = parse_int(numbers.at(static_cast<std::size_t>(place) % numbers.size()));
-  return device_name({DeviceKind::kCuda, static_cast<int>(number.value_or(place))});
+  if (device_of(benchmark) != kind_name(DeviceKind::kCuda)) return fmt::format("process {}", instance + 1);
+  const auto gpu = gpu_at(benchmark, instance / instances_per_gpu(benchmark));
+  return device_name({DeviceKind::kCuda, static_cast<int>(gpu)});
 }
 
 // Without rates.
@@ -54,11 +41,9 @@ std::vector<WorkPart> unrated_parts(const Benchmark& benchmark, const std::vecto
 
 // Equal for cases that differ in nothing but the number of processes.
 std::string work_of_each(const CaseResult& one) {
-  Benchmark b = one.benchmark;
+  Benchmark b = without_gpus(without_instances(one.benchmark));
   b.id.clear();
-  b.params.erase(kGpus);
-  b.params.erase(kInstances);
-  return Writer::write(b).dump() + (replicas_of(one.benchmark)->gpus ? kGpus : kInstances);
+  return Writer::write(b).dump() + (replicas_of(one.benchmark)->gpus ? " GPUs" : " instances");
 }
 
 Number sustained_rate(const CaseResult& one) {
@@ -109,8 +94,8 @@ std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
 }  // namespace
 
 std::optional<Replicas> replicas_of(const Benchmark& benchmark) {
-  if (const auto gpus = param_number(benchmark, kGpus); gpus && *gpus > 0) return Replicas{*gpus, true};
-  if (const auto instances = param_number(benchmark, kInstances); instances && *instances > 0)
+  if (const auto gpus = gpus_of(benchmark); gpus && *gpus > 0) return Replicas{*gpus, true};
+  if (const auto instances = instances_of(benchmark); instances && *instances > 0)
     return Replicas{*instances, false};
   return std::nullopt;
 }

@@ -81,7 +81,7 @@ PACELINE_FIELDS(Memory, rss_before_load_bytes, shared_before_load_bytes, rss_pea
                 rss_peak_above_load_bytes, tensor_peak_bytes, reserved_peak_bytes);
 PACELINE_FIELDS(Flops, model_flops_per_item, convention, achieved_flops_per_s, peak_measured_flops_per_s,
                 peak_source, peak_spread, share_of_measured_peak, peak_datasheet_flops_per_s,
-                share_of_datasheet_peak, flops_per_byte);
+                share_of_datasheet_peak, flops_per_byte, convolution_share);
 PACELINE_FIELDS(DevicePart, name, n, min_ns, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(PicturePart, name, n, mean_ns, p50_ns);
 PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns, harness_cost_ns,
@@ -197,9 +197,10 @@ PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share);
 PACELINE_FIELDS(LayerProfile, asked, source, statistic, inferences, layers, sum_ns, of_latency, file, top,
                 reason);
 PACELINE_FIELDS(OperatorRow, name, calls, self_ns, total_ns, share);
-PACELINE_FIELDS(ProfiledSteps, source, untimed_steps, step_ns, parts, operators, outside_ns, no_trace);
-PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed, total_ns, parts, operators,
-                top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
+PACELINE_FIELDS(ProfiledSteps, source, on_device, untimed_steps, step_ns, parts, operators, outside_ns,
+                no_trace);
+PACELINE_FIELDS(OperatorProfile, source, on_device, steps, untimed_steps, step_ns, of_timed, total_ns, parts,
+                operators, top, rest, outside_ns, outside_share, table, trace, trace_bytes, reason);
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,

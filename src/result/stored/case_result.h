@@ -266,6 +266,7 @@ struct Flops {
   Number share_of_datasheet_peak = peak_datasheet_flops_per_s;
   // FLOPs of convolutions and matrix products over bytes of operands and results, each counted once.
   Number flops_per_byte = Number::missing("this engine does not report it");
+  Number convolution_share = flops_per_byte;  // of the FLOPs; the rest is in matrix products
 };
 
 // How long one part of an inference on a device took, over all samples.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "result/stored/older_results.h"
 
+#include <array>
+
 #include "base/text.h"
 
 namespace paceline::result {
@@ -11,11 +13,19 @@ constexpr std::string_view kIn = " in ", kOfSamples = " % of the samples", kExcl
 constexpr std::string_view kNoReference = "its fp32 reference could not be made",
                            kNothingCompared = "none: ", kNoIndependentCheck = "no independent check",
                            kRandom = "random", kEngineIsWrong = "the engine is wrong, not the file",
+                           kOfDevice = "times of the device's work",
                            kNeedsInputs = "the inputs are generated: whether its answers hold needs yours";
 
 bool contains(std::string_view text, std::string_view words) {
   return text.find(words) != std::string_view::npos;
 }
+
+// Models of those versions whose FLOPs are in convolutions.
+struct ConvolutionShare {
+  std::string_view model;
+  double share;
+};
+constexpr std::array<ConvolutionShare, 2> kConvolutionShares{{{"resnet50", 0.9995}, {"tiny_cnn", 0.9875}}};
 
 // "fc (Gemm): excluded"
 void add_excluded(Quantisation& q) {
@@ -43,6 +53,9 @@ void add_older_facts(CaseResult& result) {
   if (!is_older(result.schema_version, kFactsSince)) return;
   add_excluded(result.model_file.quantisation);
   add_older_facts(result.correctness);
+  for (const auto& [model, share] : kConvolutionShares)
+    if (result.benchmark.model == model) result.flops.convolution_share = share;
+  if (auto& profile = result.operator_profile) profile->on_device = contains(profile->source, kOfDevice);
   result.lacks_reference = result.reason.starts_with(kNoReference);
 }
 

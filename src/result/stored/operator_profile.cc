@@ -41,6 +41,7 @@ void choose_top(OperatorProfile& profile, std::vector<OperatorRow> rows) {
 OperatorProfile summarize_operators(ProfiledSteps& steps, const Number& p50_ns) {
   OperatorProfile profile;
   profile.source = steps.source;
+  profile.on_device = steps.on_device;
   profile.reason = steps.no_trace;
   const double total_ns = std::accumulate(steps.step_ns.begin(), steps.step_ns.end(), 0.0);
   if (total_ns <= 0) {

@@ -21,6 +21,7 @@ struct OperatorRow {
 // Report of the profiled process.
 struct ProfiledSteps {
   std::string source;              // what measured it, in words
+  bool on_device = false;          // self times are those of a device's work, total times the host's
   std::int64_t untimed_steps = 0;  // before the profiler started
   std::vector<double> step_ns;     // of each profiled step
   std::vector<OperatorRow> parts;  // parts of a step, in its order; without shares
@@ -31,6 +32,7 @@ struct ProfiledSteps {
 
 struct OperatorProfile {
   std::string source;
+  bool on_device = false;                              // as in ProfiledSteps
   Count steps = Count::missing("no profile");          // profiled steps
   Count untimed_steps = Count::missing("no profile");  // steps before them
   Number step_ns = Number::missing("no profile");      // median of the profiled steps of rank 0

@@ -6,11 +6,11 @@
 #include <utility>
 #include <variant>
 
-#include "base/device.h"
 #include "base/text.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
 #include "result/figures/summarize.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/case_settings.h"
 #include "run/case/kind_rules.h"
 
@@ -45,7 +45,6 @@ std::map<std::string, std::string> params_of(const Case& c) {
     if (is_param(*option) && !config::is_default(*option, c.settings.list(key)))
       params[key] = join(c.settings.texts(key), ",");
   }
-  kind_rules(c.kind).identify(c, params);
   for (const auto& [name, value] : c.env) params["env." + name] = value;
   return params;
 }
@@ -61,6 +60,7 @@ result::Benchmark benchmark_of(const Case& c) {
     if (c.settings.has(name)) b.*field = c.settings.integer(name);
   b.precision = asked_precision(c.settings);
   b.params = params_of(c);
+  result::set_device(b, kind_rules(c.kind).device(c));
   return b;
 }
 
@@ -84,11 +84,6 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   result::mark_not_measured(r);
   for (const auto& [name, values] : c.settings.all()) r.config_effective[name] = json_of(values);
   return r;
-}
-
-void identify_device(result::Benchmark& benchmark, const std::string& device) {
-  benchmark.params.erase("device");
-  if (!is_cpu(device)) benchmark.params["device"] = device;
 }
 
 }  // namespace paceline::run

@@ -12,8 +12,4 @@ namespace paceline::run {
 // Its identity, its settings, and how often it is repeated.
 result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
 
-// The device that device: auto means here is part of the identity: cpu, or cuda. The CPU is no
-// parameter.
-void identify_device(result::Benchmark& benchmark, const std::string& device);
-
 }  // namespace paceline::run

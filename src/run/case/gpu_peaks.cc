@@ -15,6 +15,7 @@
 #include "host/machine/gpu_locality.h"
 #include "result/figures/peak_memory.h"
 #include "result/figures/summarize.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/case_fields.h"
 #include "run/case/case_settings.h"
 #include "run/case/peak_cache.h"
@@ -83,9 +84,7 @@ std::string key_of(const DevicePeaks& peaks, const EngineDirectory& engines,
 
 // As CUDA counts in this process.
 int first_device_of(const CaseRun& c) {
-  const auto& params = c.result.benchmark.params;
-  const auto written = params.find("device");
-  return parse_device(written == params.end() ? "cuda" : written->second).value_or(Device{}).index;
+  return parse_device(result::device_of(c.result.benchmark).value_or("cuda")).value_or(Device{}).index;
 }
 
 // On how many GPUs the ranks of the case run.

@@ -35,8 +35,8 @@ class KindRules {
  public:
   virtual ~KindRules() = default;
 
-  // Adds what tells two cases of this kind apart and no row of an option does: where they run.
-  virtual void identify(const config::Case&, std::map<std::string, std::string>&) const {}
+  // The device that tells two cases of this kind apart: "cpu", "cuda:1", "cuda".
+  [[nodiscard]] virtual std::string device(const config::Case& c) const = 0;
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
   // Name of these items: that of the case's model.

@@ -3,7 +3,7 @@
 
 #include "base/device.h"
 #include "host/machine/cpu_choice.h"
-#include "run/case/case_identity.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/case_run.h"
 #include "run/collective/collective_factory.h"
 #include "run/collective/collective_results.h"
@@ -27,7 +27,7 @@ class CollectiveInRun : public KindInRun {
   void open(CaseRun& c) override {
     const auto home = collective_rules().rank_home(c.definition, tools_.setup.engines);
     c.base = pass_of(c.definition, home);
-    identify_device(c.result.benchmark, home.ranks.device);
+    result::set_device(c.result.benchmark, home.ranks.device);
     if (is_cuda(home.ranks.device) && tools_.setup.environment.is_object())
       c.gpu = gpu_of(tools_.setup.environment);
     if (auto problem = rank_obstacle(c.base, home.plugin, tools_.setup.launch); !problem.empty())

@@ -147,8 +147,8 @@ std::string progress_words(const CaseRun& run, const pass::PassReport& report) {
 
 class CollectiveRules : public KindRules {
  public:
-  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    if (is_cuda(c.settings.text("device"))) params["device"] = "cuda";
+  [[nodiscard]] std::string device(const config::Case& c) const override {
+    return is_cuda(c.settings.text("device")) ? "cuda" : "cpu";
   }
   // The samples of a case are those of its largest size.
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {

@@ -27,12 +27,15 @@ int allowed_cpus(const nlohmann::json& environment) {
   return cpus.is_number_integer() ? cpus.get<int>() : 0;
 }
 
-Number model_flops(const config::Settings& settings) {
+// Fills in what is known of a built-in model; a check that counts operators has the last word.
+void take_model(result::Flops& flops, const config::Settings& settings) {
   const auto* model = config::find_model(settings.text("model"));
-  if (!model) return Number::missing("FLOPs of this model are not known");
+  flops.model_flops_per_item = Number::missing("FLOPs of this model are not known");
+  if (!model) return;
   const std::int64_t length =
       settings.has("sequence_length") ? settings.integer("sequence_length") : model->default_sequence_length;
-  return 2.0 * static_cast<double>(model->forward_macs(length));
+  flops.model_flops_per_item = 2.0 * static_cast<double>(model->forward_macs(length));
+  flops.convolution_share = model->convolution_share(length);
 }
 
 std::string machine(const RunSetup& setup) {
@@ -93,7 +96,7 @@ bool CasePeaks::wants_peak(const CaseRun& c) const {
 
 void CasePeaks::fill(CaseRun& c) const {
   auto& flops = c.result.flops;
-  flops.model_flops_per_item = model_flops(c.definition.settings);
+  take_model(flops, c.definition.settings);
   if (!flops.model_flops_per_item) return;
   if (result::on_device(c.result.benchmark)) return;
   if (!measures_)

@@ -127,16 +127,14 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
              answer = folder / "answer.json", log = folder / "log.txt";
   replace_file(program, aotinductor_build());
   replace_file(text, order_text(order, release, package, answer).dump(1) + "\n");
-  const auto problem = process::run_tool(
+  using How = process::ToolEnd::How;
+  const auto [how, problem] = process::end_of_tool(
       {{python.string(), program.string(), text.string()}, order.env, log, {}, order.timeout_s}, interrupt);
   const auto said = read_file(log);
   write_file_atomic(order.log, said);
-  if (problem.empty()) return read_answer(order, answer);
-  const bool asked = problem.starts_with("interrupted");
-  const auto line = asked ? std::string() : last_line(said);
-  fail(order,
-       problem.starts_with("exit") || problem.starts_with("killed") ? ErrorCode::kInternal
-                                                                    : ErrorCode::kTimeout,
+  if (how == How::kDone) return read_answer(order, answer);
+  const auto line = how == How::kInterrupted ? std::string() : last_line(said);
+  fail(order, how == How::kFailed ? ErrorCode::kInternal : ErrorCode::kTimeout,
        line.empty() ? problem : fmt::format("{}: {}", problem, line));
 }
 

@@ -51,6 +51,7 @@ void take_readings(CaseRun& run, const pass::PassReport& report) {
         "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
   run.result.flops.flops_per_byte = check.flops_per_byte;
+  if (check.convolution_share) run.result.flops.convolution_share = check.convolution_share;
   run.result.effective_settings.clear();
   take_description(run, report);
 }
@@ -67,11 +68,9 @@ void judge_precision(CaseRun& run) {
 
 class InferenceRules : public KindRules {
  public:
-  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
+  [[nodiscard]] std::string device(const config::Case& c) const override {
     const auto device = device_of(c.settings);
-    if (device.kind == DeviceKind::kCpu) return;
-    params["device"] =
-        instances_per_device(c.settings) > 0 ? std::string(kind_name(device.kind)) : device_name(device);
+    return instances_per_device(c.settings) > 0 ? std::string(kind_name(device.kind)) : device_name(device);
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(c.settings.integer("batch"));

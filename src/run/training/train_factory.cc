@@ -199,6 +199,7 @@ result::Flops training_flops(const Case& c) {
   const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
   flops.model_flops_per_item =
       3 * 2.0 * (static_cast<double>(model->forward_macs(length)) + head_macs(*model, length));
+  flops.convolution_share = model->convolution_share(length);
   flops.convention = "3 x forward: 2 x MAC of convolutions and matrix products, the backward pass twice that";
   return flops;
 }

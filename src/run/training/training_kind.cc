@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "result/judged/training_scaling.h"
-#include "run/case/case_identity.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/gpu_peaks.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_here.h"
@@ -22,7 +22,7 @@ class TrainingInRun : public KindInRun {
     const Launch* launch = tools_.setup.launch;
     const auto here = train_here(c.definition, tools_.setup.cases, tools_.setup.engines, launch);
     c.base = here.pass;
-    identify_device(c.result.benchmark, c.base.ranks.device);
+    result::set_device(c.result.benchmark, c.base.ranks.device);
     if (!here.unavailable.empty()) return end_case(c, "unavailable", here.unavailable);
     gpu_peaks_.fill(c);
   }

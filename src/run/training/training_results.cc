@@ -162,8 +162,8 @@ class TrainingRules : public KindRules {
  public:
   // Ranks are on all devices of their host, so that theirs has no number. What auto stands for is not known
   // yet.
-  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    if (is_cuda(c.settings.text("device"))) params["device"] = "cuda";
+  [[nodiscard]] std::string device(const config::Case& c) const override {
+    return is_cuda(c.settings.text("device")) ? "cuda" : "cpu";
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(samples_per_step(c));

@@ -142,8 +142,12 @@ class Nodes {
   std::map<std::string, const onnx::proto::NodeProto*> nodes_;
 };
 
+bool is_convolution(const plugin::Layer& layer) {
+  return layer.type.find("onv") != std::string::npos;
+}
+
 std::string kind_of(const plugin::Layer& layer) {
-  return layer.type.find("onv") != std::string::npos ? "convolution" : "matrix product";
+  return is_convolution(layer) ? "convolution" : "matrix product";
 }
 
 // The precision that layers should have: int8 where a file brings it, else the one asked for.
@@ -168,11 +172,22 @@ std::vector<result::FloatLayers> counted_operators(const plugin::ReadBack& read,
 
 }  // namespace
 
+Number convolution_share(const plugin::ReadBack& read) {
+  double all = 0, convolutions = 0;
+  for (const auto& layer : read.layers) {
+    all += layer.flops.value_or(0);
+    if (is_convolution(layer)) convolutions += layer.flops.value_or(0);
+  }
+  if (all <= 0) return Number::missing("this engine does not report it");
+  return convolutions / all;
+}
+
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               onnx::proto::ModelProto* model, const std::string& engine) {
   const auto wanted = wanted_precision(read, asked);
   if (wanted.empty()) return {};
-  if (read.layers.empty()) return counted_operators(read, wanted);
+  if (std::ranges::all_of(read.layers, &std::string::empty, &plugin::Layer::name))
+    return counted_operators(read, wanted);
   std::optional<Nodes> nodes;
   if (model && wanted == "int8") nodes.emplace(*model);
   std::map<std::string, std::int64_t> all;

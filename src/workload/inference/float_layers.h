@@ -14,6 +14,9 @@ namespace paceline::workload {
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               const std::string& file, const std::string& engine);
 
+// Share of the counted FLOPs that ran in convolutions; missing where the engine does not report its layers.
+Number convolution_share(const plugin::ReadBack& read);
+
 // Takes the graph; null: no reasons.
 std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
                                               onnx::proto::ModelProto* model, const std::string& engine);

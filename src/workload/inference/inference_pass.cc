@@ -203,7 +203,8 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
                              ? Number(*read.flops / *read.bytes)
                              : Number::missing("this engine does not report it");
   const auto reserved = read.peak_reserved_bytes ? Count(*read.peak_reserved_bytes) : Count();
-  sink.emit(pass::check_record(correctness, {precision, peak, reserved, flops, intensity}));
+  sink.emit(pass::check_record(correctness,
+                               {precision, peak, reserved, flops, intensity, convolution_share(read)}));
   sink.phase(kUnload);
 }
 

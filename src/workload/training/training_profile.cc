@@ -39,6 +39,7 @@ ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps,
   const bool on_device = profile.device_busy_ns.has_value();
   ProfiledSteps steps;
   steps.source = std::move(profile.source);
+  steps.on_device = on_device;
   steps.no_trace = std::move(profile.no_trace);
   steps.untimed_steps = untimed_steps;
   for (const auto& scope : profile.scopes) {

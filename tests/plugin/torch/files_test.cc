@@ -29,6 +29,9 @@ TEST_P(TorchScriptFile, RunsUnderBothEnginesAndPrecisions) {
   EXPECT_LE(relative_error(run(*optimised), expected), 1e-5);
   EXPECT_EQ(optimised->read_back(0).flops, plain->read_back(0).flops);
   EXPECT_EQ(plain->read_back(0).flops, 2.0 * 2 * 4 * 36 * 27);
+  ASSERT_EQ(plain->read_back(0).layers.size(), 1U);
+  EXPECT_NE(plain->read_back(0).layers[0].type.find("convolution"), std::string::npos);
+  EXPECT_EQ(plain->read_back(0).layers[0].flops, 2.0 * 2 * 4 * 36 * 27);
   EXPECT_EQ(plain->read_back(0).bytes, 4.0 * (2 * 3 * 64 + 4 * 27 + 2 * 4 * 36)) << "input, weights, output";
   const auto read = optimised->read_back(0);
   EXPECT_TRUE(!read.bytes || read.bytes == plain->read_back(0).bytes)

@@ -137,6 +137,19 @@ TEST(Device, SaysWhichConvolutionsAreNotAsTensorCoresTakeThem) {
             "claim: fewer than six pairs of processes.");
 }
 
+// Whatever the file is called, its operators say whether a layout matters.
+TEST(Device, OperatorsSayWhetherAModelHasConvolutions) {
+  const auto advised = [](const char* model, Number share) {
+    auto run = h200("study");
+    for (auto& one : run.cases) one.benchmark.model = model, one.flops.convolution_share = share;
+    return of_kind(run, "contiguous_convolutions").size();
+  };
+  EXPECT_EQ(advised("my_cnn.pt", 0.97), 1U);
+  EXPECT_EQ(advised("resnet_mlp.pt", 0.0), 0U);
+  EXPECT_EQ(advised("vit_b_16", 0.0066), 0U);
+  EXPECT_EQ(advised("resnet50", Number::missing("this engine does not report it")), 0U);
+}
+
 TEST(Device, ALayoutIsOnlyAnOptionOfLibTorch) {
   auto run = h200("study");
   for (auto& one : run.cases) one.benchmark.engine = "tensorrt";

@@ -91,6 +91,7 @@ TEST_F(Reading, OnlyARegularFileIsOpenedInPiecesAndNothingIsWaitedFor) {
                                     {folder_ / std::string(5000, 'x'), "name too long"}}) {
     EXPECT_THROW((void)open_regular_file(path), Error) << path;
     EXPECT_NE(no_regular_file(path).find(words), std::string::npos) << path << no_regular_file(path);
+    EXPECT_EQ(is_missing(path), path == folder_ / "none") << path;
   }
 }
 

@@ -34,6 +34,15 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models,
                                          Golden{"bert-large", 335'141'888, 512, 167'503'724'544},
                                          Golden{"gpt2", 124'439'808, 1024, 145'824'153'600}));
 
+TEST(ModelRows, ConvolutionsHaveTheirShareOfTheMacs) {
+  const auto share = [](const char* name) { return find_model(name)->convolution_share(128); };
+  EXPECT_NEAR(share("resnet50"), 0.9995, 1e-4);
+  EXPECT_NEAR(share("tiny_cnn"), 0.9875, 1e-4);
+  EXPECT_NEAR(share("vit_b_16"), 0.0066, 1e-4);
+  EXPECT_EQ(share("bert-large"), 0);
+  EXPECT_EQ(share("peak_conv"), 1);
+}
+
 // Layers counted one by one: kernel area x channels x output area for each of the 53 convolutions.
 TEST(Resnet50, MacsEqualALayerWalk) {
   std::int64_t macs = std::int64_t{112} * 112 * 64 * 3 * 49;

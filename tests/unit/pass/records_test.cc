@@ -104,10 +104,12 @@ TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
 
 TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
   PassReport counted, uncounted;
-  apply_record(counted, check_record({}, {{}, 100, 4096, {}}));
+  apply_record(counted, check_record({}, {{}, 100, 4096, {}, {}, 0.75}));
   EXPECT_EQ(counted.get<CheckReport>().tensor_peak_bytes, Count(100));
   EXPECT_EQ(counted.get<CheckReport>().reserved_peak_bytes, Count(4096));
+  EXPECT_EQ(counted.get<CheckReport>().convolution_share, Number(0.75));
   apply_record(uncounted, check_record({}, {{}, {}, {}, {}}));
+  EXPECT_FALSE(uncounted.get<CheckReport>().convolution_share);
   EXPECT_FALSE(uncounted.get<CheckReport>().tensor_peak_bytes);
   EXPECT_EQ(uncounted.get<CheckReport>().reserved_peak_bytes.reason(),
             "the engine reports no reserved memory");

@@ -149,6 +149,22 @@ TEST_F(SpawnTest, TheWholeGroupEndsWithTheScope) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
+TEST_F(SpawnTest, AToolsEndIsAValue) {
+  using enum ToolEnd::How;
+  const auto end_of = [&](const std::string& script, bool interrupt = false, double timeout_s = 600) {
+    return end_of_tool({{"/bin/sh", "-c", script}, {}, log_, {}, timeout_s}, interrupt);
+  };
+  EXPECT_EQ(end_of("true").how, kDone);
+  const auto failed = end_of("exit 3"), killed = end_of("kill -9 $$");
+  EXPECT_EQ(failed.how, kFailed);
+  EXPECT_EQ(failed.exit_code, 3);
+  EXPECT_EQ(failed.words, "exit code 3");
+  EXPECT_EQ(killed.how, kFailed);
+  EXPECT_FALSE(killed.exit_code);
+  EXPECT_EQ(end_of("sleep 100", true).how, kInterrupted);
+  EXPECT_EQ(end_of("sleep 100", false, 0.01).how, kOverLimit);
+}
+
 TEST_F(SpawnTest, AToolThatPrintsWithoutEndIsEnded) {
   ToolProcess tool{{"/bin/sh", "-c", "yes; sleep 100"}, {}, log_, {}};
   tool.output = scratch_.path() / "output";

@@ -53,7 +53,7 @@ TEST(OperatorText, OnADeviceTheColumnsNameTheirClocks) {
   const auto on_host = terminal_table(run, {});
   expect_words(on_host, {"self ms"});
   expect_words(on_host, {"total ms"});
-  run.cases[0].operator_profile->source = "PyTorch's profiler (Kineto): times of the device's work";
+  run.cases[0].operator_profile->on_device = true;
   const auto text = terminal_table(run, {});
   expect_words(text, {"device ms"});
   expect_words(text, {"host total ms"});

@@ -39,6 +39,7 @@ TEST(OlderResults, FactsOfTheCheckAreFound) {
   c.verdict_because =
       "output 'y': the inputs are generated: whether its answers hold needs yours (--load-inputs)";
   one.reason = "its fp32 reference could not be made: no such model";
+  one.operator_profile.emplace().source = "PyTorch's profiler (Kineto): times of the device's work";
   const auto facts_in = [&](const char* version) {
     one.schema_version = version;
     return read_again(one);
@@ -46,10 +47,18 @@ TEST(OlderResults, FactsOfTheCheckAreFound) {
   const auto older = facts_in("1.5"), newer = facts_in(kSchemaVersion);
   EXPECT_EQ(older.correctness.unchecked_because, "no engine here makes a reference for this model");
   EXPECT_TRUE(older.correctness.generated_inputs && older.correctness.engine_strays);
-  EXPECT_TRUE(older.correctness.needs_inputs && older.lacks_reference);
+  EXPECT_TRUE(older.correctness.needs_inputs && older.lacks_reference && older.operator_profile->on_device);
   EXPECT_EQ(newer.correctness.unchecked_because, "");
   EXPECT_FALSE(newer.correctness.generated_inputs || newer.correctness.engine_strays);
-  EXPECT_FALSE(newer.correctness.needs_inputs || newer.lacks_reference);
+  EXPECT_FALSE(newer.correctness.needs_inputs || newer.lacks_reference || newer.operator_profile->on_device);
+}
+
+TEST(OlderResults, TheBuiltInModelsHaveConvolutions) {
+  CaseResult one;
+  one.schema_version = "1.5", one.benchmark.model = "resnet50";
+  EXPECT_EQ(read_again(one).flops.convolution_share, Number(0.9995));
+  one.benchmark.model = "resnet_mlp.pt";
+  EXPECT_FALSE(read_again(one).flops.convolution_share);
 }
 
 TEST(OlderResults, AReferenceByTheEngineOfTheCaseIsNotIndependent) {

@@ -38,6 +38,9 @@ TEST(OperatorProfile, SharesAreOfTheProfiledSteps) {
   EXPECT_EQ(*profile.outside_share, 0.2);
   EXPECT_EQ(*profile.rest.self_ns, 0);
   EXPECT_EQ(*steps.operators[1].share, 0.3);
+  EXPECT_FALSE(profile.on_device);
+  steps = two_steps(), steps.on_device = true;
+  EXPECT_TRUE(summarize_operators(steps, 80.0).on_device);
   EXPECT_EQ(*profile.parts.at(1).share, 0.05);
 }
 

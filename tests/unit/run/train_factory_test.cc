@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "process/record_reader.h"
+#include "result/stored/benchmark_params.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/inference/pass_factory.h"
@@ -164,6 +165,8 @@ TEST(TrainFactory, ResultsSayWhatWasTrained) {
   EXPECT_FALSE(r.benchmark.params.contains("data.source"));
   EXPECT_DOUBLE_EQ(*new_case_result(training_case("model: resnet50\n"), "run").flops.model_flops_per_item,
                    6 * 4'089'184'256.0);
+  EXPECT_EQ(r.flops.convolution_share, Number(0.0));
+  EXPECT_GT(*new_case_result(training_case("model: resnet50\n"), "run").flops.convolution_share, 0.999);
 }
 
 result::RankSteps steps_of(std::int64_t rank, std::int64_t step_ns) {
@@ -287,7 +290,7 @@ TEST(TooFewDevices, AreReportedBeforeRanksAreStarted) {
 result::Benchmark identity_on(const std::string& asked, const std::string& found) {
   auto benchmark =
       new_case_result(training_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
-  identify_device(benchmark, found);
+  result::set_device(benchmark, found);
   return benchmark;
 }
 

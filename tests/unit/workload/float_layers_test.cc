@@ -100,6 +100,20 @@ TEST(FloatLayers, AnEngineThatOnlyCountsGivesNumbers) {
   EXPECT_EQ(std::tuple(found[0].kind, found[0].precision, found[0].layers, found[0].of),
             std::tuple("operator", "fp32", 5, 55));
   EXPECT_TRUE(float_layers(read, "fp32", nullptr, "eager").empty()) << "float was asked for";
+  read.layers = {layer("aten::linear", "bf16", "", 90), layer("aten::mm", "fp32", "", 10)};
+  const auto nameless = float_layers(read, "amp_bf16", nullptr, "eager");
+  ASSERT_EQ(nameless.size(), 1U);
+  EXPECT_EQ(nameless[0].kind, "operator") << "layers without names are counted, too";
+}
+
+TEST(FloatLayers, ConvolutionsHaveTheirShareOfTheWork) {
+  plugin::ReadBack read;
+  EXPECT_FALSE(convolution_share(read));
+  read.layers = {layer("aten::_convolution", "fp16", "", 60), layer("Softmax", "fp32", "", 0),
+                 layer("FusedConv", "int8", "c", 20), layer("aten::addmm", "fp16", "", 20)};
+  EXPECT_DOUBLE_EQ(*convolution_share(read), 0.8);
+  read.layers.erase(read.layers.begin(), read.layers.begin() + 3);
+  EXPECT_EQ(convolution_share(read), Number(0.0));
 }
 
 }  // namespace
