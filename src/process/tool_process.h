@@ -34,7 +34,7 @@ struct ToolEnd {
 // Runs it to its end, without a terminal; nothing of its process group stays behind. kDone: with exit code 0.
 // kInterrupted: `interrupt` became true.
 ToolEnd end_of_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
-// The same for callers that want the words alone.
+// Returns the words alone.
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
 
 // Whether the log or the output has more than it may, while it runs or when it has ended.

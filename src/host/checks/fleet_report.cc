@@ -137,7 +137,7 @@ answer::Table table_of(const Fleet& fleet) {
   return table;
 }
 
-// What all share, once; without what is not known, not there or not limited.
+// Facts that all share, each once, without what is not known, not there or not limited.
 std::string alike_text(const Fleet& fleet) {
   std::vector<std::string> facts;
   for (const auto& [name, value] : fleet.view.alike) {

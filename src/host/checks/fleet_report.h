@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the hosts of a fleet said about themselves, as an answer: who differs from whom.
+// Makes an answer of the hosts of a fleet: who differs from whom.
 #pragma once
 #include <optional>
 #include <string>

@@ -25,7 +25,7 @@ std::int64_t instances_per_gpu(const Benchmark& benchmark);
 // The GPU at this place among those of the case.
 std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place);
 
-// The same benchmark whatever the number of GPUs, of instances, or of threads of an instance.
+// Returns one benchmark whatever the number of GPUs, of instances, or of threads of an instance.
 Benchmark without_gpus(Benchmark benchmark);
 Benchmark without_instances(Benchmark benchmark);
 Benchmark without_threads_per_instance(Benchmark benchmark);
