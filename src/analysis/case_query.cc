@@ -152,6 +152,18 @@ std::string axis_value(const Benchmark& benchmark, std::string_view name) {
   return {};
 }
 
+std::string differing_params(const Benchmark& one, std::span<const CaseResult* const> among) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : one.params) {
+    const auto same = [&](const CaseResult* other) {
+      const auto found = other->benchmark.params.find(key);
+      return found != other->benchmark.params.end() && found->second == value;
+    };
+    if (!std::ranges::all_of(among, same)) parts.push_back(fmt::format("{}={}", key, value));
+  }
+  return join(parts, " ");
+}
+
 std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis) {
   std::vector<Comparison> found;
   for (const CaseResult& one : run.cases) {

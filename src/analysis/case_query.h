@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,8 @@ bool beaten(const RunResult& run, const CaseResult& one);
 // Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
 std::vector<std::string> differing_axes(const result::Benchmark& a, const result::Benchmark& b);
 std::string axis_value(const result::Benchmark& benchmark, std::string_view axis);
+// Its parameters that not all of these cases share: "gpus=2 io=pinned".
+std::string differing_params(const result::Benchmark& one, std::span<const CaseResult* const> among);
 
 // A measured case beside its baseline, where the two differ in one axis only; strongest effect first.
 struct Comparison {

@@ -31,16 +31,18 @@ bool same_work(const std::vector<std::string>& axes, const CaseResult& one) {
 }
 
 // Engine and precision, and whatever else distinguishes the two; the label where that is not enough.
+// `among`: cases that the sentence is about; a word that all of them share is left out.
 std::pair<std::string, std::string> names_of(const CaseResult& a, const CaseResult& b,
-                                             const std::vector<std::string>& axes) {
+                                             const std::vector<std::string>& axes, const Cases& among) {
   const auto name = [&](const CaseResult& one) {
     std::vector<std::string> words{one.benchmark.engine, one.benchmark.precision};
     for (const auto& axis : axes)
       if (axis != "engine" && axis != "precision" && axis != "timing_mode")
-        words.push_back((axis == "batch"        ? "b"
-                         : axis == "world_size" ? "r"
-                                                : "") +
-                        axis_value(one.benchmark, axis));
+        words.push_back(axis == "params" ? differing_params(one.benchmark, among)
+                                         : (axis == "batch"        ? "b"
+                                            : axis == "world_size" ? "r"
+                                                                   : "") +
+                                               axis_value(one.benchmark, axis));
     std::erase(words, "");
     return join(words, " ");
   };
@@ -125,7 +127,7 @@ std::string direction_sentence(const CaseResult& one, const CaseResult& base,
 std::string time_sentence(const CaseResult& one, const CaseResult& base,
                           const std::vector<std::string>& axes) {
   const auto& s = one.speedup;
-  const auto names = names_of(one, base, axes);
+  const auto names = names_of(one, base, axes, {&one, &base});
   const auto& [first, second] = names;
   const auto answers = both_pass(one, base) ? std::string(kBothPass) : answers_of(one, base, names, false);
   if (const auto reason = no_claim_reason(one); !reason.empty())
@@ -156,7 +158,7 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
   const bool a_first = *a.throughput.per_s.value >= *b.throughput.per_s.value;
   const CaseResult &more = a_first ? a : b, &less = a_first ? b : a;
   const auto judged = judge_ratio(run, Figure::kRate, more, less);
-  const auto names = names_of(more, less, axes);
+  const auto names = names_of(more, less, axes, {&more, &less});
   const std::string unit = more.throughput.item + "/s";
   if (judged.claim == Claim::kNone)
     return fmt::format("Which of {} and {} does more {} is not claimed: {}.", names.first, names.second, unit,
@@ -180,7 +182,7 @@ std::string single_sentence(const CaseResult& one) {
   if (!p50.value || !traits_of(one.benchmark.scenario).one_at_a_time) return {};
   const std::string range =
       p50.ci_low && p50.ci_high
-          ? fmt::format(" ({}–{})", format_duration_ns(*p50.ci_low), format_duration_ns(*p50.ci_high))
+          ? fmt::format(" ({})", format_duration_range_ns(*p50.ci_low, *p50.ci_high, *p50.value))
           : " (no interval)";
   const std::string rate =
       one.throughput.per_s.value
@@ -228,7 +230,7 @@ bool leads(const RunResult& run, const Field& field, const CaseResult& one, cons
 
 std::string name_in(const Field& field, const CaseResult& one) {
   const auto other = std::ranges::find_if(field.cases, [&](const auto* c) { return c != &one; });
-  return names_of(one, **other, field.axes).first;
+  return names_of(one, **other, field.axes, field.cases).first;
 }
 
 // The case to measure the winner by: its baseline, else the next best one.
@@ -294,8 +296,25 @@ std::string lower_text(const RunResult& run, const Field& field, const CaseResul
   const std::string by = judged.claim == Claim::kMore ? fmt::format("; {} is {}", name_in(field, winner),
                                                                     lead_text(field, judged, "it"))
                                                       : "";
-  return fmt::format(" The best in {} is {}{}{}.", best.benchmark.precision, name_in(field, best), by,
-                     output_doubt(best, "its outputs"));
+  std::erase_if(lower, [&](const auto* one) { return one == &best || leads(run, field, best, *one); });
+  const auto doubt = output_doubt(best, "its outputs");
+  if (!lower.empty())
+    return fmt::format(" Which is the best in int8 cannot be said: {} is not told apart from {}{}{}.",
+                       name_in(field, best), joined_names(field, lower), by, doubt);
+  return fmt::format(" The best in int8 is {}{}{}.", name_in(field, best), by, doubt);
+}
+
+// Names cases that are proven to lead their baselines, where no case is proven to lead all.
+std::string proven_text(const RunResult& run, const Field& field) {
+  constexpr std::size_t kMost = 2;
+  std::vector<std::string> parts;
+  for (const CaseResult* one : field.cases) {
+    const auto base = std::ranges::find(field.cases, one->speedup.baseline_case_id, &CaseResult::case_id);
+    if (base == field.cases.end() || *base == one || parts.size() == kMost) continue;
+    if (const auto judged = lead(run, field, *one, **base); judged.claim == Claim::kMore)
+      parts.push_back(name_in(field, *one) + " is " + lead_text(field, judged, name_in(field, **base)));
+  }
+  return parts.empty() ? "" : fmt::format(" Proven: {}.", join(parts, "; "));
 }
 
 std::string unclaimed_text(const RunResult& run, const Field& field, const CaseResult& winner,
@@ -306,7 +325,8 @@ std::string unclaimed_text(const RunResult& run, const Field& field, const CaseR
                      field.cases.size(), subject,
                      field.by_time() ? "is the fastest" : fmt::format("does the most {}", field.unit()),
                      reason, few ? enough_text(winner, confidence) : "", name_in(field, winner),
-                     answers_text(winner, name_in(field, winner), true), lower_text(run, field, winner));
+                     answers_text(winner, name_in(field, winner), true),
+                     proven_text(run, field) + lower_text(run, field, winner));
 }
 
 bool one_item(const Field& field) {
@@ -347,9 +367,9 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
   const std::string name = name_in(field, winner), than = name_in(field, base),
                     grade = winner.grade == result::Grade::kC ? " The times themselves are of grade C." : "";
   if (judged.claim != Claim::kMore)
-    return fmt::format("{}{}.{}{}", level_text(field, judged, name, than, subject),
+    return fmt::format("{}{}.{}{}{}", level_text(field, judged, name, than, subject),
                        both_pass(winner, base) ? kBothPass : answers_text(winner, name, false),
-                       lower_text(run, field, winner), grade);
+                       proven_text(run, field), lower_text(run, field, winner), grade);
   const std::string rivals =
       open.empty() ? "" : fmt::format(" (not told apart from {})", joined_names(field, open));
   const std::string first = field.by_time() ? "The fastest" : fmt::format("The most {}", field.unit()),

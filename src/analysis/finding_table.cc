@@ -5,7 +5,9 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 
+#include "analysis/case_query.h"
 #include "analysis/findings.h"
 
 namespace paceline::analysis {
@@ -79,6 +81,9 @@ constexpr std::size_t kPlacesForInsights = 2;
 constexpr std::array<std::string_view, 5> kNeverCut{
     "accuracy_failure", "precision_fallback", "unknown_accuracy", "unclaimed_accuracy", "accuracy_change"};
 
+// Findings about grades, which tell no case from another where all have the same.
+constexpr std::array<std::string_view, 2> kOfGrades{"invalid_cases", "noisy_cases"};
+
 std::size_t severity_rank(std::string_view severity) {
   const auto found = std::find(kSeverities.begin(), kSeverities.end(), severity);
   return static_cast<std::size_t>(std::distance(kSeverities.begin(), found));
@@ -136,6 +141,19 @@ std::vector<Finding> rank_findings(const std::vector<Finding>& all, std::size_t 
   std::stable_sort(chosen.begin(), chosen.end(), [](const Finding& a, const Finding& b) {
     return severity_rank(a.severity) < severity_rank(b.severity);
   });
+  return chosen;
+}
+
+std::vector<Finding> shown_findings(const result::RunResult& run, const std::vector<Finding>& all,
+                                    std::size_t limit) {
+  auto chosen = rank_findings(all, limit);
+  std::set<result::Grade> grades;
+  for (const auto& one : run.cases)
+    if (is_ok(one)) grades.insert(one.grade);
+  if (grades.size() == 1)
+    std::ranges::stable_partition(chosen, [](const Finding& finding) {
+      return std::ranges::find(kOfGrades, finding.id) == kOfGrades.end();
+    });
   return chosen;
 }
 

@@ -26,4 +26,8 @@ std::vector<result::Finding> find_all(const result::RunResult& run);
 // others up to `limit` altogether, one of a kind before a second of it, with up to two places for insights.
 std::vector<result::Finding> rank_findings(const std::vector<result::Finding>& all, std::size_t limit = 5);
 
+// Like rank_findings, with those about grades last where all measured cases have the same grade.
+std::vector<result::Finding> shown_findings(const result::RunResult& run,
+                                            const std::vector<result::Finding>& all, std::size_t limit = 5);
+
 }  // namespace paceline::analysis

@@ -113,4 +113,16 @@ std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
   return rows;
 }
 
+answer::Answer self_test_answer(const std::vector<SelfTestRow>& rows) {
+  answer::Answer answer{.title = "Self-test", .sentence = {}};
+  for (const auto& row : rows)
+    answer.checks.push_back({.name = row.injected,
+                             .verdict = row.right ? answer::Verdict::kYes : answer::Verdict::kNo,
+                             .text = "named: " + row.named,
+                             .exit = row.right ? ExitCode::kOk : ExitCode::kGateFailed});
+  answer.sentence =
+      fmt::format("self-test: {} of {} right", std::ranges::count_if(rows, &SelfTestRow::right), rows.size());
+  return answer;
+}
+
 }  // namespace paceline::analysis

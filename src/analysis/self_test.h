@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "answer/answer.h"
 #include "result/stored/run_result.h"
 
 // Judges whether the findings about a training name the fault that was injected into it.
@@ -20,5 +21,8 @@ struct SelfTestRow {
 // rank may be named; a case that failed is wrong. `findings`: of the run.
 std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
                                          const std::vector<result::Finding>& findings);
+
+// A check per case, which fails with exit code 1.
+answer::Answer self_test_answer(const std::vector<SelfTestRow>& rows);
 
 }  // namespace paceline::analysis

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/case_query.h"
+#include "analysis/closing_sentence.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -51,16 +52,18 @@ std::vector<const CaseResult*> fastest_by_model(const RunResult& run) {
 }
 
 std::string best_text(const CaseResult& one) {
-  std::string text =
-      fmt::format("{} does {} {}/s with {}", one.benchmark.model, format_rate(*one.throughput.per_s.value),
-                  one.throughput.item, describe_without(one.benchmark, "model"));
+  std::string text = fmt::format("{} does {} {}/s on average with {}", one.benchmark.model,
+                                 format_rate(*one.throughput.per_s.value), one.throughput.item,
+                                 describe_without(one.benchmark, "model"));
   if (may_claim(one.speedup) && !one.speedup.no_size.empty())
     text += fmt::format(" ({} than its baseline)", one.speedup.verdict);
   else if (may_claim(one.speedup))
-    text += fmt::format(" ({}x its baseline, {})", format_significant(*one.speedup.ratio.value),
-                        format_range_of(one.speedup.ratio));
+    text += fmt::format(" (its median is {} times as fast as its baseline's, {})",
+                        format_significant(*one.speedup.ratio.value), format_range_of(one.speedup.ratio));
   return text + (one.grade == result::Grade::kC ? ", grade C" : "");
 }
+
+}  // namespace
 
 std::string counts_text(const RunResult& run) {
   const auto measured = std::count_if(run.cases.begin(), run.cases.end(), is_ok);
@@ -69,18 +72,24 @@ std::string counts_text(const RunResult& run) {
   return grades.empty() ? text : text + " (" + grades + ")";
 }
 
-}  // namespace
-
-std::string verdict_sentence(const RunResult& run) {
-  std::vector<std::string> parts;
+std::vector<std::string> headline(const RunResult& run) {
+  std::vector<std::string> lines;
+  const auto begun = unfinished_text(run);
+  const bool unfinished = !begun.empty();
+  if (unfinished) lines.push_back(begun);
+  for (const auto& line : split(closing_sentence(run), '\n'))
+    if (!line.empty()) lines.push_back(line);
+  if (lines.size() > (unfinished ? 1U : 0U)) return lines;
+  std::vector<std::string> best;
   for (const CaseResult* one : fastest_by_model(run))
-    if (parts.size() < kModelsNamed) parts.push_back(best_text(*one));
-  if (parts.empty())
-    parts.push_back(leaves_faults_out(run) ? "No case without a fault gave a valid number"
-                                           : "No case gave a valid number");
-  parts.push_back(counts_text(run));
-  const std::string unfinished = unfinished_text(run);
-  return (unfinished.empty() ? "" : unfinished + ". ") + join(parts, "; ") + ".";
+    if (best.size() < kModelsNamed) best.push_back(best_text(*one));
+  if (!best.empty())
+    lines.push_back(join(best, "; ") + ".");
+  else if (std::ranges::none_of(run.cases, is_ok))
+    lines.emplace_back("No case gave a valid number.");
+  else if (leaves_faults_out(run))
+    lines.emplace_back("No case without a fault gave a valid number.");
+  return lines;
 }
 
 }  // namespace paceline::analysis

@@ -21,12 +21,19 @@ struct Scale {
   const char* name;
 };
 
-std::string scaled(double value, std::span<const Scale> scales) {
+constexpr std::array<Scale, 4> kDurations{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+
+const Scale& scale_of(double value, std::span<const Scale> scales) {
   const double size = std::abs(value);
   const Scale* chosen = &scales.front();
   for (const Scale& scale : scales)
     if (size >= scale.unit * 0.9995) chosen = &scale;
-  return fmt::format("{} {}", format_significant(value / chosen->unit), chosen->name);
+  return *chosen;
+}
+
+std::string scaled(double value, std::span<const Scale> scales) {
+  const Scale& scale = scale_of(value, scales);
+  return fmt::format("{} {}", format_significant(value / scale.unit), scale.name);
 }
 
 }  // namespace
@@ -47,8 +54,13 @@ std::string format_fixed(double value, int decimals) {
 }
 
 std::string format_duration_ns(double ns) {
-  static constexpr std::array<Scale, 4> kScales{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
-  return scaled(ns, kScales);
+  return scaled(ns, kDurations);
+}
+
+std::string format_duration_range_ns(double low, double high, double like) {
+  const Scale& scale = scale_of(like, kDurations);
+  return fmt::format("{}–{} {}", format_significant(low / scale.unit), format_significant(high / scale.unit),
+                     scale.name);
 }
 
 std::string format_ms(double ns) {

@@ -8,7 +8,9 @@
 // than 15 digits before the point, or zeros behind it, is written as 1.00e+308.
 namespace paceline {
 
-std::string format_duration_ns(double ns);   // "54.1 ms", "812 ns", "1.21 s"
+std::string format_duration_ns(double ns);  // "54.1 ms", "812 ns", "1.21 s"
+// "53.0–55.2 ms": an interval in the unit that the figure `like` has.
+std::string format_duration_range_ns(double low, double high, double like);
 std::string format_ms(double ns);            // "54.1": three significant digits; the column gives the unit
 std::string format_bytes(double bytes);      // "312 MB" (10^6)
 std::string format_count(double average);    // "53", "0.67"

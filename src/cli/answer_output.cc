@@ -68,10 +68,9 @@ std::span<const AnswerFormat> answer_formats() {
 }
 
 AnswerOutput answer_output(const config::FlagSet& flags, const config::Settings& options,
-                           std::string_view name) {
+                           std::string_view name, std::string_view file_option) {
   AnswerOutput out{{}, {}, std::string(name)};
-  for (const char* option : {"output", "output_dir"})
-    if (flags.has(option)) out.output = options.text(option);
+  if (!file_option.empty() && flags.has(file_option)) out.output = options.text(file_option);
   if (flags.has("format")) {
     for (const auto& asked : options.texts("format"))
       out.formats.push_back(std::ranges::find(kFormats, asked, &AnswerFormat::name));

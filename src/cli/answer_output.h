@@ -29,10 +29,10 @@ struct AnswerOutput {
   std::string name;
 };
 
-// From --format and --output, whose ending names a format as well. Throws Error(kUsage), before anything is
-// measured, for what cannot be written.
+// From --format and the option that names a file (empty: none does), whose ending is a format as well. Throws
+// Error(kUsage), before anything is measured, for what cannot be written.
 AnswerOutput answer_output(const config::FlagSet& flags, const config::Settings& options,
-                           std::string_view name);
+                           std::string_view name, std::string_view file_option);
 
 // With --json the JSON goes to standard output, and all text to standard error. Documents replace the text
 // where they go to standard output. With --quiet only what failed is shown, and the sentence.

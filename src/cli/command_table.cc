@@ -180,7 +180,8 @@ void set_format_choices() {
     for (const auto& format : answer_formats()) choices.push_back({format.name});
     return choices;
   }();
-  config::set_choices("format", config::kValidate | config::kProfile, kOfAnswers);
+  for (const unsigned commands : {config::kValidate, config::kRunsCases})
+    config::set_choices("format", commands, kOfAnswers);
 }
 
 // Lists them for its help.

@@ -110,9 +110,14 @@ constexpr std::array kCommandRows{
            .flags = "-f",
            .type = kChoice,
            .form = kList,
-           .commands = kValidate | kProfile,
-           .help = "Formats of the answer: text, html, markdown, json, junit, pdf. profile: with --from or "
-                   "--self-test; a run has a report."},
+           .commands = kValidate,
+           .help = "Formats of the answer: text, html, markdown, json, junit, pdf."},
+    Option{.name = "format",
+           .type = kChoice,
+           .form = kList,
+           .commands = kRuns,
+           .help = "Formats of --dry-run, and of profile --from and --self-test: text, html, markdown, json, "
+                   "junit, pdf. A run has its report."},
     Option{.name = "output",
            .flags = "-o,--out",
            .commands = kValidate,

@@ -101,17 +101,6 @@ std::string bottlenecks_text(const result::RunResult& run, std::string_view targ
   return text;
 }
 
-std::string self_test_text(const std::vector<analysis::SelfTestRow>& rows) {
-  std::string text = "\n";
-  std::size_t right = 0;
-  for (const auto& row : rows) {
-    right += row.right ? 1 : 0;
-    text +=
-        fmt::format("{}  injected: {}; named: {}\n", row.right ? "right" : "WRONG", row.injected, row.named);
-  }
-  return text + fmt::format("self-test: {} of {} right\n", right, rows.size());
-}
-
 constexpr Subject kBottlenecks{
     .id = "bottlenecks", .heading = "Where a step loses time", .of_runs = bottleneck_sections};
 

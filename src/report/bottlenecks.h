@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analysis/bottlenecks.h"
-#include "analysis/self_test.h"
 #include "result/stored/run_result.h"
 
 namespace paceline::report {
@@ -24,8 +23,5 @@ std::string cost_words(const analysis::Bottleneck& bottleneck);
 
 // The findings about a case begin with its name.
 std::string without_label(const std::string& text, const result::CaseResult& one);
-
-// A line for each case of a self-test, and how many were right.
-std::string self_test_text(const std::vector<analysis::SelfTestRow>& rows);
 
 }  // namespace paceline::report

@@ -44,6 +44,11 @@ struct SubjectsHtml {
   std::string links, before_cases, behind_cases;
 };
 
+std::string between_html(std::span<const ReportRun> runs) {
+  const auto words = between_runs(runs);
+  return words.empty() ? "" : fmt::format("<p class=\"verdict\">{}</p>\n", escape_html(words));
+}
+
 // The subjects over all cases.
 SubjectsHtml subjects_html(std::span<const ReportRun> runs) {
   SubjectsHtml all;
@@ -78,12 +83,13 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
                               {"environment", of_each(runs, environment_html)},
                               {"formulas", formulas_html()},
                               {"reproduce", of_each(runs, reproduce_html)}});
-  return answer::page_of({.title = page_title(runs),
-                          .header = of_each(runs, run_html) + "\n" + key_findings_html(runs),
-                          .links = subjects.links + std::string(kLinks),
-                          .main = body,
-                          .first = "cases",
-                          .skip = "Skip to the table of cases"});
+  return answer::page_of(
+      {.title = page_title(runs),
+       .header = between_html(runs) + of_each(runs, run_html) + "\n" + key_findings_html(runs),
+       .links = subjects.links + std::string(kLinks),
+       .main = body,
+       .first = "cases",
+       .skip = "Skip to the table of cases"});
 }
 
 }  // namespace paceline::report

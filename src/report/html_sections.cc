@@ -53,12 +53,13 @@ std::string user_html(const RunResult& run) {
 // Grade, time, build, and the warnings of the run.
 std::string validity_html(const RunResult& run) {
   std::string out = fmt::format(
-      "<div class=\"validity\">{0} {1}</div>\n<div class=\"validity\">"
+      "<div class=\"validity\">{8} · {0} {1}</div>\n<div class=\"validity\">"
       "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</div>\n",
       worst_grade_html(run), escape_html(machine_line(run.environment)) + libraries_html(run),
       escape_html(run.started_utc),
       run.finished_utc.empty() ? "an unknown end" : escape_html(run.finished_utc), escape_html(run.outcome),
-      escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));
+      escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler),
+      analysis::counts_text(run));
   out += user_html(run);
   for (const std::string& warning : run.warnings)
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
@@ -101,15 +102,17 @@ std::string run_html(const RunResult& run, const std::string& letter) {
                                 ? ""
                                 : fmt::format("<h2 class=\"run\"><b class=\"letter\">{}</b> {} · {}</h2>\n",
                                               letter, escape_html(title_of(run)), escape_html(run.run_id));
-  return title + "<p class=\"verdict\">" + escape_html(analysis::verdict_sentence(run)) + "</p>\n" +
-         validity_html(run);
+  std::string lines;
+  for (const auto& line : analysis::headline(run))
+    lines += fmt::format("<p class=\"verdict\">{}</p>\n", escape_html(line));
+  return title + lines + validity_html(run);
 }
 
 std::string key_findings_html(std::span<const ReportRun> runs) {
   constexpr std::size_t kShown = 3;
   std::string out;
   for (const ReportRun& run : runs)
-    for (const Finding& finding : analysis::rank_findings(findings_of(run.result), kShown))
+    for (const Finding& finding : analysis::shown_findings(run.result, findings_of(run.result), kShown))
       out += finding_html(finding, FindingParts::kText);
   return out.empty() ? "" : "<ol class=\"findings key\">" + out + "</ol>\n";
 }

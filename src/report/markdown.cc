@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/case_query.h"
-#include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "base/display_text.h"
@@ -33,13 +32,12 @@ std::string user_text(const RunResult& run) {
 }
 
 std::string head_text(const RunResult& run, const std::string& letter) {
-  const std::string libraries = library_line(run), closing = analysis::closing_sentence(run),
-                    unfinished = closing.empty() ? "" : analysis::unfinished_text(run);
+  const std::string libraries = library_line(run);
+  std::string lines;
+  for (const auto& line : analysis::headline(run)) lines += escape_markdown(line) + "\n\n";
   return fmt::format(
-      "# {}{}\n\n{}\n\n{}{}Run {}, started {}, on {}.\n\n{}", letter.empty() ? "" : "Run " + letter + ": ",
-      escape_markdown(title_of(run)),
-      escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing),
-      escape_markdown(unfinished), unfinished.empty() ? "" : "\n\n", code_span(run.run_id),
+      "# {}{}\n\n{}{}. Run {}, started {}, on {}.\n\n{}", letter.empty() ? "" : "Run " + letter + ": ",
+      escape_markdown(title_of(run)), lines, analysis::counts_text(run), code_span(run.run_id),
       escape_markdown(run.started_utc),
       escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)),
       user_text(run));
@@ -84,7 +82,7 @@ std::string warnings_text(const RunResult& run) {
   for (const auto& warning : run.warnings) out += fmt::format("- Warning: {}\n", escape_markdown(warning));
   auto findings = findings_of(run);
   std::erase_if(findings, [](const auto& f) { return f.severity != "problem" && f.severity != "warning"; });
-  for (const auto& finding : analysis::rank_findings(findings, kShown))
+  for (const auto& finding : analysis::shown_findings(run, findings, kShown))
     out += fmt::format("- **{}**: {}{}\n", escape_markdown(finding.severity), escape_markdown(finding.text),
                        finding.advice.empty() ? "" : " " + escape_markdown(finding.advice));
   if (findings.size() > kShown)
@@ -115,7 +113,9 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
 
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = of_each(runs, head_text) + bare_markdown_of(case_table(runs, Form::kMarkdown));
+  std::string out = of_each(runs, head_text);
+  if (const auto words = between_runs(runs); !words.empty()) out += words + "\n\n";
+  out += bare_markdown_of(case_table(runs, Form::kMarkdown));
   for (const Subject* subject : kSubjects) out += subject_text(*subject, runs);
   return out + of_each(runs, tail_text);
 }

@@ -20,6 +20,16 @@ std::string title_of(const result::RunResult& run) {
   return join(models, ", ") + ": " + cases;
 }
 
+std::string between_runs(std::span<const ReportRun> runs) {
+  std::map<std::string_view, std::size_t> with;  // number of runs that measured a case
+  for (const ReportRun& run : runs)
+    for (const auto& one : run.result.cases)
+      if (one.outcome == result::Outcome::kOk) ++with[one.case_id];
+  if (std::ranges::none_of(with, [](const auto& one) { return one.second > 1; })) return {};
+  return "Which run is faster is not claimed: their processes did not run in turns. Measure both in one "
+         "plan.";
+}
+
 std::string run_letter(std::size_t index) {
   return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);
 }

@@ -59,6 +59,9 @@ std::vector<ReportCase> cases_with(std::span<const ReportRun> runs, const Questi
 // The name of the plan; for a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
 std::string title_of(const result::RunResult& run);
 
+// Why it is not claimed which of several runs with a case in common is faster; empty for others.
+std::string between_runs(std::span<const ReportRun> runs);
+
 std::string run_letter(std::size_t index);  // A … Z, then R27, …
 
 // The texts of all runs, one after the other; each is made with its letter, which a single run does not have.

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "analysis/case_query.h"
-#include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
+#include "analysis/verdict.h"
 #include "base/display_text.h"
 #include "base/text.h"
 #include "report/answer_parts.h"
@@ -51,7 +51,7 @@ std::string findings_text(const RunResult& run, const TerminalOptions& options) 
   constexpr std::size_t kIndent = 5;
   std::string out;
   int number = 0;
-  for (const auto& finding : analysis::rank_findings(findings_of(run)))
+  for (const auto& finding : analysis::shown_findings(run, findings_of(run)))
     out += fmt::format("{:>3}  ", ++number) +
            wrapped(finding.text + (finding.advice.empty() ? "" : " " + finding.advice),
                    {options.width - kIndent, options.ascii}, kIndent)
@@ -75,6 +75,7 @@ std::string body_of(std::span<const ReportRun> runs, const TerminalOptions& opti
     out += shown(extras, options) + findings_text(run.result, options);
     if (with_answers) out += terminal_answer(run.result, options);
   }
+  if (const auto words = between_runs(runs); !words.empty()) out += "\n" + wrapped(words, options, 0);
   return out;
 }
 
@@ -92,9 +93,8 @@ std::string terminal_table(const RunResult& run, const TerminalOptions& options)
 std::string terminal_answer(const RunResult& run, const TerminalOptions& asked) {
   const TerminalOptions options = within_limits(asked);
   std::string out;
-  for (const auto& text : {analysis::unfinished_text(run), analysis::closing_sentence(run)})
-    for (const auto& line : split(text, '\n'))
-      if (!line.empty()) out += (out.empty() ? "\n" : "") + wrapped(line, options, 0);
+  for (const auto& line : analysis::headline(run))
+    out += (out.empty() ? "\n" : "") + wrapped(line, options, 0);
   return out;
 }
 

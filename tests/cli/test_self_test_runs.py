@@ -14,12 +14,12 @@ class Live(CliTest):
         right, all_rows = Counter(), Counter()
         for run in range(RUNS):
             result = self.run_cli("profile", "--self-test", timeout=300)
-            rows = re.findall(r"^(right|WRONG) +injected: ([a-z ]+?)(?: \(.*?\))?; named: (.*)$", result.out, re.MULTILINE)
+            rows = re.findall(r"^(PASS|FAIL)  ([a-z ]+?)(?: \(.*?\))? +named: (.*)$", result.out, re.MULTILINE)
             self.assertEqual(len(rows), 5, result.out + result.err)
             for verdict, injected, named in rows:
                 all_rows[injected] += 1
-                right[injected] += verdict == "right"
-                if verdict == "WRONG":
+                right[injected] += verdict == "PASS"
+                if verdict == "FAIL":
                     print(f"run {run}: injected {injected}; named {named}", flush=True)
             print(f"{run + 1}/{RUNS}: {sum(right.values())} of {sum(all_rows.values())} right", flush=True)
         for injected, count in all_rows.items():

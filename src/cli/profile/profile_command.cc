@@ -62,7 +62,7 @@ ExitCode profile_command(const Context& typed) {
   check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
-  const auto output = answer_output(flags, options, "profile");
+  const auto output = answer_output(flags, options, "profile", "output_dir");
   const fs::path from = options.text("from");
   const auto nsight = answer_of_nsight(from);
   show(nsight ? *nsight : report::answer_of(analysis::traces::read_traces(from), kernels), output, console);

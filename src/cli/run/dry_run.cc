@@ -75,9 +75,7 @@ std::string basis_of(std::int64_t stored, std::int64_t others) {
   return others == 0 ? runs : fmt::format("{} for {}, else {}", runs, plural(stored, "case"), sizes);
 }
 
-}  // namespace
-
-nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Outlook>& cases) {
+nlohmann::json data_of(const std::string& experiment, const std::vector<Outlook>& cases) {
   auto list = nlohmann::json::array();
   Duration total;
   const auto add = [](nlohmann::json& to, const Duration& duration) {
@@ -106,26 +104,46 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Out
   return planned;
 }
 
-std::string dry_run_text(const std::vector<Outlook>& cases) {
-  std::string text;
+// A case that is not measured has its reason as a note, since it may be long.
+answer::Cell duration_cell(const Outlook& outlook) {
+  const auto why_not = no_measurement(outlook);
+  answer::Cell cell(why_not.empty() ? duration_words(duration_of(outlook)) : why_not);
+  if (why_not.empty()) return cell;
+  cell.note = why_not;
+  cell.brief = why_not.substr(0, why_not.find(':'));
+  return cell;
+}
+
+std::string sentence_of(const std::vector<Outlook>& cases) {
   Duration total;
-  std::size_t number = 0;
   std::int64_t stored = 0, guessed = 0;
   for (const auto& outlook : cases) {
-    const auto duration = duration_of(outlook);
-    const auto why_not = no_measurement(outlook);
-    total += duration;
-    text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(outlook.one->id),
-                        why_not.empty() ? duration_words(duration) : on_one_line(why_not));
-    if (!why_not.empty()) continue;
-    ++(outlook.stored ? stored : guessed);
-    if (!outlook.known.memory.empty()) text += fmt::format("{:>6}memory: {}\n", "", outlook.known.memory);
-    for (const auto& words : outlook.known.remarks) text += fmt::format("{:>6}{}\n", "", words);
+    total += duration_of(outlook);
+    if (no_measurement(outlook).empty()) ++(outlook.stored ? stored : guessed);
   }
-  if (stored + guessed == 0)
-    return text + fmt::format("{}, none of which is measured\n", plural(std::ssize(cases), "case"));
-  return text + fmt::format("{}, {} (from {})\n", plural(std::ssize(cases), "case"), duration_words(total),
-                            basis_of(stored, guessed));
+  const auto number = plural(std::ssize(cases), "case");
+  if (stored + guessed == 0) return number + ", none of which is measured";
+  return fmt::format("{}, {} (from {})", number, duration_words(total), basis_of(stored, guessed));
+}
+
+}  // namespace
+
+answer::Answer planned_answer(const std::string& experiment, const std::vector<Outlook>& cases) {
+  answer::Section section{.table = {.heads = {"", "case", "takes"}, .numbers_to = 1, .columns_kept = 3}};
+  section.table.numbers_from = 0;
+  for (const auto& outlook : cases) {
+    const auto number = std::to_string(section.table.rows.size() + 1);
+    section.table.add(number, outlook.one->id, duration_cell(outlook));
+    if (!no_measurement(outlook).empty()) continue;
+    if (!outlook.known.memory.empty())
+      section.notes.push_back(fmt::format("case {}: memory: {}", number, outlook.known.memory));
+    for (const auto& words : outlook.known.remarks)
+      section.notes.push_back(fmt::format("case {}: {}", number, words));
+  }
+  return {.title = experiment,
+          .sentence = sentence_of(cases),
+          .sections = {std::move(section)},
+          .data = data_of(experiment, cases)};
 }
 
 }  // namespace paceline::cli

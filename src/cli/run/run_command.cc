@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/own_environment.h"
 #include "base/text.h"
+#include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
 #include "cli/failure.h"
@@ -276,7 +277,7 @@ bool is_monitored(const config::Settings& options) {
 }
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
-ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console,
+ExitCode write_run(const Planned& p, run::RunSetup setup, const AnswerOutput& output, const Console& console,
                    std::function<std::string(const result::RunResult&)> next = {}) {
   std::optional<NsightRun> tool;
   if (p.options.has("tool")) tool.emplace(p.options, setup.command_line);
@@ -299,7 +300,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
       {p.gates,
        p.options,
        p.options.has("target") && !is_self_test(p.options) && !tool ? p.options.text("target") : "",
-       is_self_test(p.options),
+       is_self_test(p.options) ? std::optional(output) : std::nullopt,
        std::move(next),
        {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
   if (tool && !InterruptGuard::flag()) tool->tell(console);
@@ -318,7 +319,7 @@ int hosts_of(const cluster::LaunchPlace& place) {
   return (place.world + place.local_world - 1) / place.local_world;
 }
 
-ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
+ExitCode show_plan(const Planned& p, const AnswerOutput& output, const Console& console, int hosts) {
   ProgressView view(console);
   const auto engines = engine_directory(p.plugins);
   for (const auto& remark : p.plan.remarks) view.warning(remark);
@@ -326,12 +327,9 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   const auto cases =
       outlook_of(p.cases, engines, hosts,
                  {p.plan.settings.text("output_dir"), host::host_digest().value().value_or("")});
-  if (console.json)
-    console.result(result::json_text(dry_run_json(p.plan.experiment_name, cases)));
-  else {
+  if (!console.json && output.formats.empty())
     for (const auto& words : run::device_lines(p.cases)) console.say("device   " + words);
-    console.result(dry_run_text(cases));
-  }
+  show(planned_answer(p.plan.experiment_name, cases), output, console);
   return ExitCode::kOk;
 }
 
@@ -363,11 +361,22 @@ void print_single_process(const cluster::LaunchPlace& place, const Console& cons
       fmt::format("{}, which is no launch: all ranks are started here", cluster::started_words(place)));
 }
 
+// Documents of a plan or of a self-test; a run has its report. Throws Error(kUsage) for --format beside one.
+AnswerOutput documents_of(const config::FlagSet& flags, const config::Settings& options) {
+  if (flags.has("format") && !options.flag("dry_run") && !is_self_test(options))
+    throw Error(
+        ErrorCode::kUsage,
+        "--format: a run writes its report itself, and paceline report --format makes others; here it "
+        "is for --dry-run and --self-test");
+  return answer_output(flags, options, options.flag("dry_run") ? "plan" : "self_test", "");
+}
+
 ExitCode execute_here(const Planned& planned, const Context& context, const config::FlagSet& flags,
                       const Console& console) {
-  if (planned.options.flag("dry_run")) return show_plan(planned, console, 1);
+  const auto output = documents_of(flags, planned.options);
+  if (planned.options.flag("dry_run")) return show_plan(planned, output, console, 1);
   check_output_files(flags);
-  return write_run(planned, setup_of(planned, context), console, [&](const result::RunResult& run) {
+  return write_run(planned, setup_of(planned, context), output, console, [&](const result::RunResult& run) {
     return next_command(context, flags, planned.cases, engine_directory(planned.plugins), run);
   });
 }
@@ -376,12 +385,13 @@ ExitCode execute_here(const Planned& planned, const Context& context, const conf
 ExitCode execute_launched(const Planned& planned, const Context& context, const config::FlagSet& flags,
                           Console console, LaunchStart& start) {
   const auto& place = start.place();
+  const auto output = documents_of(flags, planned.options);
   if (planned.options.flag("dry_run"))
-    return place.leads() ? show_plan(planned, console, hosts_of(place)) : ExitCode::kOk;
+    return place.leads() ? show_plan(planned, output, console, hosts_of(place)) : ExitCode::kOk;
   if (place.leads()) check_output_files(flags);
   console.terminal = false;  // ranks share it, and launchers show their output as lines
   return run_launched(start, setup_of(planned, context), console, [&](const run::RunSetup& setup) {
-    return place.leads() ? write_run(planned, setup, console) : follow_run(setup, console);
+    return place.leads() ? write_run(planned, setup, output, console) : follow_run(setup, console);
   });
 }
 

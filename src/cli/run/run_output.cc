@@ -14,10 +14,14 @@
 #include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "analysis/gates.h"
+#include "analysis/self_test.h"
+#include "analysis/verdict.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/own_environment.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/exit_rules.h"
 #include "cli/overwriting.h"
 #include "cli/report/report_source.h"
@@ -25,6 +29,7 @@
 #include "report/format_table.h"
 #include "report/junit.h"
 #include "result/stored/result_json.h"
+#include "result/stored/verdicts.h"
 #include "run/collective/nccl_tests_variables.h"
 
 namespace paceline::cli {
@@ -106,10 +111,15 @@ void check_communication(const result::RunResult& run) {
       throw Error(ErrorCode::kData, std::move(reason));
 }
 
-ExitCode print_self_test(const result::RunResult& run, const Console& console) {
-  const auto rows = analysis::judge_self_test(run, run.findings);
-  print(console.text(), for_terminal(report::self_test_text(rows)));
-  return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
+// Why gates do not count although they are met, and what accepts that.
+std::string invalid_text(const result::RunResult& run) {
+  const auto met = std::ranges::count(run.gates, result::kMet, &result::GateResult::verdict);
+  const auto noisy = std::ranges::count(run.cases, result::Grade::kC, &result::CaseResult::grade);
+  return fmt::format(
+      "exit code {}: {}{} of grade C; --allow-noisy accepts that",
+      static_cast<int>(ExitCode::kEnvironmentInvalid),
+      met > 0 ? fmt::format("{} of {} met, but ", met, plural(std::ssize(run.gates), "gate")) : "",
+      noisy == 1 ? "1 case is" : fmt::format("{} cases are", noisy));
 }
 
 // Why a file cannot be written; empty if nothing is known. Devices and links are left to the writing.
@@ -141,6 +151,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   }
   const ExitCode code = exit_code_of(run, options.exit);
   run.exit_code = static_cast<int>(code);
+  run.sentence = join(analysis::headline(run), "\n");
   WriteAttempts files;
   files.attempt([&] { directory.write_summary(run); });
   files.attempt([&] { write_report(run, directory); });
@@ -158,9 +169,15 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   print(console.text(), table);
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));
+  if (code == ExitCode::kEnvironmentInvalid) console.say(invalid_text(run));
   if (gate_error) std::rethrow_exception(gate_error);
   files.rethrow();
-  if (options.self_test) return worse(code, print_self_test(run, console));
+  if (options.self_test) {
+    const auto answer = analysis::self_test_answer(analysis::judge_self_test(run, run.findings));
+    print(console.text(), "\n");
+    show(answer, *options.self_test, console);
+    return worse(code, answer::exit_code_of(answer));
+  }
   if (!options.bottlenecks.empty()) check_communication(run);
   return code;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/exit_code.h"
+#include "cli/answer_output.h"
 #include "cli/context.h"
 #include "cli/exit_rules.h"
 #include "config/flags.h"
@@ -14,9 +16,9 @@ namespace paceline::cli {
 
 struct FinishOptions {
   std::vector<std::string> gates;
-  const config::Settings& settings;  // of the command: files that are written besides
-  std::string bottlenecks;           // target of profile; empty: they are not printed
-  bool self_test = false;
+  const config::Settings& settings;         // of the command: files that are written besides
+  std::string bottlenecks;                  // target of profile; empty: they are not printed
+  std::optional<AnswerOutput> self_test{};  // where its answer goes; none: it is no self-test
   // A command that compares more; empty: none.
   std::function<std::string(const result::RunResult&)> next{};
   ExitOptions exit;

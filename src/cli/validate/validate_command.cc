@@ -55,7 +55,7 @@ ExitCode validate_command(const Context& context) {
   const std::string expect = options.has("expect_machine") ? options.text("expect_machine") : "";
   if (!save.empty()) check_overwrites_no_input(flags, "save", {{save}});
   const double load_s = options.has("load") ? seconds_of("--load", options.text("load")) : 0;
-  const auto output = answer_output(flags, options, "validate");
+  const auto output = answer_output(flags, options, "validate", "output");
   if (options.has("hosts")) return validate_fleet(options, output, console);
   const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
   const InterruptGuard guard;

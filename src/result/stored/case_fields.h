@@ -212,7 +212,7 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,
-                finished_utc, command_line, outcome, exit_code, cases, findings, gates, warnings,
+                finished_utc, command_line, outcome, exit_code, sentence, cases, findings, gates, warnings,
                 environment);
 
 }  // namespace paceline::result

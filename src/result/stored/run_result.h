@@ -42,6 +42,7 @@ struct RunResult {
   std::string command_line;
   std::string outcome = kUnfinished;
   int exit_code = 0;
+  std::string sentence;  // the answer, in the lines that close the text of the terminal
   std::vector<CaseResult> cases;
   std::vector<Finding> findings;
   std::vector<GateResult> gates;

@@ -243,7 +243,7 @@ TEST(ClosingSentence, RanksAreNamedAsRanks) {
 
 TEST(ClosingSentence, OneCaseIsStated) {
   EXPECT_EQ(sentence([](auto& run) { run.cases.resize(1); }),
-            "resnet50 eager fp32 b1 takes 54.1 ms an inference (53.0 ms–55.2 ms), 18.5 images/s.");
+            "resnet50 eager fp32 b1 takes 54.1 ms an inference (53.0–55.2 ms), 18.5 images/s.");
 }
 
 // The answer of a larger run: fastest, how much, whether its answers are right.
@@ -328,6 +328,33 @@ TEST(ClosingSentence, ALowerPrecisionIsNamedWhereItDoesNotWin) {
       << sentence;
 }
 
+TEST(ClosingSentence, AProvenCaseIsNamedWhereTheBestIsNot) {
+  auto run = sample_run();
+  run.cases.resize(3);
+  auto &base = run.cases[0], &proven = run.cases[1], &best = run.cases[2];
+  best = base;
+  best.case_id = "best", best.benchmark.engine = "openvino", best.speedup.baseline_case_id = base.case_id;
+  for (std::size_t i = 0; i < best.repetitions.size(); ++i)
+    best.repetitions[i].p50_ns = *best.repetitions[i].p50_ns * (i % 2 == 0 ? 0.4 : 1.6);
+  best.headline.p50_ns.value = 0.3 * *base.headline.p50_ns.value;
+  for (auto& repetition : proven.repetitions) repetition.p50_ns = *repetition.p50_ns / 2;
+  proven.headline.p50_ns.value = *proven.headline.p50_ns.value / 2;
+  const auto sentence = closing_sentence(run);
+  EXPECT_TRUE(sentence.starts_with("Which case is the fastest cannot be said: ")) << sentence;
+  EXPECT_TRUE(says(sentence, " Proven: torchscript fp32 is 2.3 times as fast as eager fp32 (2.3–2.3)."))
+      << sentence;
+}
+
+TEST(ClosingSentence, WordsThatAllCasesShareAreLeftOut) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  for (auto& one : run.cases) one.benchmark.params["load_inputs"] = "x:in.npy";
+  run.cases[1].benchmark.params["io"] = "pinned";
+  const auto sentence = closing_sentence(run);
+  EXPECT_TRUE(says(sentence, "torchscript fp32 io=pinned")) << sentence;
+  EXPECT_FALSE(says(sentence, "load_inputs")) << sentence;
+}
+
 // The best of the fp32 cases is a claim like any other.
 TEST(ClosingSentence, TheBestInFp32IsClaimedOnlyWhereItLeads) {
   auto run = sample_run();
@@ -385,15 +412,15 @@ TEST(MetricValue, ACaseThatDidNotRunHasNoZero) {
   EXPECT_EQ(metric_value(samples, run.cases[8]).reason, "case skipped");
 }
 
-TEST(Verdict, AnUnfinishedRunComesFirst) {
+TEST(Headline, AnUnfinishedRunComesFirst) {
   auto run = sample_run();
   run.outcome = result::kUnfinished;
   run.folder = "out/r1";
-  EXPECT_TRUE(
-      verdict_sentence(run).starts_with("This run is unfinished (it was killed, or is still running): 8 of "
-                                        "10 cases have all their repetitions. "
-                                        "Go on with: paceline run --resume out/r1. "))
-      << verdict_sentence(run);
+  const auto lines = headline(run);
+  ASSERT_GT(lines.size(), 1U);
+  EXPECT_EQ(lines[0],
+            "This run is unfinished (it was killed, or is still running): 8 of 10 cases have all their "
+            "repetitions. Go on with: paceline run --resume out/r1");
 }
 
 TEST(MetricValue, SaysWhetherItIsAnEstimate) {
@@ -407,19 +434,30 @@ TEST(MetricValue, SaysWhetherItIsAnEstimate) {
     EXPECT_FALSE(result::find_metric(name)->get(one).estimated) << name;
 }
 
-TEST(Verdict, OneSentenceWithTheBestAndTheCounts) {
-  EXPECT_EQ(verdict_sentence(sample_run()),
-            "resnet50 does 32.0 images/s with bf16 eager at batch 8 (2.05x its baseline, 1.99–2.11); "
-            "vit_b_16 does 6.67 images/s "
-            "with fp32 torchscript at batch 1 (1.05x its baseline, 1.02–1.08); 8 of 10 cases measured (7 of "
-            "grade A, 1 of grade B).");
-  RunResult faulty = sample_run();
-  for (auto& one : faulty.cases)
+// One sentence in every form: that which closes the text of the terminal.
+TEST(Headline, IsTheClosingSentence) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  EXPECT_EQ(headline(run), (std::vector<std::string>{closing_sentence(run)}));
+  EXPECT_EQ(headline(sample_run()), split(closing_sentence(sample_run()), '\n'));
+  EXPECT_EQ(counts_text(sample_run()), "8 of 10 cases measured (7 of grade A, 1 of grade B)");
+}
+
+TEST(Headline, WithoutAClosingSentenceItIsTheBestOfEachModelOnAverage) {
+  auto run = sample_run();
+  for (auto& one : run.cases) one.benchmark.kind = WorkloadKind::kTraining, one.benchmark.world_size = 1;
+  const auto lines = headline(run);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(says(lines[0],
+                   "resnet50 does 32.0 images/s on average with bf16 eager at batch 8 on 1 rank (its "
+                   "median is 2.05 times as fast as its baseline's, 1.99–2.11); vit_b_16 does 6.67"))
+      << lines[0];
+  for (auto& one : run.cases)
     if (one.benchmark.model == "vit_b_16") one.benchmark.params["inject"] = "slow=1ms:rank=0";
-  EXPECT_EQ(verdict_sentence(faulty).find("vit_b_16"), std::string::npos);
-  std::erase_if(faulty.cases, [](const auto& one) { return one.benchmark.model != "vit_b_16"; });
-  EXPECT_NE(verdict_sentence(faulty).find("vit_b_16 does"), std::string::npos) << "there is no other case";
-  EXPECT_EQ(verdict_sentence({}), "No case gave a valid number; 0 of 0 cases measured.");
+  EXPECT_FALSE(says(headline(run)[0], "vit_b_16"));
+  std::erase_if(run.cases, [](const auto& one) { return one.benchmark.model != "vit_b_16"; });
+  EXPECT_TRUE(says(headline(run)[0], "vit_b_16 does")) << "there is no other case";
+  EXPECT_EQ(headline({}), (std::vector<std::string>{"No case gave a valid number."}));
 }
 
 TEST(ShellWord, AShellReadsBackWhatWasTyped) {

@@ -53,5 +53,16 @@ TEST(RankFindings, OneOfAKindBeforeASecond) {
   EXPECT_EQ(ranked[1].id, "b");
 }
 
+TEST(ShownFindings, TheGradeComesLastWhereAllCasesHaveTheSame) {
+  auto run = sample_run();
+  const std::vector<result::Finding> all{{"noisy_cases", "warning", "2 cases of grade B"},
+                                         {"straggler", "warning", "rank 1 is late"},
+                                         {"layout", "insight", "channels_last is faster"}};
+  EXPECT_EQ(shown_findings(run, all)[0].id, "noisy_cases") << "cases of several grades";
+  for (auto& one : run.cases) one.grade = result::Grade::kB;
+  EXPECT_EQ(shown_findings(run, all)[0].id, "straggler");
+  EXPECT_EQ(shown_findings(run, all)[2].id, "noisy_cases");
+}
+
 }  // namespace
 }  // namespace paceline::analysis
