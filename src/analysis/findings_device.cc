@@ -32,8 +32,8 @@ std::string slowed_words(const DeviceState& state) {
   if (state.sm_clock_mean_mhz)
     figures.push_back(fmt::format("mean clock {} MHz", format_fixed(*state.sm_clock_mean_mhz, 0)));
   if (state.power_mean_w) figures.push_back(fmt::format("{} W", format_fixed(*state.power_mean_w, 0)));
-  return fmt::format("{}{} was {}{}", state.device.starts_with("GPU") ? "the " : "", state.device,
-                     join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
+  return fmt::format("{}{} was {}{}", state.of_rank ? "the " : "", state.device, join(parts, ", "),
+                     figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
 
 bool uses_gpu(const CaseResult& one) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/step_clock.h"
 #include "stats/quantile.h"
 
 namespace paceline::result {
@@ -28,6 +29,7 @@ DeviceState state_of_rank(const RankFigures& rank) {
   DeviceState state;
   state.rank = rank.rank;
   state.device = fmt::format("GPU of rank {}", rank.rank);
+  state.of_rank = true;
   state.sm_clock_mean_mhz = rank.evidence.device_mhz;
   state.sm_clock_min_mhz = state.sm_clock_cv = state.memory_clock_mean_mhz = none;
   state.power_mean_w = state.power_max_w = state.temperature_max_c = state.utilization_mean = none;
@@ -40,9 +42,8 @@ DeviceState state_of_rank(const RankFigures& rank) {
 
 // Share of steps timed by marks on the device: all but waits for data and for communication.
 Number device_share_of_steps(const CaseResult& one) {
-  const auto clock = one.effective_settings.find("step_times");
-  if (clock == one.effective_settings.end() ||
-      clock->second.find("the device's own clock") == std::string::npos)
+  const auto clock = one.effective_settings.find(kStepTimes);
+  if (clock == one.effective_settings.end() || clock->second != kOnDeviceClock)
     return Number::missing("the steps were timed by the host's clock");
   double sum = 0;
   for (const auto part : kStepParts) {
