@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What takes the time of a build? Prints the slowest steps that ninja wrote down, and the sum of all.
+"""Prints the slowest steps that ninja wrote down, and the sum of all.
 
 usage: build_times.py [BUILD_DIR [COUNT]]   (build/release, 20; the seconds are of a wall clock: build with -j 1, or nothing else)
 """

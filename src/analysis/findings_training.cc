@@ -235,6 +235,16 @@ Findings find_poor_scaling(const RunResult& run) {
   return found;
 }
 
+// Percentages of a gap of nearly nothing are no figures for people.
+std::string overdrawn_words(double explained, double left, std::int64_t base_world) {
+  constexpr double kMostInPercent = 10;
+  const auto base = plural(base_world, "rank");
+  if (explained > kMostInPercent)
+    return fmt::format("add up to {} times the gap to {}", format_fixed(explained, 0), base);
+  return fmt::format("explain {} % of the gap to {} and leave {} %", format_fixed(explained * 100, 0), base,
+                     format_fixed(left * 100, 0));
+}
+
 // Parts that explain more than there is: computing took less than in the base.
 Findings find_overdrawn_budgets(const RunResult& run) {
   Findings found;
@@ -252,10 +262,9 @@ Findings find_overdrawn_budgets(const RunResult& run) {
     if (const auto& high = open->cost_ns.ci_high; high && *high >= 0) continue;  // it may be noise
     found.push_back(about_training(
         *one,
-        fmt::format("{}: the parts of the loss explain {} % of the gap to {} and leave {} %: computing "
-                    "itself took {} less per step than in the base.",
-                    one->label, format_fixed(explained * 100, 0), plural(one->scaling->base_world, "rank"),
-                    format_fixed(*open->share * 100, 0), format_duration_ns(-*open->cost_ns.value)),
+        fmt::format("{}: the parts of the loss {}: computing itself took {} less per step than in the base.",
+                    one->label, overdrawn_words(explained, *open->share, one->scaling->base_world),
+                    format_duration_ns(-*open->cost_ns.value)),
         step_times(run, *one),
         "Do not read the shares as causes: measure the base again, beside this case and as quiet as it."));
   }

@@ -184,13 +184,14 @@ constexpr std::array kInferenceFlags{
 };
 
 constexpr std::array kInferenceValues{
-    OlderValue{"engine", "ort", "onnxruntime"},  OlderValue{"engine", "onnx", "onnxruntime"},
-    OlderValue{"engine", "cpu", "onnxruntime"},  OlderValue{"engine", "ov", "openvino"},
-    OlderValue{"engine", "trt", "tensorrt"},     OlderValue{"engine", "torch", "eager"},
-    OlderValue{"engine", "pytorch", "eager"},    OlderValue{"engine", "jit", "torchscript"},
-    OlderValue{"engine", "aoti", "aotinductor"}, OlderValue{"precision", "f32", "fp32"},
-    OlderValue{"precision", "f16", "fp16"},      OlderValue{"precision", "float32", "fp32"},
-    OlderValue{"precision", "float16", "fp16"},  OlderValue{"precision", "bfloat16", "bf16"},
+    OlderValue{"engine", "ort", "onnxruntime"},   OlderValue{"engine", "onnx", "onnxruntime"},
+    OlderValue{"engine", "cpu", "onnxruntime"},   OlderValue{"engine", "ov", "openvino"},
+    OlderValue{"engine", "trt", "tensorrt"},      OlderValue{"engine", "torch", "eager"},
+    OlderValue{"engine", "pytorch", "eager"},     OlderValue{"engine", "jit", "torchscript"},
+    OlderValue{"engine", "aoti", "aotinductor"},  OlderValue{"precision", "f32", "fp32"},
+    OlderValue{"precision", "f16", "fp16"},       OlderValue{"precision", "float32", "fp32"},
+    OlderValue{"precision", "float16", "fp16"},   OlderValue{"precision", "bfloat16", "bf16"},
+    OlderValue{"format", "md", "markdown", true}, OlderValue{"format", "txt", "text", true},
 };
 
 }  // namespace

@@ -293,6 +293,11 @@ class BadData(Files):
                 self.assert_error(result, 2, "--load-inputs", *self.TOLD_BY_HEADERS[name])
                 self.assertFalse((self.folder / "results").exists(), "a run began")
 
+    def test_a_name_that_no_input_has(self):
+        result = self.infer("--load-inputs", "z:whole.npz", shapes="input:{batch}x4")
+        self.assert_error(result, 2, "'z:whole.npz' names the input 'z', and the model has no such input; its inputs are input: write input:whole.npz")
+        self.assert_nothing_ran()
+
     def test_calibration(self):
         for name, words in self.FILES.items():
             with self.subTest(file=name):

@@ -105,6 +105,7 @@ class SideBySide(cli.CliTest):
 
     def test_markdown_and_json(self):
         text = self.run_cli("report", "one", "two", "-f", "markdown").out
+        self.assertEqual(self.run_cli("report", "one", "two", "-f", "md").out, text)
         self.assertIn("# Run A: golden", text)
         self.assertIn("# Run B: golden", text)
         both = json.loads(self.run_cli("report", "-s", "one,two", "-f", "json").out)

@@ -42,10 +42,21 @@ const InputShape* input_for(const std::string& name, const std::vector<TensorSpe
   return arrays.size() == 1 && inputs.size() == 1 ? &inputs.front() : nullptr;
 }
 
+std::string names_of_inputs(const std::vector<InputShape>& inputs) {
+  std::vector<std::string> names;
+  for (const auto& input : inputs) names.push_back(input.name);
+  return join(names, ", ");
+}
+
 std::string unfit_file(const std::string& text, const std::vector<InputShape>& inputs) try {
   const auto [name, file] = name_and_file(text);
   if (is_missing(file))
     return fmt::format("'{}' {}{}", shown_path(file), no_regular_file(file), near_file(file));
+  if (!name.empty() && !inputs.empty() && std::ranges::find(inputs, name, &InputShape::name) == inputs.end())
+    return fmt::format(
+        "'{}' names the input '{}', and the model has no such input; its inputs are {}: write "
+        "{}:{}",
+        shown_value(text), name, names_of_inputs(inputs), inputs.front().name, shown_path(file));
   if (!file.ends_with(".npy") && !file.ends_with(".npz")) return {};
   const auto arrays = read_npy_or_npz_specs(file);
   for (const auto& array : arrays) {
