@@ -128,7 +128,7 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
   replace_file(program, aotinductor_build());
   replace_file(text, order_text(order, release, package, answer).dump(1) + "\n");
   using How = process::ToolEnd::How;
-  const auto [how, problem] = process::end_of_tool(
+  const auto [how, problem, exit_code] = process::end_of_tool(
       {{python.string(), program.string(), text.string()}, order.env, log, {}, order.timeout_s}, interrupt);
   const auto said = read_file(log);
   write_file_atomic(order.log, said);

@@ -56,7 +56,7 @@ class TarGz {
     bad(why ? why : "it is damaged");
   }
   std::string path_;
-  std::unique_ptr<archive, int (*)(archive*)> archive_;
+  std::unique_ptr<::archive, int (*)(::archive*)> archive_;
 };
 
 }  // namespace
