@@ -19,6 +19,7 @@
 #include "base/units.h"
 #include "cli/command_table.h"
 #include "cli/interrupts.h"
+#include "cli/version.h"
 #include "config/flags.h"
 #include "monitor/answers.h"
 #include "monitor/recording.h"
@@ -152,9 +153,10 @@ class Monitor {
   // A reader of the output that went away ends it, too.
   void watch() {
     const auto period_ns = static_cast<std::int64_t>(options_.number("interval_s") * 1e9);
-    const auto sources = monitor::all_sources(
+    auto sources = monitor::all_sources(
         host::SystemFiles{}, plugin::plugin_dir(),
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(period_ns)));
+    sources.push_back(monitor::build_source(suite().version, suite().git_sha));
     const auto most = options_.integer("count");
     auto due = SteadyClock{}.now_ns();
     for (std::int64_t n = 0; (most == 0 || n < most) && std::ferror(stdout) == 0 && wait_until(due, drawing_);

@@ -185,25 +185,11 @@ class GpuSource : public Source {
   std::string why_;  // there is no sampler
 };
 
-class OwnCost : public Source {
- public:
-  void read(Snapshot& into) override {
-    timespec now{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    into.add("paceline_monitor_cpu_seconds_total", "CPU time of the monitor itself.", {},
-             static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir,
                                    std::chrono::milliseconds period) {
   return std::make_unique<GpuSource>(plugin_dir, period);
-}
-
-std::unique_ptr<Source> own_cost_source() {
-  return std::make_unique<OwnCost>();
 }
 
 Sources all_sources(const host::SystemFiles& files, const std::filesystem::path& plugin_dir,

@@ -75,8 +75,9 @@ class RunSource : public Source {
   }
 
   static void add_figures(const LiveRun& run, Snapshot& into) {
-    const Labels labels{
-        {"pid", std::to_string(run.process_id)}, {"experiment", run.experiment}, {"case", run.label}};
+    const Labels labels{{"run", fs::path(run.folder).filename().string()},
+                        {"experiment", run.experiment},
+                        {"case", run.label}};
     const auto add = [&](const char* name, const char* help, std::optional<double> value) {
       if (value) into.add(name, help, labels, *value);
     };

@@ -31,6 +31,9 @@ std::unique_ptr<Source> gpu_source(const std::filesystem::path& plugin_dir, std:
 // CPU time of this process itself.
 std::unique_ptr<Source> own_cost_source();
 
+// The version of this tool, as paceline_build_info.
+std::unique_ptr<Source> build_source(std::string version, std::string commit);
+
 // `period`: the time between two snapshots.
 Sources all_sources(const host::SystemFiles& files, const std::filesystem::path& plugin_dir,
                     std::chrono::milliseconds period);

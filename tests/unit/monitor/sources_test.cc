@@ -101,6 +101,12 @@ TEST_F(System, UnreadableValuesAreNamedAndHaveNoNumber) {
                                      "CPU power: this machine has no energy counters (RAPL)"));
 }
 
+TEST_F(System, TheVersionOfTheToolIsAFigure) {
+  sources_.clear();
+  sources_.push_back(build_source("1.2.3", "abc"));
+  EXPECT_DOUBLE_EQ(*read(1).value("paceline_build_info", {{"version", "1.2.3"}, {"commit", "abc"}}), 1);
+}
+
 TEST_F(System, ARunIsFoundByTheLockThatItsProcessHolds) {
   const auto run = root_.path() / "results" / "r1";
   write("proc/12/comm", "paceline\n");
@@ -116,7 +122,7 @@ TEST_F(System, ARunIsFoundByTheLockThatItsProcessHolds) {
   ASSERT_EQ(now.runs.size(), 1U);
   EXPECT_EQ(now.runs[0].folder, "/results/r1");
   EXPECT_EQ(now.runs[0].experiment, "night");
-  EXPECT_DOUBLE_EQ(*now.value("paceline_run_passes", {{"pid", "12"}}), 3);
+  EXPECT_DOUBLE_EQ(*now.value("paceline_run_passes", {{"run", "r1"}}), 3);
   write("results/r1/live.json", "{\"process_id\": 12, \"exp");
   EXPECT_TRUE(read(2).runs.empty());
   fs::remove_all(root_.path() / "proc/12");
