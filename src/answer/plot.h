@@ -42,6 +42,7 @@ struct Point {
   std::string hint{};
   std::string text{};  // beside it
   bool hollow = false;
+  bool goes_on = false;  // x_high is where the plot cuts its interval off, with an arrow
 };
 
 struct Line {

@@ -317,8 +317,11 @@ void Drawing::draw_whiskers(const Line& line) {
     const double x = x_(p.x), y = y_(p.y);
     for (const double end : {p.y_low, p.y_high})
       if (!std::isnan(end)) d += fmt::format("M{} {}V{}m-3 0h6", px(x), px(y), px(y_(end)));
-    for (const double end : {p.x_low, p.x_high})
-      if (!std::isnan(end)) d += fmt::format("M{} {}H{}m0 -3v6", px(x), px(y), px(x_(end)));
+    for (const double end : {p.x_low, p.x_high}) {
+      if (std::isnan(end)) continue;
+      const bool cut = p.goes_on && end == p.x_high;
+      d += fmt::format("M{} {}H{}{}", px(x), px(y), px(x_(end)), cut ? "m-5 -3l5 3l-5 3" : "m0 -3v6");
+    }
   }
   put_path("whisker " + line.colour, d);
 }

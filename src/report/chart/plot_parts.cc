@@ -57,6 +57,15 @@ std::vector<std::string> shared_labels(const std::vector<Row>& rows, Plot& plot)
   return without_shared(labels, plot);
 }
 
+// Where long intervals are cut off, so that one does not squeeze every bar.
+double whisker_limit(const std::vector<BarRow>& rows) {
+  constexpr double kBeyondLongestBar = 1.5;
+  double longest = 0;
+  for (const BarRow& row : rows)
+    if (!std::isnan(row.value.value)) longest = std::max(longest, row.value.value);
+  return kBeyondLongestBar * longest;
+}
+
 }  // namespace
 
 Measured measured(const result::Estimate& estimate, double scale) {
@@ -110,13 +119,19 @@ Plot bar_plot(const std::string& title, const std::string& unit, std::vector<Bar
   Plot plot{.title = title, .x = {.title = unit + keep_first(rows)}};
   const auto labels = shared_labels(rows, plot);
   Line ends{.points = {}, .colour = "ink", .stroke = Line::Stroke::kHidden, .text = Line::Text::kRight};
+  const double limit = whisker_limit(rows);
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const BarRow& row = rows[at];
     const auto y = static_cast<double>(at);
     plot.y.categories.push_back(labels[at]);
     plot.rectangles.push_back({0, row.value.value, y - 0.3, y + 0.3, "accent", row.hint});
-    ends.points.push_back(
-        {.x = row.value.value, .y = y, .x_low = row.value.low, .x_high = row.value.high, .text = row.text});
+    const bool cut = row.value.high > limit;
+    ends.points.push_back({.x = row.value.value,
+                           .y = y,
+                           .x_low = row.value.low,
+                           .x_high = cut ? limit : row.value.high,
+                           .text = row.text,
+                           .goes_on = cut});
     plot.description += fmt::format("{}{}: {}", at == 0 ? "" : "; ", row.label, row.text);
   }
   plot.lines.push_back(std::move(ends));

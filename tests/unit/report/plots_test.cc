@@ -56,6 +56,20 @@ TEST(Plots, CasesHaveTheirIntervalsInShownUnits) {
   EXPECT_FALSE(speedups[0].lines[1].points[0].hollow) << "it is claimed";
 }
 
+TEST(Plots, ALongIntervalIsCutOffWithAnArrow) {
+  auto runs = sampled();
+  runs[0].result.cases.resize(2);  // of one batch
+  auto& p50 = runs[0].result.cases[0].headline.p50_ns;
+  p50.ci_high = 100 * *p50.value;
+  double longest = 0;
+  const auto plot = latency_plots(runs)[0];
+  for (const auto& point : plot.lines[0].points) longest = std::max(longest, point.x);
+  const auto cut = std::ranges::find(plot.lines[0].points, true, &Point::goes_on);
+  ASSERT_NE(cut, plot.lines[0].points.end());
+  EXPECT_DOUBLE_EQ(cut->x_high, 1.5 * longest);
+  EXPECT_EQ(std::ranges::count(plot.lines[0].points, true, &Point::goes_on), 1);
+}
+
 TEST(Plots, LinesAreNamedByWhatTellsThemApart) {
   auto runs = sampled();
   auto& cases = runs[0].result.cases;
