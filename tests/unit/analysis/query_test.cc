@@ -12,6 +12,7 @@
 #include "analysis/metric_value.h"
 #include "analysis/ratio_verdict.h"
 #include "analysis/verdict.h"
+#include "base/text.h"
 #include "result/figures/summarize.h"
 #include "result/judged/reference.h"
 #include "result/stored/verdicts.h"
