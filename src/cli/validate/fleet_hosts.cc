@@ -33,9 +33,22 @@ bool is_safe(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kSafeInNames) == std::string::npos;
 }
 
-// "a:2" is a, "[fe80::1]:2" is fe80::1; an address with colons and without brackets stays.
+// "[fe80::1]" and "[fe80::1]:2" are fe80::1.
+std::string in_brackets(const std::string& written) {
+  const auto end = std::min(written.find(']'), written.size());
+  const auto rest = written.substr(std::min(end + 1, written.size()));
+  const bool slots = rest.starts_with(':') && parse_int(rest.substr(1));
+  if (end == written.size() || !(rest.empty() || slots))
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--hosts: '{}' {}; write [fe80::1] or, with slots, [fe80::1]:2", shown_value(written),
+                    end == written.size() ? "has no closing bracket" : "goes on behind its bracket"));
+  return written.substr(1, end - 1);
+}
+
+// "a:2" is a; an address with colons and without brackets stays.
 std::string without_slots(const std::string& written) {
-  if (written.starts_with('[')) return written.substr(1, written.find(']') - 1);
+  if (written.starts_with('[')) return in_brackets(written);
   const auto colon = written.find(':');
   const bool one = colon != std::string::npos && written.find(':', colon + 1) == std::string::npos;
   return one && parse_int(written.substr(colon + 1)) ? written.substr(0, colon) : written;
