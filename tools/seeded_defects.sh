@@ -81,7 +81,7 @@ defect missing_number_is_zero src/result/run_directory.cc \
   '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result unit_result
 defect host_counts_on_a_device src/result/judged/noise_rules.cc \
   's/\|\| !facts\.device_decides;/|| true;/' unit_result 'unit_result DeviceDecides.*'
-defect energy_of_half_a_window src/result/stored/device_state.cc \
+defect energy_of_half_a_window src/result/stored/sampled_energy.cc \
   's/kWholeWindow = 0\.95/kWholeWindow = 0/' unit_result 'unit_result DeviceState.*'
 defect slower_size_counts src/result/stored/device_peaks.cc \
   's/\*found->per_s >= \*peak\.per_s/*found->per_s < *peak.per_s/' unit_result 'unit_result DevicePeaks.*'
@@ -104,7 +104,7 @@ defect last_result_not_written src/run/case/result_keeper.cc \
   '/^result::RunResult ResultKeeper::finish/,/^}/s/^  write_changed\(\);//' unit_run "$coordinated"
 launched='unit_run Launched.*:Following.*'
 defect fault_again_after_restart src/run/ranks/launch.cc \
-  's/train\.inject\.clear\(\), //' unit_run "$launched"
+  's/train->inject\.clear\(\), //' unit_run "$launched"
 defect end_of_others_is_an_interrupt src/run/ranks/launch.cc \
   's/if \(ended && !interrupt\)/if (false \&\& ended)/' unit_run "$launched"
 defect share_beyond_the_world src/run/ranks/launch.cc \
