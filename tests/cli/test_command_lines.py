@@ -129,7 +129,7 @@ class NotIgnored(cli.CliTest):
             one, many = (case["estimated_high_s"] for case in planned["cases"])
             self.assertGreater(many, (3 if more else 1) * one, more)  # a first look has limits in seconds
             self.assertEqual([case["estimated_from"] for case in planned["cases"]], ["size of the file"] * 2)
-        self.assertRegex(self.run_cli(*words, "--dry-run").out, r"b1 +\d+–\d+ s\n.*\n2 cases, .* \(from the kind of CPU and the size of the models\)")
+        self.assertRegex(self.run_cli(*words, "--dry-run").out, r"b1 +\d+–\d+ s\n.*\n\n2 cases, .* \(from the kind of CPU and the size of the models\)")
 
     def test_dry_run_of_what_is_skipped_has_no_time(self):
         result = self.run_cli("train", "--model", "gpt2", "--num-classes", "5", "--dry-run")

@@ -67,7 +67,7 @@ class Limits(cli.CliTest):
             script = self.write(name, f"#!/bin/sh\n{text}\n")
             script.chmod(0o755)
             out = self.bounded("validate", "--hosts", "a", "--rsh", script, codes=(5,), seconds=30)
-            self.assertRegex(out, r"a printed more than 16\.8 MB")
+            self.assertRegex(out, r"a +printed more than 16\.8 MB")
 
     def test_a_file_of_openvino_that_cannot_be_one(self):
         for gib, size in ((50, "53.7 GB"), (2, "2.15 GB")):
