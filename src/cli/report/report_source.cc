@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/finding_table.h"
+#include "analysis/verdict.h"
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "monitor/course.h"
 #include "result/judged/noise_rules.h"
@@ -93,6 +95,7 @@ void complete_grades(result::RunResult& run) {
 report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
   report::ReportRun run{stored.run};
   complete_grades(run.result);
+  if (run.result.sentence.empty()) run.result.sentence = join(analysis::headline(run.result), "\n");
   std::map<std::string, std::int64_t> lacking;  // numbers of cases by what they lack
   for (const auto& one : stored.run.cases) {
     auto read = result::read_case_samples(stored, one);
