@@ -46,16 +46,18 @@ nlohmann::json kernels_json(const std::vector<KernelFigures>& kernels) {
 }
 
 answer::Section kernel_section(std::span<const KernelFigures> kernels, KernelColumns shown) {
-  answer::Table table{.heads = {"kernel", "time", "calls", "together", "one call"}, .labels = kNameWidth};
   const bool all = shown == KernelColumns::kAll;
+  answer::Table table{.heads = {"kernel", "time", "calls", "one call"}, .labels = kNameWidth};
+  if (!all) table.heads.emplace_back("together");
   if (all) {
     table.heads.insert(table.heads.end(), {"compute", "memory", "tensor", "occupancy", "waits for"});
     table.numbers_to = table.heads.size() - 1;
   }
   for (const auto& k : kernels.first(std::min(kMostKernels, kernels.size()))) {
-    table.add(short_name(k.name), percent(k.share), std::to_string(k.launches), format_duration_ns(k.time_ns),
+    table.add(short_name(k.name), percent(k.share), std::to_string(k.launches),
               format_duration_ns(k.time_ns / static_cast<double>(k.launches)));
     auto& cells = table.rows.back().cells;
+    if (!all) cells.emplace_back(format_duration_ns(k.time_ns));
     if (all)
       for (auto text :
            {percent(k.compute), percent(k.memory), percent(k.tensor), percent(k.occupancy), k.stall})
