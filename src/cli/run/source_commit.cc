@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 namespace {
 
-constexpr double kTimeoutS = 2;                   // of each question
+constexpr double kGitTimeoutS = 2;                // of each question
 constexpr std::uint64_t kMostBytes = 4 << 20;     // of an answer
 constexpr const char* kNotFound = "exit code 1";  // of `git config`
 
@@ -63,7 +63,7 @@ class Git {
                               scratch_.path() / "log",
                               {}};
     tool.argv.insert(tool.argv.end(), words.begin(), words.end());
-    tool.timeout_s = kTimeoutS;
+    tool.timeout_s = kGitTimeoutS;
     tool.output = scratch_.path() / "answer";
     tool.most_bytes = kMostBytes;
     auto problem = process::run_tool(tool, InterruptGuard::flag());

@@ -100,10 +100,10 @@ struct Word {
   CheckStatus status = CheckStatus::kPass;
   std::string text, fix{}, missing{};
 };
-using Judge = Word (*)(const GpuHealth&, std::size_t index);
+using HealthJudge = Word (*)(const GpuHealth&, std::size_t index);
 
 // "0, 1: 38 °C; 2: 91 °C, 2 °C below its limit": GPUs that say the same stand together, problems alone.
-CheckResult row_of(const SystemFiles& files, const std::string& library, Judge judge) {
+CheckResult row_of(const SystemFiles& files, const std::string& library, HealthJudge judge) {
   if (const auto absent = no_nvidia_device_reason(files); !absent.empty())
     return {CheckStatus::kSkip, absent, {}};
   const auto gpus = read_gpu_health(library);
