@@ -12,7 +12,7 @@ endfunction()
 
 # Layers with loops that are timed or work on many numbers. All else is read, decided and written once a run: it is optimised less,
 # and compiles in two thirds of the time.
-set(PACELINE_HOT_LAYERS base stats host onnx measure pass process workload)
+set(PACELINE_HOT_LAYERS base stats host onnx measure workload)
 
 function(paceline_optimise_less target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
