@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-# paceline_compile_together(TARGET): up to 20 of its sources are one compilation, of like numbers of files: headers cost more than code.
-function(paceline_compile_together target)
+# paceline_compile_together(TARGET MOST): up to MOST of its sources are one compilation, of like numbers of files: headers and templates
+# cost more than code. In tests the code costs more.
+function(paceline_compile_together target most)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cc$")
   list(LENGTH sources count)
-  math(EXPR units "(${count} + 19) / 20")
+  math(EXPR units "(${count} + ${most} - 1) / ${most}")
   math(EXPR size "(${count} + ${units} - 1) / ${units}")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${PACELINE_UNITY} UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
 # Layers with loops that are timed or work on many numbers. All else is read, decided and written once a run: it is optimised less,
 # and compiles in two thirds of the time.
-set(PACELINE_HOT_LAYERS base stats host onnx measure pass process workload)
+set(PACELINE_HOT_LAYERS base stats host onnx measure workload)
 
 function(paceline_optimise_less target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
@@ -29,7 +30,7 @@ function(paceline_add_layer name)
   add_library(paceline::${name} ALIAS paceline_${name})
   target_include_directories(paceline_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(paceline_${name} PUBLIC ${layer_DEPENDS} ${layer_LIBRARIES} PRIVATE paceline::warnings)
-  paceline_compile_together(paceline_${name})
+  paceline_compile_together(paceline_${name} 40)
   if(NOT name IN_LIST PACELINE_HOT_LAYERS)
     paceline_optimise_less(paceline_${name})
   endif()
@@ -53,7 +54,7 @@ function(paceline_add_test name)
   add_executable(${name} ${test_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${test_DEPENDS} ${test_LIBRARIES} GTest::gtest_main paceline::warnings)
-  paceline_compile_together(${name})
+  paceline_compile_together(${name} 20)
   paceline_optimise_less(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   set(scratch ${CMAKE_BINARY_DIR}/tests/scratch/${name})  # its own, for tests that give their files fixed names

@@ -40,7 +40,7 @@ function(paceline_add_plugin name)
   add_library(paceline_plugin_${name} MODULE ${p_SOURCES})
   target_include_directories(paceline_plugin_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/plugins)
   target_link_libraries(paceline_plugin_${name} PRIVATE paceline::plugin paceline::warnings ${p_LIBRARIES})
-  paceline_compile_together(paceline_plugin_${name})
+  paceline_compile_together(paceline_plugin_${name} 40)
   paceline_optimise_less(paceline_plugin_${name})  # the time is spent in the library behind it
   set_target_properties(paceline_plugin_${name} PROPERTIES
     OUTPUT_NAME paceline_${name} LIBRARY_OUTPUT_DIRECTORY ${PACELINE_PLUGIN_DIR})

@@ -42,17 +42,18 @@ date=$(git log -1 --format=%ct 2> /dev/null || echo 0)
 build=build/bundle-${versions[0]}   # of everything; those of other releases are for their plug-ins alone
 stage=$build/stage/$name
 
-# compile VERSION TARGET…
-compile() {
+# configure VERSION: decides which plug-ins are built (is_built).
+configure() {
   local build=build/bundle-$1
   torch_release "$1"
   nccl_headers "$TORCH_RELEASE"
   scripts/configure.sh "$build" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPACELINE_WERROR="${PACELINE_WERROR:-OFF}" \
     -DPACELINE_BUNDLE=ON -DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT="$TORCH_RELEASE" -DPACELINE_ONNXRUNTIME_ROOT="$(cat .deps/onnxruntime_root)" \
     -DPACELINE_OPENVINO_ROOT="$(cat .deps/openvino_root)" -DPACELINE_TENSORRT_ROOT="${TENSORRT_ROOT:-}"
-  # Some targets run when they are built, to list their tests.
-  LD_LIBRARY_PATH=$TORCH_RELEASE/lib scripts/build.sh "$build" "$(scripts/jobs.sh)" "${@:2}"
 }
+
+# compile VERSION TARGET…: all at once, so that no CPU waits for the last unit of one. Some targets run when they are built, to list their tests.
+compile() { LD_LIBRARY_PATH=$TORCH_RELEASE/lib scripts/build.sh "build/bundle-$1" "$(scripts/jobs.sh)" "${@:2}"; }
 
 # is_built NAME [BUILD]
 is_built() { grep -q '"not_built_because": ""' "${2:-$build}/lib/paceline/plugins/$1.json"; }
@@ -60,15 +61,17 @@ is_built() { grep -q '"not_built_because": ""' "${2:-$build}/lib/paceline/plugin
 # The first release, with the tool; the tests for GPUs are built against one release.
 compile_first() {
   local wanted=(tool)
+  configure "${versions[0]}"
+  if is_built cuda && [ ${#versions[@]} = 1 ]; then wanted+=(gpu_cuda gpu_cuda_training); fi
   compile "${versions[0]}" "${wanted[@]}"
-  if is_built cuda && [ ${#versions[@]} = 1 ]; then compile "${versions[0]}" gpu_cuda gpu_cuda_training; fi
 }
 
 # add_release VERSION: its plug-ins, in a folder of the release, under manifests of that name.
 add_release() {
-  local plugins=build/bundle-$1/lib/paceline/plugins folder=$stage/lib/paceline/torch-$1 plugin
-  compile "$1" paceline_plugin_torch
-  if is_built cuda "build/bundle-$1"; then compile "$1" paceline_plugin_cuda; fi
+  local plugins=build/bundle-$1/lib/paceline/plugins folder=$stage/lib/paceline/torch-$1 wanted=(paceline_plugin_torch) plugin
+  configure "$1"
+  if is_built cuda "build/bundle-$1"; then wanted+=(paceline_plugin_cuda); fi
+  compile "$1" "${wanted[@]}"
   mkdir -p "$folder/torch_cpu_only"
   strip -o "$folder/torch_cpu_only/libtorch.so" "$plugins/torch_cpu_only/libtorch.so"
   for plugin in torch cuda; do

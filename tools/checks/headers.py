@@ -6,6 +6,7 @@ usage: headers.py BUILD_DIR   (configured; its compile_commands.json has the fla
 
 Where C includes B and B includes A, the file "A B C" compiles only if each does by itself: what precedes a header is what it
 includes first of all anyway. Such chains are as few as can be, by a largest matching of headers with headers that include them.
+For the same reason a heavy header may precede all that include it: precompiled, once.
 """
 
 import concurrent.futures
@@ -19,6 +20,7 @@ import subprocess
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
+HEAVY = ("pass/pass.h", "result/stored/case_result.h")   # what many include and takes seconds; what includes another one comes first
 
 
 def includes(source):
@@ -56,13 +58,23 @@ def matching(below):
     return follower
 
 
-def chains(graph):
+def groups(graph, heavy=HEAVY):
+    """A heavy header, or None, to the headers that include it, rings apart."""
+    found, below = {}, {header: all_below(graph, header) for header in graph}
+    for header in sorted(graph):
+        found.setdefault(next((one for one in heavy if one in below[header] and header not in below[one]), None), []).append(header)
+    return found
+
+
+def chains(graph, group=None):
+    """Of the headers in the group; of all unless given."""
     sys.setrecursionlimit(10000)
-    reached = {header: all_below(graph, header) for header in graph}
-    below = {header: sorted(inner for inner in reached[header] if header not in reached[inner]) for header in graph}   # rings apart
+    wanted = set(group or graph)
+    reached = {header: all_below(graph, header) for header in wanted}
+    below = {header: sorted(inner for inner in reached[header] & wanted if header not in reached[inner]) for header in wanted}   # rings apart
     follower = matching(below)
     found = []
-    for header in sorted(set(graph) - set(follower.values())):
+    for header in sorted(wanted - set(follower.values())):
         chain = [header]
         while chain[-1] in follower:
             chain.append(follower[chain[-1]])
@@ -77,15 +89,25 @@ def flags(build):
     return [*words[:words.index("-o")], "-O0", "-w" if "-Werror" not in words else "-Werror"]
 
 
-def compile_chain(command, folder, chain):
+def compiled(command, folder, chain, *options, to="o"):
     """The messages of the compiler; empty if all is well."""
-    file = folder / (chain[-1].replace("/", "_") + ".cc")
+    file = folder / (chain[-1].replace("/", "_") + (".h" if to == "h.gch" else ".cc"))
     text = "".join(f'#include "{header}"\n' for header in chain)
     if not file.exists() or file.read_text() != text:
         file.write_text(text)
-    result = subprocess.run([*command, "-o", str(file.with_suffix(".o")), "-c", str(file)], capture_output=True, text=True, check=False)
-    file.with_suffix(".o").unlink(missing_ok=True)
+    result = subprocess.run([*command, *options, "-o", str(file.with_suffix(f".{to}")), "-c", str(file)], capture_output=True, text=True, check=False)
     return f"{' '.join(chain)}:\n{result.stderr}" if result.returncode else ""
+
+
+def compile_chain(command, folder, chain, heavy=None):
+    before = ["-include", str(folder / (heavy.replace("/", "_") + ".h")), "-fpch-preprocess"] if heavy else []
+    said = compiled(command, folder, chain, *before)
+    (folder / (chain[-1].replace("/", "_") + ".o")).unlink(missing_ok=True)
+    return said
+
+
+def precompile(command, folder, heavy):
+    return compiled(command, folder, [heavy], "-x", "c++-header", to="h.gch")
 
 
 def main():
@@ -94,13 +116,18 @@ def main():
     folder.mkdir(exist_ok=True)
     command = [*([found] if (found := shutil.which("ccache")) else []), *flags(build)]
     os.environ.setdefault("CCACHE_BASEDIR", str(SOURCES))
+    os.environ.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros")   # else what begins with a precompiled header is not kept
     graph = includes(SOURCES / "src")
-    groups = chains(graph)
+    found = groups(graph)
+    work = [(chain, heavy) for heavy, group in found.items() for chain in chains(graph, group)]
     jobs = int(subprocess.run([SOURCES / "scripts/jobs.sh"], capture_output=True, text=True, check=True).stdout)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        problems = [said for said in pool.map(lambda chain: compile_chain(command, folder, chain), groups) if said]
+        problems = [said for said in pool.map(lambda heavy: precompile(command, folder, heavy), filter(None, found)) if said]
+        problems += [said for said in pool.map(lambda one: compile_chain(command, folder, *one), work) if said]
+    for large in folder.glob("*.gch"):
+        large.unlink()
     print("\n".join(problems), end="")
-    print(f"{len(graph)} headers in {len(groups)} compilations, {len(problems)} of which failed")
+    print(f"{len(graph)} headers in {len(work)} compilations, {len(problems)} of which failed")
     return 1 if problems else 0
 
 

@@ -16,14 +16,18 @@ class HeadersTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        (self.folder / "work").mkdir()
 
     def write(self, **files):
         for name, text in files.items():
             (self.folder / f"{name}.h").write_text(text)
         return headers.includes(self.folder)
 
-    def said(self, graph):
-        return "".join(headers.compile_chain(["c++", f"-I{self.folder}"], self.folder, chain) for chain in headers.chains(graph))
+    def said(self, graph, heavy=()):
+        command, found = ["c++", f"-I{self.folder}"], headers.groups(graph, heavy)
+        said = [headers.precompile(command, self.folder / "work", one) for one in found if one]
+        said += [headers.compile_chain(command, self.folder / "work", chain, one) for one, group in found.items() for chain in headers.chains(graph, group)]
+        return "".join(said)
 
     def test_a_header_stands_behind_what_it_includes(self):
         graph = {"a.h": [], "b.h": ["a.h"], "c.h": ["b.h"], "d.h": ["a.h"], "alone.h": []}
@@ -41,6 +45,24 @@ class HeadersTest(unittest.TestCase):
         said = self.said(self.write(value=VALUE, use="#pragma once\ninline int of(Value v) { return v.x; }\n"))
         self.assertIn("use.h:", said)
         self.assertIn("Value", said)
+
+    def test_a_heavy_header_precedes_only_what_includes_it(self):
+        graph = {"value.h": [], "middle.h": ["value.h"], "use.h": ["middle.h"], "other.h": []}
+        self.assertEqual(headers.groups(graph, ["value.h"]), {None: ["other.h", "value.h"], "value.h": ["middle.h", "use.h"]})
+        self.assertEqual(headers.groups(graph, ["middle.h", "value.h"])["middle.h"], ["use.h"])
+        self.assertEqual(headers.chains(graph, ["middle.h", "use.h"]), [["middle.h", "use.h"]])
+
+    def test_behind_a_heavy_header(self):
+        good = {"value": VALUE, "use": '#pragma once\n#include "value.h"\ninline int of(Value v) { return v.x; }\n'}
+        self.assertEqual(self.said(self.write(**good), ["value.h"]), "")
+        self.assertTrue((self.folder / "work/value.h.h.gch").exists())
+        said = self.said(self.write(other='#pragma once\n#include "value.h"\ninline Missing made(Value v);\n', without="inline Value of();\n"), ["value.h"])
+        self.assertIn("other.h:", said)
+        self.assertIn("without.h:", said)
+        self.assertNotIn("use.h:", said)
+
+    def test_a_heavy_header_that_does_not_compile(self):
+        self.assertIn("value.h:", self.said(self.write(value="#pragma once\nstruct Value { Missing x; };\n", use='#pragma once\n#include "value.h"\n'), ["value.h"]))
 
     def test_rings_end(self):
         graph = self.write(one='#pragma once\n#include "two.h"\n', two='#pragma once\n#include "one.h"\n')

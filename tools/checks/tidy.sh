@@ -13,4 +13,4 @@ mapfile -t settings < <(sed -n '/:INTERNAL=/!s/^\(PACELINE_[A-Z_]*\|CMAKE_BUILD_
 cmake -S . -B "$build/single" -G Ninja "${settings[@]}" -DPACELINE_UNITY=OFF > "$build/single.log" 2>&1 || { tail -n 20 "$build/single.log"; exit 1; }
 cmake --build "$build/single" --target paceline_onnx_proto >> "$build/single.log" 2>&1 || { tail -n 20 "$build/single.log"; exit 1; }
 for folder in "$@"; do git ls-files -z "$folder/**/*.cc" "$folder/*.cc"; done | sort -zu |
-  xargs -0 -r -n 1 -P "$(scripts/jobs.sh)" clang-tidy-19 --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations -p "$build/single" 2> >(grep -v 'warnings generated\|Suppressed\|^Use -header' >&2)
+  xargs -0 -r -n 1 -P "$(scripts/jobs.sh)" clang-tidy-19 --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument --extra-arg=-Wno-deprecated-declarations -p "$build/single" 2> >(grep -v 'warnings generated\|Suppressed\|^Use -header' >&2)
