@@ -32,8 +32,8 @@ std::string slowed_words(const DeviceState& state) {
   if (state.sm_clock_mean_mhz)
     figures.push_back(fmt::format("mean clock {:.0f} MHz", *state.sm_clock_mean_mhz));
   if (state.power_mean_w) figures.push_back(fmt::format("{:.0f} W", *state.power_mean_w));
-  return fmt::format("{}{} was {}{}", state.device.starts_with("GPU") ? "the " : "", state.device,
-                     join(parts, ", "), figures.empty() ? "" : " (" + join(figures, ", ") + ")");
+  return fmt::format("{}{} was {}{}", state.of_rank ? "the " : "", state.device, join(parts, ", "),
+                     figures.empty() ? "" : " (" + join(figures, ", ") + ")");
 }
 
 bool uses_gpu(const CaseResult& one) {

@@ -42,7 +42,7 @@ std::string device_text(const CaseResult& one, const DeviceState& state) {
   if (state.other_processes && *state.other_processes > 0)
     parts.push_back(plural(*state.other_processes, "process") + " of others");
   std::erase(parts, "");
-  const bool ranked = state.rank != 0 && !state.device.starts_with("GPU");
+  const bool ranked = state.rank != 0 && !state.of_rank;
   const auto name = ranked ? fmt::format("{} of rank {}", state.device, state.rank) : state.device;
   return parts.empty() ? "" : fmt::format("{}: {}", name, join(parts, ", "));
 }

@@ -29,6 +29,7 @@ DeviceState state_of_rank(const RankFigures& rank) {
   DeviceState state;
   state.rank = rank.rank;
   state.device = fmt::format("GPU of rank {}", rank.rank);
+  state.of_rank = true;
   state.sm_clock_mean_mhz = rank.evidence.device_mhz;
   state.sm_clock_min_mhz = state.sm_clock_cv = state.memory_clock_mean_mhz = none;
   state.power_mean_w = state.power_max_w = state.temperature_max_c = state.utilization_mean = none;

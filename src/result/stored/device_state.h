@@ -20,6 +20,7 @@ inline constexpr std::string_view kBoardEnergy = "GPU board, whole window";
 struct DeviceState {
   std::int64_t rank = 0;      // whose process read it
   std::string device;         // cuda:0
+  bool of_rank = false;       // the rank read the clock itself, and `device` names the rank; not stored
   std::int64_t readings = 0;  // of its clock
   Number sm_clock_mean_mhz, sm_clock_min_mhz;
   Number sm_clock_cv;  // standard deviation over mean
