@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/saved_weights.h"
+#include "base/step_clock.h"
 #include "torch/errors.h"
 #include "torch/models/layers.h"
 #include "torch/models/table.h"
@@ -367,7 +368,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(running_threads())},
                    {"optimizer", optimizer_->implementation()},
-                   {"step_times", under_way_ ? "marks on the device's own clock" : "the host's clock"},
+                   {kStepTimes, under_way_ ? kOnDeviceClock : kOnHostClock},
                    {std::string(kWeightsSetting), "safetensors"},
                    {"dropout", on_off(settings_.dropout)},
                    {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},

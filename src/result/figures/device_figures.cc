@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/step_clock.h"
 #include "stats/quantile.h"
 
 namespace paceline::result {
@@ -42,9 +43,8 @@ DeviceState state_of_rank(const RankFigures& rank) {
 
 // Of steps whose parts are timed by marks on the device: all but waits for data and for communication.
 Number device_share_of_steps(const CaseResult& one) {
-  const auto clock = one.effective_settings.find("step_times");
-  if (clock == one.effective_settings.end() ||
-      clock->second.find("the device's own clock") == std::string::npos)
+  const auto clock = one.effective_settings.find(kStepTimes);
+  if (clock == one.effective_settings.end() || clock->second != kOnDeviceClock)
     return Number::missing("the steps were timed by the host's clock");
   double sum = 0;
   for (const auto part : kStepParts) {

@@ -2,6 +2,7 @@
 // Grades where the device decides.
 #include <gtest/gtest.h>
 
+#include "base/step_clock.h"
 #include "result/figures/device_figures.h"
 #include "result/judged/noise_rules.h"
 
@@ -53,7 +54,7 @@ TEST(DeviceDecides, NotWhereTheHostNeedsAsLongToStartAnInference) {
 // The parts of a step span the pauses between kernels.
 TEST(DeviceDecides, NotWhereADeviceThatTrainsIsIdle) {
   CaseResult one;
-  one.effective_settings["step_times"] = "marks on the device's own clock";
+  one.effective_settings[kStepTimes] = kOnDeviceClock;
   auto& shares = one.training.emplace().shares;
   shares[StepPart::kInput] = 0.01, shares[StepPart::kForward] = 0.3, shares[StepPart::kBackward] = 0.6,
   shares[StepPart::kOptimizer] = 0.08;
