@@ -20,6 +20,7 @@ namespace paceline::analysis {
 namespace {
 
 using result::Benchmark;
+using result::OutputDoubt;
 
 struct Axis {
   std::string_view name;
@@ -101,10 +102,10 @@ std::string open_question(const CaseResult& one, bool strict) {
   if (one.cross_check.asked && !one.cross_check.ratio.value) return "its cross-check gave no ratio";
   if (!strict) return {};
   if (inconclusive(one)) return "its interval is not as narrow as asked";
-  const auto [word, why] = result::check_remark(one);
-  const bool unknown =
-      word == result::kCannotSayWord || (word == result::kUnchecked && !unchecked_on_purpose(one));
-  return unknown ? fmt::format("outputs: {} ({})", word, why) : "";
+  const auto remark = result::check_remark(one);
+  const bool unknown = remark.doubt == OutputDoubt::kUndecided ||
+                       (remark.doubt == OutputDoubt::kNotChecked && !unchecked_on_purpose(one));
+  return unknown ? fmt::format("outputs: {} ({})", remark.word(), remark.why) : "";
 }
 
 bool is_baseline(const RunResult& run, const CaseResult& one) {

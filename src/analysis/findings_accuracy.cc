@@ -15,6 +15,7 @@ namespace {
 using result::Correctness;
 using result::Estimate;
 using result::Outcome;
+using result::OutputDoubt;
 
 std::string percent(double share) {
   const double value = share * 100;
@@ -108,26 +109,28 @@ Findings find_accuracy_failures(const RunResult& run) {
 }
 
 std::string output_doubt(const CaseResult& one, const std::string& outputs) {
-  const auto word = result::check_remark(one).word;
-  if (word.empty()) return {};
+  const auto doubt = result::check_remark(one).doubt;
+  if (doubt == OutputDoubt::kNone) return {};
   if (one.correctness.needs_inputs)
     return fmt::format("; whether {} are good enough needs your inputs (--load-inputs, --calib-data)",
                        outputs);
-  return word == result::kUnchecked ? fmt::format("; {} are unchecked", outputs)
-         : word == "cannot say"     ? fmt::format("; the check cannot say whether {} are right", outputs)
-                                    : fmt::format("; no other engine confirms {}", outputs);
+  return doubt == OutputDoubt::kNotChecked ? fmt::format("; {} are unchecked", outputs)
+         : doubt == OutputDoubt::kUndecided
+             ? fmt::format("; the check cannot say whether {} are right", outputs)
+             : fmt::format("; no other engine confirms {}", outputs);
 }
 
 // Cases of which the same is not known share a finding.
 Findings find_unknown_accuracy(const RunResult& run) {
-  std::map<std::pair<std::string, std::string>, Cases> by_remark;
+  std::map<std::pair<OutputDoubt, std::string>, Cases> by_remark;
   for (const CaseResult& one : run.cases)
-    if (const auto [word, why] = result::check_remark(one); !word.empty() && word != "not independent")
-      by_remark[{word, why}].push_back(&one);
+    if (const auto [doubt, why] = result::check_remark(one);
+        doubt == OutputDoubt::kUndecided || doubt == OutputDoubt::kNotChecked)
+      by_remark[{doubt, why}].push_back(&one);
   Findings found;
   for (const auto& [remark, cases] : by_remark) {
-    const auto& [word, why] = remark;
-    const bool unchecked = word == result::kUnchecked;
+    const auto& [doubt, why] = remark;
+    const bool unchecked = doubt == OutputDoubt::kNotChecked;
     const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
                                 : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
                                               list_labels(cases), why);

@@ -133,7 +133,7 @@ std::string accuracy_text(const CaseResult& one) {
           ? fmt::format(" Subnormal, which engines may flush to 0: {} of its outputs, {} of its weights.",
                         percent_or_none(c.subnormal_outputs), percent_or_none(c.subnormal_weights))
           : "";
-  const std::string doubt = remark.word.empty() ? "" : fmt::format(" {}: {}.", remark.word, remark.why);
+  const std::string doubt = remark ? fmt::format(" {}: {}.", remark.word(), remark.why) : "";
   const std::string claim =
       c.claim.verdict.empty()
           ? ""

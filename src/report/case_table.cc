@@ -134,9 +134,8 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   if (columns.remarks) {
     const auto remark = result::check_remark(one);
     const auto part = compared_part(one);
-    cells.emplace_back((remark.word.empty() ? "right" : remark.word) + part,
-                       remark.word.empty() ? "" : "problem");
-    cells.back().brief = remark.word + part;
+    cells.emplace_back((remark ? remark.word() : "right") + part, remark ? "problem" : "");
+    cells.back().brief = remark.word() + part;
     cells.back().note = remark.why;
   }
   if (columns.built) add("prepare_ms", or_none(one.model_file.prepare_ns, format_duration_ns));
@@ -179,9 +178,8 @@ std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
 Table case_table(std::span<const ReportRun> runs, Form form) {
   const auto cases = side_by_side(runs);
   const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
-  const bool remarks = std::ranges::any_of(cases, [](const auto& e) {
-    return !result::check_remark(*e.one).word.empty() || !compared_part(*e.one).empty();
-  });
+  const bool remarks = std::ranges::any_of(
+      cases, [](const auto& e) { return result::check_remark(*e.one) || !compared_part(*e.one).empty(); });
   const bool mixed = counted_items(cases).size() > 1;
   const auto on_gpu =
       std::ranges::count_if(cases, [](const auto& e) { return result::on_device(e.one->benchmark); });

@@ -184,7 +184,7 @@ std::string summary_csv(const RunResult& run) {
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
     }
     const auto remark = check_remark(c);
-    out += fmt::format(",{},{}\n", remark.word, csv_cell(remark.why));
+    out += fmt::format(",{},{}\n", remark.word(), csv_cell(remark.why));
   }
   return out;
 }

@@ -19,12 +19,14 @@ inline bool is_wrong(const Correctness& correctness) {
   return correctness.checked && !correctness.passed && correctness.verdict != kCannotSay;
 }
 
-inline constexpr std::string_view kCannotSayWord = "cannot say";
+enum class OutputDoubt { kNone, kUndecided, kNotChecked, kNotIndependent };
 
 // What stands beside a measured inference whose outputs no independent check has found right.
 struct CheckRemark {
-  std::string word;  // kCannotSayWord | kUnchecked | not independent; empty: nothing stands there
+  OutputDoubt doubt = OutputDoubt::kNone;
   std::string why;
+  [[nodiscard]] std::string word() const;  // empty without a doubt
+  explicit operator bool() const { return doubt != OutputDoubt::kNone; }
 };
 CheckRemark check_remark(const CaseResult& one);
 
