@@ -262,7 +262,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   EXPECT_EQ(found[0].text,
             "resnet50 train fp32 b8 r2: the GPU of rank 1 was at its power cap in "
             "50 % of the samples (mean clock 1961 MHz).");
-  run.cases[0].devices = {result::device_states(run.cases[0]).at(1)};
+  run.cases[0].devices = {result::device_states(run.cases[0]).at(0)};
   run.cases[0].devices[0].of_rank = false, run.cases[0].devices[0].device = "GPU-7a";  // a sampler's name
   EXPECT_TRUE(
       of_kind(run, "device_slowdown").at(0).text.starts_with("resnet50 train fp32 b8 r2: GPU-7a was"));
