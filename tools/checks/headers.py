@@ -67,7 +67,7 @@ def groups(graph, heavy=HEAVY):
 
 
 def chains(graph, group=None):
-    """Of the headers in the group; of all unless given."""
+    """Takes the headers in the group, all unless given."""
     sys.setrecursionlimit(10000)
     wanted = set(group or graph)
     reached = {header: all_below(graph, header) for header in wanted}
