@@ -70,9 +70,10 @@ std::span<const AnswerFormat> answer_formats() {
 AnswerOutput answer_output(const config::FlagSet& flags, const config::Settings& options,
                            std::string_view name, std::string_view file_option) {
   AnswerOutput out{{}, {}, std::string(name)};
-  if (!file_option.empty() && flags.has(file_option)) out.output = options.text(file_option);
-  if (flags.has("format")) {
-    for (const auto& asked : options.texts("format"))
+  for (const auto& setting : flags.settings)
+    if (setting.name == file_option) out.output = setting.values.front().text;
+  if (flags.has("answer_format")) {
+    for (const auto& asked : options.texts("answer_format"))
       out.formats.push_back(std::ranges::find(kFormats, asked, &AnswerFormat::name));
   } else if (!out.output.empty()) {
     const auto* by_ending = format_of_ending(out.output);

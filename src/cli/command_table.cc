@@ -181,7 +181,7 @@ void set_format_choices() {
     return choices;
   }();
   for (const unsigned commands : {config::kValidate, config::kRunsCases})
-    config::set_choices("format", commands, kOfAnswers);
+    config::set_choices("answer_format", commands, kOfAnswers);
 }
 
 // Lists them for its help.

@@ -363,7 +363,7 @@ void print_single_process(const cluster::LaunchPlace& place, const Console& cons
 
 // Documents of a plan or of a self-test; a run has its report. Throws Error(kUsage) for --format beside one.
 AnswerOutput documents_of(const config::FlagSet& flags, const config::Settings& options) {
-  if (flags.has("format") && !options.flag("dry_run") && !is_self_test(options))
+  if (flags.has("answer_format") && !options.flag("dry_run") && !is_self_test(options))
     throw Error(
         ErrorCode::kUsage,
         "--format: a run writes its report itself, and paceline report --format makes others; here it "
