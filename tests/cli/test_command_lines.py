@@ -120,6 +120,14 @@ class NotIgnored(cli.CliTest):
         self.assertEqual([(c["number"], c["case_id"]) for c in planned["cases"]], [(1, "tiny_cnn-eager-fp32-b1"), (2, "tiny_cnn-eager-fp32-b8")])
         self.assertGreater(planned["estimated_s"], planned["cases"][0]["estimated_s"])
 
+    def test_a_dry_run_has_forms_and_a_run_has_its_report(self):
+        out = self.run_cli("infer", *MODEL, "--batch", "1,8", "--dry-run", "--format", "markdown").out
+        self.assertTrue(out.startswith("# infer\n\n2 cases, "), out)
+        self.assertIn("| 2 | tiny_cnn-eager-fp32-b8 |", out)
+        self.assert_code(self.run_cli("infer", *MODEL, "--dry-run", "--format", "html"), 0)
+        self.assertIn("<h1>infer</h1>", (self.folder / "plan.html").read_text(encoding="utf-8"))
+        self.assert_error(self.run_cli("infer", *MODEL, "--format", "html"), 2, "a run writes its report itself", "paceline report --format")
+
     def test_dry_run_knows_the_batch_of_a_file(self):
         """The size of a model file is all that is known: a batch of 32 takes longer than one of 1, and what the range goes by is said."""
         (self.folder / "m.pt").write_bytes(bytes(40_000_000))

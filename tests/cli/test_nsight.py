@@ -53,6 +53,15 @@ class Files(cli.CliTest):
         self.assertIn("at most 19 % for its registers and shared memory", out)
         self.assertIn("under Nsight Compute", out)
 
+    def test_it_has_the_forms_of_a_report(self):
+        out = self.run_cli("profile", "--from", TABLE, "-o", "kernels.html").out
+        self.assertIn("report  kernels.html", out)
+        page = (self.folder / "kernels.html").read_text(encoding="utf-8")
+        for word in ("<h2>Kernels</h2>", "waits for data of L1, L2 or DRAM", "<summary>Evidence</summary>"):
+            self.assertIn(word, page)
+        self.assertIn("## Findings\n\n- **advice**: ", self.run_cli("profile", "--from", TABLE, "--format", "markdown").out)
+        self.assertIn('<testsuite name="Kernels of ', self.run_cli("profile", "--from", TABLE, "--format", "junit").out)
+
     def test_another_order_of_columns_and_another_locale_change_nothing(self):
         import csv
         with TABLE.open(encoding="utf-8", newline="") as file:

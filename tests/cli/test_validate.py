@@ -10,6 +10,7 @@ import signal
 import subprocess
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 import launch_lab
 import paceline_cli as cli
@@ -43,6 +44,43 @@ class ValidateTest(cli.CliTest):
     def differences(self, *arguments, **options):
         out, _ = self.validate("--json", *arguments, **options)
         return {one["name"]: one for one in json.loads(out)["differences"]}
+
+
+class Forms(ValidateTest):
+    """One answer in every form that `report` has for runs."""
+
+    def test_the_ending_of_a_file_or_a_name_selects_the_form(self):
+        out, _ = self.validate("-o", "m.html")
+        self.assertIn("report  m.html", out)
+        self.assertRegex(out, r"PASS  plug-in spin +")
+        page = (self.folder / "m.html").read_text(encoding="utf-8")
+        verdict = out.splitlines()[-2]  # before the name of the file
+        for word in ("<h1>This machine</h1>", f'<p class="verdict">{verdict}</p>', '<td class="gate-met">PASS</td><td>plug-in spin</td>'):
+            self.assertIn(word, page)
+        self.assertTrue(self.validate("--format", "markdown")[0].startswith("# This machine\n\n"))
+        self.assertEqual(json.loads(self.validate("-f", "json")[0])["title"], "This machine")
+
+    def test_junit_has_a_test_for_each_check(self):
+        checks = json.loads(self.validate("--json")[0])["checks"]
+        tree = ElementTree.fromstring(self.validate("--format", "junit")[0])
+        names = [one.get("name") for one in tree.iter("testcase")]
+        self.assertEqual(names, [one["name"] for one in checks])
+        skipped = [one.get("name") for one in tree.iter("testcase") if one.find("skipped") is not None]
+        self.assertEqual(skipped, [one["name"] for one in checks if one["status"] == "SKIP"])
+
+    def test_a_fleet_and_a_failure_have_them_too(self):
+        rsh = self.write("rsh", "#!/bin/sh\n[ $1 = dead ] && exit 255\nshift\nexec \"$@\"\n")
+        rsh.chmod(0o755)
+        out, _ = self.validate("--hosts", "node0,dead", "--rsh", rsh, "-f", "junit", codes=(5,), timeout=120)
+        failed, = [one for one in ElementTree.fromstring(out).iter("testcase") if one.get("name") == "dead"]
+        self.assertIsNotNone(failed.find("failure"))
+
+    def test_mistakes_are_named_before_anything_is_checked(self):
+        for arguments, why in ((["-o", "m.png"], "no format has the ending .png"), (["-f", "csv"], "'csv' is none of text, html"),
+                               (["-f", "html,json", "-o", "-"], "standard output takes one text"), (["-f", "pdf", "-o", "-"], "name a file")):
+            out, err = self.validate(*arguments, codes=(2,))
+            self.assertEqual(out, "")
+            self.assertIn(why, err)
 
 
 class Saved(ValidateTest):
