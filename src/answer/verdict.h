@@ -34,7 +34,7 @@ inline constexpr std::array<VerdictTraits, 5> kVerdicts{{
     {Verdict::kReservedly, "WARN", "", "", Tone::kWarning, "gate-cannot_say"},
     {Verdict::kNo, "FAIL", "missed", "failure", Tone::kProblem, "gate-missed"},
     {Verdict::kCannotSay, "OPEN", "cannot_say", "error", Tone::kWarning, "gate-cannot_say"},
-    {Verdict::kNotAsked, "SKIP", "", "skipped", Tone::kFaint, ""},
+    {Verdict::kNotAsked, "SKIP", "", "skipped", Tone::kFaint, "gate-met"},
 }};
 
 constexpr const VerdictTraits& traits_of(Verdict verdict) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/archive.h"
 #include "base/units.h"
@@ -75,7 +76,7 @@ std::string sentence_of(std::span<const answer::Finding> findings) {
 }
 
 answer::Answer answer_of(const KernelStudy& study) {
-  answer::Answer answer{.title = "Kernels of " + study.source,
+  answer::Answer answer{.title = "Kernels of " + std::filesystem::path(study.source).filename().string(),
                         .sentence = sentence_of(study.findings),
                         .findings = study.findings,
                         .sections = {kernel_section(study.kernels, KernelColumns::kAll)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "base/archive.h"
@@ -61,7 +62,7 @@ answer::Section range_section(const std::vector<RangeFigures>& ranges) {
 }  // namespace
 
 answer::Answer answer_of(const TimelineStudy& study) {
-  answer::Answer answer{.title = "Timeline of " + study.source,
+  answer::Answer answer{.title = "Timeline of " + std::filesystem::path(study.source).filename().string(),
                         .sentence = sentence_of(study.findings),
                         .findings = study.findings,
                         .remarks = study.remarks};

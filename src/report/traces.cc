@@ -202,7 +202,7 @@ answer::Answer answer_of(const TraceStudy& study, bool kernels) {
   if (kernels && !study.operators_on_device)
     answer.remarks.emplace_back("not in the traces: kernels, because there are no events of a device");
   for (const auto& what : study.untold) answer.remarks.push_back("not in the traces: " + what);
-  if (answer.findings.empty()) answer.remarks.emplace_back("no bottleneck found");
+  if (answer.findings.empty()) answer.sentence += " No bottleneck was found.";
   return answer;
 }
 

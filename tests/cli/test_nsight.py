@@ -48,7 +48,7 @@ class Files(cli.CliTest):
 
     def test_it_is_said_in_words_at_every_width(self):
         out = self.run_cli("profile", "--from", TABLE).out
-        self.assertRegex(out, r"sm90_xmma_fprop\S+ +62 % +1 +19\.6 µs +39 % +33 % +39 % +15 % +long scoreboard")
+        self.assertRegex(out, r"sm90_xmma_f\S+ +62 % +1 +19\.6 µs +39 % +33 % +39 % +15 % +long scoreboard")
         self.assertIn("waits for data of L1, L2 or DRAM", out)
         self.assertIn("at most 19 % for its registers and shared memory", out)
         self.assertIn("under Nsight Compute", out)

@@ -14,10 +14,12 @@ namespace {
 
 struct Body {
   std::string links, main, first;
+  int sections = 0;
 
   void add(std::string_view id, std::string_view title, const std::string& html) {
     if (html.empty()) return;
     if (first.empty()) first = id;
+    ++sections;
     if (!title.empty()) links += fmt::format("<a href=\"#{}\">{}</a> ", id, escape_html(title));
     const auto heading = title.empty() ? "" : fmt::format("<h2>{}</h2>\n", escape_html(title));
     main += fmt::format("<section id=\"{}\">{}{}</section>\n", id, heading, html);
@@ -47,10 +49,10 @@ std::string html_of(const Answer& answer) {
     body.add(fmt::format("section-{}", ++number), title, html_of(section));
   }
   body.add("findings", "Findings", findings_html(answer.findings));
-  body.add("remarks", "Left out", remarks_html(answer.remarks));
+  body.add("remarks", "Remarks", remarks_html(answer.remarks));
   return page_of({.title = answer.title,
                   .header = fmt::format("<p class=\"verdict\">{}</p>", escape_html(answer.sentence)),
-                  .links = body.links,
+                  .links = body.sections > 1 ? body.links : "",
                   .main = body.main,
                   .first = body.first,
                   .skip = "Skip to the first section"});

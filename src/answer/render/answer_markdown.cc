@@ -43,7 +43,7 @@ std::string markdown_of(const Answer& answer) {
   std::string findings, remarks;
   for (const Finding& finding : answer.findings) findings += finding_markdown(finding);
   for (const auto& remark : answer.remarks) remarks += fmt::format("- {}\n", escape_markdown(remark));
-  return out + titled("Findings", findings) + titled("Left out", remarks);
+  return out + titled("Findings", findings) + titled("Remarks", remarks);
 }
 
 }  // namespace paceline::answer

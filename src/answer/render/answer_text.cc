@@ -67,7 +67,8 @@ std::string terminal_of(const Answer& answer, const TerminalOptions& asked) {
   add(remarks);
   if (!answer.checks.empty() && answer.findings.empty() && answer.remarks.empty())
     return out + wrapped(answer.sentence, options, 0);  // it sums the checks up
-  add(wrapped(answer.sentence, options, 0));
+  if (answer.findings.empty() || answer.findings.front().text != answer.sentence)
+    add(wrapped(answer.sentence, options, 0));
   return out;
 }
 

@@ -69,7 +69,7 @@ TEST(AnswerForms, MarkdownBeginsWithTheSentence) {
             "## Course\n\n| hour | l/s |\n|:--|--:|\n| 1 | 9.5 |\n\nIt falls.\n\n"
             "## Findings\n\n- **warning**: The filter is full.\n  - costs 1 l/s\n"
             "  - it takes 80 % of the pressure\n  - Clean it.\n\n"
-            "## Left out\n\n- hour 0 is missing\n\n");
+            "## Remarks\n\n- hour 0 is missing\n\n");
 }
 
 TEST(AnswerForms, APageShowsTablesDrawingsAndVerdictsEscaped) {
@@ -77,7 +77,7 @@ TEST(AnswerForms, APageShowsTablesDrawingsAndVerdictsEscaped) {
                {"<h1>pump &lt;A&gt;</h1>", "<p class=\"verdict\">The pump is too slow.</p>",
                 "<a href=\"#checks\">Checks</a> <a href=\"#section-1\">Course</a>",
                 "<td class=\"gate-missed\">FAIL</td>", "<td class=\"number\">9.5</td>", "<svg", "It falls.",
-                "<summary>Evidence</summary>it takes 80 % of the pressure", "costs 1 l/s<br>Clean it.",
+                "<summary>Evidence</summary>it takes 80 % of the pressure", "costs 1 l/s<br>Try: Clean it.",
                 "hour 0 is missing"});
 }
 
