@@ -124,7 +124,7 @@ class LateTraces(CliTest):
             self.assertIsNone(rank["last_share"])
             self.assertIn("level", rank["last_share_reason"])
         self.assertEqual(profile["late"] + profile["suspected"], [])
-        self.assertIn("no bottleneck found\n", self.profile(own=lambda rank, step: 100).out)
+        self.assertIn("No bottleneck was found.\n", self.profile(own=lambda rank, step: 100).out)
 
 
 if __name__ == "__main__":
