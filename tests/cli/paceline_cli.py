@@ -43,6 +43,11 @@ class Finished:
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
 
+    @property
+    def on_one_line(self):
+        """Standard output as sentences, however they were wrapped."""
+        return " ".join(self.out.split())
+
     def __str__(self):
         return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 

@@ -180,7 +180,7 @@ class Memory(CommTest):
     def test_a_dry_run_says_what_fits(self):
         result = self.comm("-g", "2", "-e", "1M", "--dry-run")
         self.assert_code(result, 0)
-        self.assertRegex(result.out, r"memory: at least 68\.2 MB in each of 2 ranks at 1 MiB, 136 MB of the .* available on this host")
+        self.assertRegex(result.on_one_line, r"memory: at least 68\.2 MB in each of 2 ranks at 1 MiB, 136 MB of the .* available on this host")
 
 
 class SmallSizes(CommTest):
@@ -195,11 +195,11 @@ class SmallSizes(CommTest):
                 self.assertEqual(self.summary(self.only_run())["cases"][0]["reason"], said)
                 shutil.rmtree(self.folder / "results")
                 planned = self.comm(*words, "--dry-run")
-                self.assertIn("refused: " + said, planned.out)
+                self.assertIn("refused: " + said, planned.on_one_line)
 
     def test_names_what_is_measured_instead(self):
         said = "all_reduce of float carries at least 4 bytes, one element: smaller sizes are measured as that"
-        self.assertIn(said, self.comm("-g", "2", "-b", "1", "-e", "16", "--dry-run").out)
+        self.assertIn(said, self.comm("-g", "2", "-b", "1", "-e", "16", "--dry-run").on_one_line)
         result = self.comm("-g", "2", "-b", "1", "-e", "16")
         self.assert_code(result, 0)
         self.assertEqual([int(row[0]) for row in self.nccl_rows(result.out)], [4, 8, 16])

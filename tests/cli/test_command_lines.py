@@ -123,7 +123,7 @@ class NotIgnored(cli.CliTest):
     def test_a_dry_run_has_forms_and_a_run_has_its_report(self):
         out = self.run_cli("infer", *MODEL, "--batch", "1,8", "--dry-run", "--format", "markdown").out
         self.assertTrue(out.startswith("# infer\n\n2 cases, "), out)
-        self.assertIn("| 2 | tiny_cnn-eager-fp32-b8 |", out)
+        self.assertIn("| 2 | tiny\\_cnn-eager-fp32-b8 |", out)
         self.assert_code(self.run_cli("infer", *MODEL, "--dry-run", "--format", "html"), 0)
         self.assertIn("<h1>infer</h1>", (self.folder / "plan.html").read_text(encoding="utf-8"))
         self.assert_error(self.run_cli("infer", *MODEL, "--format", "html"), 2, "a run writes its report itself", "paceline report --format")

@@ -100,10 +100,10 @@ class Device(cli.CliTest):
         self.env["SPIN_CUDA"] = "1"
         words = ("train", "--plugin", cli.SPIN, "--model", "resnet50", "--steps", "2", "--idle-wait-s", "0", "--allow-noisy", "--threads", "1")
         parts = r"\(parameters, gradients and optimizer state 307 MB, inputs [\d.]+ [MG]B, activations [\d.]+ [MG]B\)"
-        self.assertRegex(self.on_a_shown_gpu(*words, "--batch", "32", "--dry-run", nvml=True), "memory: at least 531 MB per rank on a device of 151 GB " + parts)
+        self.assertRegex(" ".join(self.on_a_shown_gpu(*words, "--batch", "32", "--dry-run", nvml=True).split()), "memory: at least 531 MB per rank on a device of 151 GB " + parts)
         large = ("--batch", "60000", "--data.synthetic-samples", "60000")
         least = f"out of memory: a rank needs at least 422 GB on its device {parts}, and the largest here has 151 GB; use a smaller batch"
-        self.assertRegex(self.on_a_shown_gpu(*words, *large, "--dry-run", nvml=True), "fails: " + least)
+        self.assertRegex(" ".join(self.on_a_shown_gpu(*words, *large, "--dry-run", nvml=True).split()), "fails: " + least)
         self.assertRegex(self.on_a_shown_gpu(*words, *large, codes=(77,), nvml=True), least)
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
@@ -111,7 +111,7 @@ class Device(cli.CliTest):
         large = ("infer", "--model", "resnet50", "--device", "cuda", "--batch", "60000")
         words = ("needs at least 422 GB (inputs 36.1 GB, weights 102 MB, activations 385 GB), and cuda:0 (NVIDIA H200) has 151 GB; "
                  "use a smaller batch")
-        self.assertIn("fails: out of memory: an inference of 60000 images " + words, self.on_a_shown_gpu(*large, "--dry-run", nvml=True))
+        self.assertIn("fails: out of memory: an inference of 60000 images " + words, " ".join(self.on_a_shown_gpu(*large, "--dry-run", nvml=True).split()))
         out = self.on_a_shown_gpu(*large, "--idle-wait-s", "0", codes=(5, 77), nvml=True)  # 77: without the plug-in
         self.assertRegex(out, "needs the cuda plug-in, which is not built|" + re.escape(words))
         self.assertNotIn("inputs  resnet50", out)

@@ -47,8 +47,9 @@ class Files(cli.CliTest):
         self.assertAlmostEqual(sum(k["share"] for k in study["kernels"]), 1)
 
     def test_it_is_said_in_words_at_every_width(self):
-        out = self.run_cli("profile", "--from", TABLE).out
-        self.assertRegex(out, r"sm90_xmma_f\S+ +62 % +1 +19\.6 µs +39 % +33 % +39 % +15 % +long scoreboard")
+        done = self.run_cli("profile", "--from", TABLE)
+        out = done.on_one_line
+        self.assertRegex(done.out, r"sm90_xmma_f\S+ +62 % +1 +19\.6 µs +39 % +33 % +39 % +15 % +long scoreboard")
         self.assertIn("waits for data of L1, L2 or DRAM", out)
         self.assertIn("at most 19 % for its registers and shared memory", out)
         self.assertIn("under Nsight Compute", out)
