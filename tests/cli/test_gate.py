@@ -8,6 +8,7 @@ import unittest
 import paceline_cli as cli
 from onnx_files import FLOAT64, INT8, INT32, INT64, UINT8, model, node, typed_weights, weights
 from test_accuracy import npy_bytes
+from test_inputs import arrays
 
 QUICK = ["--iterations", "3", "--repetitions", "1", "--threads", "1", "--accuracy-samples", "16", *cli.QUICK]
 ENGINES = ("onnxruntime", "openvino")
@@ -92,6 +93,17 @@ class Gate(cli.CliTest):
     def write_file(self, name, data):
         (self.folder / name).write_bytes(data)
         return name
+
+    def is_wrong_here(self, file, engine):
+        """Whether the engine's 8-bit products are wrong on this CPU: its outputs beside ONNX Runtime's, without any check. OpenVINO 2026.4.1 loses a scale
+        on an AMD EPYC with AVX-512 bf16."""
+        found = []
+        for one in ("onnxruntime", engine):
+            done = self.run_cli("infer", "--engine", one, "--model", file, "--shapes", "x:{batch}x64", "-o", f"raw-{file}-{one}", *QUICK, "--accuracy", "off",
+                                "--dump-outputs", f"dump-{file}-{one}")
+            self.assert_code(done, 0)
+            found.append([v for path in sorted((self.folder / f"dump-{file}-{one}").rglob("outputs-*.npz")) for v in arrays(path)["y"]])
+        return max(abs(a - b) for a, b in zip(*found)) > max(map(abs, found[0]))
 
     def verdict(self, engine, wrong, name, right=None, more=(), **options):
         """Judges the case's model against the right file: the verdict on an engine that computes it so."""
@@ -213,6 +225,9 @@ class Units(Gate):
 
 
 class EightBits(Gate):
+    def export_int8(self):
+        self.assert_code(self.run_cli("export", "--model", "net.onnx", "--precision", "int8", "-o", "net_int8.onnx", "--quiet"), 0)
+
     def test_noise_decides_nothing_and_the_last_sentence_says_so(self):
         self.write_file("net.onnx", perceptron())
         done, case, c = self.judge("net.onnx", "--precision", "fp32,int8", code=0)
@@ -225,21 +240,28 @@ class EightBits(Gate):
         self.write_file("net.onnx", perceptron())
         self.write_file("in.npy", npy_bytes(normal(64 * 64, 30), (64, 64)))
         words = ["--precision", "int8", "--load-inputs", "in.npy", "--calib-data", "in.npy", "--accuracy-samples", "64"]
+        self.export_int8()
         for engine in ENGINES:
             with self.subTest(engine=engine):
                 found = [self.judge("net.onnx", *words, *more, engine=engine, folder=f"{engine}{len(more)}")
                          for more in ((), ("--accuracy-reference", "net.onnx"))]
-                self.assertNotIn("failed", [c["verdict"] for _, _, c in found], "\n".join(str(done) for done, _, _ in found))
+                wrong = self.is_wrong_here("net_int8.onnx", engine)
+                self.assertEqual(["failed" == c["verdict"] for _, _, c in found], [wrong] * 2, "\n".join(str(done) for done, _, _ in found))
                 self.assertEqual(*[c["verdict"] for _, _, c in found])
 
     def test_a_given_int8_file_is_held_to_its_own_run(self):
         self.write_file("net.onnx", perceptron())
-        self.assert_code(self.run_cli("export", "--model", "net.onnx", "--precision", "int8", "-o", "net_int8.onnx", "--quiet"), 0)
+        self.export_int8()
         for engine in ENGINES:
             with self.subTest(engine=engine):
-                done, case, c = self.judge("net_int8.onnx", engine=engine, folder=engine, code=0)
-                self.assertEqual((c["verdict"], c["outputs"][0]["judged_by"]), ("passed", "engine"), str(done))
-                self.assertIn("own unoptimised run", c["engine_reference"])
+                wrong = self.is_wrong_here("net_int8.onnx", engine)
+                done, case, c = self.judge("net_int8.onnx", engine=engine, folder=engine, code=1 if wrong else 0)
+                self.assertEqual(c["verdict"], "failed" if wrong else "passed", str(done))
+                self.assertIn("own unoptimised run", case["reason"] if wrong else c["engine_reference"])
+                if wrong:
+                    self.assertIn("the engine is wrong, not the file", case["reason"])
+                else:
+                    self.assertEqual(c["outputs"][0]["judged_by"], "engine")
 
     def test_the_next_command_leaves_out_what_a_quantised_file_decides(self):
         self.write_file("net.onnx", perceptron())
