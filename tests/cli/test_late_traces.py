@@ -55,7 +55,7 @@ class LateTraces(CliTest):
                                     - 2 * (rank == 1 and step < 10 and step % 2))
         self.assertEqual(named, [(1, True)])
         self.assertEqual((late[0]["since_step"], late[0]["late_exchanges"]), (10, 10))
-        self.assertIn(", since step 10", self.profile(own=lambda rank, step: 100 + 40 * (rank == 1 and step >= 10)).out)
+        self.assertIn(", since step 10", self.profile(own=lambda rank, step: 100 + 40 * (rank == 1 and step >= 10)).on_one_line)
 
     def test_a_rank_that_was_slow_or_is_now_and_then(self):
         late = {"until step 6": lambda step: step <= 6, "every 4 steps": lambda step: step % 4 == 3,
@@ -63,7 +63,7 @@ class LateTraces(CliTest):
         for words, when in late.items():
             with self.subTest(words):
                 noise = jitter(1, 0.01)
-                text = self.profile(own=lambda rank, step: noise(rank, step) + 40 * (rank == 1 and when(step))).out
+                text = self.profile(own=lambda rank, step: noise(rank, step) + 40 * (rank == 1 and when(step))).on_one_line
                 self.assertIn("1  the others wait for rank 1", text)
                 self.assertIn(words, text)
 
@@ -103,7 +103,7 @@ class LateTraces(CliTest):
 
     def test_exposed_means_one_thing(self):
         """The table of ranks has exposed communication, waiting included; what is left without waiting has another name."""
-        text = self.profile(own=lambda rank, step: 100 + 40 * (rank == 1)).out
+        text = self.profile(own=lambda rank, step: 100 + 40 * (rank == 1)).on_one_line
         self.assertIn("communication itself 3.4 %, waiting for late ranks 27.4 %", text)
         self.assertEqual([line for line in text.splitlines() if "exposed" in line and "sync stalls" in line], [])
 
@@ -113,7 +113,7 @@ class LateTraces(CliTest):
             with self.subTest(buffers):
                 arguments = {"own": lambda rank, step: 20 + 60 * (rank == 1), "buffers": buffers}
                 self.assertEqual(self.named(**arguments)[0], [(1, True)])
-                text = self.profile(**arguments).out
+                text = self.profile(**arguments).on_one_line
                 self.assertIn("communication itself 6.2 %, waiting for late ranks 61.9 %", text)
                 self.assertIn("the others wait for rank 1", text)
                 self.assertNotIn("compress_hook", text)
@@ -124,7 +124,7 @@ class LateTraces(CliTest):
             self.assertIsNone(rank["last_share"])
             self.assertIn("level", rank["last_share_reason"])
         self.assertEqual(profile["late"] + profile["suspected"], [])
-        self.assertIn("No bottleneck was found.\n", self.profile(own=lambda rank, step: 100).out)
+        self.assertIn("No bottleneck was found.", self.profile(own=lambda rank, step: 100).on_one_line)
 
 
 if __name__ == "__main__":

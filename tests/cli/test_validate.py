@@ -232,7 +232,7 @@ esac
     def test_mistakes(self):
         for arguments, why in ((["--hosts", "node0,-oProxyCommand=x"], "is no name of a host"), (["--hosts", "a b"], "is no name of a host"),
                                (["--hosts", "node0,[::1"], "'[::1' has no closing bracket"), (["--hosts", "[::1]x"], "'[::1]x' goes on behind its bracket"),
-                               (["--hosts", "[]"], "is no name of a host"),
+                               (["--hosts", "[]:2"], "is no name of a host"),
                                (["--hosts", "node0", "--rsh", "no-such-program -x"], "there is no program 'no-such-program'")):
             out, err = self.validate(*arguments, codes=(2,))
             self.assertEqual(out, "")
