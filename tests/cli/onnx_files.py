@@ -87,7 +87,7 @@ def model(nodes, inputs=(("x", ("N", 4)),), outputs=(("y", ("N", 4)),), tensors=
     return number(1, version) + block(7, graph) + block(8, number(2, opset)) + others
 
 
-def linear(opset=17, version=8, tensor=None):
-    """x [N,4] -> x times a fixed 4x4 matrix -> y [N,4]."""
+def linear(opset=17, version=8, tensor=None, name="x"):
+    """The input [N,4], times a fixed 4x4 matrix -> y [N,4]."""
     matrix = tensor or weights("w", (4, 4), [0.1 * i - 0.7 for i in range(16)])
-    return model([node("MatMul", ["x", "w"], ["y"])], tensors=[matrix], opset=opset, version=version)
+    return model([node("MatMul", [name, "w"], ["y"])], inputs=[(name, ("N", 4))], tensors=[matrix], opset=opset, version=version)

@@ -84,7 +84,7 @@ class DocCommands(cli.CliTest):
     def make_files(self):
         """A file of every name that the pages use."""
         for name in MODELS:
-            self.write(f"{name}.onnx", "").write_bytes(onnx_files.linear())
+            self.write(f"{name}.onnx", "").write_bytes(onnx_files.linear(name="image" if name.startswith("digits") else "x"))
         for name in ("x.npy", "samples.npy", "test.npy", "calib.npy", "labels.npy"):
             (self.folder / name).write_bytes(npy_bytes([0.5] * 32, (8, 4)))
         with zipfile.ZipFile(self.folder / "inputs.npz", "w") as arrays:
