@@ -44,8 +44,11 @@ constexpr std::array<Goal, 3> kGoals{{
        return judge_ratio(run, Figure::kLatency, b, a).claim == Claim::kMore;
      },
      [](const CaseResult& c) {
-       return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
-                          format_range(*c.headline.p50_ns.ci_low / 1e6, *c.headline.p50_ns.ci_high / 1e6));
+       const auto& p50 = c.headline.p50_ns;
+       const auto range = p50.ci_low && p50.ci_high
+                              ? format_duration_range_ns(*p50.ci_low, *p50.ci_high, *p50.value)
+                              : std::string("no interval");
+       return fmt::format("p50 {} ({})", format_duration_ns(*p50.value), range);
      }},
     {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
      [](const RunResult& run, const CaseResult& a, const CaseResult& b) {
