@@ -151,7 +151,7 @@ std::vector<Finding> shown_findings(const result::RunResult& run, const std::vec
   for (const auto& one : run.cases)
     if (is_ok(one)) grades.insert(one.grade);
   if (grades.size() == 1)
-    std::ranges::stable_partition(chosen, [](const Finding& finding) {
+    std::stable_partition(chosen.begin(), chosen.end(), [](const Finding& finding) {
       return std::ranges::find(kOfGrades, finding.id) == kOfGrades.end();
     });
   return chosen;

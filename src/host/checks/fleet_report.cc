@@ -94,7 +94,8 @@ Fleet gather(const std::vector<HostReply>& replies, const std::optional<Machine>
       if (row.result.status != Verdict::kYes) add_issue(fleet.issues, Origin::kFile, fleet.hosts[i], row);
   for (const auto& reply : replies)
     for (const auto& row : reply.checks) add_issue(fleet.issues, Origin::kCheck, reply.host, row);
-  std::ranges::stable_partition(fleet.issues, [](const auto& one) { return one.status == Verdict::kNo; });
+  std::stable_partition(fleet.issues.begin(), fleet.issues.end(),
+                        [](const auto& one) { return one.status == Verdict::kNo; });
   return fleet;
 }
 
