@@ -155,12 +155,13 @@ std::string axis_value(const Benchmark& benchmark, std::string_view name) {
 
 std::string differing_params(const Benchmark& one, std::span<const CaseResult* const> among) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : one.params) {
+  for (const auto& parameter : one.params) {
     const auto same = [&](const CaseResult* other) {
-      const auto found = other->benchmark.params.find(key);
-      return found != other->benchmark.params.end() && found->second == value;
+      const auto found = other->benchmark.params.find(parameter.first);
+      return found != other->benchmark.params.end() && found->second == parameter.second;
     };
-    if (!std::ranges::all_of(among, same)) parts.push_back(fmt::format("{}={}", key, value));
+    if (!std::ranges::all_of(among, same))
+      parts.push_back(fmt::format("{}={}", parameter.first, parameter.second));
   }
   return join(parts, " ");
 }
