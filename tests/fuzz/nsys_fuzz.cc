@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <fstream>
 
+#include "answer/render/answer_forms.h"
 #include "base/error.h"
 #include "base/scratch_folder.h"
 #include "nsight/timeline.h"
@@ -15,8 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   try {
     const auto study = paceline::nsight::study_timeline(paceline::nsight::read_nsys_file(file), "t.sqlite");
-    to_json(study);
-    text_of(study, 100);
+    const auto answer = answer_of(study);
+    json_of(answer);
+    terminal_of(answer, {});
+    html_of(answer);
   } catch (const paceline::Error&) {
   }
   return 0;
