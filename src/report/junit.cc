@@ -9,7 +9,7 @@ using analysis::kCaseChecks, analysis::kGateChecks;
 
 std::string junit_xml(const result::RunResult& run, const analysis::Strictness& strictness) {
   return answer::junit_xml(run.experiment_name, {kCaseChecks, kGateChecks},
-                           analysis::checks_of(run, strictness));
+                           analysis::checks_of(run, strictness), answer::CheckTimes::kTaken);
 }
 
 std::string junit_of_no_run(const std::string& message) {
@@ -17,7 +17,8 @@ std::string junit_of_no_run(const std::string& message) {
                            {{.name = "the whole run",
                              .verdict = answer::Verdict::kCannotSay,
                              .text = message,
-                             .group = kCaseChecks}});
+                             .group = kCaseChecks}},
+                           answer::CheckTimes::kNotTaken);
 }
 
 }  // namespace paceline::report

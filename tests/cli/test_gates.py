@@ -186,7 +186,9 @@ class Grades(Stored):
 
     def test_grade_c_wins_over_a_missed_gate(self):
         self.rewrite(2, 2_000_000, steal_frac=0.5)
-        self.assert_code(self.gates("p50_ms < 0.1", arguments=["--no-allow-noisy"]), 4)
+        refused = self.gates("p50_ms < 0.1", arguments=["--no-allow-noisy"])
+        self.assert_code(refused, 4)
+        self.assertIn("--allow-noisy accepts that", " ".join((refused.out + refused.err).split()))
         self.assert_code(self.gates("p50_ms < 0.1", arguments=["--allow-noisy"]), 1)
 
 

@@ -12,22 +12,25 @@
 namespace paceline::answer {
 namespace {
 
-std::string test_xml(const Check& check, std::string_view suite) {
-  const std::string open = fmt::format(R"(    <testcase classname="{}" name="{}" time="{:.3f}")", suite,
-                                       escape_xml(check.name), check.seconds);
+std::string test_xml(const Check& check, std::string_view suite, CheckTimes times) {
+  const auto time =
+      times == CheckTimes::kTaken ? fmt::format(R"( time="{:.3f}")", check.seconds) : std::string();
+  const auto open =
+      fmt::format(R"(    <testcase classname="{}" name="{}"{})", suite, escape_xml(check.name), time);
   const auto element = traits_of(check.verdict).element;
   if (element.empty()) return open + "/>\n";
   return fmt::format("{}>\n      <{} message=\"{}\"/>\n    </testcase>\n", open, element,
                      escape_xml(check.text));
 }
 
-std::string suite_xml(std::string_view name, const std::vector<Check>& tests, const std::string& output) {
+std::string suite_xml(std::string_view name, const std::vector<Check>& tests, CheckTimes times,
+                      const std::string& output) {
   const auto count = [&](Verdict verdict) { return std::ranges::count(tests, verdict, &Check::verdict); };
   std::string out =
       fmt::format(R"(  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}">)", name,
                   tests.size(), count(Verdict::kNo), count(Verdict::kCannotSay), count(Verdict::kNotAsked));
   out += '\n';
-  for (const Check& test : tests) out += test_xml(test, name);
+  for (const Check& test : tests) out += test_xml(test, name, times);
   if (!output.empty()) out += fmt::format("    <system-out>{}</system-out>\n", escape_xml(output));
   return out + "  </testsuite>\n";
 }
@@ -35,14 +38,14 @@ std::string suite_xml(std::string_view name, const std::vector<Check>& tests, co
 }  // namespace
 
 std::string junit_xml(const std::string& given, const std::vector<std::string>& groups,
-                      const std::vector<Check>& checks, const std::string& output) {
+                      const std::vector<Check>& checks, CheckTimes times, const std::string& output) {
   const std::string name = escape_xml(given);
   std::string suites;
   for (const auto& group : groups) {
     std::vector<Check> tests;
     std::ranges::copy_if(checks, std::back_inserter(tests),
                          [&](const Check& check) { return check.group == group; });
-    suites += suite_xml(name + "." + escape_xml(group), tests, suites.empty() ? output : "");
+    suites += suite_xml(name + "." + escape_xml(group), tests, times, suites.empty() ? output : "");
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}</testsuites>\n", name,
@@ -61,7 +64,8 @@ std::string junit_of(const Answer& answer) {
   }
   Answer words = answer;
   words.checks.clear();
-  return junit_xml(answer.title, groups, checks, "\n" + terminal_of(words, {.ascii = false}));
+  return junit_xml(answer.title, groups, checks, CheckTimes::kNotTaken,
+                   "\n" + terminal_of(words, {.ascii = false}));
 }
 
 }  // namespace paceline::answer

@@ -106,7 +106,7 @@ TEST(AnswerForms, WhatTheDataSayIsNotReplaced) {
 TEST(AnswerForms, JunitHasATestForEachCheckAndTheRestAsItsOutput) {
   expect_words(
       junit_of(toy()),
-      {"<testsuites name=\"pump &lt;A&gt;\">",
+      {"<testsuites name=\"pump &lt;A&gt;\">", R"(<testcase classname="pump &lt;A&gt;.checks" name="speed">)",
        R"(<testsuite name="pump &lt;A&gt;.checks" tests="2" failures="1" errors="0" skipped="1">)",
        R"(<failure message="9 of 10 l/s: clean the filter"/>)", R"(<skipped message="no microphone"/>)",
        "<system-out>\nCourse\nhour  l/s\n", "  1  The filter is full."});

@@ -52,6 +52,14 @@ TEST(Formats, EveryFormatRendersOneRunSeveralAndAnEmptyOne) {
   }
 }
 
+TEST(Formats, NoneClaimsWhichOfTwoRunsIsFaster) {
+  for (const char* format : {"text", "markdown", "html"})
+    for (const std::size_t runs : {1U, 2U}) {
+      const std::string words = join(split(render(format, runs), '\n'), " ");
+      EXPECT_EQ(words.find("Which run is faster is not claimed") != std::string::npos, runs == 2) << format;
+    }
+}
+
 TEST(Formats, EachNameHasItsOwnMaker) {
   EXPECT_EQ(find_format("html").kind, FormatKind::kPage);
   EXPECT_EQ(find_format("pdf").kind, FormatKind::kPaper);

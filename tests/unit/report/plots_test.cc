@@ -444,49 +444,19 @@ TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
   EXPECT_EQ(scaling_plots(side_by_side(std::span(&run, 1)))[0].x.title, "processes");
 }
 
-TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
+// Plot of two families, each of a first case and one of `most` devices; `tell` writes what tells them apart.
+template <class Tell>
+Plot two_families(int most, const std::string& counted, Tell tell) {
   auto run = sampled()[0];
   auto& cases = run.result.cases;
-  ASSERT_GE(cases.size(), 4U);
-  cases.resize(4);
+  cases.resize(4, cases.at(0));
   const auto first = cases[0];
   for (std::size_t at = 0; at < 4; ++at) {
     auto& one = cases[at] = first;
-    const int gpus = at % 2 == 0 ? 1 : 2;
-    one.benchmark.engine = at < 2 ? "eager" : "torchscript";
-    one.label = fmt::format("resnet50 {} fp32 b8 g{}", one.benchmark.engine, gpus);
-    one.case_id = fmt::format("{}-{}", one.benchmark.engine, gpus);
-    one.benchmark.params["gpus"] = std::to_string(gpus);
-    one.throughput.per_s = {100.0 * gpus, 90, 400, 0.95, "t"};
-    one.scaling.reset();
-    if (gpus == 1) continue;
-    auto& scaling = one.scaling.emplace();
-    scaling.base_case_id = cases[at - 1].case_id;
-    scaling.base_world = 1, scaling.world = gpus;
-  }
-  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
-  ASSERT_EQ(plots.size(), 1U);
-  EXPECT_EQ(plots[0].title, "resnet50 · fp32 · b8");
-  std::vector<std::string> names;
-  for (const auto& line : plots[0].lines)
-    if (!line.name.empty()) names.push_back(line.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"ideal", "eager", "torchscript"}));
-}
-
-// A precision or a model may be written like a number of instances.
-TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
-  auto run = sampled()[0];
-  auto& cases = run.result.cases;
-  ASSERT_GE(cases.size(), 4U);
-  cases.resize(4);
-  const auto first = cases[0];
-  for (std::size_t at = 0; at < 4; ++at) {
-    auto& one = cases[at] = first;
-    const int count = at % 2 == 0 ? 1 : 8;
-    one.benchmark.precision = at < 2 ? "i8" : "r16";
-    one.label = fmt::format("resnet50 eager {} i{}", one.benchmark.precision, count);
-    one.case_id = fmt::format("{}-{}", one.benchmark.precision, count);
-    one.benchmark.params["instances"] = std::to_string(count);
+    const int count = at % 2 == 0 ? 1 : most;
+    one.label = tell(one.benchmark, at / 2) + std::to_string(count);
+    one.case_id = one.label;
+    one.benchmark.params[counted] = std::to_string(count);
     one.throughput.per_s = {100.0 * count, 90, 900, 0.95, "t"};
     one.scaling.reset();
     if (count == 1) continue;
@@ -494,12 +464,34 @@ TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
     scaling.base_case_id = cases[at - 1].case_id;
     scaling.base_world = 1, scaling.world = count;
   }
-  const auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
-  ASSERT_EQ(plots.size(), 1U);
+  auto plots = scaling_plots(side_by_side(std::span(&run, 1)));
+  EXPECT_EQ(plots.size(), 1U);
+  return plots.at(0);
+}
+
+std::vector<std::string> line_names(const Plot& plot) {
   std::vector<std::string> names;
-  for (const auto& line : plots[0].lines)
+  for (const auto& line : plot.lines)
     if (!line.name.empty()) names.push_back(line.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"ideal", "i8", "r16"}));
+  return names;
+}
+
+TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
+  const auto plot = two_families(2, "gpus", [](auto& benchmark, std::size_t family) {
+    benchmark.engine = family == 0 ? "eager" : "torchscript";
+    return "resnet50 " + benchmark.engine + " fp32 b8 g";
+  });
+  EXPECT_EQ(plot.title, "resnet50 · fp32 · b8");
+  EXPECT_EQ(line_names(plot), (std::vector<std::string>{"ideal", "eager", "torchscript"}));
+}
+
+// A precision or a model may be written like a number of instances.
+TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
+  const auto plot = two_families(8, "instances", [](auto& benchmark, std::size_t family) {
+    benchmark.precision = family == 0 ? "i8" : "r16";
+    return "resnet50 eager " + benchmark.precision + " i";
+  });
+  EXPECT_EQ(line_names(plot), (std::vector<std::string>{"ideal", "i8", "r16"}));
 }
 
 TEST(Plots, SharedParametersAreInTheTitleAlone) {
