@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed without limits.
+"""Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed without limits,
+tests that no list names and so never run.
 
 usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
 """
@@ -16,6 +17,7 @@ DATA = ("tests/data/", "tests/fuzz/corpus/", "docs/benchmarks/", "tests/cli/data
 MAX_LINES, MAX_BYTES = 600, 2_000_000
 UNBOUNDED_JSON = re.compile(r"\b[Jj]son::(?:parse|accept|sax_parse)\(")
 BOUNDED_JSON = "src/base/bounded_json.cc"
+TEST_FILE = re.compile(r"^(?:tests|tools|scripts)/.*?(?:\w+_test\.(?:cc|py|sh|cmake)|test_(\w+)\.py)$")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -54,12 +56,28 @@ def findings(path, relative):
         yield from text_findings(text)
 
 
+def unlisted_tests(root, files):
+    """Files of tests that no CMakeLists.txt of tests/ names, by themselves or as paceline_…_test(NAME."""
+    lists = "\n".join(re.sub(r"#.*", "", path.read_text()) for path in files
+                      if path.name == "CMakeLists.txt" and path.is_relative_to(root / "tests") and path.is_file())
+    for path in files:
+        relative = path.relative_to(root).as_posix()
+        if (named := TEST_FILE.match(relative)) and path.is_file():
+            call = rf"|_test\({named[1]}\b" if named[1] else ""
+            if not re.search(rf"(?<![\w.]){re.escape(path.name)}\b{call}", lists):
+                yield relative
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
     root = parser.parse_args().root
+    files = tracked_files(root)
     failed = False
-    for path in tracked_files(root):
+    for relative in unlisted_tests(root, files):
+        print(f"{relative}: never runs: no CMakeLists.txt of tests/ names it")
+        failed = True
+    for path in files:
         relative = str(path.relative_to(root))
         if not path.is_file() or path.is_symlink():
             continue
@@ -69,7 +87,7 @@ def main():
         if path.suffix in LICENSED and path.read_text(errors="replace").count("\n") > MAX_LINES:
             print(f"warning: {relative}: more than {MAX_LINES} lines")
     if not failed:
-        print("sources: every file has its licence line and ends as it should")
+        print("sources: every file has its licence line and ends as it should, every test is in a list")
     return failed
 
 

@@ -31,9 +31,10 @@ Answer toy() {
   Plot plot{.x = {.title = "hour"}, .y = {.title = "l/s"}};
   plot.lines = {
       {.points = {{.x = 1, .y = 9.5}, {.x = 2, .y = kMissing}}, .mark = Line::Mark::kDot, .name = "A"}};
-  answer.sections = {{.title = "Course",
-                      .chart = {.id = "course", .reading = "It falls.", .plots = {plot}},
-                      .table = table}};
+  answer.sections = {
+      {.title = "Course",
+       .chart = {.id = "course", .title = {}, .reading = "It falls.", .metric = {}, .plots = {plot}},
+       .table = table}};
   answer.remarks = {"hour 0 is missing"};
   answer.data = {{"litres", 9.5}};
   return answer;
@@ -62,7 +63,7 @@ TEST(AnswerForms, ATerminalHasEverythingInOneColumn) {
 
 TEST(AnswerForms, MarkdownBeginsWithTheSentence) {
   EXPECT_EQ(markdown_of(toy()),
-            "# pump &lt;A>\n\nThe pump is too slow.\n\n"
+            "# pump &lt;A&gt;\n\nThe pump is too slow.\n\n"
             "## Checks\n\n| verdict | check | found | what to do |\n|:--|:--|:--|:--|\n"
             "| FAIL | speed | 9 of 10 l/s | clean the filter |\n"
             "| SKIP | noise level | no microphone |  |\n\n\n"
@@ -120,8 +121,8 @@ TEST(AnswerForms, JunitOfAnAnswerWithoutChecksHasOneTestThatPasses) {
 
 TEST(Checks, TheMostSevereDecidesTheExitCode) {
   EXPECT_EQ(exit_code_of(toy().checks), ExitCode::kEnvironmentInvalid);
-  EXPECT_EQ(exit_code_of({}), ExitCode::kSkipped);
-  EXPECT_EQ(exit_code_of({{.name = "a"}, {.name = "b", .exit = ExitCode::kInconclusive}}),
+  EXPECT_EQ(exit_code_of(std::vector<Check>{}), ExitCode::kSkipped);
+  EXPECT_EQ(exit_code_of(std::vector<Check>{{.name = "a"}, {.name = "b", .exit = ExitCode::kInconclusive}}),
             ExitCode::kInconclusive);
 }
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests sources.py on a small repository."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LICENCE = "// SPDX-License-Identifier: MIT\n"
+TREE = {
+    "tests/unit/pump/CMakeLists.txt": "add(pump SOURCES pump_test.cc)  # valve_test.cc\n",
+    "tests/unit/pump/pump_test.cc": LICENCE,
+    "tests/cli/CMakeLists.txt": "paceline_cli_test(pump TIMEOUT 60)\n",
+    "tests/cli/test_pump.py": "# SPDX-License-Identifier: MIT\n",
+}
+
+
+def said_of(changes):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in {**TREE, **changes}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        for command in (["init", "-q"], ["add", "."]):
+            subprocess.run(["git", *command], cwd=root, check=True)
+        ran = subprocess.run([sys.executable, HERE / "sources.py", "--root", root], capture_output=True, text=True)
+        return ran.returncode, ran.stdout
+
+
+class Sources(unittest.TestCase):
+    def test_a_tree_without_a_fault_passes(self):
+        code, said = said_of({})
+        self.assertEqual(code, 0, said)
+
+    def test_a_test_that_no_list_names_is_found(self):
+        for name in ("tests/unit/pump/valve_test.cc", "tests/unit/new/pump_too_test.cc", "tests/cli/test_valve.py"):
+            code, said = said_of({name: "# SPDX-License-Identifier: MIT\n"})
+            self.assertEqual(code, 1, name)
+            self.assertIn(f"{name}: never runs", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
