@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "onnxruntime/few_bits.h"
 
 namespace paceline::ort_plugin {

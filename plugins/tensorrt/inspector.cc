@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "base/bounded_json.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/lower_case.h"
 
 namespace paceline::tensorrt_plugin {

@@ -13,11 +13,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/bounded_json.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/model_content.h"
 #include "base/text.h"
 #include "torch/errors.h"

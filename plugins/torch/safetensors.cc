@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 
 namespace paceline::torch_plugin {
 namespace {

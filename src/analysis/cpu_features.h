@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Explains why a precision can be slow on this CPU.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/json.h"
 
 namespace paceline::analysis {
 

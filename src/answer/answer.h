@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Findings of a command as values: any wing makes an answer, and every form (answer/render) shows it.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "answer/section.h"
 #include "answer/verdict.h"
 #include "base/exit_code.h"
+#include "base/json.h"
 
 namespace paceline::answer {
 

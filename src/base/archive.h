@@ -7,7 +7,6 @@
 #include <boost/preprocessor/stringize.hpp>
 #include <boost/preprocessor/variadic/to_seq.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/maybe.h"
 
 // Converts plain structs to JSON and back from one field list, which names each field once and both writes

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/foreign_text.h"
 
 namespace paceline {
@@ -52,14 +50,6 @@ Json parsed_json(std::string_view text) {
 Json json_or_discarded(std::string_view text) {
   return excess_in(text).why.empty() ? Json::parse(text, nullptr, /*allow_exceptions=*/false)
                                      : Json(Json::value_t::discarded);
-}
-
-std::int64_t whole_number(const nlohmann::json& number) {
-  constexpr double kBeyond = 9223372036854775808.0;  // 2^63
-  const bool is_float = number.is_number_float();
-  if (is_float && !(std::abs(number.get<double>()) < kBeyond))
-    throw nlohmann::json::type_error::create(302, "is no whole number of 64 bits: " + number.dump(), &number);
-  return number.get<std::int64_t>();
 }
 
 }  // namespace paceline

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/reading.h"
 #include "base/text.h"
 

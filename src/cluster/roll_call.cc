@@ -8,12 +8,12 @@
 #include <array>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/ask_until.h"
 #include "base/bounded_json.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cluster/plan_print.h"
 

@@ -7,11 +7,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/ask_until.h"
 #include "base/bounded_json.h"
 #include "base/display_text.h"
+#include "base/json.h"
 #include "base/resolve.h"
 #include "base/text.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "config/flags.h"
 
 // Reads and writes the options of `paceline build` as a JSON file: the same names, the same values.

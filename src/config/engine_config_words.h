@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json.h"
 
 // Maps keys of other tools' engine configurations to the options that they mean.
 namespace paceline::config {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes the options as Markdown and JSON Schema, from the rows.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "config/option_table.h"
 
 namespace paceline::config {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/foreign_text.h"
 #include "base/units.h"
@@ -19,10 +18,7 @@ std::optional<T> at(const Json& json, const char* place) {
   const Json::json_pointer pointer(place);
   if (!json.contains(pointer)) return std::nullopt;
   try {
-    if constexpr (std::is_same_v<T, std::int64_t>)
-      return whole_number(json.at(pointer));
-    else
-      return json.at(pointer).get<T>();
+    return json.at(pointer).get<T>();
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -2,9 +2,10 @@
 // A run of this tool in progress, from its live.json.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+
+#include "base/json.h"
 
 namespace paceline::monitor {
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
@@ -39,12 +38,12 @@ Point point_of(const Json& json) {
 
 Snapshot read(const Json& json) {
   Snapshot read;
-  read.utc_ms = whole_number(json.at("utc_ms"));
+  read.utc_ms = json.at("utc_ms").get<std::int64_t>();
   constexpr std::int64_t kLastOfYear9999 = 253'402'300'799'999;  // later years have no form of dates
   if (read.utc_ms < 0 || read.utc_ms > kLastOfYear9999)
     throw Error(ErrorCode::kData,
                 fmt::format("utc_ms {} is not between the years 1970 and 9999", read.utc_ms));
-  read.steady_ns = whole_number(json.at("steady_ns"));
+  read.steady_ns = json.at("steady_ns").get<std::int64_t>();
   for (const auto& [name, points] : json.at("families").items()) {
     Family family{name, "", {}};
     if (points.size() > kMostPoints)

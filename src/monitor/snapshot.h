@@ -2,13 +2,13 @@
 // Readings of a machine at one moment: families of values, in the words of Prometheus, and runs.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "monitor/live_run.h"
 
 namespace paceline::monitor {

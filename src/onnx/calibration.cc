@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "onnx/graph.h"
 
 namespace paceline::onnx {

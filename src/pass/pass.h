@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/json.h"
 #include "measure/timed_loop.h"
 #include "pass/accuracy_spec.h"
 #include "pass/collective_spec.h"

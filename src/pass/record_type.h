@@ -3,12 +3,12 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "base/archive.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace paceline::pass {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Reports of a worker while it works, as JSON records, and the report put together from them.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "pass/report.h"
 
 // Makers and readers of records. Each is one JSON object, tagged with pass kind, rank and repetition.

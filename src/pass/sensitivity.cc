@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/bounded_json.h"
+#include "base/json.h"
 
 namespace paceline::pass {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/bounded_json.h"
 #include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace paceline::plugin {

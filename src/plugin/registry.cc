@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "plugin/option_declaration.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // JSON messages between two processes over a socket that keeps their bounds.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "base/json.h"
 
 namespace paceline::process {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Turns an environment record into rows of text.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "result/stored/run_result.h"
 
 namespace paceline::report {

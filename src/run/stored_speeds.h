@@ -2,10 +2,10 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "config/plan.h"
 #include "run/case/case_time.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "measure/loop_types.h"
 #include "pass/pass.h"
 #include "pass/records.h"

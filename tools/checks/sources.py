@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed without limits,
-tests that no list names and so never run.
+"""Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed or converted without
+limits, tests that no list names and so never run.
 
 usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
 """
@@ -17,6 +17,8 @@ DATA = ("tests/data/", "tests/fuzz/corpus/", "docs/benchmarks/", "tests/cli/data
 MAX_LINES, MAX_BYTES = 600, 2_000_000
 UNBOUNDED_JSON = re.compile(r"\b[Jj]son::(?:parse|accept|sax_parse)\(")
 BOUNDED_JSON = "src/base/bounded_json.cc"
+UNCHECKED_NUMBERS = re.compile(r"^#include <nlohmann/", re.M)
+CHECKED_NUMBERS = "src/base/json.h"
 TEST_FILE = re.compile(r"^(?:tests|tools|scripts)/.*?(?:\w+_test\.(?:cc|py|sh|cmake)|test_(\w+)\.py)$")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
@@ -52,6 +54,8 @@ def findings(path, relative):
         yield from licence_findings(text)
     if relative.startswith(("src/", "plugins/")) and relative != BOUNDED_JSON and UNBOUNDED_JSON.search(text):
         yield "parses JSON without limits: use base/bounded_json.h"
+    if relative != CHECKED_NUMBERS and UNCHECKED_NUMBERS.search(text):
+        yield "converts numbers without limits: include base/json.h"
     if relative != "tools/checks/sources.py":
         yield from text_findings(text)
 

@@ -14,6 +14,7 @@ TREE = {
     "tests/unit/pump/pump_test.cc": LICENCE,
     "tests/cli/CMakeLists.txt": "paceline_cli_test(pump TIMEOUT 60)\n",
     "tests/cli/test_pump.py": "# SPDX-License-Identifier: MIT\n",
+    "src/base/json.h": LICENCE + "#include <nlohmann/json.hpp>\n",
 }
 
 
@@ -39,6 +40,11 @@ class Sources(unittest.TestCase):
             code, said = said_of({name: "# SPDX-License-Identifier: MIT\n"})
             self.assertEqual(code, 1, name)
             self.assertIn(f"{name}: never runs", said)
+
+    def test_numbers_are_converted_within_limits(self):
+        code, said = said_of({"src/base/pump.h": LICENCE + "#include <nlohmann/json.hpp>\n"})
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/pump.h: converts numbers without limits", said)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json.h"
 #include "torch/safetensors.h"
 #include "torch/tensors.h"
 #include "torch/training/file_sink.h"

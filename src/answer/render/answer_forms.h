@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The forms of an answer: each is one function from values to a whole document.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "answer/answer.h"
 #include "answer/render/terminal.h"
+#include "base/json.h"
 
 namespace paceline::answer {
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
 #include "base/bounded_json.h"
 #include "base/display_text.h"
+#include "base/json.h"
 #include "base/lower_case.h"
 
 namespace paceline::answer {

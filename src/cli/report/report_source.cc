@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "monitor/course.h"

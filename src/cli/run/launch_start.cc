@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/interrupts.h"
 #include "cluster/roll_call.h"

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "run/case/observer.h"
 
 namespace paceline::cli {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/reading.h"
 #include "config/option_table.h"
 #include "config/value.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Asks git which commit the user's sources are at.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "base/json.h"
 
 namespace paceline::cli {
 

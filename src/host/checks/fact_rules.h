@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The table of facts that machines are compared by: where each is read, what a difference means, and its fix.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "host/checks/checks.h"
 
 namespace paceline::host {

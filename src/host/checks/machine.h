@@ -3,10 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "host/checks/fact_rules.h"
 #include "host/system_files.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/own_environment.h"
 #include "host/machine/cpu.h"
 #include "host/machine/gpu_condition.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which shared objects a process runs, and whether they are still the same files.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+
+#include "base/json.h"
 
 namespace paceline::host {
 

@@ -2,11 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/maybe.h"
 #include "base/scenario.h"
 #include "base/workload_kind.h"

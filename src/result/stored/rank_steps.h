@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "result/stored/training.h"
 
 // Measurements of one rank, step by step: raw data, stored in a step file (step_file.h) and, of small runs,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes results as JSON.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "result/stored/case_result.h"
 #include "result/stored/run_result.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One run as plain data: its cases, findings and gates.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "answer/answer.h"
+#include "base/json.h"
 #include "result/stored/case_result.h"
 
 namespace paceline::result {

@@ -2,9 +2,9 @@
 #include "run/case/content_digest.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "host/machine/loaded_objects.h"
 

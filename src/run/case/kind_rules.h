@@ -3,11 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/own_environment.h"
 #include "config/plan.h"
 #include "config/vocabulary.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"

@@ -5,11 +5,11 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/model_content.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"

@@ -2,8 +2,9 @@
 // Peaks that are kept between runs: a file of the user's cache folder, by what they belong to.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "base/json.h"
 
 namespace paceline::run {
 

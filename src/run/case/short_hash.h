@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Names files after what they are made of: 16 hexadecimal digits, equal for equal JSON.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "base/sha256.h"
 
 namespace paceline::run {

@@ -2,10 +2,10 @@
 // Forecast for a sweep: whether its sizes fit into memory, and which it cannot have.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/maybe.h"
 #include "config/plan.h"
 

@@ -8,13 +8,13 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/device.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/scratch_folder.h"
 #include "base/text.h"
 #include "onnx/model_file.h"

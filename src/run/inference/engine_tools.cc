@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/lower_case.h"
 #include "base/model_content.h"
 #include "base/text.h"

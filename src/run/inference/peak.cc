@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "run/case/peak_cache.h"
 

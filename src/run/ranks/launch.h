@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "cluster/launch_place.h"
 #include "cluster/prefixed_store.h"
 #include "cluster/roll_call.h"

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/archive.h"
 #include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/foreign_text.h"
+#include "base/json.h"
 #include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"

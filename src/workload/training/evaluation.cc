@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/bounded_json.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "workload/training/data/held_out.h"
 #include "workload/training/data/loader.h"

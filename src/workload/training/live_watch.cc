@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/bounded_json.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "result/figures/summarize_training.h"
 #include "stats/quantile.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "driver.h"
 
 // safetensors files: the public names of each model, values that arrive where they belong, and files that are

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "training_driver.h"
 
 namespace paceline::torch_test {

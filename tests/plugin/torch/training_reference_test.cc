@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "training_driver.h"
 

@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/display_text.h"
+#include "base/json.h"
 
 namespace paceline {
 namespace {

@@ -5,10 +5,10 @@
 #include <zlib.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/scratch_folder.h"
 #include "support/simulated_training.h"
 #include "support/step_files.h"

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
+#include "base/json.h"
 #include "config/value.h"
 #include "pass/pass.h"
 #include "result/stored/result_json.h"

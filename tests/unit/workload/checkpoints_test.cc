@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "unit/workload/scratch_folder.h"
 #include "unit/workload/text_trainer.h"
 #include "unit/workload/throws_with.h"

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "unit/workload/scratch_folder.h"
 #include "unit/workload/text_trainer.h"
 #include "unit/workload/throws_with.h"

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/bounded_json.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/npy.h"
 
 namespace paceline::workload {
