@@ -28,7 +28,7 @@ template <typename T>
 requires(std::integral<T> && !std::same_as<T, bool>) struct nlohmann::adl_serializer<T, void> {
   static void from_json(const auto& json, T& value) {
     if (json.is_number() && !paceline::is_whole_number_of<T>(json))
-      throw nlohmann::json::type_error::create(302, "is no whole number within its range: " + json.dump(),
+      throw nlohmann::json::type_error::create(302, json.dump() + " is no whole number within its range",
                                                &json);
     nlohmann::from_json(json, value);
   }
