@@ -90,7 +90,7 @@ void check_isa(const std::string& file, const std::string& wanted) {
 
 // Code for a GPU runs on devices of the same major capability from its own minor one on.
 void check_capability(const std::string& file, const std::string& text, int have) {
-  const int wanted = static_cast<int>(parse_double(text).value_or(0));
+  const auto wanted = parse_int(text).value_or(0);
   if (wanted == 0 || (wanted / 10 == have / 10 && wanted <= have)) return;
   refuse(file, fmt::format("compute capability {}.{}, and this device has {}.{}; build it on this device",
                            wanted / 10, wanted % 10, have / 10, have % 10));
