@@ -94,7 +94,7 @@ class DocCommands(cli.CliTest):
         for name in ("PLAN.yaml", "plan.yaml", "mine.yaml", "engines.yaml", "quickstart.yaml"):
             self.write(name, PLAN)
         for name in RUNS:
-            self.copy_run("fb71ad5/infer", name)
+            self.copy_run("0.1.0/infer", name)
         self.copy_run("training_run", "TRAINED")
         for name in ("TRACES", "traces", "CASE"):
             known_traces.write_traces(self.folder / name, lambda rank, step: 100)

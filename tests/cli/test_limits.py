@@ -96,7 +96,7 @@ class Limits(cli.CliTest):
             if isinstance(value, list):
                 return [spoiled(one) for one in value]
             return figure if isinstance(value, float) else value
-        for name, figures in (("training_run", (1.7e308, 1e-300)), ("run", (1e299, -1e250)), ("fb71ad5/comm", (1.7e308,)), ("fb71ad5/server", (1e299,))):
+        for name, figures in (("training_run", (1.7e308, 1e-300)), ("run", (1e299, -1e250)), ("0.1.0/comm", (1.7e308,)), ("0.1.0/server", (1e299,))):
             run = shutil.copytree(STORED.parent / name, self.folder / name)
             whole = {file: json.loads(file.read_text()) for file in run.rglob("*.json")}
             for figure in figures:  # an axis with 1.7e308 on it would end at infinity

@@ -96,7 +96,7 @@ double second_of_day(const std::string& utc) {
 TEST(Estimate, StoredRunsTookAboutThat) {
   constexpr double kTolerated = 2, kOfMiddle = 4;  // times are stored in whole seconds
   for (const auto* name : {"comm", "train", "profile"}) {
-    const auto folder = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5" / name;
+    const auto folder = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/0.1.0" / name;
     const auto run = result::read_run(folder).run;
     double least = 0, most = 0;
     for (const auto& c :
@@ -146,7 +146,7 @@ TEST(Estimate, IsTheSameAMomentLater) {
 }
 
 TEST(StoredSpeeds, AreOfTheSameCaseOnThisHost) {
-  const auto results = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5";
+  const auto results = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/0.1.0";
   const auto c =
       config::expand(config::load_plan_text(read_file(results / "train/plan.yaml"), "plan.yaml")).at(0);
   const auto found = StoredSpeeds(results, "5bce98f73f3ed0c8").of(c);
@@ -160,7 +160,7 @@ TEST(StoredSpeeds, AreOfTheSameCaseOnThisHost) {
 }
 
 TEST(StoredSpeeds, AnotherOptionIsAnotherCase) {
-  const auto results = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/fb71ad5";
+  const auto results = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/0.1.0";
   const StoredSpeeds speeds(results, "5bce98f73f3ed0c8");
   const auto plan = read_file(results / "train/plan.yaml");
   const auto with = [&](std::string_view line, const std::string& other) {
