@@ -24,7 +24,7 @@ def cases(runs):
     return frame.astype({name: float for name in NUMBERS if name in frame})  # columns without any number have NaN, too
 
 
-def _scaling_doubt(run, case):
+def _scaling_doubt(case):
     """Why the gain of more ranks may not be claimed, as stored; empty where Paceline claims it. None for cases without training."""
     if not case.get("training"):
         return None
@@ -33,7 +33,7 @@ def _scaling_doubt(run, case):
     scaled = case["scaling"][0]
     if scaled.get("ci_low") is None or scaled.get("ci_high") is None:
         return scaled.get("ci_low_reason") or "it has no interval"
-    return "" if run.stores_claims else "files before version 1.4 have intervals that may not be claimed; `paceline report` judges them"
+    return ""
 
 
 @refuses("the samples of the case cannot be read")
@@ -88,7 +88,7 @@ def scaling(frame):
 
 def _case_row(run, case):
     benchmark = case["benchmark"]
-    doubt = _scaling_doubt(run, case)
+    doubt = _scaling_doubt(case)
     scaled = next(iter(case.get("scaling") or []), {}) if doubt == "" else {}
     trained = next(iter(case.get("training") or []), {})
     p50, throughput, speedup = case["headline"]["p50_ns"], case["throughput"]["per_s"], case["speedup"]["ratio"]

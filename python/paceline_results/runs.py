@@ -25,11 +25,6 @@ class Run:
     def experiment(self):
         return self.summary["experiment_name"]
 
-    @property
-    def stores_claims(self):
-        """Whether an interval in the files may be claimed: before version 1.4 some may not."""
-        return tuple(int(n) for n in self.summary["schema_version"].split(".")) >= (1, 4)
-
     def case_folder(self, case_id):
         """Where a case's files are: a run of a single case has them beside the summary."""
         folder = self.folder / "cases" / case_id

@@ -85,7 +85,7 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
     const auto& load = *one.load;
     const auto& slo = *load.slo;
     if (slo.verdict != verdict) continue;
-    const auto& rate = slo.offered_per_s ? slo.offered_per_s : load.offered_per_s;  // older results lack it
+    const auto& rate = slo.offered_per_s;
     found.push_back(finding_about(
         {&one},
         fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,

@@ -51,28 +51,19 @@ std::string when_late_words(const result::LateRank& late) {
   return {};
 }
 
-// Empty for results of versions that did not tell a late rank from communication.
-const result::LateRank* late_of(const Training& t) {
-  return t.late.empty() ? nullptr : &t.late.front();
-}
-
 bool waits_for_ranks(const Training& t) {
   return t.straggler_wait_share && *t.straggler_wait_share >= kMuchWaiting;
 }
 
 // How often, since when, and at what cost a rank is late.
-std::string lateness_text(const CaseResult& one, const result::RankFigures& rank) {
-  const Training& t = training_of(one);
-  const auto* late = late_of(t);
-  if (late == nullptr)
-    return fmt::format("it was the last in {} of {} timed steps of a process", rank.slowest_steps,
-                       one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
+std::string lateness_text(const Training& t) {
+  const auto& late = t.late.front();
   std::string text = fmt::format("it was the last in {} of the timed steps (by chance: {:.2g})",
-                                 format_percent(*late->last_share), std::max(*late->chance, 1e-6));
-  if (late->waiting_share)
-    text += fmt::format(" and caused {} of the waiting", format_percent(*late->waiting_share, 0));
-  if (!late->late_in.empty()) text += fmt::format(", most of it in its {} part", late->late_in);
-  const std::string when = when_late_words(*late);
+                                 format_percent(*late.last_share), std::max(*late.chance, 1e-6));
+  if (late.waiting_share)
+    text += fmt::format(" and caused {} of the waiting", format_percent(*late.waiting_share, 0));
+  if (!late.late_in.empty()) text += fmt::format(", most of it in its {} part", late.late_in);
+  const std::string when = when_late_words(late);
   text += when.empty() ? ", from the first timed step on" : when;
   if (t.straggler_wait_share)
     text += fmt::format("; waiting for late ranks is {} of a step", format_percent(*t.straggler_wait_share));
@@ -80,33 +71,33 @@ std::string lateness_text(const CaseResult& one, const result::RankFigures& rank
 }
 
 // For the sentence of a finding; empty where the cause is unknown.
-std::string cause_words(const result::LateRank* late) {
-  if (late == nullptr || late->causes.empty()) return {};
-  return fmt::format("; cause: {}", words_of_cause(late->causes.front().name).words);
+std::string cause_words(const result::LateRank& late) {
+  if (late.causes.empty()) return {};
+  return fmt::format("; cause: {}", words_of_cause(late.causes.front().name).words);
 }
 
 std::string late_advice(const CaseResult& one) {
-  const auto* late = late_of(training_of(one));
-  if (late == nullptr || late->causes.empty())
+  const auto& late = training_of(one).late.front();
+  if (late.causes.empty())
     return is_traced(one) ? "See what only this rank does (hooks, logging, checkpoints), and compare its "
                             "cores, clocks and neighbours with those of the others."
                           : "See what else runs on its cores or heats its device (paceline validate); until "
                             "then leave it out.";
-  const auto words = words_of_cause(late->causes.front().name);
+  const auto words = words_of_cause(late.causes.front().name);
   return std::string(is_traced(one) && !words.of_traces.empty() ? words.of_traces : words.advice);
 }
 
 // Why the rank is late, as far as evidence goes.
 std::string cause_text(const Training& t, const result::RankFigures& rank) {
-  const auto* late = late_of(t);
-  if (late == nullptr || (late->causes.empty() && !rank.evidence.cpu_ns)) return {};
-  if (late->causes.empty())
+  const auto& late = t.late.front();
+  if (late.causes.empty() && !rank.evidence.cpu_ns) return {};
+  if (late.causes.empty())
     return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
            "repetition";
-  const double lateness = late->mean_late_ns ? *late->mean_late_ns : *late->late_ns;
+  const double lateness = late.mean_late_ns ? *late.mean_late_ns : *late.late_ns;
   std::string text = "; cause: ";
-  for (const auto& cause : late->causes) {
-    if (&cause != &late->causes.front()) text += "; also: ";
+  for (const auto& cause : late.causes) {
+    if (&cause != &late.causes.front()) text += "; also: ";
     text += cause.evidence;
     if (cause.explains_ns)
       text += fmt::format(" (explains {} of {} per step)",
@@ -144,8 +135,8 @@ Finding straggler_of(const CaseResult& one) {
   return about_training(
       one,
       fmt::format("{}: the others wait for rank {}{}: {}{}.", one.label, *t.straggler_rank,
-                  known ? place_of(*late) : std::string(), straggler_cost(t), cause_words(late_of(t))),
-      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(one));
+                  known ? place_of(*late) : std::string(), straggler_cost(t), cause_words(t.late.front())),
+      known ? lateness_text(t) + cause_text(t, *late) : std::string(), late_advice(one));
 }
 
 // Whom the waiting is due to, as far as the steps tell.

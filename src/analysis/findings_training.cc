@@ -167,7 +167,7 @@ Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
     const Training& t = training_of(*one);
-    // In results of versions that know only both together, a straggler is the cause and has its own finding.
+    // Without the costs of steps, a straggler is taken to be the cause, and has its own finding.
     if (!t.communication_share && names_straggler(*one)) continue;
     const double share = t.communication_share ? *t.communication_share : *t.exposed_share;
     if (share < kMuchExposed) continue;

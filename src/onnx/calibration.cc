@@ -99,9 +99,9 @@ Calibration calibration_from_json(const std::string& text, const std::string& na
     const auto json = parsed_json(text);
     if (json.at("format") != kFormat || json.at("version") != kVersion)
       throw Error(ErrorCode::kData, fmt::format("'{}' is a calibration of another version", name));
-    Calibration c{json.at("model_sha256"),     json.at("data_sha256"), {},
-                  json.at("samples"),          json.at("source"),      {},
-                  json.value("ranks", Ranks{})};
+    Calibration c{json.at("model_sha256"),      json.at("data_sha256"), {},
+                  json.at("samples"),           json.at("source"),      {},
+                  json.at("ranks").get<Ranks>()};
     c.rule.method = parse_range_method(json.at("method").get<std::string>());
     if (!json.at("percentile").is_null()) c.rule.percentile = json.at("percentile");
     for (const auto& [value, range] : json.at("ranges").items()) c.ranges[value] = {range.at(0), range.at(1)};

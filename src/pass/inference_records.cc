@@ -60,9 +60,8 @@ void take_check(PassReport& report, const Json& json) {
   read_count(json, "tensor_peak_bytes", check.tensor_peak_bytes);
   read_count(json, "reserved_peak_bytes", check.reserved_peak_bytes);
   if (!json.at("flops_per_item").is_null()) check.flops_per_item = json.at("flops_per_item").get<double>();
-  if (json.contains("flops_per_byte") && !json.at("flops_per_byte").is_null())
-    check.flops_per_byte = json.at("flops_per_byte").get<double>();
-  if (json.contains("convolution_share") && !json.at("convolution_share").is_null())
+  if (!json.at("flops_per_byte").is_null()) check.flops_per_byte = json.at("flops_per_byte").get<double>();
+  if (!json.at("convolution_share").is_null())
     check.convolution_share = json.at("convolution_share").get<double>();
 }
 
@@ -73,12 +72,11 @@ void take_layers(PassReport& report, const Json& json) {
   read(json, "inferences", layers.inferences);
 }
 
-// Kept records of older versions have neither pictures nor what was left out.
 void take_inputs(PassReport& report, const Json& json) {
   auto& inputs = report.fill<InputsReport>();
   read(json, "samples_given", inputs.samples_given);
-  if (json.contains("pictures")) read(json, "pictures", inputs.pictures);
-  if (json.contains("left_out")) read(json, "left_out", inputs.left_out);
+  read(json, "pictures", inputs.pictures);
+  read(json, "left_out", inputs.left_out);
 }
 
 constexpr std::array kInferenceTypes{

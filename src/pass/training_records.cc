@@ -13,13 +13,6 @@ namespace {
 
 using archive::Writer;
 
-// Reads records of versions before step files.
-void take_rank_steps(PassReport& report, const Json& json) {
-  auto& steps = report.fill<TrainingReport>().rank_steps;
-  steps.clear();
-  for (const auto& table : json.at("tables")) steps.push_back(result::rank_steps_from_json(table));
-}
-
 void take_interrupted(PassReport& report, const Json& json) {
   auto& training = report.fill<TrainingReport>();
   training.interrupted = true;
@@ -40,7 +33,6 @@ constexpr std::array kTrainingTypes{
     RecordType{
         "step_file",
         [](PassReport& r, const Json& j) { read(j, "mark", r.fill<TrainingReport>().step_file.emplace()); }},
-    RecordType{"rank_steps", take_rank_steps},
     RecordType{"operators",
                [](PassReport& r, const Json& j) { read(j, "steps", r.fill<result::ProfiledSteps>()); }},
     RecordType{"interrupted", take_interrupted},

@@ -25,14 +25,11 @@ namespace {
 constexpr auto kNames =
     std::apply([](const auto&... rows) { return std::array{std::string_view(rows.name)...}; }, kRoles);
 
-// Manifests of earlier versions list engines alone.
 std::vector<Capability> capabilities_in(const nlohmann::json& manifest) {
   const auto device = manifest.value("device", "cpu");
   std::vector<Capability> found;
   for (const auto& text : manifest.value("capabilities", std::vector<std::string>{}))
     found.push_back(capability_of(text, device));
-  for (const auto& engine : manifest.value("engines", std::vector<std::string>{}))
-    found.push_back({Role::kEngine, engine, device});
   return found;
 }
 

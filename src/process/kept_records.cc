@@ -42,7 +42,7 @@ std::string sealed(const std::string& records, const fs::path& file, const std::
 
 // Empty: it is the file that was written under this name.
 std::string problem_of(const Parts& parts, const fs::path& file, const std::string& case_id) {
-  if (parts.seal.is_null()) return "it is cut short, or an older version wrote it";
+  if (parts.seal.is_null()) return "it is cut short";
   if (parts.seal.value("sha256", Json()) != sha256_hex(parts.records))
     return "it was changed after it was written";
   if (parts.seal.value("case_id", Json()) != case_id) return "it belongs to another case";

@@ -51,15 +51,8 @@ std::vector<StepPart> parts_in_tables() {
 
 // Adds the shares of the step time by part, in the order of the step, to the last row.
 void add_parts(Table& table, const Training& t) {
-  const auto older = [&](StepPart part) {  // of a version without shares of all parts
-    const auto &of_part = t.parts.ns[part], &of_step = t.parts.step_ns;
-    if (part == StepPart::kDataWait) return t.data_wait_share;
-    if (part == StepPart::kExposed) return t.ddp ? t.exposed_share : Number();
-    return of_part && of_step && *of_step > 0 ? Number(*of_part / *of_step) : Number();
-  };
   for (const auto part : parts_in_tables())
-    table.rows.back().cells.emplace_back(
-        percent_or_none(result::has_shares(t) ? t.shares[part] : older(part)));
+    table.rows.back().cells.emplace_back(percent_or_none(t.shares[part]));
 }
 
 // Both tables below, as narrow as a terminal is.
@@ -180,11 +173,6 @@ std::vector<std::string> training_notes(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
   for (const ReportCase& entry : cases) {
     for (const auto& note : entry.one->training->notes) place_of(note, notes);
-    if (!result::has_shares(*entry.one->training))
-      place_of(
-          "a result of an earlier version: its parts of a step are medians, and shares of them need not add "
-          "up",
-          notes);
     if (const auto doubt = doubt_of(entry); !doubt.empty())
       place_of("what more ranks gain is not claimed: " + doubt, notes);
   }
@@ -250,7 +238,7 @@ Table rank_table(const Training& t) {
   return table;
 }
 
-// Disturbances of each rank; no rows for results of versions that did not sample it.
+// Disturbances of each rank that were sampled.
 Table evidence_table(const Training& t) {
   Table table{.heads = {"rank", "waited for a CPU ms", "CPU time ms", "in the kernel ms", "page faults",
                         "stopped by quota ms", "stolen", "others on its CPUs", "clock MHz", "GPU clock MHz",

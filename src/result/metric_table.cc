@@ -196,9 +196,8 @@ MetricValue claimed_speedup(const CaseResult& c) {
   return reason.empty() ? estimate(c.speedup.ratio) : MetricValue{{}, {}, {}, reason};
 }
 
-// Files of version 1.0 only have the share.
 MetricValue top1_agreement(const CaseResult& c) {
-  return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
+  return estimate(c.correctness.top1);
 }
 
 using OfDevice = Number (*)(const DeviceState&);

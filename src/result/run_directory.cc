@@ -21,7 +21,6 @@
 #include "result/figures/summarize.h"
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"
-#include "result/judged/training_scaling.h"
 #include "result/metric_table.h"
 #include "result/stored/case_fields.h"
 #include "result/stored/result_json.h"
@@ -202,13 +201,9 @@ StoredRun read_run(const fs::path& path) {
                 fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));
   StoredRun stored{file.parent_path(), run_from_json(std::move(json), file.string())};
   stored.run.folder = stored.folder.string();
-  if (stored.run.outcome == "running") stored.run.outcome = kUnfinished;  // in files of version 1.2
   if (stored.run.outcome == kUnfinished) take_results_of_cases(stored);
-  for (auto& c : stored.run.cases) {
+  for (auto& c : stored.run.cases)
     if (c.outcome == Outcome::kOk && c.repetitions.empty()) mark_not_measured(c);
-    if (c.outcome != Outcome::kOk) c.grade = Grade::kNone;  // older versions graded them
-  }
-  withdraw_doubtful_scaling(stored.run.cases);
   return stored;
 }
 

@@ -7,9 +7,8 @@
 
 namespace paceline::result {
 
-// The steps of all ranks in the last repetition of a training case that came to its end, from its
-// step file; from rank<k>.jsonl, which tell no more of the ranks than their numbers, where there is none.
-// Empty where they are not stored. Throws Error(kData) for a file that is not one of steps.
+// The steps of all ranks in the last repetition of a training case that came to its end, from its step file.
+// Empty where there is none. Throws Error(kData) for a file that is not one of steps.
 std::vector<RankSteps> read_rank_steps(const StoredRun& stored, const CaseResult& one);
 
 }  // namespace paceline::result

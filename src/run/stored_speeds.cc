@@ -95,8 +95,8 @@ bool is_aside(const std::string& name) {
   return std::ranges::any_of(kAside, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-// Options have their default where an earlier version did not know them; those without one were not set.
-bool is_default_of_old(const std::string& name) {
+// Options that a stored run lacks had their default; those without one were not set.
+bool has_default(const std::string& name) {
   const auto* option = config::find_option(name, config::kAnyKind | config::kPlanLevel);
   return option && !option->fallback.empty();
 }
@@ -104,7 +104,7 @@ bool is_default_of_old(const std::string& name) {
 bool does_the_same(const nlohmann::json& stored, const nlohmann::json& asked) {
   if (!stored.is_object()) return false;
   for (const auto& [name, value] : asked.items())
-    if (!is_aside(name) && (stored.contains(name) ? stored.at(name) != value : !is_default_of_old(name)))
+    if (!is_aside(name) && (stored.contains(name) ? stored.at(name) != value : !has_default(name)))
       return false;
   return std::ranges::all_of(
       stored.items(), [&](const auto& item) { return is_aside(item.key()) || asked.contains(item.key()); });

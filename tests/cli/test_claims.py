@@ -110,15 +110,6 @@ class NoisyMachine(cli.CliTest):
         self.assertTrue(headline.startswith("spin fp32 env.SPIN_US=100 is "), headline)
         self.assertIn("2 of grade C", page)
 
-    def test_a_run_of_an_older_version_is_judged_by_its_pairs(self):
-        self.stored["cases"][0]["schema_version"] = "1.6"
-        self.stored["cases"][0]["speedup"].update(verdict="", reason="x.spin is of grade C")
-        (self.run_dir / "run_summary.json").write_text(json.dumps(self.stored), encoding="utf-8")
-        one = self.stored["cases"][0]
-        (cli.case_dir(self.run_dir, one["case_id"]) / "result.json").write_text(json.dumps(one), encoding="utf-8")
-        text = " ".join(self.run_cli("report", "-s", self.run_dir, "-f", "text").out.split())
-        self.assertRegex(text, "(times as fast as|is faster than) spin fp32 env.SPIN_US=1000")
-
 
 class HeavyLoad(cli.CliTest):
     """The processes of one side were in two modes: which side is faster can be said, and by how much cannot."""

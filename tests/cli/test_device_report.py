@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports of two real runs on an H200, of an earlier version, cut to a few cases: memory, power cap."""
+"""Reports of two real runs on an H200, cut to a few cases: memory, power cap."""
 
 import csv
 import fcntl

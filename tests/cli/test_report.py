@@ -216,8 +216,8 @@ class Charts(cli.CliTest):
         self.assertEqual((self.folder / "taken").read_text(encoding="utf-8"), "a file")
 
     def test_damaged_steps_cost_their_pictures_alone(self):
-        steps = next((self.folder / "training_run").glob("cases/*r2*/rank1.jsonl"))
-        steps.write_text(steps.read_text(encoding="utf-8")[:-300], encoding="utf-8")
+        steps = next((self.folder / "training_run").glob("cases/*r2*/passes/timed-0.steps.bin"))
+        steps.write_bytes(steps.read_bytes()[:-300])
         result = self.run_cli("report", "-s", "training_run", "-f", "svg,html", "-o", "out")
         self.assert_code(result, 0)
         self.assertIn("timeline, rank_times: no case has stored steps of several ranks", result.out + result.err)

@@ -75,20 +75,19 @@ inline std::vector<result::RankSteps> equal_steps(const pass::PassSpec& spec, st
   return tables;
 }
 
-// The tables as a worker leaves them: in a step file, which has a place where the pass's records are kept.
+// The tables as a worker leaves them, in a step file.
 inline nlohmann::json steps_record(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
-  if (!spec.table_file.empty())
-    return pass::step_file_record(write_step_file(spec.table_file, tables, spec.repetition));
-  auto texts = nlohmann::json::array();
-  for (const auto& table : tables) texts.push_back(nlohmann::json::parse(result::rank_steps_text(table)));
-  return {{"type", "rank_steps"}, {"tables", texts}};
+  return pass::step_file_record(write_step_file(spec.table_file, tables, spec.repetition));
 }
 
+// Without tables where the pass names no file for them.
 inline Played plays_tables(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
   result::Repetition repetition;
   repetition.index = spec.repetition;
   repetition.training.emplace();
-  return {{pass::repetition_record(repetition), steps_record(spec, tables)}, {}};
+  Played played{{pass::repetition_record(repetition)}, {}};
+  if (!spec.table_file.empty()) played.records.push_back(steps_record(spec, tables));
+  return played;
 }
 
 inline Played plays_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 
-#include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "base/bounded_json.h"
 #include "base/display_text.h"
@@ -17,8 +16,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "monitor/course.h"
-#include "result/judged/noise_rules.h"
-#include "result/judged/regraded_ratios.h"
 #include "result/stored_steps.h"
 
 namespace paceline::cli {
@@ -82,19 +79,11 @@ void add_kernels(report::ReportRun& run, const result::StoredRun& stored, const 
   }
 }
 
-// A run of an earlier version is judged by what this one knows to judge; its findings are then found again.
-void complete_grades(result::RunResult& run) {
-  bool added = false;
-  for (auto& one : run.cases) added |= result::complete_grade(one);
-  added |= result::claim_despite_grades(run.cases, run.resumed_utc);
-  if (added) run.findings = analysis::find_all(run);
-}
-
 }  // namespace
 
 report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
   report::ReportRun run{stored.run};
-  complete_grades(run.result);
+  // A run that was killed has no sentence yet.
   if (run.result.sentence.empty()) run.result.sentence = join(analysis::headline(run.result), "\n");
   std::map<std::string, std::int64_t> lacking;  // numbers of cases by what they lack
   for (const auto& one : stored.run.cases) {

@@ -236,16 +236,13 @@ double ideal_efficiency(const Family&, double) {
 
 using Training = result::Training;
 
-// Means of the parts of a step and the rest of it, so that their bar is as long as the mean step. Medians
-// without a rest for results of versions without shares.
+// Means of the parts of a step and the rest of it, so that their bar is as long as the mean step.
 StackRow parts_of(const ReportCase& entry) {
   const Training& t = *entry.one->training;
-  const bool means = result::has_shares(t) && entry.one->stats.mean_ns;
   StackRow row{name_of(entry), {}};
-  for (const auto part : result::kStepParts)
-    row.parts.push_back(means ? number_or_missing(t.shares[part], *entry.one->stats.mean_ns * kNsToMs)
-                              : number_or_missing(t.parts.ns[part], kNsToMs));
-  double rest = means ? *entry.one->stats.mean_ns * kNsToMs : kMissing;
+  const double mean_ms = number_or_missing(entry.one->stats.mean_ns, kNsToMs);
+  for (const auto part : result::kStepParts) row.parts.push_back(number_or_missing(t.shares[part], mean_ms));
+  double rest = mean_ms;
   for (const double part : row.parts)
     if (!std::isnan(part)) rest -= part;
   row.parts.push_back(std::isnan(rest) ? kMissing : std::max(0.0, rest));

@@ -377,8 +377,6 @@ std::string no_claim_reason(const CaseResult& one) {
     return {};
   if (!s.reason.empty()) return s.reason;
   if (!s.no_size.empty()) return {};
-  // Files of version 1.2 do not give a reason.
-  if (s.scope != kBetweenProcess || s.pairs < kPairsForClaim) return "fewer than six pairs of processes";
   if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
   return s.verdict.empty() ? "the result does not say how it was judged" : "";
 }

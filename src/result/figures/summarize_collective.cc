@@ -113,7 +113,7 @@ class Summary {
     collective_.sizes.clear(), collective_.link.clear();
     for (const auto& t : times_.begin()->second)
       if (collective_.sizes.empty() || collective_.sizes.back().bytes != t.bytes)
-        collective_.sizes.push_back({t.bytes, t.count, {}, {}});
+        collective_.sizes.push_back({t.bytes, t.count, {}, {}, {}, {}});
     for (auto& size : collective_.sizes) {
       fill_place(size.out_of_place, size, false);
       fill_place(size.in_place, size, true);

@@ -20,8 +20,8 @@ inline Number cost_share(const Training& t, const LateRank& late) {
 // Whether a rank is late with certainty, and by so much that findings and warnings name it. A rank that is
 // late now and then costs waiting without a median that shows it.
 inline bool has_straggler(const Training& t) {
-  if (!t.straggler_rank) return false;
-  const Number cost = t.late.empty() ? Number::missing("unknown") : cost_share(t, t.late.front());
+  if (!t.straggler_rank || t.late.empty()) return false;
+  const Number cost = cost_share(t, t.late.front());
   return (t.straggler_index && *t.straggler_index >= kLateRank) || (cost && *cost >= kMuchWaiting);
 }
 

@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 
 #include "base/units.h"
 #include "result/figures/device_figures.h"
-#include "result/figures/summarize_load.h"
 #include "stats/noise.h"
 
 namespace paceline::result {
@@ -30,8 +27,7 @@ Number throttled(const NoiseFacts& f) {
   return count ? Number(static_cast<double>(*count)) : Number::missing(count.reason());
 }
 
-// The total trend only counts when the trend test is significant too. Files before version 1.9 have none of
-// device times.
+// The total trend only counts when the trend test is significant too.
 Number drift(const NoiseFacts& f) {
   if (f.queue) return Number::missing("not_applicable");  // the slope of the backlog is judged instead
   const bool device = f.device_decides && f.noise.device_drift_z;
@@ -257,22 +253,11 @@ void add_devices(NoiseFacts& facts, const std::vector<DeviceState>& states) {
   }
 }
 
-// Rules that judge figures which earlier versions stored and did not judge.
-constexpr std::array<std::string_view, 2> kNewRules{"device_power_cap", "device_slowdown"};
-
 std::vector<std::string> texts(const std::vector<NoiseFlag>& flags, bool all = true) {
   std::vector<std::string> out;
   for (const auto& one : flags)
     if (all || one.counts) out.push_back(one.text);
   return out;
-}
-
-bool judge_anew(CaseResult& result) {
-  const auto grade = result.grade;
-  const auto reasons = result.grade_reasons;
-  apply_noise_rules(result, profile_of(result));
-  apply_load_rules(result);
-  return result.grade != grade || result.grade_reasons != reasons;
 }
 
 }  // namespace
@@ -340,22 +325,6 @@ NoiseFacts facts_of(const CaseResult& result) {
   facts.device_decides = device_decides(result);
   add_devices(facts, device_states(result));
   return facts;
-}
-
-bool complete_grade(CaseResult& result) {
-  if (result.outcome != Outcome::kOk || result.grade == Grade::kNone) return false;
-  if (device_decides(result)) return judge_anew(result);
-  auto flags = noise_flags(facts_of(result), profile_of(result));
-  std::erase_if(flags, [&](const NoiseFlag& one) {
-    return std::find(kNewRules.begin(), kNewRules.end(), one.id) == kNewRules.end() ||
-           std::find(result.grade_reasons.begin(), result.grade_reasons.end(), one.text) !=
-               result.grade_reasons.end();
-  });
-  result.grade = std::max(result.grade, grade_of(flags));
-  const auto added = texts(flags);
-  result.grade_reasons.insert(result.grade_reasons.begin(), added.begin(), added.end());
-  result.noise.warnings.insert(result.noise.warnings.begin(), added.begin(), added.end());
-  return !added.empty();
 }
 
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile) {

@@ -76,10 +76,6 @@ Grade grade_of(const std::vector<NoiseFlag>& flags);
 NoiseFacts facts_of(const Repetition& repetition);
 NoiseFacts facts_of(const CaseResult& result);
 
-// Judges a stored case by what this version knows and an earlier one did not: adds reasons, and a grade that
-// they make worse; where the device decides, judges it again. True if that changed something.
-bool complete_grade(CaseResult& result);
-
 // Sets noise.warnings; for a case also grade and grade_reasons, which leave out what does not count.
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile);
 void apply_noise_rules(CaseResult& result, NoiseProfile profile);

@@ -100,24 +100,6 @@ std::string scaling_doubt(const CaseResult& one) {
   return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
 }
 
-void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
-  for (auto& one : cases) {
-    if (!one.scaling) continue;
-    Scaling& s = *one.scaling;
-    std::string doubt = scaling_doubt(one);
-    for (const auto& side : cases) {
-      if (!doubt.empty()) break;
-      if (&side != &one && side.case_id != s.base_case_id) continue;
-      doubt = distortion(side);
-      if (doubt.empty() && side.headline.scope != kBetweenProcess)
-        doubt = "fewer than six pairs of processes";
-    }
-    if (doubt.empty()) continue;
-    s.ci_low = s.ci_high = Number::missing(doubt);
-    s.superlinear = false;
-  }
-}
-
 Estimate efficiency_of(const CaseResult& one) {
   const Scaling& s = *one.scaling;
   return {s.efficiency, s.ci_low, s.ci_high, one.headline.p50_ns.confidence, "binomial_processes"};

@@ -17,10 +17,6 @@ void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<st
 // where it claims something.
 std::string scaling_doubt(const CaseResult& one);
 
-// Removes the intervals of stored cases that may not be compared with their base, giving the reason: files up
-// to version 1.3 have them.
-void withdraw_doubtful_scaling(std::vector<CaseResult>& cases);
-
 // The efficiency with its interval, as tables show it.
 Estimate efficiency_of(const CaseResult& one);
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "base/archive.h"
 #include "result/stored/case_result.h"
-#include "result/stored/older_results.h"
 #include "result/stored/run_result.h"
 
 namespace paceline::archive {
@@ -94,14 +93,7 @@ PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);
 PACELINE_FIELDS(CapacityTrial, rate_per_s, requests, over, long_run, issued_late, verdict);
-template <class A>
-void fields(A& a, Capacity& t) {
-  a("per_s", t.per_s), a("missed_per_s", t.missed_per_s), a("stopped", t.stopped), a("trials", t.trials);
-  // Files of version 1.2 hold searches without the rate that missed.
-  if constexpr (std::is_same_v<A, Reader>)
-    if (t.per_s && t.missed_per_s.reason() == kNoSearch)
-      t.missed_per_s = Number::missing("this file is of a version that did not store the rate that missed");
-}
+PACELINE_FIELDS(Capacity, per_s, missed_per_s, stopped, trials);
 PACELINE_FIELDS(BatchSize, size, requests);
 PACELINE_FIELDS(InstanceLoad, index, cpus, claimed, completed, timed_out, unfinished, failed, died);
 PACELINE_FIELDS(Load, instances, failed, concurrency, saturation_per_s, arrival, arrival_seed, max_batch,
@@ -138,10 +130,8 @@ void fields(A& a, RankEvidence& t) {
   a("minor_faults", t.minor_faults), a("major_faults", t.major_faults), a("throttled_ns", t.throttled_ns);
   a("steal_frac", t.steal_frac), a("foreign_frac", t.foreign_frac), a("core_mhz", t.core_mhz);
   a("device_mhz", t.device_mhz), a("foreign_process", t.foreign_process);
-  std::string words = slowdown_text(t.device_slowdowns);  // all that versions before 1.12 store
+  std::string words = slowdown_text(t.device_slowdowns);  // for people; nothing reads it
   a("device_slowdown", words), a("device_slowdowns", t.device_slowdowns);
-  if constexpr (std::is_same_v<A, Reader>)
-    if (t.device_slowdowns.empty()) t.device_slowdowns = older_slowdowns(words);
 }
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 device_peak_bytes, slowest_steps, evidence);

@@ -38,8 +38,8 @@ struct CollectiveSizeFigures {
   std::int64_t count = 0;
   CollectiveFigures out_of_place, in_place;
   // Bandwidth that the topology should reach, and the share reached by operations one by one out of place.
-  Number expected_busbw_gb_per_s = Number::missing("this file is of a version that did not store it");
-  Number expected_share = Number::missing("this file is of a version that did not store it");
+  Number expected_busbw_gb_per_s;
+  Number expected_share;
 };
 
 // t = alpha + bytes / bandwidth, between two sizes.

@@ -60,8 +60,8 @@ struct RankSteps {
   std::vector<HeldOutFigures> held_out{};  // in the table of rank 0 only
 };
 
-// A table as one line of JSON, and back. Ranks exchange tables without rows in this form; records of versions
-// before step files contain whole tables. rank_steps_from_json throws Error(kData).
+// A table as one line of JSON, and back. Ranks exchange tables without rows in this form.
+// rank_steps_from_json throws Error(kData).
 std::string rank_steps_text(const RankSteps& table);
 RankSteps rank_steps_from_json(const nlohmann::json& json);
 

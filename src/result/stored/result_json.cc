@@ -77,17 +77,13 @@ Json to_json(const RunResult& run) {
 
 CaseResult case_from_json(Json json, const std::string& origin) {
   auto result = from_json<CaseResult>(json, origin);
-  add_older_facts(result);
   result.unknown = std::move(json);
   return result;
 }
 
 RunResult run_from_json(Json json, const std::string& origin) {
   auto run = from_json<RunResult>(json, origin);
-  for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    add_older_facts(run.cases[i]);
-    run.cases[i].unknown = std::move(json["cases"][i]);
-  }
+  for (std::size_t i = 0; i < run.cases.size(); ++i) run.cases[i].unknown = std::move(json["cases"][i]);
   json.erase("cases");
   run.unknown = std::move(json);
   return run;

@@ -36,7 +36,6 @@ constexpr std::array<Column, 4> kDeviceColumns{{{"enqueue_ns", &Sample::enqueue_
                                                 {"input_ns", &Sample::input_ns},
                                                 {"compute_ns", &Sample::compute_ns},
                                                 {"output_ns", &Sample::output_ns}}};
-constexpr std::size_t kOldRequestColumns = 5;  // in files of version 0.1, which lack the last two
 
 using Columns = std::span<const Column>;
 
@@ -58,9 +57,7 @@ std::string header_of(Columns columns) {
 
 // Empty for a file with another first line.
 std::optional<Columns> columns_of(std::string_view header) {
-  const Columns requests(kRequestColumns);
-  for (const auto& columns :
-       {Columns(), requests.first(kOldRequestColumns), requests, Columns(kDeviceColumns)})
+  for (const auto& columns : {Columns(), Columns(kRequestColumns), Columns(kDeviceColumns)})
     if (header == header_of(columns)) return columns;
   return std::nullopt;
 }

@@ -36,7 +36,7 @@ constexpr std::uint32_t kEndRank = 0xFFFFFFFF;  // in the place of a rank: the e
 constexpr std::int64_t kNoNumber = std::numeric_limits<std::int64_t>::min();
 
 // The columns of a row in their order, each of 8 bytes: these, times of the parts of the step, these, and
-// those of the buckets. A file of a version that knew fewer parts has fewer columns.
+// those of the buckets.
 constexpr std::array<std::string_view, 4> kBeforeParts{"step", "epoch", "start_ns", "step_ns"};
 constexpr std::array<std::array<std::string_view, 2>, 7> kAfterParts{{{"correct", "i8"},
                                                                       {"judged", "i8"},
@@ -46,10 +46,9 @@ constexpr std::array<std::array<std::string_view, 2>, 7> kAfterParts{{{"correct"
                                                                       {"learning_rate", "f8"},
                                                                       {"buckets", "i8"}}};
 constexpr std::array<std::string_view, 3> kBucketColumns{"bytes", "launch_ns", "finish_ns"};
-using Parts = std::span<const StepPart>;
 
-std::size_t words_of(Parts parts, std::size_t buckets) {
-  return kBeforeParts.size() + parts.size() + kAfterParts.size() + kBucketColumns.size() * buckets;
+constexpr std::size_t words_of(std::size_t buckets) {
+  return kBeforeParts.size() + kStepParts.size() + kAfterParts.size() + kBucketColumns.size() * buckets;
 }
 
 void put_row(const StepRow& row, std::span<std::int64_t> words) {
@@ -70,14 +69,14 @@ void put_row(const StepRow& row, std::span<std::int64_t> words) {
 }
 
 // False: no row that put_row() has written.
-bool take_row(std::span<const std::int64_t> words, Parts parts, std::size_t buckets, StepRow& row) {
-  const auto after = words.subspan(kBeforeParts.size() + parts.size());
+bool take_row(std::span<const std::int64_t> words, std::size_t buckets, StepRow& row) {
+  const auto after = words.subspan(kBeforeParts.size() + kStepParts.size());
   const auto phase = after[2], used = after[6];
   if (phase < 0 || phase > static_cast<std::int64_t>(StepPhase::kAfter) || used < 0 ||
       static_cast<std::size_t>(used) > buckets)
     return false;
   row.step = words[0], row.epoch = words[1], row.start_ns = words[2], row.step_ns = words[3];
-  for (std::size_t i = 0; i < parts.size(); ++i) row.ns[parts[i]] = words[kBeforeParts.size() + i];
+  for (std::size_t i = 0; i < kStepParts.size(); ++i) row.ns[kStepParts[i]] = words[kBeforeParts.size() + i];
   row.correct = after[0], row.judged = after[1];
   row.phase = static_cast<StepPhase>(phase);
   row.skipped = after[3] != 0;
@@ -93,10 +92,10 @@ bool take_row(std::span<const std::int64_t> words, Parts parts, std::size_t buck
   return true;
 }
 
-Json columns_json(Parts parts, std::size_t buckets) {
+Json columns_json(std::size_t buckets) {
   Json columns = Json::array();
   for (const auto name : kBeforeParts) columns.push_back({name, "i8"});
-  for (const auto part : parts) columns.push_back({traits_of(part).ns_name, "i8"});
+  for (const auto part : kStepParts) columns.push_back({traits_of(part).ns_name, "i8"});
   for (const auto& column : kAfterParts) columns.push_back(column);
   for (std::size_t b = 0; b < buckets; ++b)
     for (const auto name : kBucketColumns) columns.push_back({fmt::format("bucket{}_{}", b, name), "i8"});
@@ -108,7 +107,7 @@ std::string header_text(const StepFileHead& head) {
   for (const auto& entry : head.entries) ranks.push_back(parsed_json(entry));
   auto text = Json{{"repetition", head.repetition},
                    {"interrupted", head.interrupted},
-                   {"columns", columns_json(kStepParts, head.buckets)},
+                   {"columns", columns_json(head.buckets)},
                    {"ranks", std::move(ranks)}}
                   .dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -184,13 +183,10 @@ class StepFileReader {
     file_.repetition = header.at("repetition").get<std::int64_t>();
     file_.interrupted = header.at("interrupted").get<bool>();
     const auto& columns = header.at("columns");
-    for (const auto part : kStepParts)
-      if (std::ranges::find(columns, Json::array({traits_of(part).ns_name, "i8"})) != columns.end())
-        parts_.push_back(part);
-    const auto fixed = words_of(parts_, 0);
-    if (columns.size() >= fixed) buckets_ = (columns.size() - fixed) / kBucketColumns.size();
-    if (columns != columns_json(parts_, buckets_)) refuse("has other columns than version 1");
-    row_.resize(words_of(parts_, buckets_));
+    constexpr auto kFixed = words_of(0);
+    if (columns.size() >= kFixed) buckets_ = (columns.size() - kFixed) / kBucketColumns.size();
+    if (columns != columns_json(buckets_)) refuse("has other columns than version 1");
+    row_.resize(words_of(buckets_));
     for (const auto& entry : header.at("ranks")) take_entry(entry);
     for (auto& table : file_.ranks) by_rank_.emplace(table.rank.rank, &table);
     if (by_rank_.size() != file_.ranks.size()) refuse("names a rank twice");
@@ -224,7 +220,7 @@ class StepFileReader {
     const auto bytes = take_checked(count * row_bytes);
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(row_.data(), bytes.data() + i * row_bytes, row_bytes);
-      if (!take_row(row_, parts_, buckets_, table.rows.emplace_back()))
+      if (!take_row(row_, buckets_, table.rows.emplace_back()))
         refuse(fmt::format("is damaged in the steps of rank {}", table.rank.rank));
     }
   }
@@ -238,7 +234,6 @@ class StepFileReader {
   std::ifstream stream_;
   std::size_t left_ = 0;  // bytes that have not been read
   std::string buffer_;
-  std::vector<StepPart> parts_;  // that the file has
   std::size_t buckets_ = 0;
   std::vector<std::int64_t> row_;
   StepFile file_;
@@ -260,7 +255,7 @@ std::size_t most_buckets(const RankSteps& table) {
 }
 
 std::size_t step_row_bytes(std::size_t buckets) {
-  return words_of(kStepParts, buckets) * sizeof(std::int64_t);
+  return words_of(buckets) * sizeof(std::int64_t);
 }
 
 std::string step_block(const RankSteps& table, std::size_t first, std::size_t count, std::size_t buckets) {
@@ -270,7 +265,7 @@ std::string step_block(const RankSteps& table, std::size_t first, std::size_t co
   block.reserve(2 * sizeof(std::uint32_t) + count * step_row_bytes(buckets));
   append_u32(block, static_cast<std::uint32_t>(table.rank.rank));
   append_u32(block, static_cast<std::uint32_t>(count));
-  std::vector<std::int64_t> words(words_of(kStepParts, buckets));
+  std::vector<std::int64_t> words(words_of(buckets));
   for (std::size_t i = first; i < first + count; ++i) {
     put_row(table.rows[i], words);
     block.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]);

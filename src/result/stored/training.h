@@ -60,7 +60,7 @@ struct BucketFigures {
   std::int64_t bytes = 0;
   Number launched_ns, finished_ns;
   // How long it was exchanged: from when the last rank had launched it and the bucket before was through.
-  Number transfer_ns = Number::missing("this file is of a version that did not store it");
+  Number transfer_ns;
 };
 
 // A fault that training survived by a restart.
@@ -95,18 +95,17 @@ struct StepCosts {
 // A rank that the others wait for.
 struct LateRank {
   std::int64_t rank = 0;
-  bool certain = true;  // false: it looks late, but chance cannot be ruled out in so few steps
-  std::string late_in;  // the part of the step in which it loses most, in words
-  Number last_share;    // of the exchanges in which it was the last
-  Number chance;        // of looking like this by chance
-  Number late_ns;       // median of its own time less the median of the others, where it is late
-  Number mean_late_ns = Number::missing("this file is of a version that did not store it");  // over all steps
-  Number cost_ns;  // of a step: what the typical rank waits for it
-  Number waiting_share =
-      Number::missing("this file is of a version that did not store it");  // of all waiting
-  std::int64_t first_step = 0, since_step = 0;                             // equal: late from the beginning
-  std::int64_t last_step = 0, until_step = 0;                              // equal: late to the end
-  std::int64_t every = 0;  // late in every k-th exchange; 0: no such period
+  bool certain = true;   // false: it looks late, but chance cannot be ruled out in so few steps
+  std::string late_in;   // the part of the step in which it loses most, in words
+  Number last_share;     // of the exchanges in which it was the last
+  Number chance;         // of looking like this by chance
+  Number late_ns;        // median of its own time less the median of the others, where it is late
+  Number mean_late_ns;   // over all steps
+  Number cost_ns;        // of a step: what the typical rank waits for it
+  Number waiting_share;  // of all waiting
+  std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
+  std::int64_t last_step = 0, until_step = 0;   // equal: late to the end
+  std::int64_t every = 0;                       // late in every k-th exchange; 0: no such period
   std::int64_t steps = 0, exchanges = 0,
                late_exchanges = 0;  // that were looked at; fewer exchanges: accumulation
   std::vector<LateCause> causes{};  // the largest first; empty: unknown
@@ -147,11 +146,6 @@ struct Training {
   std::vector<RestartFigures> restarts;
   std::vector<std::string> notes;  // what a reader of the figures must know
 };
-
-// False for a result of a version that did not store shares of all parts.
-inline bool has_shares(const Training& t) {
-  return t.shares[StepPart::kForward] || t.shares[StepPart::kBackward];
-}
 
 // LossPart::name.
 namespace loss_part {

@@ -13,7 +13,6 @@
 #include "host/machine/memory_budget.h"
 #include "pass/derived_spec.h"
 #include "result/judged/shared_work.h"
-#include "result/stored/older_results.h"
 #include "run/case/case_settings.h"
 #include "run/case/gpu_peaks.h"
 #include "run/case/model_parts.h"
@@ -103,8 +102,6 @@ class InferenceInRun : public KindInRun {
   void restore_check(CaseRun& c, const pass::PassReport& report) override {
     fill_peaks(c);
     apply_check(c, report);
-    auto& check = c.result.correctness;
-    if (!check.checked && check.unchecked_because.empty()) result::add_older_facts(check);
   }
   void finish(const std::vector<CaseRun*>& cases) override {
     for (auto* c : cases) cross_check_case(*c);

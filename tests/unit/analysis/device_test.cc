@@ -5,7 +5,6 @@
 #include "analysis/case_query.h"
 #include "base/file.h"
 #include "result/figures/device_figures.h"
-#include "result/judged/noise_rules.h"
 #include "result/stored/result_json.h"
 #include "unit/analysis/findings_of.h"
 
@@ -18,9 +17,7 @@ using ::testing::HasSubstr;
 
 result::RunResult h200(const std::string& name) {
   const std::string file = TEST_DATA "/gpu/h200_" + name + ".json";
-  auto run = result::run_from_json(nlohmann::json::parse(read_file(file)), file);
-  for (auto& one : run.cases) result::complete_grade(one);
-  return run;
+  return result::run_from_json(nlohmann::json::parse(read_file(file)), file);
 }
 
 std::vector<std::string> said(const std::string& name, const std::string& rule) {

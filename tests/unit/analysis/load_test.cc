@@ -122,6 +122,7 @@ RunResult with_objective(const std::string& verdict) {
   auto one = case_of({"resnet50", "eager", "fp32", 1, 50, 300});
   result::SloResult slo;
   slo.bound_ns = 50e6;
+  slo.offered_per_s = 12.5;
   slo.verdict = verdict;
   slo.detail = "3 of 20000 requests over 50.0 ms, worth 9000 independent ones";
   result::Load load;

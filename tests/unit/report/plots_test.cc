@@ -152,8 +152,8 @@ TEST(Plots, PredictionsHaveABandAndTheModelAloneHasNone) {
 TEST(Plots, NothingIsClaimedOfWhatDoubtfulCasesPredict) {
   auto runs = trained(
       {{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 4}, {.ranks = 4, .ddp = true, .exposed_ms = 4}});
-  runs[0].result.cases[2].headline.scope = result::kWithinProcess;
-  result::withdraw_doubtful_scaling(runs[0].result.cases);
+  auto& scaling = *runs[0].result.cases[2].scaling;
+  scaling.ci_low = scaling.ci_high = Number::missing("fewer than six pairs of processes");
   const auto plot = scaling_plots(side_by_side(runs)).at(0);
   EXPECT_EQ(std::ranges::find(plot.lines, "predicted, with its range", &Line::name), plot.lines.end());
   const auto model = std::ranges::find(plot.lines, "model only, no claim", &Line::name);

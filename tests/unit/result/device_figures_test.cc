@@ -6,7 +6,6 @@
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
 #include "result/stored/case_fields.h"
-#include "result/stored/older_results.h"
 
 namespace paceline::result {
 namespace {
@@ -59,33 +58,22 @@ TEST(DeviceSlowdown, IsStoredAsAValueBesideItsWords) {
   EXPECT_DOUBLE_EQ(back.device_slowdowns[0].share, 0.0004);
 }
 
-TEST(DeviceSlowdown, IsReadFromTheWordsOfOlderFiles) {
-  RankEvidence back;
-  Reader::read(
-      {{"device_slowdown", "power cap in 50.0 % of the samples, thermal slowdown in 12.5 % of the samples"}},
-      "", back);
-  ASSERT_EQ(back.device_slowdowns.size(), 2U);
-  EXPECT_EQ(back.device_slowdowns[0].reason, "power cap");
-  EXPECT_DOUBLE_EQ(back.device_slowdowns[0].share, 0.5);
-  EXPECT_DOUBLE_EQ(back.device_slowdowns[1].share, 0.125);
-  EXPECT_TRUE(older_slowdowns("").empty());
-  EXPECT_TRUE(older_slowdowns("something else, in 5 % of").empty());
-}
+using Slowdowns = std::vector<DeviceSlowdown>;
 
-CaseResult trained(const std::vector<std::string>& slowdowns) {
+CaseResult trained(const std::vector<Slowdowns>& of_ranks) {
   CaseResult one;
   one.benchmark.params["device"] = "cuda";
   auto& ranks = one.training.emplace().ranks;
-  for (const auto& words : slowdowns) {
+  for (const auto& slowdowns : of_ranks) {
     auto& e = ranks.emplace_back().evidence;
-    e.device_mhz = 1961.25, e.device_slowdowns = older_slowdowns(words);
+    e.device_mhz = 1961.25, e.device_slowdowns = slowdowns;
   }
   one.repetitions.emplace_back().training = one.training;
   return one;
 }
 
 TEST(DeviceSlowdown, ThePowerCapWarnsAndNeverMakesACaseInvalid) {
-  auto one = trained({"", "power cap in 50 % of the samples"});
+  auto one = trained({Slowdowns{}, Slowdowns{{"power cap", 0.5}}});
   apply_noise_rules(one, NoiseProfile::kShared);
   EXPECT_EQ(one.grade, Grade::kB);
   EXPECT_EQ(one.grade_reasons,
@@ -93,33 +81,18 @@ TEST(DeviceSlowdown, ThePowerCapWarnsAndNeverMakesACaseInvalid) {
 }
 
 TEST(DeviceSlowdown, HeatDoesFrom5PercentOn) {
-  auto hot = trained({"thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"});
+  auto hot = trained({Slowdowns{{"thermal slowdown", 0.8}, {"power cap", 0.1}}});
   apply_noise_rules(hot, NoiseProfile::kShared);
   EXPECT_EQ(hot.grade, Grade::kC);
   ASSERT_EQ(hot.grade_reasons.size(), 2U);
   EXPECT_EQ(hot.grade_reasons[0],
             "heat or its power supply slowed the GPU down in 80.0 % of the samples (limit 5.0 %)");
-  auto warm = trained({"hardware slowdown in 4.0 % of the samples"});
+  auto warm = trained({Slowdowns{{"hardware slowdown", 0.04}}});
   apply_noise_rules(warm, NoiseProfile::kShared);
   EXPECT_EQ(warm.grade, Grade::kB);
-  auto cool = trained({"", ""});
+  auto cool = trained({Slowdowns{}, Slowdowns{}});
   apply_noise_rules(cool, NoiseProfile::kShared);
   EXPECT_EQ(cool.grade, Grade::kA);
-}
-
-TEST(DeviceSlowdown, AStoredGradeGetsTheReasonOnceAndNoBetter) {
-  auto stored = trained({"power cap in 50 % of the samples"});
-  stored.grade = Grade::kC, stored.grade_reasons = {"neighbours"};
-  EXPECT_TRUE(complete_grade(stored));
-  EXPECT_EQ(stored.grade, Grade::kC);
-  EXPECT_EQ(stored.grade_reasons.size(), 2U);
-  EXPECT_FALSE(complete_grade(stored));
-  auto good = trained({"power cap in 50 % of the samples"});
-  EXPECT_TRUE(complete_grade(good));
-  EXPECT_EQ(good.grade, Grade::kB);
-  auto failed = trained({"power cap in 50 % of the samples"});
-  failed.outcome = Outcome::kFailed, failed.grade = Grade::kNone;
-  EXPECT_FALSE(complete_grade(failed));
 }
 
 TEST(Instrument, ACaseUnderAToolIsNotComparable) {

@@ -82,21 +82,6 @@ TEST(ResultJson, AnOptionalIsAListOfAtMostOne) {
   EXPECT_THROW(case_from_json(json, "x.json"), Error);
 }
 
-// A file of version 1.2 with a search: it does not know the rate that missed.
-TEST(ResultJson, AnOlderCapacityDoesNotSayThatNoneWasSearched) {
-  auto c = sample_case();
-  c.load.emplace().capacity.per_s = 120.0;
-  auto json = to_json(c);
-  auto& capacity = json["load"][0]["capacity"];
-  capacity.erase("missed_per_s");
-  capacity.erase("missed_per_s_reason");
-  const auto read = case_from_json(json, "x.json").load->capacity;
-  EXPECT_EQ(read.missed_per_s.reason(), "this file is of a version that did not store the rate that missed");
-  capacity["per_s"] = nullptr;
-  capacity["per_s_reason"] = kNoSearch;
-  EXPECT_EQ(case_from_json(json, "x.json").load->capacity.missed_per_s.reason(), kNoSearch);
-}
-
 TEST(ResultJson, UnknownFieldsAreKeptAtEveryDepth) {
   auto json = to_json(sample_case());
   json["from_the_future"] = 7;

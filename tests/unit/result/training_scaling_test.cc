@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include "result/figures/summarize.h"
-#include "result/judged/regraded_ratios.h"
-#include "result/metric_table.h"
 
 namespace paceline::result {
 namespace {
@@ -92,30 +90,6 @@ TEST(Scaling, OfGradeCIsClaimedByItsPairs) {
   EXPECT_EQ(scaling_doubt(two), "");
 }
 
-// Only the version and the grades say so, whatever words were stored.
-TEST(Scaling, OfGradeCInAnOlderFileIsClaimedAgain) {
-  std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
-  compare_scaling({&cases[0], &cases[1]});
-  cases[1].scaling->ci_low = Number::missing("r1 is of grade C");
-  cases[0].grade = Grade::kC;
-  EXPECT_FALSE(claim_despite_grades(cases, {}));
-  cases[1].schema_version = "1.6";
-  cases[1].scaling->ci_low = Number::missing("other words");
-  EXPECT_TRUE(claim_despite_grades(cases, {}));
-  EXPECT_NEAR(*cases[1].scaling->ci_low, 1 / 1.1 / 1.05, 1e-6);
-}
-
-TEST(SpeedUp, OfGradeCInAnOlderFileIsClaimedAgain) {
-  std::vector cases{scaled_case(1, 100), scaled_case(1, 50)};
-  cases[1].case_id = "faster", cases[1].speedup.baseline_case_id = "r1";
-  cases[1].grade = Grade::kC, cases[1].speedup.reason = "faster is of grade C";
-  EXPECT_FALSE(claim_despite_grades(cases, {}));
-  cases[1].schema_version = "1.6", cases[1].speedup.reason = "other words";
-  EXPECT_TRUE(claim_despite_grades(cases, {}));
-  EXPECT_EQ(cases[1].speedup.verdict, "faster");
-  EXPECT_FALSE(claim_despite_grades(cases, {})) << "it has a verdict now";
-}
-
 TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {
   auto one = scaled_case(1, 100), two = scaled_case(2, 110);
   compare_scaling({&one, &two});
@@ -123,20 +97,6 @@ TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {
   half.scaling->ci_high = Number::missing("");
   bare.scaling->speedup = Number::missing("");
   for (const auto& doubtful : {half, bare}) EXPECT_EQ(scaling_doubt(doubtful), "it has no interval");
-}
-
-// Files of older versions have an interval where nobody may claim anything.
-TEST(Scaling, AStoredIntervalOfTooFewProcessesIsWithdrawn) {
-  for (const std::size_t side : {0U, 1U}) {
-    std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
-    compare_scaling({&cases[0], &cases[1]});
-    withdraw_doubtful_scaling(cases);
-    EXPECT_TRUE(find_metric("efficiency")->get(cases[1]).ci_low);
-    cases[side].headline.scope = kWithinProcess;
-    withdraw_doubtful_scaling(cases);
-    EXPECT_FALSE(find_metric("efficiency")->get(cases[1]).value);
-    EXPECT_EQ(find_metric("efficiency")->get(cases[1]).reason, "fewer than six pairs of processes");
-  }
 }
 
 TEST(Scaling, OnlyEqualWorkIsCompared) {

@@ -387,15 +387,6 @@ TEST(PassFactory, AfterTheLoopTheScaleIsThatOfTheCheck) {
   EXPECT_DOUBLE_EQ(timed.ulps, 0);
 }
 
-TEST(PassFactory, AResultOfAnEarlierVersionHasNoOutputs) {
-  result::Correctness checked;
-  checked.max_abs_err = 0.5;
-  checked.judged_by = "answers";
-  EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 1);
-  checked.judged_by = "outputs";
-  EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 1);
-}
-
 TEST(PassFactory, RulesForMapsFollowFromPrecisionAndOptions) {
   const auto decides = [](const std::string& plan) {
     return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;

@@ -106,11 +106,6 @@ TEST(Capabilities, AreReadBackAsTheyWereWritten) {
     EXPECT_EQ(plugin::capability_of(plugin::to_text(one)), one) << plugin::to_text(one);
 }
 
-TEST_F(Manifests, OfEarlierVersionsListEnginesAlone) {
-  const std::vector<plugin::Capability> expected{{Role::kEngine, "a", "cpu"}, {Role::kEngine, "b", "cpu"}};
-  EXPECT_EQ(read(R"("engines": ["a", "b"])").capabilities, expected);
-}
-
 TEST_F(Manifests, DeclareOptionsOfTheirEngines) {
   const auto options = read(R"("capabilities": ["engine a"], "options": [
       {"name": "a.size", "type": "bytes", "min": 1024, "unit": "bytes", "default": 4096, "help": "How large."},

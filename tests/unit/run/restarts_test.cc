@@ -5,6 +5,8 @@
 
 #include <deque>
 
+#include "base/scratch_folder.h"
+#include "process/kept_records.h"
 #include "support/fake_executor.h"
 
 namespace paceline::run {
@@ -24,8 +26,11 @@ struct Ranks {
   std::deque<std::string> ends;
   testing::FakeExecutor fake{};
   std::vector<std::string> told{};
+  ScratchFolder scratch = ScratchFolder::below_temp("paceline-restarts");
 
-  process::WorkerOutcome run(const process::WorkerRequest& request) {
+  process::WorkerOutcome run(process::WorkerRequest request) {
+    request.record_file = scratch.path() / "timed-0.jsonl";
+    request.spec.table_file = process::unfinished_table_of(request.record_file);
     fake = testing::FakeExecutor([this](const process::WorkerRequest& r) {
       auto played =
           ends.front().empty() ? testing::plays_steps(r.spec) : testing::fails(ends.front(), ends.front());
