@@ -11,16 +11,14 @@ cd "$(dirname "$0")/.."
 version=$(cat VERSION)
 name=paceline-$version
 
-# section HEADING: of CHANGELOG.md, without the heading.
+# section VERSION: of CHANGELOG.md, without the heading.
 section() { awk -v heading="## [$1]" 'index($0, heading) == 1 {on = 1; next} /^## \[/ {on = 0} on' CHANGELOG.md; }
 
-heading=$version
 if [ "$(git describe --exact-match --match "v$version" 2> /dev/null)" != "v$version" ] || [ -n "$(git status --porcelain)" ]; then
   echo "release: not the commit of the tag v$version: a snapshot"
-  heading=Unreleased
 fi
-changes=$(section "$heading")
-[ -n "$changes" ] || { echo "release: CHANGELOG.md has no section '## [$heading]'" >&2; exit 1; }
+changes=$(section "$version")
+[ -n "$changes" ] || { echo "release: CHANGELOG.md has no section '## [$version]'" >&2; exit 1; }
 if [ -e "$folder" ] && [ ! -f "$folder/SHA256SUMS" ] && [ -n "$(ls -A -- "$folder" 2> /dev/null || echo file)" ]; then
   echo "release: $folder is not empty, and is no folder of a release; name another one" >&2
   exit 1

@@ -21,7 +21,7 @@ namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h, base/declared_input.h or plugin/*.h changes its layout
 // or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 18;
+inline constexpr std::uint32_t kAbiVersion = 1;
 
 struct EngineEntry {
   const char* name;

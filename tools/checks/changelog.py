@@ -35,8 +35,8 @@ def sections(text):
 def findings(root):
     text = (root / "CHANGELOG.md").read_text()
     version = (root / "VERSION").read_text().strip()
-    if not re.search(rf"(?<![\w.]){re.escape(version)}(?![\w.]*\d)", text):
-        yield f"CHANGELOG.md does not name version {version} of VERSION"
+    if not re.search(rf"^## \[{re.escape(version)}\] - (unreleased|\d{{4}}-\d\d-\d\d)$", text, re.M):
+        yield f"CHANGELOG.md has no section '## [{version}] - unreleased' (or its date), the version of VERSION"
     # Where a user reads the number before there is a build: what to cite, and what to install.
     for name, words in (("CITATION.cff", f"version: {version}\n"), ("README.md", f"paceline-{version}-py3"), ("docs/getting-started.md", f"paceline-{version}-py3"),
                         ("scripts/bundle/conda/recipe.yaml", f'version: "{version}"')):

@@ -7,8 +7,7 @@ import changelog
 import made_up_tree
 
 LOG = """# Changelog
-## [Unreleased]
-Version 0.2.0 is next.
+## [0.2.0] - unreleased
 ### Plug-in ABI
 | 2 | today |
 | 1 | before |
@@ -57,7 +56,11 @@ class ChangelogTest(made_up_tree.TreeTest):
     def test_a_version_without_an_entry(self):
         found = self.found("VERSION", "0.2.1\n")
         self.assertEqual(len(found), 5, found)
-        self.assertIn("CHANGELOG.md does not name version 0.2.1", found[0])
+        self.assertIn("CHANGELOG.md has no section '## [0.2.1] - unreleased'", found[0])
+
+    def test_a_heading_with_a_date_or_another_word(self):
+        self.assertEqual(self.found("CHANGELOG.md", LOG.replace("unreleased", "2026-12-01")), [])
+        self.expect("no section '## [0.2.0] - unreleased'", "CHANGELOG.md", LOG.replace("unreleased", "soon"))
 
     def test_a_number_that_moved(self):
         self.expect("has no number as", "src/onnx/calibration.cc", "kEdition = 1;")

@@ -27,7 +27,7 @@
 namespace paceline::result {
 
 // Minor: fields added; major: fields changed or removed.
-inline constexpr const char* kSchemaVersion = "1.12";
+inline constexpr const char* kSchemaVersion = "1.0";
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "previous.h"
+#include "plugin/plugin.h"
 
 namespace {
 
@@ -21,7 +21,7 @@ using namespace paceline::plugin;
 
 constexpr EngineEntry kEngines[] = {
     {"old", "an engine of another ABI", []() -> std::unique_ptr<Engine> { tell("make\n"); }}};
-constexpr Plugin kOther{PACELINE_TEST_ABI, "other",
+constexpr Plugin kOther{kAbiVersion + 1, "other",
                         []() -> std::vector<std::pair<std::string, std::string>> { tell("versions\n"); },
                         kEngines};
 
