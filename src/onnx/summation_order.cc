@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,15 +75,46 @@ class Sequence {
   int count_ = 0;
 };
 
+// Neighbouring axes, which are summed as one.
+struct Block {
+  std::int64_t first, count;
+};
+
+// In the order of their sums: none moves the axes of a later one. Axes counted from both ends stay apart.
+std::vector<Block> blocks_of(Axes axes) {
+  std::ranges::sort(axes);
+  const bool mixed = axes.front() < 0 && axes.back() >= 0;
+  std::vector<Block> blocks;
+  for (const std::int64_t axis : axes) {
+    const bool next = !mixed && !blocks.empty() && blocks.back().first + blocks.back().count == axis;
+    next ? void(++blocks.back().count) : blocks.push_back({axis, 1});
+  }
+  if (axes.front() >= 0) std::ranges::reverse(blocks);
+  return blocks;
+}
+
+// The values of a block along one axis.
+std::string flattened(Sequence& to, const std::string& x, const Block& block) {
+  const auto shape = to.node("Shape", {x});
+  const auto part = [&](std::int64_t from, std::int64_t end) {
+    return to.node("Slice", {shape, to.constant({from}), to.constant({end}), to.constant({0})});
+  };
+  std::vector<std::string> parts{part(0, block.first), to.constant({-1})};
+  if (const auto end = block.first + block.count; end != 0)
+    parts.push_back(part(end, std::numeric_limits<std::int64_t>::max()));
+  return to.node("Reshape", {x, to.with(to.node("Concat", parts), "axis", std::int64_t{0})});
+}
+
 // The sum of `x`, each of whose axes keeps one element.
 std::string summed(Sequence& to, const proto::NodeProto& node, const std::string& x, const Axes& axes) {
-  const auto rest = [&](const Axes& flat, std::int64_t axis) {
-    return to.along(to.node("Reshape", {to.along(x, -1), to.constant(flat)}), axis);
-  };
-  if (node.op_type() == "GlobalAveragePool") return rest({0, 0, -1}, 2);
-  if (axes.empty()) return rest({-1}, 0);
+  if (node.op_type() == "GlobalAveragePool")
+    return to.along(to.node("Reshape", {x, to.constant({0, 0, -1})}), 2);
+  if (axes.empty()) return to.along(to.node("Reshape", {x, to.constant({-1})}), 0);
   std::string sum = x;
-  for (const std::int64_t axis : axes) sum = to.along(sum, axis);
+  for (const auto& block : blocks_of(axes))
+    sum = block.count == 1 ? to.along(sum, block.first)
+                           : to.along(flattened(to, sum, block),
+                                      block.first < 0 ? block.first + block.count - 1 : block.first);
   return sum;
 }
 
