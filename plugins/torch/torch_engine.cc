@@ -16,6 +16,7 @@
 #include "torch/layer_times.h"
 #include "torch/onednn_verbose.h"
 #include "torch/program_factory.h"
+#include "torch/refused_run.h"
 #include "torch/script_program.h"
 #include "torch/threads.h"
 #include "torch/versions.h"
@@ -131,7 +132,7 @@ void TorchEngine::enqueue(plugin::Slot slot) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", plugin_support::kCannotRun, reason_of(e)));
+    throw refused_run(e, *precision_);
   }
 }
 

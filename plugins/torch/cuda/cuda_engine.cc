@@ -19,6 +19,7 @@
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
 #include "torch/program_factory.h"
+#include "torch/refused_run.h"
 #include "torch/threads.h"
 
 namespace paceline::cuda_plugin {
@@ -166,14 +167,19 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   const NvtxRange step("step");
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kUsage, std::string(plugin_support::kCannotRun), [&] {
+  try {
     send(state);
     if (switches_.overlap) memory.fetched.block(*stream_);
     (state.started++ == 0 ? state.begin : state.later_begin).record(*stream_);
     launch(memory);
     state.end.record(*stream_);
     if (switches_.overlap) memory.ran.record(*stream_);
-  });
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    if (torch_plugin::out_of_memory(e)) throw std::bad_alloc();
+    throw torch_plugin::refused_run(e, switches_.precision);
+  }
   if (switches_.io == Io::kNone) return;
   translate_errors(ErrorCode::kData, std::string(kFailedOnDevice), [&] { fetch(state); });
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "torch/errors.h"
+#include "torch/refused_run.h"
 #include "torch/training/peer_errors.h"
 
 // Messages of LibTorch, NCCL and CUDA in our words.
@@ -40,6 +41,19 @@ TEST(ErrorWords, MemoryOfADeviceThatIsUsedUpIsOutOfMemory) {
   EXPECT_THROW(refuse("[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),
                std::bad_alloc);
   EXPECT_THROW(refuse("mat1 and mat2 shapes cannot be multiplied"), Error);
+}
+
+// Nothing is wrong with inputs whose model runs in float32.
+TEST(ErrorWords, OperatorsThatALowerPrecisionLacksAreUnsupported) {
+  constexpr Precision kBf16{"bf16", at::kBFloat16, false}, kFp32{"fp32", at::kFloat, false};
+  for (const char* message :
+       {"could not create a primitive descriptor for the LSTM forward propagation primitive.",
+        "\"cdist\" not implemented for 'BFloat16'"}) {
+    const std::runtime_error refusal(message);
+    EXPECT_EQ(refused_run(refusal, kBf16).code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(refused_run(refusal, kFp32).code(), ErrorCode::kUsage);
+  }
+  EXPECT_EQ(refused_run(std::runtime_error("shapes cannot be multiplied"), kBf16).code(), ErrorCode::kUsage);
 }
 
 }  // namespace
