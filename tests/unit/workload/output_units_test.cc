@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "workload/inference/gate/accuracy_gate.h"
 
@@ -46,6 +47,26 @@ TEST(OutputUnits, ProbabilitiesRoundLikeOne) {
 TEST(OutputUnits, OtherSmallColumnsHaveTheirOwnUnit) {
   EXPECT_GT(worst(100, 0x1p-24F), 5) << "pixels beside them";
   EXPECT_GT(worst(1e-3F, 0x1p-27F), 5) << "nothing comes near 1";
+}
+
+// A lower precision rounds inputs, weights and sums at once.
+TEST(OutputUnits, ChangesAddUpBelowFp32) {
+  auto right = reference(100);
+  right.yardstick->weights = right.yardstick->order = right.yardstick->inputs;
+  const auto unit = [&](Changes changes) { return units_of(columns(100), right, changes).front().unit; };
+  EXPECT_DOUBLE_EQ(unit(Changes::kTogether), std::sqrt(3.0) * unit(Changes::kLargest));
+  right.yardstick->weights.clear(), right.yardstick->order.clear();
+  EXPECT_DOUBLE_EQ(unit(Changes::kTogether), unit(Changes::kLargest)) << "inputs alone were moved";
+}
+
+TEST(OutputUnits, BelowFp32TheSumOfAllChangesIsTheUnit) {
+  constexpr double kError = 2;  // units, of one of two inputs
+  const pass::Tolerance bf16{.max_rel_err = 1, .centred_cosine = 0, .ulps = 1, .rounds = true};
+  auto right = reference(100);
+  const auto outputs = columns(100, static_cast<float>(kError * std::sqrt(kTiny) * 100));
+  EXPECT_EQ(judge_outputs(outputs, &right, bf16, {}).verdict, "failed");
+  right.yardstick->weights = right.yardstick->order = right.yardstick->inputs;
+  EXPECT_NE(judge_outputs(outputs, &right, bf16, {}).verdict, "failed");
 }
 
 TEST(OutputUnits, ProbabilitiesThatNoLayerMovesVisiblyBlindNobody) {

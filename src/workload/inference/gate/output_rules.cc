@@ -200,10 +200,11 @@ std::string columns_in_words(const GroupUnits& group, const std::vector<GroupUni
 void by_ulps(const Judging& j) {
   const Yardstick& yard = *j.reference.yardstick;
   auto& output = j.judged.output;
-  const auto groups = units_of(j.outputs, j.reference);
+  const auto changes = j.tolerance.rounds ? Changes::kTogether : Changes::kLargest;
+  const auto groups = units_of(j.outputs, j.reference, changes);
   const auto& worst =
       *std::ranges::max_element(groups, {}, [&](const auto& group) { return in_units(group, j.tolerance); });
-  const auto overall = overall_units(j.outputs, j.reference);
+  const auto overall = overall_units(j.outputs, j.reference, changes);
   const double found = in_units(worst, j.tolerance), limit = j.tolerance.ulps;
   output.ulp_change = overall.unit;
   output.error_ulps = found;

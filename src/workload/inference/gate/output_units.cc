@@ -30,6 +30,7 @@ struct SmallChange {
 constexpr std::array kChanges{SmallChange{&Yardstick::inputs, "one unit in the last place of the inputs"},
                               SmallChange{&Yardstick::weights, "one unit in the last place of the weights"},
                               SmallChange{&Yardstick::order, "another order of its sums"}};
+constexpr std::string_view kTogether = "a unit in inputs, weights and sums together";
 
 double half_unit(float value) {
   const float magnitude = std::abs(value);
@@ -78,37 +79,54 @@ double rms(const Series& squares, const std::vector<std::size_t>& columns) {
   return std::sqrt(sum / static_cast<double>(columns.size()));
 }
 
-// The largest unit of these columns, and what it is from.
-std::pair<double, std::string_view> unit_of(const Yardstick& yard, const ByColumn& by, double least,
-                                            const std::vector<std::size_t>& columns) {
-  std::pair<double, std::string_view> unit{std::max({rms(by.half_units, columns), least, double{FLT_MIN}}),
-                                           kChanges.front().words};
-  if (const double found = rms(by.probabilities, columns); found > unit.first)
-    unit = {found, "rounding in a function with values from 0 to 1"};
+using Unit = std::pair<double, std::string_view>;  // what it is, and from what
+
+Unit largest_change(const Yardstick& yard, const std::vector<std::size_t>& columns) {
+  Unit largest;
   for (const auto& change : kChanges)
-    if (const double found = rms(yard.*change.squares, columns); found > unit.first)
-      unit = {found, change.words};
+    if (const double found = rms(yard.*change.squares, columns); found > largest.first)
+      largest = {found, change.words};
+  return largest;
+}
+
+Unit changes_together(const Yardstick& yard, const std::vector<std::size_t>& columns) {
+  Unit sum = largest_change(yard, columns);
+  double squares = 0;
+  for (const auto& change : kChanges) squares += std::pow(rms(yard.*change.squares, columns), 2);
+  if (std::sqrt(squares) > sum.first) sum = {std::sqrt(squares), kTogether};
+  return sum;
+}
+
+Unit unit_of(const Yardstick& yard, const ByColumn& by, double least, Changes changes,
+             const std::vector<std::size_t>& columns) {
+  Unit unit{std::max({rms(by.half_units, columns), least, double{FLT_MIN}}), kChanges.front().words};
+  const auto larger = [&](const Unit& other) {
+    if (other.first > unit.first) unit = other;
+  };
+  larger({rms(by.probabilities, columns), "rounding in a function with values from 0 to 1"});
+  larger(changes == Changes::kTogether ? changes_together(yard, columns) : largest_change(yard, columns));
   return unit;
 }
 
-GroupUnits group_units(const Yardstick& yard, const ByColumn& by, double least, ColumnGroup group) {
+double least_unit(const ByColumn& by) {
+  return kLeast * std::sqrt(*std::ranges::max_element(by.size));
+}
+
+GroupUnits group_units(const Yardstick& yard, const ByColumn& by, Changes changes, ColumnGroup group) {
   GroupUnits found;
-  std::tie(found.unit, found.change) = unit_of(yard, by, least, group.columns);
+  const double least = least_unit(by);
+  std::tie(found.unit, found.change) = unit_of(yard, by, least, changes, group.columns);
   found.error = rms(by.error, group.columns);
   found.layer = rms(yard.layer, group.columns);
   found.depends = rms(by.depends, group.columns);
   found.of_probabilities = found.unit == rms(by.probabilities, group.columns);
   for (const std::size_t column : group.columns) {
-    const double own = unit_of(yard, by, least, {column}).first;
+    const double own = unit_of(yard, by, least, changes, {column}).first;
     found.worst_column =
         std::max(found.worst_column, std::sqrt(by.error[column]) / std::max(own, found.unit));
   }
   found.group = std::move(group);
   return found;
-}
-
-double least_unit(const ByColumn& by) {
-  return kLeast * std::sqrt(*std::ranges::max_element(by.size));
 }
 
 }  // namespace
@@ -119,20 +137,21 @@ bool has_unit(const ComparedRows& reference) {
              kChanges, [&](const auto& change) { return !(*reference.yardstick.*change.squares).empty(); });
 }
 
-std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference) {
+std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference,
+                                 Changes changes) {
   const auto by = by_column(outputs, reference);
   std::vector<GroupUnits> all;
   for (auto& group : groups_of(by.columns, by.size))
-    all.push_back(group_units(*reference.yardstick, by, least_unit(by), std::move(group)));
+    all.push_back(group_units(*reference.yardstick, by, changes, std::move(group)));
   return all;
 }
 
-GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference) {
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference, Changes changes) {
   const auto by = by_column(outputs, reference);
   ColumnGroup all{std::vector<std::size_t>(by.columns.bounds().at(1)), 0};
   std::iota(all.columns.begin(), all.columns.end(), std::size_t{0});
   all.size = rms(by.size, all.columns);
-  return group_units(*reference.yardstick, by, least_unit(by), std::move(all));
+  return group_units(*reference.yardstick, by, changes, std::move(all));
 }
 
 }  // namespace paceline::workload

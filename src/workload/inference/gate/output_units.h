@@ -12,7 +12,7 @@ namespace paceline::workload {
 // Root mean squares over the columns of a group.
 struct GroupUnits {
   ColumnGroup group;
-  double unit = 0;     // the largest of what little changes do, at least half a unit in the last place
+  double unit = 0;     // what little changes do, at least half a unit in the last place
   std::string change;  // which one that is: "one unit in the last place of the inputs"
   double error = 0;
   double layer = 0;               // one layer rounded to bfloat16
@@ -24,9 +24,14 @@ struct GroupUnits {
 
 // Whether the yardstick of a reference has a unit at all.
 bool has_unit(const ComparedRows& reference);
+// What a right engine does to the reference: one of its changes (fp32), or all at once, whose squares add
+// (a lower precision rounds inputs, weights and sums).
+enum class Changes { kLargest, kTogether };
 // By group of columns. `reference` has a unit, and `outputs` its shape.
-std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference);
+std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference,
+                                 Changes changes = Changes::kLargest);
 // Takes all columns together; if `outputs` are the reference itself, the error is 0.
-GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference);
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference,
+                         Changes changes = Changes::kLargest);
 
 }  // namespace paceline::workload
