@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "run/coordinator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "base/error.h"
 #include "base/scratch_folder.h"
 #include "result/figures/summarize.h"
 #include "result/judged/noise_rules.h"
@@ -23,7 +27,7 @@ namespace {
 
 // Compares every case that has repetitions with its baseline. `resumed_utc`: when the run was resumed, which
 // no pair of repetitions may span.
-void compare_to_baselines(std::vector<CaseRun>& cases, const std::vector<std::string>& resumed_utc) {
+void compare_to_baselines(CaseRuns& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, const CaseRun*> by_id;
   for (const auto& c : cases) by_id.emplace(c.definition.id, &c);
   for (auto& c : cases) {
@@ -54,13 +58,13 @@ class Coordinator {
                 [this](CaseRun& c) { keeper_.keep(c); }}) {}
 
   result::RunResult run() {
-    cases_.reserve(setup_.cases.size());  // their addresses stay
     for (std::size_t i = 0; i < setup_.cases.size(); ++i) open(i);
     announce_run();
     if (!interrupt_) read_idle_power(cases_, runner_, directory_.path());
-    for (auto& c : cases_)
-      if (!c.ended && c.selected && !interrupt_) prepare(c);
-    TimedPasses(setup_, runner_, keeper_, observer_, interrupt_).run(cases_);
+    prepare_all();
+    TimedPasses(setup_, runner_, keeper_, observer_, interrupt_,
+                {[this](config::Case added) { add(std::move(added)); }, [this](CaseRun& c) { prepare(c); }})
+        .run(cases_);
     const auto groups = kinds_.with_cases(cases_);
     for (const auto& [kind, cases] : groups) kind->finish(cases);
     for (const auto& [kind, cases] : groups) kind->compare(cases, keeper_.run().resumed_utc);
@@ -73,6 +77,8 @@ class Coordinator {
  private:
   void open(std::size_t index);
   void announce_run();
+  void add(config::Case definition);
+  void prepare_all();
   void prepare(CaseRun& c);
 
   RunSetup setup_;
@@ -85,7 +91,7 @@ class Coordinator {
   RankedExecutor executor_;
   PassRunner runner_;
   Kinds kinds_;
-  std::vector<CaseRun> cases_;
+  CaseRuns cases_;
 };
 
 void Coordinator::open(std::size_t index) {
@@ -110,7 +116,26 @@ void Coordinator::announce_run() {
   keeper_.write_summary();
 }
 
+void Coordinator::add(config::Case definition) {
+  const bool known = std::ranges::count(setup_.cases, definition.id, &config::Case::id) > 0;
+  if (known || setup_.launch)
+    throw Error(ErrorCode::kInternal,
+                known ? fmt::format("the schedule adds case {}, which the run has", definition.id)
+                      : fmt::format("the schedule adds case {} to a launch", definition.id));
+  setup_.cases.push_back(std::move(definition));
+  open(setup_.cases.size() - 1);
+}
+
+// Without a schedule that decides, every case is measured in turns with all others, which preparing one of
+// them between two would hold apart.
+void Coordinator::prepare_all() {
+  if (setup_.schedule) return;
+  for (auto& c : cases_)
+    if (!c.ended && c.selected && !interrupt_) prepare(c);
+}
+
 void Coordinator::prepare(CaseRun& c) {
+  c.prepared = true;
   kinds_.of(c.definition).prepare(c);
   if (c.ended) observer_.case_ends(c.result);
   keeper_.keep(c);

@@ -44,7 +44,7 @@ Kinds::Kinds(const KindTools& tools) {
       if (row.kind == c.kind && !kinds_.contains(c.kind)) kinds_.emplace(c.kind, row.make(tools));
 }
 
-std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(std::vector<CaseRun>& all) const {
+std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(CaseRuns& all) const {
   std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> groups;
   for (const auto& row : kKinds) {
     const auto kind = kinds_.find(row.kind);

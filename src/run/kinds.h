@@ -17,8 +17,7 @@ class Kinds {
 
   [[nodiscard]] KindInRun& of(const config::Case& c) const { return *kinds_.at(c.kind); }
   // Each of them with its cases among `all`, in the order of the table.
-  [[nodiscard]] std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> with_cases(
-      std::vector<CaseRun>& all) const;
+  [[nodiscard]] std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> with_cases(CaseRuns& all) const;
 
  private:
   std::map<config::WorkloadKind, std::unique_ptr<KindInRun>> kinds_;

@@ -24,7 +24,7 @@ bool may_have_more(const CaseRun& c) {
 }
 
 // Partner of a case in comparisons: its baseline, else the first case.
-const CaseRun* partner_of(const CaseRun& c, const std::vector<CaseRun>& cases) {
+const CaseRun* partner_of(const CaseRun& c, const CaseRuns& cases) {
   const auto& id = c.definition.baseline_id;
   const auto found = std::ranges::find_if(
       cases, [&](const CaseRun& other) { return id ? other.definition.id == *id : other.index == 0; });
@@ -42,7 +42,7 @@ std::string why_no_size(const CaseRun& c, const CaseRun& partner,
 
 }  // namespace
 
-std::vector<TimedSlot> add_pairs(std::vector<CaseRun>& cases, std::uint64_t seed,
+std::vector<TimedSlot> add_pairs(CaseRuns& cases, std::uint64_t seed,
                                  const std::vector<std::string>& resumed_utc, RunObserver& observer) {
   std::set<std::size_t> open;
   std::string why;

@@ -14,14 +14,14 @@ result::EndedBecause Schedule::ending(const CaseRun&) const {
   return result::EndedBecause::kPlanned;
 }
 
-FixedOrder::FixedOrder(std::vector<TimedSlot> slots, const std::vector<CaseRun>& cases)
+FixedOrder::FixedOrder(std::vector<TimedSlot> slots, const CaseRuns& cases)
     : slots_(std::move(slots)),
       expected_(static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
         return cases[slot.case_index].needs(slot.repetition);
       }))) {}
 
-std::optional<TimedSlot> FixedOrder::next(const std::vector<CaseRun>&) {
-  return next_ < slots_.size() ? std::optional(slots_[next_++]) : std::nullopt;
+std::optional<Proposal> FixedOrder::next(const CaseRuns&) {
+  return next_ < slots_.size() ? std::optional<Proposal>(slots_[next_++]) : std::nullopt;
 }
 
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed) {

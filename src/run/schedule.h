@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Decides which timed pass runs next; unless a run brings its own schedule, the order of all of them is
-// fixed, and a slow drift of the machine cancels in it.
+// Decides which timed pass runs next, and which cases there are; unless a run brings its own schedule, the
+// order of all of them is fixed, and a slow drift of the machine cancels in it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "config/case.h"
 #include "result/stored/outcome.h"
 
 namespace paceline::run {
 
 struct CaseRun;
+using CaseRuns = std::deque<CaseRun>;  // see case/case_run.h
 
 struct TimedSlot {
   std::size_t case_index = 0;
   std::int64_t repetition = 0;
 };
 
-// Asked for the next slot when the pass of the last one is over.
+// A timed pass, or a case that the run lacks so far. A new case follows those that there are, and has an id
+// of its own and a kind that the run knows; a run under a launch takes none.
+using Proposal = std::variant<TimedSlot, config::Case>;
+
+// Asked for the next proposal when the last one is done.
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  // `cases` contain the results of all slots so far. A slot whose results are there already, or whose case
-  // has ended, costs nothing; a slot that was given before ends the run with Error(kInternal). nullopt: no
-  // more passes are needed, and cases with fewer repetitions than planned are complete with those that they
-  // have.
-  virtual std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) = 0;
+  // `cases` contain the results of all slots so far. A case is prepared before its first slot. A slot whose
+  // results are there already, or whose case has ended, costs nothing; a slot that was given before ends the
+  // run with Error(kInternal). nullopt: no more passes are needed, and cases with fewer repetitions than
+  // planned are complete with those that they have.
+  virtual std::optional<Proposal> next(const CaseRuns& cases) = 0;
   // Why a case with fewer repetitions than planned is complete; asked when no more passes are needed.
   [[nodiscard]] virtual result::EndedBecause ending(const CaseRun& c) const;
   // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
@@ -36,8 +44,8 @@ class Schedule {
 // All slots of an order, whatever they bring.
 class FixedOrder : public Schedule {
  public:
-  FixedOrder(std::vector<TimedSlot> slots, const std::vector<CaseRun>& cases);
-  std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) override;
+  FixedOrder(std::vector<TimedSlot> slots, const CaseRuns& cases);
+  std::optional<Proposal> next(const CaseRuns& cases) override;
   [[nodiscard]] std::size_t expected() const override { return expected_; }
 
  private:

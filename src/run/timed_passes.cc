@@ -39,7 +39,7 @@ void add_limits(PassInfo& info, const pass::PassSpec& spec) {
 using GivenSlots = std::set<std::pair<std::size_t, std::int64_t>>;
 
 // A schedule that gave a finished slot for ever would keep the run from ending.
-void require_new(const TimedSlot& slot, const std::vector<CaseRun>& cases, GivenSlots& given) {
+void require_new(const TimedSlot& slot, const CaseRuns& cases, GivenSlots& given) {
   if (slot.case_index >= cases.size() || slot.repetition < 0)
     throw Error(ErrorCode::kInternal, fmt::format("the schedule asks for repetition {} of case {} of {}",
                                                   slot.repetition + 1, slot.case_index + 1, cases.size()));
@@ -50,14 +50,14 @@ void require_new(const TimedSlot& slot, const std::vector<CaseRun>& cases, Given
 
 }  // namespace
 
-std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) const {
+std::vector<TimedSlot> TimedPasses::order(const CaseRuns& cases) const {
   std::vector<std::int64_t> repetitions;
   for (const auto& c : cases)
     repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
   return interleaved_order(repetitions, hash64(keeper_.run().run_id));
 }
 
-void TimedPasses::run(std::vector<CaseRun>& cases) {
+void TimedPasses::run(CaseRuns& cases) {
   if (setup_.schedule) return run_all(*setup_.schedule, cases, 0);
   FixedOrder all(order(cases), cases);
   run_all(all, cases, 0);
@@ -67,29 +67,41 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
   run_all(more, cases, all.expected());
 }
 
-void TimedPasses::run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::size_t before) {
+void TimedPasses::run_all(Schedule& schedule, CaseRuns& cases, std::size_t before) {
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
   std::size_t done = 0;
   GivenSlots given;
   while (!interrupt_) {
-    const auto slot = schedule.next(cases);
-    if (!slot) return conclude(schedule, cases);
-    require_new(*slot, cases, given);
-    CaseRun& c = cases[slot->case_index];
-    if (!c.needs(slot->repetition)) continue;
+    const auto proposal = schedule.next(cases);
+    if (!proposal) return conclude(schedule, cases);
+    if (const auto* added = std::get_if<config::Case>(&*proposal)) {
+      arrival_.add(*added);
+      continue;
+    }
+    const auto slot = std::get<TimedSlot>(*proposal);
+    require_new(slot, cases, given);
+    CaseRun* found = case_for(slot, cases);
+    if (found == nullptr) continue;
+    CaseRun& c = *found;
     const auto expected = schedule.expected();
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
     ++done;
     const double samples = traits_of(c.definition.kind).by_ranks
                                ? 0
                                : kind_rules(c.definition.kind).items_per_iteration(c.definition);
-    PassInfo info{before + done, before + expected, c.result.label, "timed", slot->repetition,
+    PassInfo info{before + done, before + expected, c.result.label, "timed", slot.repetition,
                   left,          c.definition.id,   samples};
     add_limits(info, c.base);
-    time_one(c, *slot, info);
+    time_one(c, slot, info);
     keeper_.keep(c);
   }
+}
+
+CaseRun* TimedPasses::case_for(const TimedSlot& slot, CaseRuns& cases) const {
+  CaseRun& c = cases[slot.case_index];
+  if (c.needs(slot.repetition) && !c.prepared) arrival_.prepare(c);
+  return c.needs(slot.repetition) && !interrupt_ ? &c : nullptr;
 }
 
 // After several failed waits the noise is persistent: waiting for each pass would cost more than
@@ -104,7 +116,7 @@ void TimedPasses::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
 }
 
 // Cases of which the schedule has asked for fewer repetitions than the plan allows have all that they need.
-void TimedPasses::conclude(const Schedule& schedule, std::vector<CaseRun>& cases) {
+void TimedPasses::conclude(const Schedule& schedule, CaseRuns& cases) {
   for (auto& c : cases) {
     if (c.ended || !c.selected || c.result.repetitions.empty()) continue;
     c.result.repetitions_planned = std::ssize(c.result.repetitions) + std::ssize(c.trained);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "run/case/case_run.h"
@@ -16,19 +18,31 @@ namespace paceline::run {
 // next begins.
 class TimedPasses {
  public:
+  // What a run does with a case on its way here.
+  struct Arrival {
+    std::function<void(config::Case)> add;  // to the cases of the run
+    std::function<void(CaseRun&)> prepare;
+  };
   // Everything outlives this.
   TimedPasses(const RunSetup& setup, const PassRunner& runner, ResultKeeper& keeper, RunObserver& observer,
-              const std::atomic<bool>& interrupt)
-      : setup_(setup), runner_(runner), keeper_(keeper), observer_(observer), interrupt_(interrupt) {}
+              const std::atomic<bool>& interrupt, Arrival arrival)
+      : setup_(setup),
+        runner_(runner),
+        keeper_(keeper),
+        observer_(observer),
+        interrupt_(interrupt),
+        arrival_(std::move(arrival)) {}
 
-  void run(std::vector<CaseRun>& cases);
+  void run(CaseRuns& cases);
 
  private:
-  [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
+  [[nodiscard]] std::vector<TimedSlot> order(const CaseRuns& cases) const;
   // `before`: passes of earlier schedules of this run.
-  void run_all(Schedule& schedule, std::vector<CaseRun>& cases, std::size_t before);
+  void run_all(Schedule& schedule, CaseRuns& cases, std::size_t before);
+  // The case of a slot that is to be measured, prepared; null: nothing to do.
+  CaseRun* case_for(const TimedSlot& slot, CaseRuns& cases) const;
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
-  void conclude(const Schedule& schedule, std::vector<CaseRun>& cases);
+  void conclude(const Schedule& schedule, CaseRuns& cases);
   void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
   static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition);
   void check_now(CaseRun& c);
@@ -40,6 +54,7 @@ class TimedPasses {
   ResultKeeper& keeper_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
+  const Arrival arrival_;
   int failed_waits_ = 0;          // in a row
   std::int64_t quiet_at_ns_ = 0;  // end of the last pass that had the machine to itself; 0: of none
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -42,6 +43,7 @@ struct CaseRun {
   std::string no_reference;  // why its outputs cannot be checked, where they should be
   std::string interrupted;   // what was kept of a repetition that was interrupted
   bool selected = true;      // of --only
+  bool prepared = false;     // its kind has done what comes before the first timed pass
   bool ended = false;        // skipped, failed, or every repetition is there
 
   // Every repetition is measured, or was trained to its end before.
@@ -53,6 +55,9 @@ struct CaseRun {
   [[nodiscard]] std::filesystem::path record_file(pass::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
 };
+
+// A deque: more may be added, and their addresses stay.
+using CaseRuns = std::deque<CaseRun>;
 
 // Keeps the records of a finished case under another name, so that it can be measured again.
 void set_passes_aside(const CaseRun& run);

@@ -17,6 +17,6 @@ std::vector<result::SampledWindow> idle_power_of(const config::Case& c,
 
 // Reads the meters of all cases that are still to be measured, which takes half a second, and keeps what they
 // show. Nothing happens where there is no such meter.
-void read_idle_power(std::vector<CaseRun>& cases, const PassRunner& runner, const std::filesystem::path& run);
+void read_idle_power(CaseRuns& cases, const PassRunner& runner, const std::filesystem::path& run);
 
 }  // namespace paceline::run

@@ -90,7 +90,7 @@ void ResultKeeper::keep(CaseRun& c) {
   if (now >= next_summary_ns_) write_changed(), write_summary();
 }
 
-result::RunResult ResultKeeper::finish(std::vector<CaseRun>& all, bool interrupted) {
+result::RunResult ResultKeeper::finish(CaseRuns& all, bool interrupted) {
   for (auto& c : all) {
     if (interrupted && c.selected && !c.ended) c.result.ended_because = result::EndedBecause::kInterrupted;
     if (!c.ended && c.result.repetitions.empty()) end_unmeasured(c);

@@ -24,7 +24,7 @@ class ResultKeeper {
   // Takes over what is new of a case, which outlives this, and writes what has changed when it is time to.
   void keep(CaseRun& c);
   // Cases without a repetition end here, with the reason.
-  result::RunResult finish(std::vector<CaseRun>& all, bool interrupted);
+  result::RunResult finish(CaseRuns& all, bool interrupted);
 
  private:
   void write_changed();

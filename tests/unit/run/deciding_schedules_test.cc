@@ -35,7 +35,7 @@ class Elimination : public Schedule {
     left_.assign(order.begin(), order.end());
   }
 
-  std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) override {
+  std::optional<Proposal> next(const CaseRuns& cases) override {
     if (!left_.empty() && left_.front().repetition != repetition_) drop_slow(cases);
     if (left_.empty()) return std::nullopt;
     const auto slot = left_.front();
@@ -50,7 +50,7 @@ class Elimination : public Schedule {
   [[nodiscard]] std::size_t expected() const override { return given_ + left_.size(); }
 
  private:
-  void drop_slow(const std::vector<CaseRun>& cases) {
+  void drop_slow(const CaseRuns& cases) {
     std::vector<const CaseRun*> open;
     for (const auto& c : cases)
       if (!c.ended && !c.result.repetitions.empty()) open.push_back(&c);
@@ -80,7 +80,7 @@ class Doubling : public Schedule {
         until_(2 * static_cast<std::size_t>(first)),
         width_(width) {}
 
-  std::optional<TimedSlot> next(const std::vector<CaseRun>& cases) override {
+  std::optional<Proposal> next(const CaseRuns& cases) override {
     for (const auto& c : cases)
       if (c.ended && c.result.outcome != result::Outcome::kOk) return std::nullopt;  // no more pairs
     if (next_ == until_) {
@@ -95,7 +95,7 @@ class Doubling : public Schedule {
   [[nodiscard]] std::size_t expected() const override { return until_; }
 
  private:
-  [[nodiscard]] bool is_narrow(const std::vector<CaseRun>& cases) const {
+  [[nodiscard]] bool is_narrow(const CaseRuns& cases) const {
     const auto ratio = ratio_of(cases[1], cases[0]).found;
     return ratio && ratio->ci_ratio && ratio->ci_ratio->high - ratio->ci_ratio->low <= width_;
   }
@@ -109,14 +109,36 @@ class Doubling : public Schedule {
 class Repeating : public Schedule {
  public:
   explicit Repeating(std::vector<TimedSlot> slots) : slots_(std::move(slots)) {}
-  std::optional<TimedSlot> next(const std::vector<CaseRun>&) override {
-    return slots_[next_++ % slots_.size()];
-  }
+  std::optional<Proposal> next(const CaseRuns&) override { return slots_[next_++ % slots_.size()]; }
   [[nodiscard]] std::size_t expected() const override { return slots_.size(); }
 
  private:
   std::vector<TimedSlot> slots_;
   std::size_t next_ = 0;
+};
+
+// Measures the first case once, then adds one and measures that; cases that it never asks for stay as they
+// are.
+class Adding : public Schedule {
+ public:
+  explicit Adding(config::Case added) : added_(std::move(added)) {}
+  std::optional<Proposal> next(const CaseRuns& cases) override {
+    switch (step_++) {
+      case 0:
+        return TimedSlot{0, 0};
+      case 1:
+        return added_;
+      case 2:
+        return TimedSlot{cases.size() - 1, 0};
+      default:
+        return std::nullopt;
+    }
+  }
+  [[nodiscard]] std::size_t expected() const override { return 2; }
+
+ private:
+  config::Case added_;
+  int step_ = 0;
 };
 
 constexpr const char* kB4 = "tiny_cnn-eager-fp32-b4";
@@ -271,6 +293,37 @@ TEST_F(Decided, AScheduleThatNamesACaseTheRunDoesNotHaveIsAnError) {
 TEST_F(Decided, AScheduleThatNamesARepetitionBelowTheFirstIsAnError) {
   FakeExecutor fake;
   EXPECT_EQ(error_of({{0, -1}}, fake), "the schedule asks for repetition 0 of case 1 of 2");
+}
+
+config::Case case_of_batch(int batch) {
+  return config::expand(config::load_plan_text(plan_of_batches(std::to_string(batch), 1), "test.yaml"))
+      .front();
+}
+
+TEST_F(Decided, ACaseIsPreparedBeforeItsFirstSlotAndNotWithoutOne) {
+  FakeExecutor fake;
+  Adding schedule(case_of_batch(4));
+  const auto done = run_with(schedule, plan_of_batches("[1, 2]", 1), fake);
+  const auto order = fake.order();
+  const auto place = [&](const std::string& pass) { return std::ranges::find(order, pass) - order.begin(); };
+  EXPECT_EQ(count_of(fake, std::string(kB2) + " check"), 0) << "no slot";
+  EXPECT_EQ(case_named(done, kB2).outcome, result::Outcome::kSkipped);
+  EXPECT_LT(place(std::string(kB1) + " timed 0"), place(std::string(kB4) + " check 0"))
+      << "its turn had not come";
+  ASSERT_EQ(done.cases.size(), 3U);
+  EXPECT_EQ(done.cases.back().case_id, kB4);
+  expect_complete(done.cases.back(), 1);
+}
+
+TEST_F(Decided, ACaseThatIsAddedTwiceIsAnError) {
+  FakeExecutor fake;
+  Adding schedule(case_of_batch(2));
+  try {
+    run_with(schedule, plan_of_batches("[1, 2]", 1), fake);
+    FAIL() << "it was added";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the schedule adds case tiny_cnn-eager-fp32-b2, which the run has");
+  }
 }
 
 TEST_F(Decided, ACaseWhosePartnerFailsHasWhatItNeeds) {

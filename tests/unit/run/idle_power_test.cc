@@ -39,7 +39,7 @@ TEST(IdlePower, OfADamagedFileIsReadAgain) {
 
 TEST(IdlePower, IsReadWithoutTheVariablesOfACase) {
   const auto scratch = ScratchFolder::below_temp("paceline-idle");
-  std::vector<CaseRun> cases;
+  CaseRuns cases;
   cases.push_back(case_with({{"CUDA_VISIBLE_DEVICES", "1"}}, scratch));
   cases.push_back(case_with({{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}, scratch));
   cases.push_back(case_with({{"OMP_NUM_THREADS", "1"}}, scratch));

@@ -143,7 +143,7 @@ TEST_F(Launched, BothStartTheirRanksOfEveryPassInOneOrder) {
 class Listed : public Schedule {
  public:
   explicit Listed(std::vector<TimedSlot> slots) : slots_(std::move(slots)) {}
-  std::optional<TimedSlot> next(const std::vector<CaseRun>&) override {
+  std::optional<Proposal> next(const CaseRuns&) override {
     return next_ < slots_.size() ? std::optional(slots_[next_++]) : std::nullopt;
   }
   [[nodiscard]] std::size_t expected() const override { return slots_.size(); }
