@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Flags, workloads and cases of a kind of workload in a plan: a row per kind, in a folder of its own. Whoever
-// reads a plan asks the row, and never which kind it is.
+// Flags, workloads and cases of a kind of workload in a plan: a row and a folder per kind. Whoever reads
+// a plan asks the row, and never which kind it is.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Costs of simulated training runs of many ranks: collecting their steps, reading and analysing them, and the
-// report. Every figure is of a process of its own. PACELINE_SCALE_FOLDER keeps the run directories there.
+// report. Every figure is of a separate process. PACELINE_SCALE_FOLDER keeps the run directories there.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ struct Cost {
   double peak_mb = 0;  // beyond what the process held before
 };
 
-// Measures `work` in a process of its own.
+// Measures `work` in a separate process.
 Cost cost_of(const std::function<void()>& work) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);

@@ -19,7 +19,7 @@ namespace paceline::cli {
 
 namespace {
 
-// Options that --self-test cannot follow: it has a plan and a length of its own.
+// Options that --self-test cannot follow: its plan and length are fixed.
 constexpr std::array<std::string_view, 10> kNotForSelfTest{
     "config",         "resume", "from",      "duration",      "target",
     "nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"};
