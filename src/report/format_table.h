@@ -19,10 +19,6 @@ Format::Render render_text, render_markdown, render_html, render_csv, render_stu
 std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
 std::string terminal_answer(const result::RunResult& run, const TerminalOptions& options);
 
-// Applies it to a recording of paceline monitor, which has no cases. Throws Error(kUsage) for formats that
-// need some.
-Format of_recording(const Format& format);
-
 // Throws Error(kUsage) with the nearest name.
 const Format& find_format(std::string_view name);
 

@@ -7,10 +7,12 @@
 #include <future>
 
 #include "analysis/what_if.h"
+#include "answer/render/answer_forms.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/report/report_files.h"
 #include "cli/report/report_source.h"
@@ -18,6 +20,7 @@
 #include "config/option_table.h"
 #include "monitor/course.h"
 #include "report/format_table.h"
+#include "report/recording.h"
 #include "result/run_directory.h"
 
 namespace paceline::cli {
@@ -166,7 +169,16 @@ void require_answers(const std::vector<report::ReportRun>& runs,
                                              formats.front()->name, fmt::join(others, ", ")));
 }
 
-// A recording of paceline monitor, which has no cases: its page is beside it and has its name.
+// A recording has no cases, and no checks for CI.
+const AnswerFormat& form_of_recording(const report::Format& asked) {
+  for (const auto& form : answer_formats())
+    if (form.name == asked.name && form.name != "junit") return form;
+  throw Error(ErrorCode::kUsage, fmt::format("--format {}: a recording of paceline monitor has no cases; use "
+                                             "html, pdf, markdown, json or text",
+                                             asked.name));
+}
+
+// A recording of paceline monitor: its page is beside it and has its name.
 ExitCode report_recording(const std::vector<std::string>& paths, const config::FlagSet& flags,
                           const config::Settings& options, const report::RenderOptions& render,
                           const Console& console) {
@@ -176,24 +188,27 @@ ExitCode report_recording(const std::vector<std::string>& paths, const config::F
         ErrorCode::kUsage,
         fmt::format("--source {}: a recording of paceline monitor is reported alone: {}",
                     shown_path(file.string()), paths.size() > 1 ? "name one source" : "leave out --what-if"));
-  std::vector<report::ReportRun> runs(1);
-  runs[0].machine = monitor::course_of({monitor::read_recording(file)});
-  if (runs[0].machine.empty())
+  const auto course = monitor::course_of({monitor::read_recording(file)});
+  if (course.empty())
     throw Error(ErrorCode::kData, fmt::format("{}: it has no readings", shown_path(file.string())));
+  const auto answer = report::answer_of(course);
   const fs::path output = options.has("output") ? options.text("output") : "";
   const auto formats = formats_of(flags, options);
   if (output == kStandardOutput) check_standard_output(formats);
   for (const auto* format : formats) {
-    const bool beside = output.empty() && format->kind != FormatKind::kText;
-    const auto own = fs::path(file).replace_extension(fs::path(format->file).extension());
+    const auto& form = form_of_recording(*format);
+    const bool on_terminal = output.empty() && form.kind == FormatKind::kText;
+    const auto own = fs::path(file).replace_extension(form.ending);
     std::error_code none;
-    const auto& target = beside ? own : output;
+    const auto& target = output.empty() && !on_terminal ? own : output;
     if (fs::equivalent(target, file, none))
       throw Error(ErrorCode::kUsage,
                   fmt::format("{} is the recording itself; write the report elsewhere: --output FILE",
                               shown_path(target.string())));
-    deliver(
-        {report::of_recording(*format), runs, render, beside ? own : output, file.parent_path(), console});
+    const auto name = own.filename().string();
+    deliver(Document{form.kind, form.name, name,
+                     form.name == "text" ? answer::terminal_of(answer, render.terminal) : form.render(answer),
+                     target, file.parent_path(), console});
   }
   return ExitCode::kOk;
 }
