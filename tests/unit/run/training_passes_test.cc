@@ -311,20 +311,6 @@ TEST_F(TrainingPasses, StepFilesAreWhatResumeReads) {
   EXPECT_TRUE(fs::exists(file.string() + ".1"));
 }
 
-TEST_F(TrainingPasses, RecordsOfVersionsWithoutStepFilesAreTakenOver) {
-  FakeExecutor older([](const process::WorkerRequest& r) -> MaybePlayed {
-    auto spec = r.spec;
-    spec.table_file.clear();
-    return plays_steps(spec);
-  });
-  const auto plan = training_plan("", "[8]");
-  const auto done = run(plan, older).cases.at(0);
-  EXPECT_FALSE(fs::exists(folder() / "passes" / "timed-0.steps.bin"));
-  FakeExecutor none;
-  EXPECT_TRUE(run(plan, none, {}, /*resume=*/true).cases.at(0).complete);
-  EXPECT_TRUE(none.requests.empty());
-}
-
 TEST_F(TrainingPasses, VeryManyStepsStayInTheirFile) {
   FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
     if (r.spec.repetition == 0) return plays_steps(r.spec, 50'001);
