@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -36,7 +35,7 @@ std::int64_t rounding_of(const result::CollectiveResult& c) {
 
 result::GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
-  result::GateResult decided{gate.expression, one.case_id, "min_busbw", std::string(result::kCannotSay), ""};
+  result::GateResult decided{gate.expression, one.case_id, "min_busbw", answer::Verdict::kCannotSay, ""};
   const auto& sizes = one.collective->sizes;
   const auto distance = [&](const auto& s) { return std::abs(s.bytes - least.bytes); };
   const auto size = std::ranges::min_element(sizes, {}, distance);
@@ -50,9 +49,9 @@ result::GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult&
                                  rate.value ? rate.ci_low.reason() : rate.value.reason());
     return decided;
   }
-  decided.verdict = *rate.ci_low >= least.gb_per_s   ? result::kMet
-                    : *rate.ci_high < least.gb_per_s ? result::kMissed
-                                                     : result::kCannotSay;
+  decided.verdict = *rate.ci_low >= least.gb_per_s   ? answer::Verdict::kYes
+                    : *rate.ci_high < least.gb_per_s ? answer::Verdict::kNo
+                                                     : answer::Verdict::kCannotSay;
   decided.detail = fmt::format("{}: {} GB/s ({}) at {} bytes, {} wanted", one.label,
                                format_significant(*rate.value), format_range(*rate.ci_low, *rate.ci_high, 3),
                                size->bytes, format_significant(least.gb_per_s));

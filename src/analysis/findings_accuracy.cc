@@ -160,7 +160,7 @@ Findings find_unclaimed_accuracy(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     const auto& claim = one.correctness.claim;
-    if (!is_ok(one) || claim.verdict != result::kCannotClaim) continue;
+    if (!is_ok(one) || claim.verdict != answer::Verdict::kCannotSay) continue;
     found.push_back(
         about(one, fmt::format("{}: that top-1 changes by less than {:g} % cannot be claimed: {}.", one.label,
                                *claim.limit * 100, claim.detail)));

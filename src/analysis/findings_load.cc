@@ -10,7 +10,6 @@
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
 #include "result/figures/summarize_load.h"
-#include "result/stored/verdicts.h"
 
 // Findings about sweeps over concurrency and objectives of servers (methodology: load scenarios).
 namespace paceline::analysis {
@@ -78,7 +77,7 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
 }
 
 // Objectives with this verdict, described by `words`.
-Findings objectives(const RunResult& run, std::string_view verdict, std::string_view words) {
+Findings objectives(const RunResult& run, answer::Verdict verdict, std::string_view words) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || !one.load || !one.load->slo) continue;
@@ -131,15 +130,15 @@ Findings find_capacities(const RunResult& run) {
 }
 
 Findings find_missed_objectives(const RunResult& run) {
-  return objectives(run, result::kMissed, "does not hold");
+  return objectives(run, answer::Verdict::kNo, "does not hold");
 }
 
 Findings find_open_objectives(const RunResult& run) {
-  return objectives(run, result::kCannotSay, "cannot be said to hold");
+  return objectives(run, answer::Verdict::kCannotSay, "cannot be said to hold");
 }
 
 Findings find_met_objectives(const RunResult& run) {
-  return objectives(run, result::kMet, "holds");
+  return objectives(run, answer::Verdict::kYes, "holds");
 }
 
 }  // namespace paceline::analysis

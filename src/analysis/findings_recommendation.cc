@@ -105,7 +105,7 @@ std::string rivals_text(const Cases& rivals) {
 // States the accuracy cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
-  if (!c.checked || c.verdict == result::kCannotSay) return output_doubt(one, "its outputs");
+  if (!c.checked || c.verdict == answer::Verdict::kCannotSay) return output_doubt(one, "its outputs");
   if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
   const bool answers = c.judged_by == "answers" && c.top1_agreement;
   return fmt::format(

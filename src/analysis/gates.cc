@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "result/figures/summarize_load.h"
 #include "result/judged/noise_rules.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -155,17 +154,17 @@ std::string value_text(const result::Metric& metric, const result::MetricValue& 
 }
 
 // A lower bound is an interval without an upper end.
-std::string_view verdict_of(const Gate& gate, const result::MetricValue& v) {
+answer::Verdict verdict_of(const Gate& gate, const result::MetricValue& v) {
   const bool low = holds(gate, *v.ci_low);
   const bool high = holds(gate, v.ci_high.value_or(std::numeric_limits<double>::infinity()));
-  if (low && high) return result::kMet;
-  return low || high ? result::kCannotSay : result::kMissed;
+  if (low && high) return answer::Verdict::kYes;
+  return low || high ? answer::Verdict::kCannotSay : answer::Verdict::kNo;
 }
 
 // A decided gate says that a ratio lies beyond its bound. Where that claims a difference of the two cases,
 // the estimate must differ by a relevant amount (methodology: gates).
-bool within_margin(const Gate& gate, const std::string& verdict, double ratio, double margin) {
-  const bool above = (verdict == result::kMet) == gate.op.starts_with('>');
+bool within_margin(const Gate& gate, answer::ExpectationVerdict verdict, double ratio, double margin) {
+  const bool above = (verdict == answer::Verdict::kYes) == gate.op.starts_with('>');
   return above ? gate.bound >= 1 && ratio < 1 + margin : gate.bound <= 1 && ratio > 1 / (1 + margin);
 }
 
@@ -173,10 +172,10 @@ bool within_margin(const Gate& gate, const std::string& verdict, double ratio, d
 void decide_on_interval(const Gate& gate, const CaseResult& one, const result::MetricValue& v,
                         GateResult& decided) {
   decided.verdict = verdict_of(gate, v);
-  if (!is_ratio(gate.metric) || decided.verdict == result::kCannotSay) return;
+  if (!is_ratio(gate.metric) || decided.verdict == answer::Verdict::kCannotSay) return;
   const double margin = result::smallest_difference(result::profile_of(one));
   if (!within_margin(gate, decided.verdict, *v.value, margin)) return;
-  decided.verdict = result::kCannotSay;
+  decided.verdict = answer::Verdict::kCannotSay;
   decided.detail +=
       fmt::format("; a difference below {} does not count, so a gate at {:g} is not decided by it",
                   format_percent(margin, 0), gate.bound);
@@ -224,7 +223,7 @@ bool noise_counts(const result::RunResult& run, const CaseResult& one, bool stri
 GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   const result::Metric& metric = *result::find_metric(gate.metric);
   const result::MetricValue v = metric_value(metric, one);
-  GateResult decided{gate.expression, one.case_id, gate.metric, std::string(result::kCannotSay), ""};
+  GateResult decided{gate.expression, one.case_id, gate.metric, answer::Verdict::kCannotSay, ""};
   if (!v.value) {
     decided.detail = fmt::format("{}: {} is missing: {}", one.label, metric.name, v.reason);
   } else if (v.ci_low && (v.ci_high || v.at_least)) {
@@ -234,7 +233,7 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
     decided.detail = fmt::format("{}: {} {} has no interval; measure longer or with six repetitions",
                                  one.label, metric.name, value_text(metric, v, gate.bound));
   } else {
-    decided.verdict = holds(gate, *v.value) ? result::kMet : result::kMissed;
+    decided.verdict = holds(gate, *v.value) ? answer::Verdict::kYes : answer::Verdict::kNo;
     decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
   }
   return decided;
@@ -274,12 +273,9 @@ std::vector<GateResult> accuracy_gates(const result::RunResult& run) {
   std::vector<GateResult> decided;
   for (const CaseResult& one : run.cases) {
     const result::AccuracyClaim& claim = one.correctness.claim;
-    if (!claim.limit || claim.verdict.empty()) continue;
-    const auto verdict = claim.verdict == result::kPassed   ? result::kMet
-                         : claim.verdict == result::kFailed ? result::kMissed
-                                                            : result::kCannotSay;
+    if (!claim.limit || claim.verdict == answer::Verdict::kNotAsked) continue;
     decided.push_back({fmt::format("top-1 change < {:g} %", *claim.limit * 100), one.case_id,
-                       claim.basis == "labels" ? "top1_change" : "top1_agreement", std::string(verdict),
+                       claim.basis == "labels" ? "top1_change" : "top1_agreement", claim.verdict.value,
                        fmt::format("{}: {}", one.label, claim.detail)});
   }
   return decided;

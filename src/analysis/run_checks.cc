@@ -7,7 +7,6 @@
 #include "analysis/gates.h"
 #include "base/text.h"
 #include "result/judged/reasons.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -39,11 +38,10 @@ Check check_of(const result::RunResult& run, const result::CaseResult& one, cons
 
 Check check_of(const result::GateResult& gate) {
   Check check{.name = fmt::format("{} [{}]", gate.expression, gate.case_id), .group = kGateChecks};
-  if (gate.verdict == result::kMet) return check;
-  const bool missed = gate.verdict == result::kMissed;
-  check.verdict = missed ? Verdict::kNo : Verdict::kCannotSay;
-  check.exit = missed ? ExitCode::kGateFailed : ExitCode::kInconclusive;
-  check.text = gate.verdict + ": " + gate.detail;
+  if (gate.verdict == Verdict::kYes) return check;
+  check.verdict = gate.verdict.value;
+  check.exit = gate.verdict == Verdict::kNo ? ExitCode::kGateFailed : ExitCode::kInconclusive;
+  check.text = fmt::format("{}: {}", gate.verdict.words(), gate.detail);
   return check;
 }
 

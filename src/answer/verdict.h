@@ -24,17 +24,20 @@ struct VerdictTraits {
   Verdict verdict;
   std::string_view of_machine;      // a check of the machine
   std::string_view of_expectation;  // a gate, an SLO
+  std::string_view of_outputs;      // the outputs of a model against a reference
+  std::string_view of_claim;        // a claim on its answers
   std::string_view element;         // of a test in JUnit; empty: it passes
   Tone tone;                        // on a terminal
   std::string_view css;             // on a page
 };
 
 inline constexpr std::array<VerdictTraits, 5> kVerdicts{{
-    {Verdict::kYes, "PASS", "met", "", Tone::kPlain, "gate-met"},
-    {Verdict::kReservedly, "WARN", "", "", Tone::kWarning, "gate-cannot_say"},
-    {Verdict::kNo, "FAIL", "missed", "failure", Tone::kProblem, "gate-missed"},
-    {Verdict::kCannotSay, "OPEN", "cannot_say", "error", Tone::kWarning, "gate-cannot_say"},
-    {Verdict::kNotAsked, "SKIP", "", "skipped", Tone::kFaint, "gate-met"},
+    {Verdict::kYes, "PASS", "met", "passed", "passed", "", Tone::kPlain, "gate-met"},
+    {Verdict::kReservedly, "WARN", "", "", "", "", Tone::kWarning, "gate-cannot_say"},
+    {Verdict::kNo, "FAIL", "missed", "failed", "failed", "failure", Tone::kProblem, "gate-missed"},
+    {Verdict::kCannotSay, "OPEN", "cannot_say", "cannot_say", "cannot_claim", "error", Tone::kWarning,
+     "gate-cannot_say"},
+    {Verdict::kNotAsked, "SKIP", "", "unchecked", "", "skipped", Tone::kFaint, "gate-met"},
 }};
 
 constexpr const VerdictTraits& traits_of(Verdict verdict) {
@@ -45,5 +48,19 @@ constexpr const VerdictTraits& traits_of(Verdict verdict) {
 constexpr std::string_view machine_word(Verdict verdict) {
   return traits_of(verdict).of_machine;
 }
+
+// A verdict that files name by the words of one column.
+template <std::string_view VerdictTraits::*column>
+struct Worded {
+  constexpr Worded(Verdict verdict = Verdict::kNotAsked) : value(verdict) {}
+  [[nodiscard]] constexpr std::string_view words() const { return traits_of(value).*column; }
+  friend constexpr bool operator==(Worded one, Worded other) { return one.value == other.value; }
+  friend constexpr bool operator==(Worded one, Verdict other) { return one.value == other; }
+
+  Verdict value;
+};
+using ExpectationVerdict = Worded<&VerdictTraits::of_expectation>;
+using OutputsVerdict = Worded<&VerdictTraits::of_outputs>;
+using ClaimVerdict = Worded<&VerdictTraits::of_claim>;
 
 }  // namespace paceline::answer

@@ -46,6 +46,10 @@ constexpr auto names_of_rows(const std::array<Row, N>& rows, E Row::*value) {
   for (std::size_t i = 0; i < N; ++i) names[i] = {rows[i].*value, rows[i].name};
   return names;
 }
+template <typename T>
+concept HasNames = requires {
+  EnumNames<T>::kValue;
+};
 template <typename E>
 concept HasNull = requires {
   EnumNames<E>::kNull;
@@ -55,7 +59,7 @@ class Writer {
  public:
   template <typename T>
   static Json write(const T& value) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (HasNames<T>) {
       for (const auto& [e, name] : EnumNames<T>::kValue)
         if (e == value) return std::string(name);
       return nullptr;
@@ -136,7 +140,7 @@ class Reader {
 
   template <typename T>
   static void read(const Json& json, const FieldPath& path, T& value) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (HasNames<T>) {
       if constexpr (HasNull<T>)
         if (json.is_null()) return void(value = EnumNames<T>::kNull);
       const auto text = json.is_string() ? json.get<std::string>() : std::string();

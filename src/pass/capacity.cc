@@ -95,7 +95,7 @@ class Search {
     found_.trials.push_back({rate, requests, slo.over, long_run, outcome.issued_late, slo.verdict});
     const auto test =
         stats::slo_test(requests, slo.over, static_cast<double>(slo.n_eff), limits_.p, kMissConfidence);
-    if (test.verdict == stats::SloVerdict::kMissed && !outcome.issued_late) ++clear_misses_[rate];
+    if (test.verdict == answer::Verdict::kNo && !outcome.issued_late) ++clear_misses_[rate];
     return found_.trials.back();
   }
 
@@ -141,8 +141,8 @@ class Search {
   bool holds(double rate) {
     for (int seed = 0; seed < kSeeds; ++seed) {
       const auto run = trial(rate, long_run(rate), true);
-      if (run.verdict == result::kMissed && !run.issued_late) clear_misses_[rate] = kProbes;
-      if (run.verdict != result::kMet) return false;
+      if (run.verdict == answer::Verdict::kNo && !run.issued_late) clear_misses_[rate] = kProbes;
+      if (run.verdict != answer::Verdict::kYes) return false;
     }
     return true;
   }

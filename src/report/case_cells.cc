@@ -135,9 +135,9 @@ std::string accuracy_text(const CaseResult& one) {
           : "";
   const std::string doubt = remark ? fmt::format(" {}: {}.", remark.word(), remark.why) : "";
   const std::string claim =
-      c.claim.verdict.empty()
+      c.claim.verdict == answer::Verdict::kNotAsked
           ? ""
-          : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
+          : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict.words(), '_'), " "), c.claim.detail);
   const bool partly = c.samples_given && c.samples < *c.samples_given;
   const std::string given =
       partly ? fmt::format(" of {} given, {} of which ran", *c.samples_given, *c.samples_run) : "";

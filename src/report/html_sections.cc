@@ -81,7 +81,8 @@ std::string advice_html(const std::vector<Finding>& findings) {
 std::string gates_html(const RunResult& run) {
   Table table{.heads = {"expectation", "verdict", "measured"}, .numbers_from = kNoNumbers};
   for (const auto& gate : run.gates)
-    table.add(gate.expression, Cell(gate.verdict, html_id("gate-", gate.verdict)), gate.detail);
+    table.add(gate.expression,
+              Cell(std::string(gate.verdict.words()), html_id("gate-", gate.verdict.words())), gate.detail);
   return run.gates.empty() ? "" : "<h3>Gates</h3>" + html_of(table);
 }
 

@@ -16,7 +16,6 @@
 #include "report/environment_rows.h"
 #include "report/format_table.h"
 #include "report/subjects.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -93,12 +92,12 @@ std::string warnings_text(const RunResult& run) {
 // How many gates were met, and each that was not.
 std::string gates_text(const RunResult& run) {
   if (run.gates.empty()) return {};
-  const auto met = std::ranges::count(run.gates, result::kMet, &result::GateResult::verdict);
+  const auto met = std::ranges::count(run.gates, answer::Verdict::kYes, &result::GateResult::verdict);
   std::string out = fmt::format("- {} of {} met\n", met, plural(std::ssize(run.gates), "gate"));
   for (const auto& gate : run.gates)
-    if (gate.verdict != result::kMet)
-      out += fmt::format("- {}: {} ({})\n", escape_markdown(gate.verdict), escape_markdown(gate.expression),
-                         escape_markdown(gate.detail));
+    if (gate.verdict != answer::Verdict::kYes)
+      out += fmt::format("- {}: {} ({})\n", escape_markdown(gate.verdict.words()),
+                         escape_markdown(gate.expression), escape_markdown(gate.detail));
   return out;
 }
 

@@ -93,9 +93,9 @@ SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, doub
   const double share = static_cast<double>(over) / static_cast<double>(n);
   test.over_eff = static_cast<std::int64_t>(std::ceil(share * n_eff - 1e-9));
   if (test.n_eff >= 1 && binomial_cdf(test.n_eff, 1 - p, test.over_eff) <= 1 - confidence)
-    test.verdict = SloVerdict::kMet;
+    test.verdict = answer::Verdict::kYes;
   else if (test.over_eff > 0 && binomial_cdf(test.n_eff, 1 - p, test.over_eff - 1) >= confidence)
-    test.verdict = SloVerdict::kMissed;
+    test.verdict = answer::Verdict::kNo;
   else
     test.more_requests = enough_requests(n, share, n_eff, p, confidence) - n;
   return test;

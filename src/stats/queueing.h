@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "answer/verdict.h"
 #include "stats/interval.h"
 
 // Statistics of arrivals and completions (methodology: load scenarios). All times have one unit, which the
@@ -33,9 +34,8 @@ double mean_in_flight(std::span<const double> starts, std::span<const double> en
 
 // "The p-quantile of latency is at most the bound", judged on n requests of which `over` exceeded it; n_eff
 // is the number of independent requests they are worth (methodology: load scenarios).
-enum class SloVerdict : std::uint8_t { kMet, kMissed, kCannotSay };
 struct SloTest {
-  SloVerdict verdict = SloVerdict::kCannotSay;
+  answer::Verdict verdict = answer::Verdict::kCannotSay;
   std::int64_t n_eff = 0;
   std::int64_t over_eff = 0;       // ceil(over * n_eff / n)
   std::int64_t more_requests = 0;  // that would decide it, all else unchanged; 0 when decided

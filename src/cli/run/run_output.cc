@@ -29,7 +29,6 @@
 #include "report/format_table.h"
 #include "report/junit.h"
 #include "result/stored/result_json.h"
-#include "result/stored/verdicts.h"
 #include "run/collective/nccl_tests_variables.h"
 
 namespace paceline::cli {
@@ -91,7 +90,7 @@ void write_report(const result::RunResult& run, const result::RunDirectory& dire
 std::string gates_text(const result::RunResult& run) {
   std::string text;
   for (const auto& g : run.gates)
-    text += for_terminal(fmt::format("expect {}: {} ({}; {})", on_one_line(g.expression), g.verdict,
+    text += for_terminal(fmt::format("expect {}: {} ({}; {})", on_one_line(g.expression), g.verdict.words(),
                                      on_one_line(g.case_id), g.detail)) +
             "\n";
   return text.empty() ? text : "\n" + text;
@@ -113,7 +112,7 @@ void check_communication(const result::RunResult& run) {
 
 // Why gates do not count although they are met, and what accepts that.
 std::string invalid_text(const result::RunResult& run) {
-  const auto met = std::ranges::count(run.gates, result::kMet, &result::GateResult::verdict);
+  const auto met = std::ranges::count(run.gates, answer::Verdict::kYes, &result::GateResult::verdict);
   const auto noisy = std::ranges::count(run.cases, result::Grade::kC, &result::CaseResult::grade);
   return fmt::format(
       "exit code {}: {}{} of grade C; --allow-noisy accepts that",

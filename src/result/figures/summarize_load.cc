@@ -9,13 +9,14 @@
 #include <map>
 
 #include "base/units.h"
-#include "result/stored/verdicts.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "stats/spread.h"
 
 namespace paceline::result {
 namespace {
+
+using answer::Verdict;
 
 constexpr double kCompletedFrac = 0.99;
 constexpr double kBacklogSlopeFrac = 0.01;
@@ -193,17 +194,6 @@ void judge_instances(Load& load, const std::vector<Sample>& samples) {
     load.invalid.push_back(fmt::format("accounting: {} requests, {} claimed, {} ended", n, claimed, ended));
 }
 
-constexpr std::array<std::pair<stats::SloVerdict, std::string_view>, 3> kVerdicts{
-    {{stats::SloVerdict::kMet, kMet},
-     {stats::SloVerdict::kMissed, kMissed},
-     {stats::SloVerdict::kCannotSay, kCannotSay}}};
-
-std::string verdict_name(stats::SloVerdict verdict) {
-  for (const auto& [value, name] : kVerdicts)
-    if (value == verdict) return std::string(name);
-  return {};
-}
-
 // A claim needs a valid run of the required length; for an overloaded server a miss needs neither.
 void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies) {
   slo.offered_per_s = load.offered_per_s;
@@ -215,17 +205,17 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   const auto test = stats::slo_test(n, slo.over, n_eff, slo.p, slo.confidence);
   slo.n_eff = test.n_eff;
   slo.over_eff = test.over_eff;
-  slo.verdict = verdict_name(test.verdict);
+  slo.verdict = test.verdict;
   const std::string counts = fmt::format("{} of {} requests over {}, worth {} independent ones", slo.over, n,
                                          format_duration_ns(slo.bound_ns), slo.n_eff);
   const auto needed = load.utilization ? stats::required_requests(ppm, *load.utilization) : std::nullopt;
-  const std::int64_t more = std::max(test.verdict == stats::SloVerdict::kCannotSay ? test.more_requests : 0,
-                                     needed.value_or(n) - n);
+  const std::int64_t more =
+      std::max(test.verdict == Verdict::kCannotSay ? test.more_requests : 0, needed.value_or(n) - n);
   slo.detail = counts;
   const bool only_late = load.invalid.size() == 1 && issued_late(load);
-  if (test.verdict == stats::SloVerdict::kMissed && !only_late && (more <= 0 || !needed)) return;
-  const bool valid = load.invalid.empty() || (only_late && test.verdict == stats::SloVerdict::kMet);
-  if (!valid || !needed || more > 0) slo.verdict = kCannotSay;
+  if (test.verdict == Verdict::kNo && !only_late && (more <= 0 || !needed)) return;
+  const bool valid = load.invalid.empty() || (only_late && test.verdict == Verdict::kYes);
+  if (!valid || !needed || more > 0) slo.verdict = Verdict::kCannotSay;
   if (more > 0) slo.detail += fmt::format("; needs about {} more requests", more);
   if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
 }
@@ -281,9 +271,9 @@ void add_worst(Load& into, const Load& from) {
 
 // Every process must pass; one that misses decides. Of equal verdicts that at the lowest rate stands.
 void add_slo(Load& into, const Load& from) {
-  constexpr std::array<std::string_view, 3> kOrder{kMet, kCannotSay, kMissed};
+  constexpr std::array kOrder{Verdict::kYes, Verdict::kCannotSay, Verdict::kNo};
   const auto weight = [&](const SloResult& s) {
-    const auto place = std::find(kOrder.begin(), kOrder.end(), s.verdict) - kOrder.begin();
+    const auto place = std::ranges::find(kOrder, s.verdict.value) - kOrder.begin();
     return std::pair(place, -s.offered_per_s.value().value_or(0));
   };
   if (!into.slo || !from.slo) return;

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "result/stored/case_result.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::result {
 
@@ -16,7 +15,7 @@ inline bool has_independent_reference(const Correctness& correctness) {
 
 // Outputs are known to be outside their limits. Not so where the check could see no error.
 inline bool is_wrong(const Correctness& correctness) {
-  return correctness.checked && !correctness.passed && correctness.verdict != kCannotSay;
+  return correctness.checked && !correctness.passed && correctness.verdict != answer::Verdict::kCannotSay;
 }
 
 enum class OutputDoubt { kNone, kUndecided, kNotChecked, kNotIndependent };

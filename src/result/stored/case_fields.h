@@ -21,6 +21,17 @@ struct EnumNames<result::Grade> {
   static constexpr result::Grade kNull = result::Grade::kNone;
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
+// An answer that was never asked for has no words, or those of the column.
+template <std::string_view answer::VerdictTraits::*column>
+struct EnumNames<answer::Worded<column>> {
+  using Verdict = answer::Worded<column>;
+  static constexpr std::array<std::pair<Verdict, std::string_view>, 5> kValue{
+      {{answer::Verdict::kYes, Verdict(answer::Verdict::kYes).words()},
+       {answer::Verdict::kNo, Verdict(answer::Verdict::kNo).words()},
+       {answer::Verdict::kCannotSay, Verdict(answer::Verdict::kCannotSay).words()},
+       {answer::Verdict::kNotAsked, Verdict(answer::Verdict::kNotAsked).words()},
+       {answer::Verdict::kNotAsked, ""}}};
+};
 template <>
 struct EnumNames<WorkloadKind> {
   static constexpr auto kValue = names_of_rows(kWorkloadKinds, &KindTraits::kind);

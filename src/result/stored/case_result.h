@@ -69,9 +69,9 @@ struct LabelledAccuracy {
 
 // "Top-1 changes by less than `limit`", decided on one-sided 95 % bounds.
 struct AccuracyClaim {
-  Number limit;         // missing: no claim
-  std::string basis;    // answers: share of inputs whose answer changes; labels: loss of top-1 accuracy
-  std::string verdict;  // passed | failed | cannot_claim
+  Number limit;       // missing: no claim
+  std::string basis;  // answers: share of inputs whose answer changes; labels: loss of top-1 accuracy
+  answer::ClaimVerdict verdict;
   Number bound;         // largest change that the inputs still allow
   Count inputs_needed;  // at the share seen so far
   std::string detail;
@@ -133,14 +133,12 @@ struct Correctness {
   std::vector<OutputAgreement> outputs;  // in the model's order; empty: nothing was compared
   std::string worst_output;              // the one nearest to its limit, or furthest beyond it
   Number quantile_err_tolerance = Number::missing("no output was judged by it");
-  // passed | failed | cannot_say: the check sees no error there | unchecked: there is nothing to compare
-  // with.
-  std::string verdict;
-  std::string verdict_because;    // of those two
-  std::string unchecked_because;  // why nothing was compared, where a reference is missing
-  bool needs_inputs = false;      // it cannot say because the inputs are generated
-  std::string independence;       // why the reference is not independent of the case; empty: it is
-  std::string refused_by;         // an engine that cannot run the file; empty: none that was asked
+  answer::OutputsVerdict verdict;  // cannot say: it sees no error there; not asked: nothing to compare with
+  std::string verdict_because;     // of those two
+  std::string unchecked_because;   // why nothing was compared, where a reference is missing
+  bool needs_inputs = false;       // it cannot say because the inputs are generated
+  std::string independence;        // why the reference is not independent of the case; empty: it is
+  std::string refused_by;          // an engine that cannot run the file; empty: none that was asked
   // Unoptimised run of a quantised file, and how far the engine is from that.
   std::string engine_reference;
   bool engine_strays = false;  // beyond its limit

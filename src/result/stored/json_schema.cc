@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the JSON Schema of the results from the field list.
+#include <algorithm>
+
 #include "result/stored/case_fields.h"
 #include "result/stored/result_json.h"
 
@@ -11,9 +13,10 @@ class SchemaMaker {
  public:
   template <typename T>
   static Json of(const T& sample) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (archive::HasNames<T>) {
       Json names = Json::array();
-      for (const auto& [e, name] : archive::EnumNames<T>::kValue) names.push_back(std::string(name));
+      for (const auto& [e, name] : archive::EnumNames<T>::kValue)
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::string(name));
       if constexpr (archive::HasNull<T>) names.push_back(nullptr);
       return {{"enum", names}};
     } else if constexpr (std::is_same_v<T, Json>) {

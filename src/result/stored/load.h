@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "answer/verdict.h"
 #include "base/maybe.h"
 
 // How work arrived in the scenarios other than sync, and what came of it (methodology: load scenarios).
@@ -30,8 +31,8 @@ struct SloResult {
   std::int64_t n_eff = 0;    // number of independent requests that they are worth
   std::int64_t over_eff = 0;
   Number offered_per_s;  // by the schedule of the process whose verdict this is
-  std::string verdict;   // met | missed | cannot_say
-  std::string detail;    // in words, with what would decide a cannot_say
+  answer::ExpectationVerdict verdict;
+  std::string detail;  // in words, with what would decide a cannot_say
 };
 
 // One run of a capacity search.
@@ -41,7 +42,7 @@ struct CapacityTrial {
   std::int64_t over = 0;      // above the objective
   bool long_run = false;      // one of those that confirm a rate
   bool issued_late = false;   // the harness issued requests late: a miss proves nothing, "met" still holds
-  std::string verdict;
+  answer::ExpectationVerdict verdict;
 };
 inline constexpr const char* kNoSearch = "no search was asked for";
 // The limit lies between the two rates; without the second, it is at least the first.

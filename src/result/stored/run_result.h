@@ -18,7 +18,7 @@ struct GateResult {
   std::string expression;  // as written
   std::string case_id;
   std::string metric;
-  std::string verdict;  // met | missed | cannot_say
+  answer::ExpectationVerdict verdict;
   std::string detail;
 };
 

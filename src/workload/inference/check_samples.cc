@@ -155,7 +155,7 @@ result::Correctness without_reference(result::Correctness c, const pass::PassSpe
     c.unchecked_because = spec.accuracy.unchecked_because;
     c.reference = "none: " + c.unchecked_because;
   }
-  if (c.verdict == result::kUnchecked) c.verdict_because = c.reference;
+  if (c.verdict == answer::Verdict::kNotAsked) c.verdict_because = c.reference;
   return c;
 }
 
@@ -223,7 +223,7 @@ void engine_is_wrong(result::Correctness& c, const EngineError& found) {
       c.detail.empty() ? "" : "; ", found.error, c.engine_reference, found.limit, found.max_rel_err);
   c.engine_strays = true;
   c.passed = false;
-  c.verdict = result::kFailed;
+  c.verdict = answer::Verdict::kNo;
 }
 
 // Compares the engine with a quantised file's own unoptimised run.
@@ -240,8 +240,8 @@ void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const Dist
       c.engine_max_rel_err = found.max_rel_err;
     if (found.error <= found.limit) continue;
     if (found.blind.empty()) return engine_is_wrong(c, found);
-    if (c.verdict == result::kPassed)
-      c.passed = false, c.verdict = result::kCannotSay, c.verdict_because = found.blind;
+    if (c.verdict == answer::Verdict::kYes)
+      c.passed = false, c.verdict = answer::Verdict::kCannotSay, c.verdict_because = found.blind;
   }
 }
 
@@ -310,7 +310,7 @@ void add_other_inputs(result::Correctness& c, const pass::PassSpec& spec, const 
   c.samples_given = spec.accuracy.samples_given;
   c.samples_run = std::min(spec.accuracy.samples_given, spec.samples + others.ran);
   if (others.not_finite < 0) return;
-  c.checked = true, c.passed = false, c.verdict = result::kFailed;
+  c.checked = true, c.passed = false, c.verdict = answer::Verdict::kNo;
   c.detail += fmt::format("{}the output contains NaN or infinity for input {} of {}",
                           c.detail.empty() ? "" : "; ", others.not_finite + 1, spec.accuracy.samples_given);
 }

@@ -50,7 +50,7 @@ std::int64_t fresh_runs(double typical_ns) {
 result::Correctness failed(result::Correctness correctness, std::string detail) {
   correctness.checked = true;
   correctness.passed = false;
-  correctness.verdict = result::kFailed;
+  correctness.verdict = answer::Verdict::kNo;
   correctness.detail = std::move(detail);
   return correctness;
 }

@@ -72,9 +72,9 @@ TEST(AccuracyFindings, AClaimThatCannotBeMadeIsAWarning) {
   RunResult run = quiet_run();
   auto& claim = run.cases[0].correctness.claim;
   claim.limit = 0.005;
-  claim.verdict = "passed";
+  claim.verdict = answer::Verdict::kYes;
   EXPECT_TRUE(of_kind(run, "unclaimed_accuracy").empty());
-  claim.verdict = "cannot_claim";
+  claim.verdict = answer::Verdict::kCannotSay;
   claim.detail = "598 distinct inputs are needed";
   const auto found = of_kind(run, "unclaimed_accuracy");
   ASSERT_EQ(found.size(), 1U);
@@ -87,7 +87,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
   for (auto& one : run.cases) {
     one.repetitions.resize(1);
     one.correctness.checked = one.correctness.passed = false;
-    one.correctness.verdict = result::kUnchecked;
+    one.correctness.verdict = answer::Verdict::kNotAsked;
     one.correctness.unchecked_because = "no engine here makes a reference for this model";
   }
   auto found = of_kind(run, "unknown_accuracy");
@@ -98,7 +98,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
       "makes a reference for this model.");
   EXPECT_EQ(found[0].about.size(), 2U);
   run.cases[1].correctness.checked = true;
-  run.cases[1].correctness.verdict = result::kCannotSay;
+  run.cases[1].correctness.verdict = answer::Verdict::kCannotSay;
   run.cases[1].correctness.verdict_because = "output 'y': it does not depend on the inputs";
   found = of_kind(run, "unknown_accuracy");
   ASSERT_EQ(found.size(), 2U);
@@ -106,7 +106,7 @@ TEST(AccuracyFindings, CasesOfWhichTheSameIsNotKnownShareAFinding) {
                    "cannot say whether the outputs of resnet50 torchscript fp32 b1 are right: output 'y'"))
       << found[0].text;
   run.cases[1].correctness.passed = true;
-  run.cases[1].correctness.verdict = result::kPassed;
+  run.cases[1].correctness.verdict = answer::Verdict::kYes;
   EXPECT_EQ(of_kind(run, "unknown_accuracy").size(), 1U);
 }
 

@@ -11,6 +11,8 @@
 namespace paceline::analysis {
 namespace {
 
+using answer::Verdict;
+
 using ::paceline::testing::sample_run;
 using result::GateResult;
 
@@ -38,9 +40,9 @@ TEST(Gates, OnlyTheCheckDecidesACaseThatFailedIt) {
   one.correctness.max_rel_err = 0.5;
   ASSERT_TRUE(one.headline.p50_ns.value);
   const auto speed = decide_gates({"p50_ms < 1e9"}, run).front();
-  EXPECT_EQ(speed.verdict, "cannot_say");
+  EXPECT_EQ(speed.verdict, Verdict::kCannotSay);
   EXPECT_NE(speed.detail.find("case failed"), std::string::npos) << speed.detail;
-  EXPECT_EQ(decide_gates({"max_rel_err < 0.1"}, run).front().verdict, "missed");
+  EXPECT_EQ(decide_gates({"max_rel_err < 0.1"}, run).front().verdict, Verdict::kNo);
 }
 
 TEST(Gates, ParsesMetricSelectorOperatorAndBound) {
@@ -56,7 +58,7 @@ TEST(Gates, ParsesMetricSelectorOperatorAndBound) {
 
 struct Decision {
   const char* expression;
-  const char* verdict;
+  Verdict verdict;
 };
 
 class Decided : public ::testing::TestWithParam<Decision> {};
@@ -70,26 +72,27 @@ TEST_P(Decided, OnTheInterval) {
 
 // p50 of resnet50 eager fp32 b1 is 54.1 ms (53.018–55.182); memory 312 MB has no interval by nature; p99 is
 // missing.
-INSTANTIATE_TEST_SUITE_P(Verdicts, Decided,
-                         ::testing::Values(Decision{"p50_ms@resnet50/eager/fp32/b1 <= 60", "met"},
-                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.182", "met"},
-                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.1", "cannot_say"},
-                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 54", "cannot_say"},
-                                           Decision{"p50_ms@resnet50/eager/fp32/b1 < 53", "missed"},
-                                           Decision{"p50_ms@resnet50/eager/fp32/b1 > 53", "met"},
-                                           Decision{"memory_mb@resnet50/eager/fp32/1 <= 312", "met"},
-                                           Decision{"memory_mb@resnet50/eager/fp32/1 < 312", "missed"},
-                                           Decision{"p99_ms@resnet50/eager/fp32/b1 <= 1000", "cannot_say"},
-                                           Decision{"samples@resnet50-eager-fp16-b1 >= 0", "cannot_say"},
-                                           Decision{"samples@resnet50-eager-fp32-b1 >= 360", "met"},
-                                           Decision{"speedup@bf16/8 >= 1.9", "met"}));
+INSTANTIATE_TEST_SUITE_P(
+    Verdicts, Decided,
+    ::testing::Values(Decision{"p50_ms@resnet50/eager/fp32/b1 <= 60", Verdict::kYes},
+                      Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.182", Verdict::kYes},
+                      Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.1", Verdict::kCannotSay},
+                      Decision{"p50_ms@resnet50/eager/fp32/b1 <= 54", Verdict::kCannotSay},
+                      Decision{"p50_ms@resnet50/eager/fp32/b1 < 53", Verdict::kNo},
+                      Decision{"p50_ms@resnet50/eager/fp32/b1 > 53", Verdict::kYes},
+                      Decision{"memory_mb@resnet50/eager/fp32/1 <= 312", Verdict::kYes},
+                      Decision{"memory_mb@resnet50/eager/fp32/1 < 312", Verdict::kNo},
+                      Decision{"p99_ms@resnet50/eager/fp32/b1 <= 1000", Verdict::kCannotSay},
+                      Decision{"samples@resnet50-eager-fp16-b1 >= 0", Verdict::kCannotSay},
+                      Decision{"samples@resnet50-eager-fp32-b1 >= 360", Verdict::kYes},
+                      Decision{"speedup@bf16/8 >= 1.9", Verdict::kYes}));
 
 TEST(Gates, ValueWithoutIntervalCannotBeDecided) {
   auto run = sample_run();
   run.cases[0].headline.p50_ns.ci_low = {};
   const auto decided = decide_gates({"p50_ms@resnet50-eager-fp32-b1 <= 1000"}, run);
   ASSERT_EQ(decided.size(), 1U);
-  EXPECT_EQ(decided[0].verdict, "cannot_say");
+  EXPECT_EQ(decided[0].verdict, Verdict::kCannotSay);
   EXPECT_NE(decided[0].detail.find("no interval"), std::string::npos);
 }
 
@@ -151,15 +154,15 @@ TEST(Gates, AGateNearEqualityNeedsTheMarginOfVerdicts) {
     one.speedup.ratio = {value, low, high, 0.95, "binomial_processes"};
     return decide_gate(parse_gate(expression), one);
   };
-  EXPECT_EQ(decided("speedup > 1.0", 1.0004, 1.0037, 1.02).verdict, "cannot_say");
-  EXPECT_EQ(decided("speedup >= 1.02", 1.025, 1.04, 1.05).verdict, "cannot_say");
-  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.06, 1.08).verdict, "met");
-  EXPECT_EQ(decided("speedup > 1.0", 0.97, 0.985, 0.995).verdict, "cannot_say");
-  EXPECT_EQ(decided("speedup > 1.0", 0.85, 0.9, 0.95).verdict, "missed");
-  EXPECT_EQ(decided("speedup >= 0.97", 0.99, 1.0, 1.01).verdict, "met");  // not much slower
-  EXPECT_EQ(decided("speedup > 1.2", 1.21, 1.22, 1.23).verdict, "met");
+  EXPECT_EQ(decided("speedup > 1.0", 1.0004, 1.0037, 1.02).verdict, Verdict::kCannotSay);
+  EXPECT_EQ(decided("speedup >= 1.02", 1.025, 1.04, 1.05).verdict, Verdict::kCannotSay);
+  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.06, 1.08).verdict, Verdict::kYes);
+  EXPECT_EQ(decided("speedup > 1.0", 0.97, 0.985, 0.995).verdict, Verdict::kCannotSay);
+  EXPECT_EQ(decided("speedup > 1.0", 0.85, 0.9, 0.95).verdict, Verdict::kNo);
+  EXPECT_EQ(decided("speedup >= 0.97", 0.99, 1.0, 1.01).verdict, Verdict::kYes);  // not much slower
+  EXPECT_EQ(decided("speedup > 1.2", 1.21, 1.22, 1.23).verdict, Verdict::kYes);
   one.config_effective["profile"] = "quiet";
-  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.04, 1.05).verdict, "met");
+  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.04, 1.05).verdict, Verdict::kYes);
 }
 
 TEST(Gates, TheTextHasTheDigitsThatDecide) {
@@ -181,7 +184,7 @@ TEST(Gates, ADirectionDecidesNoSpeedUp) {
   s.ratio.value = s.ratio.ci_low = s.ratio.ci_high = Number::missing(s.no_size);
   for (const char* gate : {"speedup > 0.1", "speedup > 100", "speedup >= 1", "speedup < 2"}) {
     const auto decided = decide_gate(parse_gate(gate), run.cases[1]);
-    EXPECT_EQ(decided.verdict, "cannot_say") << gate;
+    EXPECT_EQ(decided.verdict, Verdict::kCannotSay) << gate;
     EXPECT_EQ(decided.detail,
               "resnet50 torchscript fp32 b1: speedup is missing: the times of the processes differ too much");
   }
@@ -192,11 +195,11 @@ TEST(Gates, UnclaimedFiguresDecideNothing) {
   auto& one = run.cases[1];
   one.speedup.reason = "fewer than six pairs of processes";
   const auto decided = decide_gate(parse_gate("speedup > 1.0"), one);
-  EXPECT_EQ(decided.verdict, "cannot_say");
+  EXPECT_EQ(decided.verdict, Verdict::kCannotSay);
   EXPECT_NE(decided.detail.find("speedup is missing: fewer than six pairs of processes"), std::string::npos);
   run.cases[0].cross_check.ratio = {1.3, 1.2, 1.4, 0.95, ""};
   run.cases[0].grade = result::Grade::kC;  // the interval of a ratio over pairs holds whatever the grade
-  EXPECT_EQ(decide_gate(parse_gate("cross_check_ratio <= 1.5"), run.cases[0]).verdict, "met");
+  EXPECT_EQ(decide_gate(parse_gate("cross_check_ratio <= 1.5"), run.cases[0]).verdict, Verdict::kYes);
 }
 
 TEST(Gates, ErrorsSayWhatToWrite) {
@@ -212,7 +215,7 @@ TEST(Gates, ErrorsSayWhatToWrite) {
 TEST(AccuracyGates, ClaimsBecomeGates) {
   auto run = sample_run();
   EXPECT_TRUE(accuracy_gates(run).empty());
-  constexpr std::array<const char*, 3> kVerdicts{"passed", "failed", "cannot_claim"};
+  constexpr std::array kVerdicts{Verdict::kYes, Verdict::kNo, Verdict::kCannotSay};
   for (std::size_t i = 0; i < kVerdicts.size(); ++i) {
     auto& claim = run.cases[i].correctness.claim;
     claim.limit = 0.005;
@@ -222,9 +225,9 @@ TEST(AccuracyGates, ClaimsBecomeGates) {
   }
   const auto gates = accuracy_gates(run);
   ASSERT_EQ(gates.size(), 3U);
-  EXPECT_EQ(gates[0].verdict, "met");
-  EXPECT_EQ(gates[1].verdict, "missed");
-  EXPECT_EQ(gates[2].verdict, "cannot_say");
+  EXPECT_EQ(gates[0].verdict, Verdict::kYes);
+  EXPECT_EQ(gates[1].verdict, Verdict::kNo);
+  EXPECT_EQ(gates[2].verdict, Verdict::kCannotSay);
   EXPECT_EQ(gates[0].expression, "top-1 change < 0.5 %");
   EXPECT_EQ(gates[0].metric, "top1_agreement");
   EXPECT_EQ(gates[1].metric, "top1_change");
@@ -237,9 +240,9 @@ TEST(Gates, AgreementIsDecidedOnItsInterval) {
   const auto verdict = [&](const std::string& expression) {
     return decide_gate(parse_gate(expression), run.cases[0]).verdict;
   };
-  EXPECT_EQ(verdict("top1_agreement >= 0.94"), "met");
-  EXPECT_EQ(verdict("top1_agreement >= 0.97"), "cannot_say");
-  EXPECT_EQ(verdict("top1_agreement >= 0.995"), "missed");
+  EXPECT_EQ(verdict("top1_agreement >= 0.94"), Verdict::kYes);
+  EXPECT_EQ(verdict("top1_agreement >= 0.97"), Verdict::kCannotSay);
+  EXPECT_EQ(verdict("top1_agreement >= 0.995"), Verdict::kNo);
 }
 
 }  // namespace

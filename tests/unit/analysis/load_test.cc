@@ -8,6 +8,8 @@
 namespace paceline::analysis {
 namespace {
 
+using answer::Verdict;
+
 using ::paceline::testing::case_of;
 using result::CaseResult;
 using result::RunResult;
@@ -118,7 +120,7 @@ TEST(Layouts, NeedInstancesThatThePlanNames) {
   EXPECT_TRUE(find_layouts(run).empty());
 }
 
-RunResult with_objective(const std::string& verdict) {
+RunResult with_objective(Verdict verdict) {
   auto one = case_of({"resnet50", "eager", "fp32", 1, 50, 300});
   result::SloResult slo;
   slo.bound_ns = 50e6;
@@ -136,28 +138,28 @@ RunResult with_objective(const std::string& verdict) {
 }
 
 TEST(Objectives, AVerdictNamesTheRateThatItStandsAt) {
-  auto run = with_objective("met");
+  auto run = with_objective(Verdict::kYes);
   EXPECT_NE(find_met_objectives(run).front().text.find("at 12.5 requests/s"), std::string::npos);
   run.cases[0].load->slo->offered_per_s = 9.5;  // of one process of several
   EXPECT_NE(find_met_objectives(run).front().text.find("at 9.50 requests/s"), std::string::npos);
 }
 
 TEST(Objectives, EachVerdictIsOneFindingAndOneGate) {
-  EXPECT_EQ(find_met_objectives(with_objective("met")).size(), 1U);
-  EXPECT_EQ(find_missed_objectives(with_objective("missed")).size(), 1U);
-  EXPECT_EQ(find_open_objectives(with_objective("cannot_say")).size(), 1U);
-  EXPECT_TRUE(find_missed_objectives(with_objective("met")).empty());
-  const auto gates = objective_gates(with_objective("missed"));
+  EXPECT_EQ(find_met_objectives(with_objective(Verdict::kYes)).size(), 1U);
+  EXPECT_EQ(find_missed_objectives(with_objective(Verdict::kNo)).size(), 1U);
+  EXPECT_EQ(find_open_objectives(with_objective(Verdict::kCannotSay)).size(), 1U);
+  EXPECT_TRUE(find_missed_objectives(with_objective(Verdict::kYes)).empty());
+  const auto gates = objective_gates(with_objective(Verdict::kNo));
   ASSERT_EQ(gates.size(), 1U);
-  EXPECT_EQ(gates[0].verdict, "missed");
+  EXPECT_EQ(gates[0].verdict, Verdict::kNo);
   EXPECT_EQ(gates[0].expression, "slo p99=50.0 ms");
 }
 
 RunResult with_capacity(bool bracketed) {
-  auto run = with_objective("met");
+  auto run = with_objective(Verdict::kYes);
   auto& capacity = run.cases[0].load->capacity;
   capacity.per_s = 120.0;
-  capacity.trials = {{120, 16'000, 3, true, false, "met"}};
+  capacity.trials = {{120, 16'000, 3, true, false, Verdict::kYes}};
   if (bracketed)
     capacity.missed_per_s = 130.0;
   else
@@ -170,14 +172,14 @@ TEST(Capacity, ALowerBoundDecidesOnlyWhatIsBelowIt) {
     return decide_gates({gate}, with_capacity(bracketed)).front().verdict;
   };
   for (const bool bracketed : {false, true}) {
-    EXPECT_EQ(verdict("capacity_per_s >= 120", bracketed), "met");
-    EXPECT_EQ(verdict("capacity_per_s > 125", bracketed), "cannot_say");
-    EXPECT_EQ(verdict("capacity_per_s < 110", bracketed), "missed");
+    EXPECT_EQ(verdict("capacity_per_s >= 120", bracketed), Verdict::kYes);
+    EXPECT_EQ(verdict("capacity_per_s > 125", bracketed), Verdict::kCannotSay);
+    EXPECT_EQ(verdict("capacity_per_s < 110", bracketed), Verdict::kNo);
   }
-  EXPECT_EQ(verdict("capacity_per_s > 150", false), "cannot_say");
-  EXPECT_EQ(verdict("capacity_per_s < 150", false), "cannot_say");
-  EXPECT_EQ(verdict("capacity_per_s > 150", true), "missed");
-  EXPECT_EQ(verdict("capacity_per_s < 150", true), "met");
+  EXPECT_EQ(verdict("capacity_per_s > 150", false), Verdict::kCannotSay);
+  EXPECT_EQ(verdict("capacity_per_s < 150", false), Verdict::kCannotSay);
+  EXPECT_EQ(verdict("capacity_per_s > 150", true), Verdict::kNo);
+  EXPECT_EQ(verdict("capacity_per_s < 150", true), Verdict::kYes);
   const auto detail = decide_gates({"capacity_per_s > 150"}, with_capacity(false)).front().detail;
   EXPECT_NE(detail.find("at least 120"), std::string::npos) << detail;
 }

@@ -218,7 +218,7 @@ TEST(ClosingSentence, AnswersThatWereNotComparedAreNotCalledRight) {
                 c.independence = "the reference also ran in torchscript";
               }).ends_with("; no other engine confirms the outputs of torchscript int8."));
   EXPECT_TRUE(text([](auto& c) {
-                c.verdict = result::kCannotSay;
+                c.verdict = answer::Verdict::kCannotSay;
               }).ends_with("; the check cannot say whether the outputs of torchscript int8 are right."));
   EXPECT_TRUE(text([](auto&) {}).ends_with("; it passes the check of its outputs."));
 }
@@ -318,7 +318,7 @@ TEST(ClosingSentence, ALowerPrecisionIsNamedWhereItDoesNotWin) {
   for (auto& repetition : eight.repetitions) repetition.p50_ns = *repetition.p50_ns * 2;
   eight.headline.p50_ns.value = 2 * *base.headline.p50_ns.value;
   eight.correctness.checked = true;
-  eight.correctness.verdict = result::kCannotSay;
+  eight.correctness.verdict = answer::Verdict::kCannotSay;
   eight.correctness.verdict_because = "output 'y': words that decide nothing";
   eight.correctness.needs_inputs = true;
   const auto sentence = closing_sentence(run);

@@ -232,9 +232,9 @@ TEST(TrainingFindings, AQuietRunHasNone) {
 TEST(TrainingGates, EfficiencyAtFourIsDecidedOnItsInterval) {
   const auto run = training_run();
   const auto verdict = [&](const char* gate) { return decide_gates({gate}, run).front().verdict; };
-  EXPECT_EQ(verdict("efficiency@4 >= 0.85"), "missed");
-  EXPECT_EQ(verdict("efficiency@2 >= 0.90"), "met");
-  EXPECT_EQ(verdict("exposed_share@4 < 0.10"), "missed");
+  EXPECT_EQ(verdict("efficiency@4 >= 0.85"), answer::Verdict::kNo);
+  EXPECT_EQ(verdict("efficiency@2 >= 0.90"), answer::Verdict::kYes);
+  EXPECT_EQ(verdict("exposed_share@4 < 0.10"), answer::Verdict::kNo);
 }
 
 TEST(TrainingGates, EfficiencyThatNobodyMayClaimIsNotDecided) {
@@ -243,7 +243,7 @@ TEST(TrainingGates, EfficiencyThatNobodyMayClaimIsNotDecided) {
     if (one.scaling)
       one.scaling->ci_low = one.scaling->ci_high = Number::missing("fewer than six pairs of processes");
   const auto decided = decide_gates({"efficiency@2 >= 0.90"}, run).front();
-  EXPECT_EQ(decided.verdict, "cannot_say");
+  EXPECT_EQ(decided.verdict, answer::Verdict::kCannotSay);
   expect_says(decided.detail, "efficiency is missing: fewer than six pairs of processes");
 }
 

@@ -29,8 +29,8 @@ result::RunResult run_of(std::vector<result::CaseResult> cases) {
   run.cases = std::move(cases);
   return run;
 }
-result::GateResult gate(std::string_view verdict, const std::string& metric = "p50_ms") {
-  return {metric + " < 1", "a", metric, std::string(verdict), ""};
+result::GateResult gate(answer::Verdict verdict, const std::string& metric = "p50_ms") {
+  return {metric + " < 1", "a", metric, verdict, ""};
 }
 ExitCode code_of(const result::RunResult& run, const ExitOptions& options = {}) {
   return exit_code_of(run, options);
@@ -53,11 +53,11 @@ TEST(ExitRules, EachReasonHasItsCodeAndTheMostSevereOneCounts) {
 
 TEST(ExitRules, GatesCountBesideTheCases) {
   auto run = run_of({ok_case()});
-  run.gates = {gate(result::kMet)};
+  run.gates = {gate(answer::Verdict::kYes)};
   EXPECT_EQ(code_of(run), ExitCode::kOk);
-  run.gates.push_back(gate(result::kCannotSay));
+  run.gates.push_back(gate(answer::Verdict::kCannotSay));
   EXPECT_EQ(code_of(run), ExitCode::kInconclusive);
-  run.gates.push_back(gate(result::kMissed));
+  run.gates.push_back(gate(answer::Verdict::kNo));
   EXPECT_EQ(code_of(run), ExitCode::kGateFailed);
 }
 
@@ -67,7 +67,7 @@ TEST(ExitRules, NoiseCountsWhereATimeWasToBeJudged) {
   auto run = run_of({noisy});
   EXPECT_EQ(code_of(run), ExitCode::kOk);
   EXPECT_EQ(code_of(run, {.strict = true}), ExitCode::kEnvironmentInvalid);
-  run.gates = {gate(result::kMet)};
+  run.gates = {gate(answer::Verdict::kYes)};
   EXPECT_EQ(code_of(run), ExitCode::kEnvironmentInvalid);
   EXPECT_EQ(code_of(run, {.allow_noisy = true}), ExitCode::kOk);
 }

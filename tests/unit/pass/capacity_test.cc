@@ -78,7 +78,7 @@ TEST(Capacity, OfAnMM1ServerIsTheClosedForm) {
     ASSERT_GE(found.trials.size(), 3U);
     for (auto it = found.trials.end() - 3; it != found.trials.end(); ++it) {
       EXPECT_TRUE(it->long_run);
-      EXPECT_EQ(it->verdict, "met");
+      EXPECT_EQ(it->verdict, answer::Verdict::kYes);
       EXPECT_DOUBLE_EQ(it->rate_per_s, *found.per_s);
     }
     EXPECT_EQ(server.seeds.size(), found.trials.size());
@@ -128,7 +128,7 @@ struct SharpServer {
     slo.p = 0.99;
     slo.over = late ? run.counted / 10 : 0;
     slo.n_eff = run.counted;
-    slo.verdict = late ? "missed" : "met";
+    slo.verdict = late ? answer::Verdict::kNo : answer::Verdict::kYes;
     return {slo, issues_late};
   }
 };
@@ -189,7 +189,7 @@ TEST(Capacity, ALongRunThatWasIssuedLateIsNoLimit) {
     const bool is_long = run.counted > limits.max_requests / 60;
     if (!is_long || disturbed) return outcome;
     disturbed = true;
-    outcome.slo.verdict = "missed";
+    outcome.slo.verdict = answer::Verdict::kNo;
     outcome.slo.over = run.counted / 10;
     outcome.issued_late = true;
     return outcome;

@@ -146,8 +146,8 @@ TEST(Markdown, BackticksOfTheCommandLineEndNoSpan) {
 TEST(Markdown, OfFourCasesFitsAScreen) {
   auto run = testing::sample_run();
   run.cases.resize(4);
-  run.gates = {{"p50_ms < 100", run.cases[0].case_id, "p50_ms", "met", "54.1 ms"},
-               {"p50_ms < 100", run.cases[3].case_id, "p50_ms", "missed", "512 ms"}};
+  run.gates = {{"p50_ms < 100", run.cases[0].case_id, "p50_ms", answer::Verdict::kYes, "54.1 ms"},
+               {"p50_ms < 100", run.cases[3].case_id, "p50_ms", answer::Verdict::kNo, "512 ms"}};
   const ReportRun only{run, {}};
   const std::string text = find_format("markdown").render(std::span(&only, 1), {});
   EXPECT_LE(split(text, '\n').size(), 40U) << text;

@@ -30,12 +30,12 @@ TEST(Junit, CasesPassFailOrAreSkipped) {
 TEST(Junit, OutputsThatNoCheckJudgedAreAnErrorWhereTheExitCodeIsThree) {
   auto run = ::paceline::testing::sample_run();
   auto& one = run.cases[0];
-  one.correctness.verdict = result::kCannotSay, one.correctness.verdict_because = "it is constant";
+  one.correctness.verdict = answer::Verdict::kCannotSay, one.correctness.verdict_because = "it is constant";
   const std::string error = R"x(<error message="outputs: cannot say (it is constant)"/>)x";
   EXPECT_EQ(junit_xml(run).find(error), std::string::npos);
   EXPECT_NE(junit_xml(run, {.strict = true}).find(error), std::string::npos)
       << junit_xml(run, {.strict = true});
-  one.correctness.verdict = result::kPassed, one.cross_check.asked = true;
+  one.correctness.verdict = answer::Verdict::kYes, one.cross_check.asked = true;
   EXPECT_NE(junit_xml(run).find(R"(<error message="its cross-check gave no ratio"/>)"), std::string::npos);
 }
 

@@ -10,7 +10,7 @@ CaseResult checked_case() {
   CaseResult one;
   one.repetitions.resize(1);
   one.correctness.checked = one.correctness.passed = true;
-  one.correctness.verdict = kPassed;
+  one.correctness.verdict = answer::Verdict::kYes;
   return one;
 }
 
@@ -31,7 +31,7 @@ TEST(CheckRemark, IsAValueWithItsWord) {
   one.correctness.reference = "none: nobody makes one",
   one.correctness.unchecked_because = "nobody makes one";
   expect_remark(one, OutputDoubt::kNotChecked, "unchecked", "nobody makes one");
-  one.correctness.verdict = kCannotSay, one.correctness.verdict_because = "too few inputs";
+  one.correctness.verdict = answer::Verdict::kCannotSay, one.correctness.verdict_because = "too few inputs";
   expect_remark(one, OutputDoubt::kUndecided, "cannot say", "too few inputs");
 }
 

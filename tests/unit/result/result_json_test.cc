@@ -73,11 +73,11 @@ TEST(ResultJson, AnOptionalIsAListOfAtMostOne) {
   auto json = to_json(c);
   EXPECT_EQ(json["load"], nlohmann::json::array());
   EXPECT_FALSE(case_from_json(json, "x.json").load);
-  c.load.emplace().slo.emplace().verdict = "met";
+  c.load.emplace().slo.emplace().verdict = answer::Verdict::kYes;
   json = to_json(c);
   ASSERT_EQ(json["load"].size(), 1U);
   EXPECT_EQ(json["load"][0]["slo"][0]["verdict"], "met");
-  EXPECT_EQ(case_from_json(json, "x.json").load.value().slo.value().verdict, "met");
+  EXPECT_EQ(case_from_json(json, "x.json").load.value().slo.value().verdict, answer::Verdict::kYes);
   json["load"].push_back(json["load"][0]);
   EXPECT_THROW(case_from_json(json, "x.json"), Error);
 }

@@ -183,8 +183,8 @@ TEST(Slo, ALateGeneratorLeavesOnlyAMissOpen) {
     if (s.issue_delay_ns) s.issue_delay_ns = 200'000;
   const auto judged = [&](double bound) { return server_case(samples, with_slo(0.3, bound)).load.value(); };
   EXPECT_TRUE(issued_late(judged(15)));
-  EXPECT_EQ(judged(15).slo->verdict, "met");
-  EXPECT_EQ(judged(3).slo->verdict, "cannot_say");
+  EXPECT_EQ(judged(15).slo->verdict, answer::Verdict::kYes);
+  EXPECT_EQ(judged(3).slo->verdict, answer::Verdict::kCannotSay);
   EXPECT_NE(judged(3).slo->detail.find("generator_limited"), std::string::npos);
 }
 
@@ -210,13 +210,13 @@ TEST(Server, OfferedIsTheRateOfAllProcesses) {
     load.offered = 100;
     load.offered_per_s = i == 0 ? 300.0 : 100.0;
     auto& slo = load.slo.emplace();
-    slo.offered_per_s = load.offered_per_s, slo.verdict = "met";
+    slo.offered_per_s = load.offered_per_s, slo.verdict = answer::Verdict::kYes;
     repetitions[i].load = load;
   }
   const auto both = combined_load(repetitions, {}).value();
   EXPECT_DOUBLE_EQ(*both.offered_per_s, 150) << "200 requests in 4/3 s";
   EXPECT_DOUBLE_EQ(*both.slo->offered_per_s, 100) << "it holds in both at the lower rate only";
-  repetitions[0].load->slo->verdict = "missed";
+  repetitions[0].load->slo->verdict = answer::Verdict::kNo;
   EXPECT_DOUBLE_EQ(*combined_load(repetitions, {})->slo->offered_per_s, 300);
 }
 
@@ -238,21 +238,21 @@ TEST(Slo, IsMetMissedOrCannotBeTold) {
   const auto verdict = [&](double bound) {
     return server_case(samples, with_slo(0.3, bound)).load->slo.value();
   };
-  EXPECT_EQ(verdict(15).verdict, "met");
-  EXPECT_EQ(verdict(3).verdict, "missed");
-  EXPECT_EQ(verdict(6.6).verdict, "cannot_say");
+  EXPECT_EQ(verdict(15).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(verdict(3).verdict, answer::Verdict::kNo);
+  EXPECT_EQ(verdict(6.6).verdict, answer::Verdict::kCannotSay);
   EXPECT_NE(verdict(6.6).detail.find("more requests"), std::string::npos);
 }
 
 TEST(Slo, AShortRunCannotSay) {
   const auto slo = server_case(queue(0.3, 3000), with_slo(0.3, 100)).load->slo.value();
-  EXPECT_EQ(slo.verdict, "cannot_say");
+  EXPECT_EQ(slo.verdict, answer::Verdict::kCannotSay);
   EXPECT_NE(slo.detail.find("needs about 5164 more requests"), std::string::npos);
 }
 
 TEST(Slo, AnOverloadedServerMisses) {
   const auto slo = server_case(queue(1.2, 20'000), with_slo(1.2, 5)).load->slo.value();
-  EXPECT_EQ(slo.verdict, "missed");
+  EXPECT_EQ(slo.verdict, answer::Verdict::kNo);
 }
 
 TEST(Slo, EveryProcessMustPass) {
@@ -272,7 +272,7 @@ TEST(Slo, EveryProcessMustPass) {
     all.insert(all.end(), samples.begin(), samples.end());
   }
   summarize(c, all, {});
-  EXPECT_EQ(c.load->slo->verdict, "missed");
+  EXPECT_EQ(c.load->slo->verdict, answer::Verdict::kNo);
   EXPECT_EQ(c.load->timed_out, 1000);
   EXPECT_EQ(c.load->offered, 60'000);
   EXPECT_EQ(c.load->requests, 20'000);  // the length of a process, not of all

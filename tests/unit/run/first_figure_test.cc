@@ -21,7 +21,7 @@ std::size_t place_of(const FakeExecutor& fake, const std::string& pass) {
 Played plays_wrong_outputs() {
   result::Correctness wrong;
   wrong.checked = true;
-  wrong.verdict = result::kFailed;
+  wrong.verdict = answer::Verdict::kNo;
   wrong.detail = "outputs differ";
   return {{pass::check_record(wrong, {})}, {}};
 }

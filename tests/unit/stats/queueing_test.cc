@@ -84,10 +84,10 @@ TEST(MeanInFlight, AnIdleLaneLowersIt) {
 }
 
 TEST(SloTest, IsTheOneSidedBinomialTest) {
-  EXPECT_EQ(slo_test(459, 0, 459, 0.99, 0.99).verdict, SloVerdict::kMet);
-  EXPECT_EQ(slo_test(458, 0, 458, 0.99, 0.99).verdict, SloVerdict::kCannotSay);
-  EXPECT_EQ(slo_test(662, 1, 662, 0.99, 0.99).verdict, SloVerdict::kMet);
-  EXPECT_EQ(slo_test(661, 1, 661, 0.99, 0.99).verdict, SloVerdict::kCannotSay);
+  EXPECT_EQ(slo_test(459, 0, 459, 0.99, 0.99).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(slo_test(458, 0, 458, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
+  EXPECT_EQ(slo_test(662, 1, 662, 0.99, 0.99).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(slo_test(661, 1, 661, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(SloTest, DependentRequestsAreWorthLess) {
@@ -95,21 +95,21 @@ TEST(SloTest, DependentRequestsAreWorthLess) {
   const auto dependent = slo_test(6620, 10, 662, 0.99, 0.99);
   EXPECT_EQ(independent.over_eff, 10);
   EXPECT_EQ(dependent.over_eff, 1);
-  EXPECT_EQ(dependent.verdict, SloVerdict::kMet);
-  EXPECT_EQ(slo_test(6600, 10, 660, 0.99, 0.99).verdict, SloVerdict::kCannotSay);
+  EXPECT_EQ(dependent.verdict, answer::Verdict::kYes);
+  EXPECT_EQ(slo_test(6600, 10, 660, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(SloTest, AShareThatIsTooLargeIsAMiss) {
-  EXPECT_EQ(slo_test(10'000, 200, 10'000, 0.99, 0.99).verdict, SloVerdict::kMissed);
-  EXPECT_EQ(slo_test(10'000, 100, 10'000, 0.99, 0.99).verdict, SloVerdict::kCannotSay);
+  EXPECT_EQ(slo_test(10'000, 200, 10'000, 0.99, 0.99).verdict, answer::Verdict::kNo);
+  EXPECT_EQ(slo_test(10'000, 100, 10'000, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(SloTest, SaysHowManyMoreWouldDecide) {
   const auto test = slo_test(300, 0, 300, 0.99, 0.99);
-  EXPECT_EQ(test.verdict, SloVerdict::kCannotSay);
+  EXPECT_EQ(test.verdict, answer::Verdict::kCannotSay);
   EXPECT_GE(test.more_requests, 159);
   EXPECT_LE(test.more_requests, 220);
-  EXPECT_EQ(slo_test(0, 0, 0, 0.99, 0.99).verdict, SloVerdict::kCannotSay);
+  EXPECT_EQ(slo_test(0, 0, 0, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
 }
 
 }  // namespace

@@ -105,11 +105,11 @@ pass::Tolerance in_ulps(double limit, bool rounds = false) {
 TEST(AccuracyGate, TheReferencesOwnSensitivityIsTheUnit) {
   const auto reference = with_yardstick(classifier(64), 0.01, 1);
   const auto within = judge_outputs(moved(reference, 0.04F), &reference, in_ulps(5), {});
-  EXPECT_EQ(within.verdict, "passed") << within.detail;
+  EXPECT_EQ(within.verdict, answer::Verdict::kYes) << within.detail;
   EXPECT_NEAR(*within.outputs.at(0).error_ulps, 4, 0.01);
   EXPECT_EQ(within.outputs.at(0).judged_by, "ulps");
   const auto beyond = judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {});
-  EXPECT_EQ(beyond.verdict, "failed");
+  EXPECT_EQ(beyond.verdict, answer::Verdict::kNo);
   EXPECT_TRUE(says(beyond.detail, "6 times what one unit in the last place of the inputs changes"))
       << beyond.detail;
 }
@@ -117,10 +117,10 @@ TEST(AccuracyGate, TheReferencesOwnSensitivityIsTheUnit) {
 TEST(AccuracyGate, WhereARoughLayerWouldNotBeSeenItCannotSay) {
   const auto reference = with_yardstick(classifier(64), 0.01, 0.02);
   const auto c = judge_outputs(moved(reference, 0.01F), &reference, in_ulps(5), {});
-  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_EQ(c.verdict, answer::Verdict::kCannotSay);
   EXPECT_FALSE(c.passed);
   EXPECT_TRUE(says(c.verdict_because, "rounding conv1 to bfloat16")) << c.verdict_because;
-  EXPECT_EQ(judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {}).verdict, "failed")
+  EXPECT_EQ(judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {}).verdict, answer::Verdict::kNo)
       << "what is wrong by more than the limit is wrong";
 }
 
@@ -133,18 +133,20 @@ TEST(AccuracyGate, TheLargestOfThreeSmallChangesIsTheUnit) {
                                       Row{&Yardstick::order, "another order of its sums"}}) {
     auto reference = with_yardstick(classifier(64), 0.01, 1);
     (*reference.yardstick).*change = squares(reference, 0.02);
-    EXPECT_EQ(judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {}).verdict, "passed") << words;
+    EXPECT_EQ(judge_outputs(moved(reference, 0.06F), &reference, in_ulps(5), {}).verdict,
+              answer::Verdict::kYes)
+        << words;
     const auto c = judge_outputs(moved(reference, 0.11F), &reference, in_ulps(5), {});
-    EXPECT_EQ(c.verdict, "failed");
+    EXPECT_EQ(c.verdict, answer::Verdict::kNo);
     EXPECT_TRUE(says(c.detail, words)) << c.detail;
   }
 }
 
 TEST(AccuracyGate, RoundingThatMayCostMoreThanTheInputChangesSaysNothing) {
   const auto reference = with_yardstick(classifier(64), 0.01, 1);
-  EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(50, true), {}).verdict, "passed");
+  EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(50, true), {}).verdict, answer::Verdict::kYes);
   const auto c = judge_outputs(reference, &reference, in_ulps(500, true), {});
-  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_EQ(c.verdict, answer::Verdict::kCannotSay);
   EXPECT_TRUE(says(c.verdict_because, "the limit for rounding is 5")) << c.verdict_because;
 }
 
@@ -180,11 +182,14 @@ TEST(AccuracyGate, SmallColumnsAreNotHiddenByLargeOnes) {
   const auto swapped = [](float* row) { std::swap(row[5], row[6]); };
   const auto five_percent = [](float* row) { row[7] *= 1.05F; };
   const auto bf16 = in_ulps(5e4, true), fp32 = in_ulps(5);
-  for (const auto& tolerance : {bf16, fp32}) EXPECT_EQ(detected(tolerance, same).verdict, "passed");
-  for (const auto& tolerance : {bf16, fp32}) EXPECT_EQ(detected(tolerance, no_scores).verdict, "failed");
-  for (const auto& tolerance : {bf16, fp32}) EXPECT_EQ(detected(tolerance, swapped).verdict, "failed");
+  for (const auto& tolerance : {bf16, fp32})
+    EXPECT_EQ(detected(tolerance, same).verdict, answer::Verdict::kYes);
+  for (const auto& tolerance : {bf16, fp32})
+    EXPECT_EQ(detected(tolerance, no_scores).verdict, answer::Verdict::kNo);
+  for (const auto& tolerance : {bf16, fp32})
+    EXPECT_EQ(detected(tolerance, swapped).verdict, answer::Verdict::kNo);
   const auto c = detected(fp32, five_percent);
-  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_TRUE(says(c.detail, "the error of its values of about 0.3")) << c.detail;
 }
 
@@ -203,8 +208,8 @@ TEST(AccuracyGate, AClassOfAMapIsAColumnToo) {
     yard.inputs[c] = size[c] * 1e-12, yard.layer[c] = size[c] * 1e-4;
   auto outputs = reference;
   for (std::size_t i = 0; i < 4 * 128; ++i) outputs.values[i] *= i % 128 < 64 ? 1.0F : 1.05F;
-  EXPECT_EQ(judge_outputs(outputs, &reference, in_ulps(5), {}).verdict, "failed");
-  EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(5), {}).verdict, "passed");
+  EXPECT_EQ(judge_outputs(outputs, &reference, in_ulps(5), {}).verdict, answer::Verdict::kNo);
+  EXPECT_EQ(judge_outputs(reference, &reference, in_ulps(5), {}).verdict, answer::Verdict::kYes);
 }
 
 ComparedRows labels(std::vector<float> values) {
@@ -224,11 +229,11 @@ TEST(AccuracyGate, ALabelMayDifferOnlyWhereRoundingDecides) {
   question.answers = "integers";
   question.max_changed = 0.02;
   const auto c = judge_outputs(outputs, &reference, in_ulps(5), question);
-  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_TRUE(says(c.detail, "differ for 1 of 16 inputs although rounding changes none of theirs"))
       << c.detail;
   reference.yardstick->flips[3] = true;
-  EXPECT_EQ(judge_outputs(outputs, &reference, in_ulps(5), question).verdict, "passed");
+  EXPECT_EQ(judge_outputs(outputs, &reference, in_ulps(5), question).verdict, answer::Verdict::kYes);
 }
 
 pass::AccuracyQuestion in_int8(bool generated) {
@@ -243,17 +248,17 @@ TEST(AccuracyGate, NoiseDecidesNothingAboutEightBits) {
   const auto outputs = with_flipped_answers(reference, 64);
   auto question = in_int8(true);
   const auto c = judge_outputs(outputs, &reference, {0.3, 0.95}, question);
-  EXPECT_EQ(c.verdict, "cannot_say");
+  EXPECT_EQ(c.verdict, answer::Verdict::kCannotSay);
   EXPECT_TRUE(says(c.verdict_because, "whether its answers hold needs yours (--load-inputs, --calib-data)"))
       << c.verdict_because;
   EXPECT_TRUE(c.needs_inputs && c.generated_inputs);
   EXPECT_GT(*c.max_rel_err, 0.3) << "the figures are still shown";
   question.generated = question.trained = false;
   const auto random_weights = judge_outputs(outputs, &reference, {0.3, 0.95}, question);
-  EXPECT_EQ(random_weights.verdict, "cannot_say");
+  EXPECT_EQ(random_weights.verdict, answer::Verdict::kCannotSay);
   EXPECT_FALSE(random_weights.needs_inputs || random_weights.generated_inputs);
   question.eight_bits = false;  // limits of the user's own
-  EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, "failed");
+  EXPECT_EQ(judge_outputs(outputs, &reference, {0.3, 0.95}, question).verdict, answer::Verdict::kNo);
 }
 
 TEST(AccuracyGate, ErrorsBelowAStepOfEightBitsCannotBeJudged) {
@@ -263,7 +268,7 @@ TEST(AccuracyGate, ErrorsBelowAStepOfEightBitsCannotBeJudged) {
   auto outputs = reference;
   for (auto& v : outputs.values) v = std::round(v * 10) / 10;
   const auto c = judge_outputs(outputs, &reference, {0.3, 0.95}, in_int8(false));
-  EXPECT_EQ(c.verdict, "cannot_say") << c.detail;
+  EXPECT_EQ(c.verdict, answer::Verdict::kCannotSay) << c.detail;
   EXPECT_TRUE(says(c.verdict_because, "less than one step of eight bits")) << c.verdict_because;
 }
 
@@ -271,8 +276,8 @@ TEST(AccuracyGate, AConstantOutputBesideOthersIsLeftAside) {
   const auto seen = with_yardstick(classifier(64), 0.01, 1),
              constant = with_yardstick(classifier(64), 0.01, 0);
   const ComparedOutputs both{{seen, ""}, {constant, ""}}, alone{{constant, ""}};
-  EXPECT_EQ(judge_all(both, &both, in_ulps(5), {}).verdict, "passed");
-  EXPECT_EQ(judge_all(alone, &alone, in_ulps(5), {}).verdict, "cannot_say");
+  EXPECT_EQ(judge_all(both, &both, in_ulps(5), {}).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(judge_all(alone, &alone, in_ulps(5), {}).verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(AccuracyGate, AnswersToRandomNumbersMeanNothing) {
@@ -283,16 +288,17 @@ TEST(AccuracyGate, AnswersToRandomNumbersMeanNothing) {
     const auto reference = classifier(64);
     const auto c = judge_outputs(with_flipped_answers(reference, 64), &reference, {1e9, 0.95}, question);
     EXPECT_EQ(c.judged_by, "outputs");
-    EXPECT_EQ(c.verdict, "failed") << "outputs that all differ are wrong, whatever their inputs are";
+    EXPECT_EQ(c.verdict, answer::Verdict::kNo)
+        << "outputs that all differ are wrong, whatever their inputs are";
   }
 }
 
 TEST(AccuracyGate, FewInputsCannotSayWhatEightBitsCost) {
   auto question = trained();
   question.needs_evidence = true;
-  EXPECT_EQ(judged(64, 0, question).verdict, "passed");
+  EXPECT_EQ(judged(64, 0, question).verdict, answer::Verdict::kYes);
   const auto few = judged(16, 0, question);
-  EXPECT_EQ(few.verdict, "cannot_say");
+  EXPECT_EQ(few.verdict, answer::Verdict::kCannotSay);
   EXPECT_TRUE(says(few.verdict_because, "16 inputs allow up to 17.07 % changed answers"))
       << few.verdict_because;
   EXPECT_TRUE(says(few.verdict_because, "give more (--load-inputs, --image-dir)")) << few.verdict_because;
@@ -307,7 +313,7 @@ TEST(AccuracyGate, AClassThatIsLostIsNamed) {
   for (std::int64_t s = 3; s < 100; s += kClassCount)
     outputs.values[static_cast<std::size_t>(s * kClassCount + 3)] -= 100;
   const auto c = judge_outputs(outputs, &reference, kNone, trained(0.2));
-  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_TRUE(says(c.detail, "class 3 is never predicted any more; the reference predicts it for 10 of 100"))
       << c.detail;
 }
@@ -318,7 +324,7 @@ TEST(AccuracyGate, OneAnswerForEveryInputMeansNothing) {
   const auto c = judge_outputs(reference, &reference, kLoose, trained(0.1, 0.05));
   EXPECT_EQ(c.judged_by, "outputs");
   EXPECT_TRUE(says(c.judged_because, "same answer to 100 % of the inputs")) << c.judged_because;
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(AccuracyGate, AFileCanHoldRandomWeightsToo) {
@@ -331,7 +337,7 @@ TEST(AccuracyGate, AFileCanHoldRandomWeightsToo) {
   EXPECT_GT(*c.reference_answers, 1);
   EXPECT_EQ(c.judged_by, "outputs");
   EXPECT_TRUE(says(c.judged_because, "common to all inputs, as with random weights")) << c.judged_because;
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(AccuracyGate, ScoresMultipliedByFourKeepTheirAnswers) {
@@ -371,41 +377,41 @@ TEST(AccuracyGate, NaNFailsWithAndWithoutAReference) {
 TEST(AccuracyGate, WithoutAReferenceNothingIsJudged) {
   const auto c = judge_outputs(classifier(8), nullptr, kNone, trained(0.1, 0.005));
   EXPECT_FALSE(c.checked || c.passed);
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
   EXPECT_TRUE(says(c.claim.detail, "no reference"));
 }
 
 TEST(AccuracyClaim, SixtyFourInputsCannotCarryHalfAPercent) {
   const auto c = judged(64, 0, trained(0.1, 0.005));
   EXPECT_TRUE(c.passed);  // the check; the claim is another question
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
   EXPECT_EQ(*c.claim.inputs_needed, 598);
   EXPECT_NEAR(*c.claim.bound, 0.0457, 5e-5);  // 1 - 0.05^(1/64)
   EXPECT_TRUE(says(c.claim.detail, "--accuracy-samples 598")) << c.claim.detail;
 }
 
 TEST(AccuracyClaim, SixHundredInputsWithoutAChangeCarryIt) {
-  EXPECT_EQ(judged(598, 0, trained(0.1, 0.005)).claim.verdict, "passed");
-  EXPECT_EQ(judged(597, 0, trained(0.1, 0.005)).claim.verdict, "cannot_claim");
+  EXPECT_EQ(judged(598, 0, trained(0.1, 0.005)).claim.verdict, answer::Verdict::kYes);
+  EXPECT_EQ(judged(597, 0, trained(0.1, 0.005)).claim.verdict, answer::Verdict::kCannotSay);
 }
 
 TEST(AccuracyClaim, OneChangeInSixHundredIsTooMany) {
   const auto c = judged(600, 1, trained(0.1, 0.005));
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
   EXPECT_GT(*c.claim.inputs_needed, 600);
   EXPECT_TRUE(c.passed);
 }
 
 TEST(AccuracyClaim, ManyChangesFailIt) {
   const auto c = judged(600, 12, trained(0.1, 0.005));
-  EXPECT_EQ(c.claim.verdict, "failed");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kNo);
   EXPECT_FALSE(c.passed);
   EXPECT_TRUE(says(c.detail, "top-1 changes by 0.5 % or more")) << c.detail;
 }
 
 TEST(AccuracyClaim, AtTheLimitNoNumberOfInputsDoes) {
   const auto c = judged(200, 1, trained(0.1, 0.005));  // 0.5 % seen
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
   EXPECT_FALSE(c.claim.inputs_needed);
   EXPECT_TRUE(says(c.claim.detail, "no number of inputs"));
 }
@@ -428,34 +434,34 @@ TEST(AccuracyClaim, LabelsAskAboutAccuracyAndNotAboutAnswers) {
   EXPECT_DOUBLE_EQ(*c.labelled.change.value, 0);
   EXPECT_NEAR(*c.top1.value, 0.9, 1e-9);
   EXPECT_EQ(c.claim.basis, "labels");
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");  // 60 discordant pairs are noise of +-2.1 points
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);  // 60 discordant pairs are noise of +-2.1 points
   question.claim = 0.03;
-  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, "passed");
+  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, answer::Verdict::kYes);
 }
 
 TEST(AccuracyClaim, AGainIsNoFailure) {
   auto question = trained(1, 0.005);
   question.labels = truth(600);
   const auto outputs = classifier(600), reference = with_flipped_answers(outputs, 60);
-  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, "passed");
-  EXPECT_EQ(judge_outputs(reference, &outputs, kNone, question).claim.verdict, "failed");
+  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, answer::Verdict::kYes);
+  EXPECT_EQ(judge_outputs(reference, &outputs, kNone, question).claim.verdict, answer::Verdict::kNo);
 }
 
 TEST(AccuracyClaim, LabelsNeedAsManyInputsAsTheExactBinomial) {
   auto question = trained(1, 0.005);
   question.labels = truth(597);
   const auto rows = classifier(597);
-  EXPECT_EQ(judge_outputs(rows, &rows, kNone, question).claim.verdict, "cannot_claim");
+  EXPECT_EQ(judge_outputs(rows, &rows, kNone, question).claim.verdict, answer::Verdict::kCannotSay);
   question.labels = truth(598);
   const auto enough = classifier(598);
-  EXPECT_EQ(judge_outputs(enough, &enough, kNone, question).claim.verdict, "passed");
+  EXPECT_EQ(judge_outputs(enough, &enough, kNone, question).claim.verdict, answer::Verdict::kYes);
 }
 
 TEST(AccuracyClaim, RandomWeightsClaimNothing) {
   auto question = trained(1, 0.005);
   question.trained = false;
   const auto c = judged(600, 0, question);
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
   EXPECT_TRUE(says(c.claim.detail, "random weights")) << c.claim.detail;
 }
 

@@ -104,7 +104,7 @@ TEST_F(CheckSamples, EveryGivenInputRunsOnce) {
   EXPECT_EQ(others.not_finite, 8);
   auto c = checked(pass({0, 1, 2, 3}));
   add_other_inputs(c, spec, others);
-  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_NE(c.detail.find("NaN or infinity for input 9 of 10"), std::string::npos) << c.detail;
   EXPECT_EQ(*c.samples_given, 10);
   values[25] = 0;
@@ -126,8 +126,8 @@ TEST_F(CheckSamples, AnEngineStaysWithinTwoPercentOfTheFilesOwnRun) {
     return checked(spec);
   };
   const auto near = verdict(1.01F), c = verdict(1.1F);
-  EXPECT_EQ(near.verdict, "passed");
-  EXPECT_EQ(c.verdict, "failed");
+  EXPECT_EQ(near.verdict, answer::Verdict::kYes);
+  EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_FALSE(near.engine_strays);
   EXPECT_TRUE(c.engine_strays);
   EXPECT_NE(c.detail.find("more than 2 % of what depends on the input"), std::string::npos) << c.detail;
@@ -155,7 +155,7 @@ TEST_F(CheckSamples, SixtyFourTimesTheSameInputClaimsNothing) {
   spec.accuracy.samples_asked = 64;
   const auto c = checked(spec);
   EXPECT_EQ(c.samples, 1);
-  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
 }
 
 TEST_F(CheckSamples, LabelsGoWithTheirInputs) {

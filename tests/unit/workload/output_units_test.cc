@@ -64,15 +64,15 @@ TEST(OutputUnits, BelowFp32TheSumOfAllChangesIsTheUnit) {
   auto right = reference(100);
   auto outputs = columns(100);
   outputs.values[0] += 2e-5F;  // 1.6 units over both inputs
-  EXPECT_EQ(judge_outputs(outputs, &right, bf16, {}).verdict, "failed");
+  EXPECT_EQ(judge_outputs(outputs, &right, bf16, {}).verdict, answer::Verdict::kNo);
   right.yardstick->weights = right.yardstick->order = right.yardstick->inputs;
-  EXPECT_NE(judge_outputs(outputs, &right, bf16, {}).verdict, "failed");
+  EXPECT_NE(judge_outputs(outputs, &right, bf16, {}).verdict, answer::Verdict::kNo);
 }
 
 TEST(OutputUnits, ProbabilitiesThatNoLayerMovesVisiblyBlindNobody) {
   const pass::Tolerance fp32{.max_rel_err = 1e-4, .centred_cosine = 0.99999, .ulps = 5};
   const auto right = reference(1);
-  EXPECT_EQ(judge_outputs(columns(1, 0x1p-24F), &right, fp32, {}).verdict, "passed");
+  EXPECT_EQ(judge_outputs(columns(1, 0x1p-24F), &right, fp32, {}).verdict, answer::Verdict::kYes);
 }
 
 TEST(OutputUnits, ProbabilitiesThatNoLayerMovesAtAllCannotBeJudged) {
@@ -81,7 +81,7 @@ TEST(OutputUnits, ProbabilitiesThatNoLayerMovesAtAllCannotBeJudged) {
   right.yardstick->inputs.assign(4, 1e-20);
   right.yardstick->layer.assign(4, 1e-18);
   const auto judged = judge_outputs(columns(1), &right, fp32, {});
-  EXPECT_EQ(judged.verdict, "cannot_say");
+  EXPECT_EQ(judged.verdict, answer::Verdict::kCannotSay);
   ASSERT_FALSE(judged.outputs.empty());
   const auto& why = judged.outputs.front().blind;
   EXPECT_NE(why.find("less than its probabilities are rounded"), std::string::npos) << why;

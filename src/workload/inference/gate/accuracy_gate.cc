@@ -225,9 +225,9 @@ void state_needed_samples(AccuracyClaim& claim, std::int64_t needed, bool any_ch
 
 void decide(AccuracyClaim& claim, double at_least, double at_most) {
   claim.bound = at_most;
-  claim.verdict = at_most < *claim.limit     ? result::kPassed
-                  : at_least >= *claim.limit ? result::kFailed
-                                             : result::kCannotClaim;
+  claim.verdict = at_most < *claim.limit     ? answer::Verdict::kYes
+                  : at_least >= *claim.limit ? answer::Verdict::kNo
+                                             : answer::Verdict::kCannotSay;
 }
 
 AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQuestion& question) {
@@ -242,9 +242,9 @@ AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQues
   claim.detail = fmt::format("the {} changes for {} of {}, which {} {} (95 %, one-sided)",
                              c.answers == "tokens" ? "next token" : "top-1 answer", percent(k / n),
                              inputs_text(c.samples, question),
-                             claim.verdict == result::kFailed ? "means at least" : "allows up to",
-                             bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
-  if (claim.verdict == result::kCannotClaim)
+                             claim.verdict == answer::Verdict::kNo ? "means at least" : "allows up to",
+                             bound_percent(claim.verdict == answer::Verdict::kNo ? at_least : at_most));
+  if (claim.verdict == answer::Verdict::kCannotSay)
     state_needed_samples(claim, stats::trials_for_upper(k / n, question.claim, kClaimAlpha), k > 0);
   return claim;
 }
@@ -264,9 +264,9 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
       "top-1 accuracy goes from {} to {} on {} ({} lost, {} gained), which {} {} (95 %, one-sided)",
       percent(*c.labelled.reference_top1.value), percent(*c.labelled.top1.value),
       inputs_text(c.samples, question), *c.labelled.lost, *c.labelled.gained,
-      claim.verdict == result::kFailed ? "means a loss of at least" : "allows a loss of up to",
-      bound_percent(claim.verdict == result::kFailed ? at_least : at_most));
-  if (claim.verdict == result::kCannotClaim)
+      claim.verdict == answer::Verdict::kNo ? "means a loss of at least" : "allows a loss of up to",
+      bound_percent(claim.verdict == answer::Verdict::kNo ? at_least : at_most));
+  if (claim.verdict == answer::Verdict::kCannotSay)
     state_needed_samples(claim, stats::trials_for_loss(pairs, question.claim, kClaimAlpha),
                          pairs.lost + pairs.gained > 0);
   return claim;
@@ -275,7 +275,7 @@ AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuest
 AccuracyClaim no_claim(const pass::AccuracyQuestion& question, const std::string& why) {
   AccuracyClaim claim;
   claim.limit = question.claim;
-  claim.verdict = result::kCannotClaim;
+  claim.verdict = answer::Verdict::kCannotSay;
   claim.bound = Number::missing(why);
   claim.inputs_needed = Count::missing(why);
   claim.detail = why;
@@ -304,12 +304,12 @@ const OutputAgreement* unseen_output(const Correctness& c) {
 
 void decide_verdict(Correctness& c) {
   const auto* unseen = unseen_output(c);
-  c.verdict = !c.checked          ? result::kUnchecked
-              : !c.detail.empty() ? result::kFailed
-              : unseen            ? result::kCannotSay
-                                  : result::kPassed;
-  c.passed = c.verdict == result::kPassed;
-  if (c.verdict != result::kCannotSay) return;
+  c.verdict = !c.checked          ? answer::Verdict::kNotAsked
+              : !c.detail.empty() ? answer::Verdict::kNo
+              : unseen            ? answer::Verdict::kCannotSay
+                                  : answer::Verdict::kYes;
+  c.passed = c.verdict == answer::Verdict::kYes;
+  if (c.verdict != answer::Verdict::kCannotSay) return;
   c.verdict_because =
       fmt::format("{}: {}", label_of(unseen->name, static_cast<std::size_t>(unseen - c.outputs.data()) + 1),
                   unseen->blind);
@@ -348,7 +348,7 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
     c.outputs.push_back(std::move(judged.output));
   }
   c.claim = decide_claim(c, reference, question);
-  if (c.claim.verdict == result::kFailed)
+  if (c.claim.verdict == answer::Verdict::kNo)
     add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
   decide_verdict(c);
   return one;
