@@ -18,7 +18,7 @@ namespace paceline::run {
 // next begins.
 class TimedPasses {
  public:
-  // What a run does with a case on its way here.
+  // Steps of a case on its way here.
   struct Arrival {
     std::function<void(config::Case)> add;  // to the cases of the run
     std::function<void(CaseRun&)> prepare;

@@ -24,7 +24,7 @@ struct GroupUnits {
 
 // Whether the yardstick of a reference has a unit at all.
 bool has_unit(const ComparedRows& reference);
-// What a right engine does to the reference: one of its changes (fp32), or all at once, whose squares add
+// Changes that a right engine makes to the reference: one of them (fp32), or all at once, whose squares add
 // (a lower precision rounds inputs, weights and sums).
 enum class Changes { kLargest, kTogether };
 // By group of columns. `reference` has a unit, and `outputs` its shape.
