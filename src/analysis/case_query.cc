@@ -76,10 +76,10 @@ bool may_claim(const result::SpeedUp& speedup) {
   const auto& [value, low, high, confidence, method] = speedup.ratio;
   if (speedup.scope != result::kBetweenProcess || speedup.pairs < kPairsForClaim) return false;
   if (!speedup.no_size.empty())
-    return speedup.verdict == result::kFaster || speedup.verdict == result::kSlower;
+    return speedup.verdict == result::Speed::kFaster || speedup.verdict == result::Speed::kSlower;
   if (!value || !low || !high) return false;
-  if (speedup.verdict == result::kFaster) return *low > 1;
-  return speedup.verdict == result::kSlower && *high < 1;
+  if (speedup.verdict == result::Speed::kFaster) return *low > 1;
+  return speedup.verdict == result::Speed::kSlower && *high < 1;
 }
 
 bool inconclusive(const CaseResult& one) {

@@ -116,7 +116,7 @@ std::string enough_text(const result::SpeedUp& s, const CaseResult& one) {
 // The sentence where pairs allow a direction alone.
 std::string direction_sentence(const CaseResult& one, const CaseResult& base,
                                const std::pair<std::string, std::string>& names) {
-  const bool first = one.speedup.verdict == result::kFaster;
+  const bool first = one.speedup.verdict == result::Speed::kFaster;
   const CaseResult &fast = first ? one : base, &slow = first ? base : one;
   const auto& [name, than] = first ? names : std::pair(names.second, names.first);
   return fmt::format("{} is faster than {}{}{}.", name, than, without_size(one.speedup.no_size),
@@ -135,12 +135,12 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
                        enough_text(s, one), answers);
   if (!s.no_size.empty()) return direction_sentence(one, base, names);
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
-  if (s.verdict == result::kFaster)
+  if (s.verdict == result::Speed::kFaster)
     return faster_text(first, second, value, low, high) + answers_of(one, base, names, true) + ".";
-  if (s.verdict == result::kSlower)
+  if (s.verdict == result::Speed::kSlower)
     return faster_text(second, first, 1 / value, 1 / high, 1 / low) +
            answers_of(base, one, {second, first}, true) + ".";
-  if (s.verdict == result::kEquivalent)
+  if (s.verdict == result::Speed::kEquivalent)
     return fmt::format("{} and {} are equally fast within {} (ratio {}–{}){}.", first, second,
                        format_percent(result::smallest_difference(result::profile_of(one)), 0),
                        format_fixed(low, 2), format_fixed(high, 2), answers);

@@ -12,7 +12,6 @@
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
 #include "result/stored/executed_precision.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::analysis {
 namespace {
@@ -65,7 +64,7 @@ Finding about(const Comparison& pair, std::string text, std::string advice = {})
   return finding;
 }
 
-std::vector<Comparison> claimed(const RunResult& run, std::string_view axis, std::string_view verdict) {
+std::vector<Comparison> claimed(const RunResult& run, std::string_view axis, result::Speed verdict) {
   std::vector<Comparison> pairs = comparisons(run, axis);
   std::erase_if(pairs, [&](const Comparison& pair) {
     return !may_claim(pair.one->speedup) || pair.one->speedup.verdict != verdict;
@@ -75,7 +74,7 @@ std::vector<Comparison> claimed(const RunResult& run, std::string_view axis, std
 
 Findings speedups(const RunResult& run, std::string_view axis) {
   Findings found;
-  for (const Comparison& pair : claimed(run, axis, result::kFaster))
+  for (const Comparison& pair : claimed(run, axis, result::Speed::kFaster))
     found.push_back(
         about(pair, fmt::format("{} makes {} {}{}.", axis_value(pair.one->benchmark, axis),
                                 describe_without(pair.one->benchmark, axis),
@@ -99,7 +98,7 @@ std::string slower_text(const Comparison& pair, std::string_view axis) {
 
 Findings slowdowns(const RunResult& run, std::string_view axis) {
   Findings found;
-  for (const Comparison& pair : claimed(run, axis, result::kSlower))
+  for (const Comparison& pair : claimed(run, axis, result::Speed::kSlower))
     found.push_back(about(pair, slower_text(pair, axis) + ".",
                           fmt::format("Use {} here.", axis_value(pair.baseline->benchmark, axis))));
   return found;
@@ -132,7 +131,7 @@ Findings find_engine_slowdown(const RunResult& run) {
 
 Findings find_precision_slowdown(const RunResult& run) {
   Findings found;
-  for (const Comparison& pair : claimed(run, "precision", result::kSlower)) {
+  for (const Comparison& pair : claimed(run, "precision", result::Speed::kSlower)) {
     const std::string why = missing_precision_support(run.environment, pair.one->benchmark.precision);
     const std::string text = slower_text(pair, "precision") + (why.empty() ? "." : "; " + why + ".");
     const bool fp32 = pair.baseline->benchmark.precision == "fp32" && !why.empty();

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "result/judged/training_scaling.h"
 #include "result/stored/benchmark_params.h"
-#include "result/stored/verdicts.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
 // (methodology: multi-rank aggregation, scaling efficiency).
@@ -153,10 +152,10 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
   const std::string range =
       fmt::format("{} to {} % of a step, {} process pairs", format_fixed(percent(*s.ratio.ci_high), 1),
                   format_fixed(percent(*s.ratio.ci_low), 1), s.pairs);
-  if (result::is_difference(s.verdict))
+  if (result::is_difference(s.verdict.value))
     return fmt::format("DDP itself costs {} % of a step with one rank ({})",
                        format_fixed(percent(*s.ratio.value), 1), range);
-  if (s.verdict == result::kEquivalent)
+  if (s.verdict == result::Speed::kEquivalent)
     return fmt::format("DDP itself costs nothing that counts with one rank ({})", range);
   return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
 }

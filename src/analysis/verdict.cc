@@ -56,7 +56,7 @@ std::string best_text(const CaseResult& one) {
                                  format_rate(*one.throughput.per_s.value), one.throughput.item,
                                  describe_without(one.benchmark, "model"));
   if (may_claim(one.speedup) && !one.speedup.no_size.empty())
-    text += fmt::format(" ({} than its baseline)", one.speedup.verdict);
+    text += fmt::format(" ({} than its baseline)", one.speedup.verdict.words());
   else if (may_claim(one.speedup))
     text += fmt::format(" (its median is {} times as fast as its baseline's, {})",
                         format_significant(*one.speedup.ratio.value), format_range_of(one.speedup.ratio));

@@ -7,6 +7,7 @@
 
 #include "answer/section.h"
 #include "base/exit_code.h"
+#include "base/worded.h"
 
 namespace paceline::answer {
 
@@ -21,6 +22,9 @@ enum class Verdict : std::uint8_t {
 
 // How a verdict looks wherever it is shown. Words are empty where a place has no such verdict.
 struct VerdictTraits {
+  using Value = Verdict;
+  static constexpr Verdict kDefault = Verdict::kNotAsked;
+
   Verdict verdict;
   std::string_view of_machine;      // a check of the machine
   std::string_view of_expectation;  // a gate, an SLO
@@ -40,6 +44,9 @@ inline constexpr std::array<VerdictTraits, 5> kVerdicts{{
     {Verdict::kNotAsked, "SKIP", "", "unchecked", "", "skipped", Tone::kFaint, "gate-met"},
 }};
 
+constexpr const auto& rows_of(Verdict) {
+  return kVerdicts;
+}
 constexpr const VerdictTraits& traits_of(Verdict verdict) {
   return kVerdicts.at(static_cast<std::size_t>(verdict));
 }
@@ -49,16 +56,6 @@ constexpr std::string_view machine_word(Verdict verdict) {
   return traits_of(verdict).of_machine;
 }
 
-// A verdict that files name by the words of one column.
-template <std::string_view VerdictTraits::*column>
-struct Worded {
-  constexpr Worded(Verdict verdict = Verdict::kNotAsked) : value(verdict) {}
-  [[nodiscard]] constexpr std::string_view words() const { return traits_of(value).*column; }
-  friend constexpr bool operator==(Worded one, Worded other) { return one.value == other.value; }
-  friend constexpr bool operator==(Worded one, Verdict other) { return one.value == other; }
-
-  Verdict value;
-};
 using ExpectationVerdict = Worded<&VerdictTraits::of_expectation>;
 using OutputsVerdict = Worded<&VerdictTraits::of_outputs>;
 using ClaimVerdict = Worded<&VerdictTraits::of_claim>;

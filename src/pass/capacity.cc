@@ -8,7 +8,6 @@
 #include <map>
 
 #include "base/units.h"
-#include "result/stored/verdicts.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 

@@ -15,7 +15,6 @@
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"
 #include "result/metric_table.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -32,8 +31,8 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   if (analysis::is_baseline(run, one) && (baseline.empty() || baseline == one.case_id)) return "1.00 (base)";
   if (!analysis::no_claim_reason(one).empty()) return "no claim";
   if (baseline.empty()) return kNone;
-  if (!one.speedup.no_size.empty()) return one.speedup.verdict;
-  if (one.speedup.verdict == result::kInconclusive)
+  if (!one.speedup.no_size.empty()) return std::string(one.speedup.verdict.words());
+  if (one.speedup.verdict == result::Speed::kInconclusive)
     return fmt::format("{}–{}", format_fixed(*low, 2), format_fixed(*high, 2));
   return around(format_fixed(*value, 2), *value, *low, *high);
 }

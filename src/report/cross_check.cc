@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/subjects.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -41,10 +40,10 @@ std::string verdict_text(const CrossCheck& check) {
   const auto& [value, low, high, confidence, method] = check.ratio;
   if (!check.reason.empty()) return "no claim: " + check.reason;
   if (!value || !low || !high) return {};
-  if (check.verdict == result::kEqual)
+  if (check.verdict == result::Speed::kEquivalent)
     return fmt::format("equal within {} %", percent(std::max(*high - 1, 1 - *low)));
-  if (result::is_difference(check.verdict))
-    return fmt::format("Paceline is {} by {} % ({})", check.verdict, percent(*value - 1),
+  if (result::is_difference(check.verdict.value))
+    return fmt::format("Paceline is {} by {} % ({})", check.verdict.words(), percent(*value - 1),
                        percent_range(*low - 1, *high - 1));
   return fmt::format(
       "cannot say: the interval reaches from {} to {}; more pairs (--cross-check-rounds) or a quieter "

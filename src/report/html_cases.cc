@@ -16,7 +16,6 @@
 #include "report/html_parts.h"
 #include "report/subjects.h"
 #include "result/figures/device_figures.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::report {
 namespace {
@@ -53,7 +52,7 @@ std::string interval_text(const result::Metric& row, const MetricValue& value) {
 // Why a figure is not a number; empty: it is one. As in every table, an undecided ratio is not shown as one.
 std::string no_number(const result::Metric& row, const MetricValue& value, const CaseResult& one) {
   if (!value.value) return value.reason.empty() ? "not measured" : spaced(value.reason);
-  if (row.name == "speedup" && one.speedup.verdict == result::kInconclusive)
+  if (row.name == "speedup" && one.speedup.verdict == result::Speed::kInconclusive)
     return "not decided: " + interval_text(row, value);
   return {};
 }

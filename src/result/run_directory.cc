@@ -171,13 +171,13 @@ std::string summary_csv(const RunResult& run) {
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += ",outputs,outputs_because\n";
   for (const auto& c : run.cases) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id),
-                       csv_cell(c.case_id), name_of(c.outcome), csv_cell(c.reason), grade_letter(c.grade),
-                       csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine),
-                       csv_cell(c.benchmark.precision), csv_cell(c.benchmark.layout),
-                       c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size,
-                       c.repetitions.size(), csv_cell(run.outcome), csv_cell(c.speedup.verdict),
-                       csv_cell(c.speedup.no_size.empty() ? no_claim_reason(c) : c.speedup.no_size));
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id), csv_cell(c.case_id),
+        name_of(c.outcome), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
+        csv_cell(c.benchmark.engine), csv_cell(c.benchmark.precision), csv_cell(c.benchmark.layout),
+        c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size(),
+        csv_cell(run.outcome), csv_cell(std::string(c.speedup.verdict.words())),
+        csv_cell(c.speedup.no_size.empty() ? no_claim_reason(c) : c.speedup.no_size));
     for (const auto& m : metrics()) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));

@@ -37,8 +37,10 @@ inline std::string id_of(const CaseSpec& spec) {
   return id + "-b" + std::to_string(spec.batch);
 }
 
-inline std::string verdict_for(double ratio) {
-  return ratio > 1.03 ? "faster" : ratio < 0.97 ? "slower" : "equivalent";
+inline result::Speed verdict_for(double ratio) {
+  return ratio > 1.03   ? result::Speed::kFaster
+         : ratio < 0.97 ? result::Speed::kSlower
+                        : result::Speed::kEquivalent;
 }
 
 // Within 1 % of 1, in another order for each engine, precision and batch; the median over repetitions is 1.

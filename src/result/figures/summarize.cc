@@ -13,7 +13,6 @@
 #include "result/figures/device_figures.h"
 #include "result/figures/pair_ratio.h"
 #include "result/figures/summarize_load.h"
-#include "result/stored/verdicts.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/noise.h"
@@ -378,7 +377,7 @@ std::string no_claim_reason(const CaseResult& one) {
   if (!s.reason.empty()) return s.reason;
   if (!s.no_size.empty()) return {};
   if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
-  return s.verdict.empty() ? "the result does not say how it was judged" : "";
+  return s.verdict == Speed::kNoClaim ? "the result does not say how it was judged" : "";
 }
 
 void mark_not_measured(CaseResult& result) {
@@ -421,8 +420,8 @@ static void set_verdict(SpeedUp& s, const stats::Comparison& found) {
   s.p_sign = found.p_sign;
   if (!s.reason.empty()) return;
   // As stats::Verdict: where the baseline takes more time, the case is faster.
-  constexpr std::array kWords{kFaster, kSlower, kEquivalent, result::kInconclusive};
-  s.verdict = kWords.at(static_cast<std::size_t>(found.verdict));
+  constexpr std::array kSpeed{Speed::kFaster, Speed::kSlower, Speed::kEquivalent, Speed::kInconclusive};
+  s.verdict = kSpeed.at(static_cast<std::size_t>(found.verdict));
 }
 
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta,

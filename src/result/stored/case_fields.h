@@ -21,16 +21,18 @@ struct EnumNames<result::Grade> {
   static constexpr result::Grade kNull = result::Grade::kNone;
   static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
-// An answer that was never asked for has no words, or those of the column.
-template <std::string_view answer::VerdictTraits::*column>
-struct EnumNames<answer::Worded<column>> {
-  using Verdict = answer::Worded<column>;
-  static constexpr std::array<std::pair<Verdict, std::string_view>, 5> kValue{
-      {{answer::Verdict::kYes, Verdict(answer::Verdict::kYes).words()},
-       {answer::Verdict::kNo, Verdict(answer::Verdict::kNo).words()},
-       {answer::Verdict::kCannotSay, Verdict(answer::Verdict::kCannotSay).words()},
-       {answer::Verdict::kNotAsked, Verdict(answer::Verdict::kNotAsked).words()},
-       {answer::Verdict::kNotAsked, ""}}};
+// Words of a column, and "" for the default.
+template <auto column>
+struct EnumNames<Worded<column>> {
+  static constexpr auto kValue = [] {
+    using Value = typename Worded<column>::Value;
+    constexpr auto& rows = rows_of(Value{});
+    std::array<std::pair<Worded<column>, std::string_view>, rows.size() + 1> names{};
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const auto word = rows[i].*column; !word.empty()) names[used++] = {static_cast<Value>(i), word};
+    return names;
+  }();
 };
 template <>
 struct EnumNames<WorkloadKind> {

@@ -20,6 +20,7 @@
 #include "result/stored/operator_profile.h"
 #include "result/stored/outcome.h"
 #include "result/stored/sampled.h"
+#include "result/stored/speed.h"
 #include "result/stored/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
@@ -211,7 +212,7 @@ struct SpeedUp {
   Estimate ratio;                      // baseline time / this time; > 1 is faster
   std::int64_t pairs = 0;              // repetitions of both that ran as neighbours in time
   std::string scope = kWithinProcess;  // within process below six pairs, where no verdict may be drawn
-  std::string verdict;                 // faster | slower | equivalent | inconclusive | "" (no claim)
+  SpeedOfCase verdict;                 // no claim: see reason
   Number p_sign;
   std::int64_t pairs_apart = 0;  // repetitions of both that ran at other times and form no pairs
   std::string reason = {};       // why there is no verdict, in words
@@ -326,7 +327,7 @@ struct CrossCheck {
   Number ours_p50_ns = Number::missing("no cross-check");  // median over processes
   Number theirs_p50_ns = Number::missing("no cross-check");
   Estimate ratio{Number::missing("no cross-check"), {}, {}, 0.95, ""};  // ours / theirs
-  std::string verdict;             // equal | slower | faster | cannot_say
+  SpeedOfTool verdict;
   std::string reason;              // why there is no ratio, or no claim, although it was asked for
   std::string log_tail;            // last lines of a tool that failed
   std::vector<std::string> notes;  // what a reader of the ratio must know

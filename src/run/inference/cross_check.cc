@@ -18,7 +18,6 @@
 #include "result/figures/pair_ratio.h"
 #include "result/judged/noise_rules.h"
 #include "result/stored/samples.h"
-#include "result/stored/verdicts.h"
 #include "run/inference/engine_tools.h"
 #include "run/inference/inference_results.h"
 #include "run/inference/pass_factory.h"
@@ -261,9 +260,10 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   };
   check.ratio = {c.no_size.empty() ? Number(c.estimate_ratio) : missing, end(&stats::Interval::low),
                  end(&stats::Interval::high), confidence, "binomial_processes"};
-  constexpr std::array kWords{result::kSlower, result::kFaster, result::kEqual,
-                              result::kCannotSay};  // as stats::Verdict
-  check.verdict = kWords.at(static_cast<std::size_t>(c.verdict));
+  using result::Speed;
+  constexpr std::array kSpeed{Speed::kSlower, Speed::kFaster, Speed::kEquivalent,
+                              Speed::kInconclusive};  // as stats::Verdict
+  check.verdict = kSpeed.at(static_cast<std::size_t>(c.verdict));
   check.reason = c.no_size;
 }
 
@@ -281,7 +281,7 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
     conclude(check, settings.number("confidence"),
              result::smallest_difference(result::profile_of(run.result)));
     if (const auto why = result::distortion(run.result); !why.empty())
-      check.reason = why, check.verdict = result::kCannotSay;
+      check.reason = why, check.verdict = result::Speed::kInconclusive;
   } catch (const Error& e) {
     check.reason = e.what();
     check.ratio.value = Number::missing(check.reason);

@@ -104,7 +104,7 @@ TEST(Findings, EngineSlowdown) {
   RunResult run = quiet_run();
   EXPECT_TRUE(of_kind(run, "engine_slowdown").empty());
   run.cases[1].speedup.ratio = {0.8, 0.75, 0.85, 0.95, "binomial_processes"};
-  run.cases[1].speedup.verdict = "slower";
+  run.cases[1].speedup.verdict = result::Speed::kSlower;
   const auto found = of_kind(run, "engine_slowdown");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0],
@@ -126,7 +126,7 @@ TEST(Findings, ThreadsAndVariablesAreSettingsToo) {
   run.cases[1].benchmark.threads = 1;
   run.cases[0].benchmark.threads = 2;
   run.cases[1].speedup.ratio = {0.8, 0.75, 0.85, 0.95, "binomial_processes"};
-  run.cases[1].speedup.verdict = "slower";
+  run.cases[1].speedup.verdict = result::Speed::kSlower;
   auto found = of_kind(run, "setting_effect");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0], "1 thread is 0.80x of 2 threads for fp32 eager resnet50 at batch 1 here"))
@@ -166,7 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
                               s.ratio.ci_low = 0.5;
                               s.ratio.ci_high = 2.5;
                             }},
-                      Doubt{"inconclusive", [](result::SpeedUp& s) { s.verdict = "inconclusive"; }}));
+                      Doubt{"inconclusive",
+                            [](result::SpeedUp& s) { s.verdict = result::Speed::kInconclusive; }}));
 
 // As above, but processes that allow a direction and nothing else.
 TEST(Findings, NoSizeIsSaidWhereProcessesAllowNone) {
@@ -189,7 +190,8 @@ TEST(Findings, NoSizeIsSaidWhereProcessesAllowNone) {
                    "bf16 is slower than fp32 for eager resnet50 at batch 1 here (6 process pairs); by "
                    "how much cannot be said"))
       << slower[0].text;
-  for (auto& one : run.cases) one.speedup.verdict.clear(), one.speedup.reason = one.speedup.no_size;
+  for (auto& one : run.cases)
+    one.speedup.verdict = result::Speed::kNoClaim, one.speedup.reason = one.speedup.no_size;
   const auto none = of_kind(run, "no_claim");
   ASSERT_EQ(none.size(), 1U);
   EXPECT_EQ(none[0].advice, "Measure again while other processes leave the CPUs alone.");

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "result/figures/summarize.h"
 #include "result/judged/reference.h"
-#include "result/stored/verdicts.h"
 #include "support/sample_runs.h"
 #include "support/words.h"
 
@@ -125,13 +124,13 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
         << other;
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup.ratio = {0.8, 0.75, 0.84, 0.95, ""};
-              run.cases[1].speedup.verdict = "slower";
+              run.cases[1].speedup.verdict = result::Speed::kSlower;
             }),
             "eager fp32 is 1.25 times as fast as torchscript int8 (1.19–1.33); torchscript int8 passes the "
             "check of "
             "its outputs.");
   EXPECT_EQ(
-      sentence([](auto& run) { run.cases[1].speedup.verdict = "inconclusive"; }),
+      sentence([](auto& run) { run.cases[1].speedup.verdict = result::Speed::kInconclusive; }),
       "Which of torchscript int8 and eager fp32 is faster cannot be said (ratio 1.10–1.16); torchscript int8 "
       "passes the check of its outputs.");
   EXPECT_EQ(sentence([](auto& run) {
@@ -154,13 +153,13 @@ TEST(ClosingSentence, WithoutASizeTheDirectionIsAll) {
             "times of the processes differ too much; it passes the check of its outputs.");
   EXPECT_EQ(sentence([](auto& run) {
               take_size(run.cases[1].speedup);
-              run.cases[1].speedup.verdict = "slower";
+              run.cases[1].speedup.verdict = result::Speed::kSlower;
             }),
             "eager fp32 is faster than torchscript int8; by how much cannot be said on this machine now: the "
             "times of the processes differ too much; torchscript int8 passes the check of its outputs.");
   EXPECT_EQ(sentence([](auto& run) {
               take_size(run.cases[1].speedup);
-              run.cases[1].speedup.verdict = "";
+              run.cases[1].speedup.verdict = result::Speed::kNoClaim;
               run.cases[1].speedup.reason = run.cases[1].speedup.no_size;
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: the times of the processes "

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "result/judged/reasons.h"
-#include "result/stored/verdicts.h"
 
 namespace paceline::cli {
 namespace {

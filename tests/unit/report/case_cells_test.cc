@@ -66,11 +66,12 @@ TEST(CaseCells, UnclaimedRatiosHaveNoNumber) {
     return table.rows.at(1).cells.at(4);
   };
   EXPECT_EQ(speedup().text, "1.13 ±0.03");
-  one.speedup.verdict = "inconclusive";
+  one.speedup.verdict = result::Speed::kInconclusive;
   EXPECT_EQ(speedup().text, "1.10–1.16");
   EXPECT_EQ(speedup().note, "");
   const auto number = one.speedup;
-  one.speedup.verdict = "faster", one.speedup.no_size = "the times of the processes differ too much";
+  one.speedup.verdict = result::Speed::kFaster,
+  one.speedup.no_size = "the times of the processes differ too much";
   one.speedup.ratio.value = one.speedup.ratio.ci_low = one.speedup.ratio.ci_high = {};
   EXPECT_EQ(speedup().text, "faster");
   EXPECT_EQ(speedup().note, "no size: the times of the processes differ too much");

@@ -8,7 +8,7 @@
 namespace paceline::report {
 namespace {
 
-result::CrossCheck check_of(double ratio, double low, double high, std::string verdict) {
+result::CrossCheck check_of(double ratio, double low, double high, result::Speed verdict) {
   result::CrossCheck check;
   check.asked = true;
   check.tool = "benchmark_app";
@@ -18,7 +18,7 @@ result::CrossCheck check_of(double ratio, double low, double high, std::string v
   check.ours_p50_ns = 10.7e6;
   check.theirs_p50_ns = 10.6e6;
   check.ratio = {ratio, low, high, 0.95, "binomial_processes"};
-  check.verdict = std::move(verdict);
+  check.verdict = verdict;
   return check;
 }
 
@@ -36,17 +36,19 @@ std::string verdict_of(const result::CrossCheck& check) {
 }
 
 TEST(CrossCheckText, FourVerdictsInWords) {
-  EXPECT_EQ(verdict_of(check_of(1.004, 0.998, 1.011, "equal")), "equal within 1.1 %");
-  EXPECT_EQ(verdict_of(check_of(1.0, 0.97, 1.011, "equal")), "equal within 3.0 %");
-  EXPECT_EQ(verdict_of(check_of(1.062, 1.041, 1.083, "slower")), "Paceline is slower by 6.2 % (4.1–8.3 %)");
-  EXPECT_EQ(verdict_of(check_of(0.9, 0.88, 0.93, "faster")), "Paceline is faster by 10 % (7.0–12 %)");
-  EXPECT_EQ(verdict_of(check_of(1.02, 0.97, 1.09, "cannot_say")),
+  EXPECT_EQ(verdict_of(check_of(1.004, 0.998, 1.011, result::Speed::kEquivalent)), "equal within 1.1 %");
+  EXPECT_EQ(verdict_of(check_of(1.0, 0.97, 1.011, result::Speed::kEquivalent)), "equal within 3.0 %");
+  EXPECT_EQ(verdict_of(check_of(1.062, 1.041, 1.083, result::Speed::kSlower)),
+            "Paceline is slower by 6.2 % (4.1–8.3 %)");
+  EXPECT_EQ(verdict_of(check_of(0.9, 0.88, 0.93, result::Speed::kFaster)),
+            "Paceline is faster by 10 % (7.0–12 %)");
+  EXPECT_EQ(verdict_of(check_of(1.02, 0.97, 1.09, result::Speed::kInconclusive)),
             "cannot say: the interval reaches from −3.0 % to +9.0 %; more pairs (--cross-check-rounds) or a "
             "quieter machine narrow it");
 }
 
 TEST(CrossCheckText, TheSentenceHasBothSides) {
-  auto check = check_of(1.004, 0.998, 1.011, "equal");
+  auto check = check_of(1.004, 0.998, 1.011, result::Speed::kEquivalent);
   EXPECT_EQ(
       text_of(check),
       "benchmark_app 10.6 ms, Paceline 10.7 ms, ratio 1.004 (0.998–1.011), 10 pairs of processes: equal "
@@ -57,7 +59,7 @@ TEST(CrossCheckText, TheSentenceHasBothSides) {
 
 TEST(CrossCheckText, TheRatioStandsBesideGradeC) {
   ReportRun run{testing::sample_run(), {}};
-  run.result.cases[0].cross_check = check_of(1.22, 1.2, 1.25, "slower");
+  run.result.cases[0].cross_check = check_of(1.22, 1.2, 1.25, result::Speed::kSlower);
   run.result.cases[0].grade = result::Grade::kC;
   for (const char* format : {"html", "markdown", "text"}) {
     auto text = find_format(format).render(std::span(&run, 1), {});
@@ -79,7 +81,7 @@ TEST(CrossCheckText, EveryReportHasItOnlyWhereItWasAsked) {
   ReportRun run{testing::sample_run(), {}};
   for (const char* format : {"html", "markdown", "text"})
     EXPECT_EQ(find_format(format).render(std::span(&run, 1), {}).find("benchmark_app"), std::string::npos);
-  run.result.cases[0].cross_check = check_of(1.004, 0.998, 1.011, "equal");
+  run.result.cases[0].cross_check = check_of(1.004, 0.998, 1.011, result::Speed::kEquivalent);
   run.result.cases[0].cross_check.log_tail = "last <line>";
   for (const char* format : {"html", "markdown", "text"}) {
     const auto text = find_format(format).render(std::span(&run, 1), {});

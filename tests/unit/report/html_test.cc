@@ -104,7 +104,7 @@ TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
   auto run = sample_report();
   auto& one = run.result.cases[1];
   one.speedup.ratio = {1.04, 0.96, 1.12, 0.95, ""};
-  one.speedup.verdict = "inconclusive";
+  one.speedup.verdict = result::Speed::kInconclusive;
   result::Load load;
   load.capacity.per_s = 120.0;
   one.load = load;

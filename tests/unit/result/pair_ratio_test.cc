@@ -80,7 +80,7 @@ TEST(PairRatio, ClaimsHoldOnDisturbedMachines) {
   for (const Machine& machine : std::array<Machine, 3>{bursty, drifting, heavy_tailed}) {
     EXPECT_LE(share([&](auto seed) {
                 const auto verdict = compared(machine, 1, seed).verdict;
-                return verdict == "faster" || verdict == "slower";
+                return verdict == result::Speed::kFaster || verdict == result::Speed::kSlower;
               }),
               0.05);
     for (const double ratio : {1.0, 1.3})
@@ -90,13 +90,16 @@ TEST(PairRatio, ClaimsHoldOnDisturbedMachines) {
 
 TEST(PairRatio, SixPairsSufficeForThreeTenths) {
   for (const Machine& machine : std::array<Machine, 2>{drifting, heavy_tailed})
-    EXPECT_GE(share([&](auto seed) { return compared(machine, 1.3, seed).verdict == "faster"; }), 0.9);
+    EXPECT_GE(
+        share([&](auto seed) { return compared(machine, 1.3, seed).verdict == result::Speed::kFaster; }),
+        0.9);
 }
 
 // In one minute only one of the two meets the neighbour, in another both: what is not told apart is not
 // claimed.
 TEST(PairRatio, NothingIsInventedWhereTheNeighbourDecides) {
-  EXPECT_EQ(share([](auto seed) { return compared(bursty, 1.3, seed).verdict == "slower"; }), 0);
+  EXPECT_EQ(share([](auto seed) { return compared(bursty, 1.3, seed).verdict == result::Speed::kSlower; }),
+            0);
 }
 
 // Processes in two modes; `two` is the slow one in most.
@@ -115,7 +118,7 @@ std::pair<CaseResult, CaseResult> in_modes() {
 TEST(PairRatio, ModesLeaveTheDirectionAlone) {
   auto [one, two] = in_modes();
   compare_to_baseline(one, two, 0.95, 0.05);
-  EXPECT_EQ(one.speedup.verdict, "faster");
+  EXPECT_EQ(one.speedup.verdict, result::Speed::kFaster);
   EXPECT_EQ(one.speedup.reason, "");
   EXPECT_EQ(one.speedup.no_size, "the times of the processes differ too much");
   for (const auto& end : {one.speedup.ratio.value, one.speedup.ratio.ci_low, one.speedup.ratio.ci_high}) {
@@ -126,7 +129,7 @@ TEST(PairRatio, ModesLeaveTheDirectionAlone) {
   EXPECT_EQ(no_claim_reason(one), "");
   two.repetitions[3].p50_ns = 1.8e6;
   compare_to_baseline(one, two, 0.95, 0.05);
-  EXPECT_EQ(one.speedup.verdict, "");
+  EXPECT_EQ(one.speedup.verdict, result::Speed::kNoClaim);
   EXPECT_EQ(no_claim_reason(one), "the times of the processes differ too much");
 }
 

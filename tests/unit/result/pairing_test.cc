@@ -58,13 +58,13 @@ TEST(SpeedUp, RepetitionsApartInTimeAreNoPairsAndTheReasonSaysSo) {
   EXPECT_EQ(fast.speedup.pairs, 0);
   EXPECT_EQ(fast.speedup.pairs_apart, 6);
   EXPECT_FALSE(fast.speedup.ratio.value);
-  EXPECT_EQ(fast.speedup.verdict, "");
+  EXPECT_EQ(fast.speedup.verdict, result::Speed::kNoClaim);
   EXPECT_EQ(no_claim_reason(fast),
             "6 of 6 repetitions of the two cases did not run as neighbours in time, so they are no pairs; "
             "measure both cases again together");
   auto together = measured_at("together", kFirst, 5e6);
   compare_to_baseline(together, base);
-  EXPECT_EQ(together.speedup.verdict, "faster");
+  EXPECT_EQ(together.speedup.verdict, result::Speed::kFaster);
   EXPECT_EQ(no_claim_reason(together), "");
 }
 
@@ -74,7 +74,7 @@ TEST(SpeedUp, SixPairsThatAreLeftStillClaim) {
   compare_to_baseline(fast, measured_at("base", second), 0.95, 0.03, {"2026-11-22T01:20:00Z"});
   EXPECT_EQ(fast.speedup.pairs, 6);
   EXPECT_EQ(fast.speedup.pairs_apart, 1);
-  EXPECT_EQ(fast.speedup.verdict, "faster");
+  EXPECT_EQ(fast.speedup.verdict, result::Speed::kFaster);
 }
 
 TEST(SpeedUp, AReasonStandsWhereNothingIsClaimed) {
@@ -85,7 +85,7 @@ TEST(SpeedUp, AReasonStandsWhereNothingIsClaimed) {
   noisy.grade = Grade::kC;
   compare_to_baseline(noisy, measured_at("base", kSecond));
   EXPECT_EQ(no_claim_reason(noisy), "");  // the ratio has an interval of its own
-  EXPECT_EQ(noisy.speedup.verdict, "faster");
+  EXPECT_EQ(noisy.speedup.verdict, result::Speed::kFaster);
 }
 
 TEST(TrainingScaling, WorldsThatDidNotRunInTurnsHaveNoInterval) {

@@ -241,7 +241,7 @@ TEST(SpeedUp, BelowSixPairsThereIsNoIntervalAndNoVerdict) {
   EXPECT_NEAR(*b.result.speedup.ratio.value, 2.0, 0.05);
   EXPECT_FALSE(b.result.speedup.ratio.ci_low);
   EXPECT_EQ(b.result.speedup.scope, kWithinProcess);
-  EXPECT_EQ(b.result.speedup.verdict, "");
+  EXPECT_EQ(b.result.speedup.verdict, result::Speed::kNoClaim);
 }
 
 TEST(SpeedUp, SixPairsCancelWhatBothSidesShare) {
@@ -250,11 +250,11 @@ TEST(SpeedUp, SixPairsCancelWhatBothSidesShare) {
   auto a = make_case("a", machine, 50), b = make_case("b", machine, 50, 8e6);
   compare_to_baseline(b.result, a.result);
   EXPECT_EQ(b.result.speedup.scope, kBetweenProcess);
-  EXPECT_EQ(b.result.speedup.verdict, "faster");
+  EXPECT_EQ(b.result.speedup.verdict, result::Speed::kFaster);
   EXPECT_NEAR(*b.result.speedup.ratio.ci_low, 1.25, 0.02);
   EXPECT_NEAR(*b.result.speedup.ratio.ci_high, 1.25, 0.02);
   compare_to_baseline(a.result, b.result);
-  EXPECT_EQ(a.result.speedup.verdict, "slower");
+  EXPECT_EQ(a.result.speedup.verdict, result::Speed::kSlower);
 }
 
 TEST(SpeedUp, GradeCStandsBesideTheVerdict) {
@@ -263,7 +263,7 @@ TEST(SpeedUp, GradeCStandsBesideTheVerdict) {
   a.result.grade = Grade::kC;
   compare_to_baseline(b.result, a.result);
   EXPECT_TRUE(b.result.speedup.ratio.ci_low);
-  EXPECT_EQ(b.result.speedup.verdict, "faster");
+  EXPECT_EQ(b.result.speedup.verdict, result::Speed::kFaster);
 }
 
 TEST(Summarize, AConfidenceSixProcessesCannotCarrySaysHowItWasMade) {

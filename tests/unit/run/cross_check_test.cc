@@ -29,7 +29,7 @@ TEST(Conclude, RatioIsTheMedianOverPairsWithItsInterval) {
   EXPECT_NEAR(*check.ratio.ci_low, 1.01, 1e-6);
   EXPECT_NEAR(*check.ratio.ci_high, 1.06, 1e-6);
   EXPECT_DOUBLE_EQ(*check.ours_p50_ns, 103.5);
-  EXPECT_EQ(check.verdict, "cannot_say");  // above 1, but neither within 5 % nor beyond it
+  EXPECT_EQ(check.verdict, result::Speed::kInconclusive);  // above 1, but neither within 5 % nor beyond it
 }
 
 TEST(Conclude, TheVerdictHasFourAnswers) {
@@ -39,10 +39,10 @@ TEST(Conclude, TheVerdictHasFourAnswers) {
     conclude(check, 0.95, 0.05);
     return check.verdict;
   };
-  EXPECT_EQ(verdict({99, 100, 101, 100, 102, 98}), "equal");
-  EXPECT_EQ(verdict({108, 109, 110, 111, 112, 107}), "slower");
-  EXPECT_EQ(verdict({90, 91, 89, 88, 92, 93}), "faster");
-  EXPECT_EQ(verdict({80, 120, 100, 95, 105, 130}), "cannot_say");
+  EXPECT_EQ(verdict({99, 100, 101, 100, 102, 98}), result::Speed::kEquivalent);
+  EXPECT_EQ(verdict({108, 109, 110, 111, 112, 107}), result::Speed::kSlower);
+  EXPECT_EQ(verdict({90, 91, 89, 88, 92, 93}), result::Speed::kFaster);
+  EXPECT_EQ(verdict({80, 120, 100, 95, 105, 130}), result::Speed::kInconclusive);
 }
 
 TEST(Conclude, FewerThanSixPairsHaveNoInterval) {
@@ -51,7 +51,7 @@ TEST(Conclude, FewerThanSixPairsHaveNoInterval) {
   EXPECT_TRUE(check.ratio.value);
   EXPECT_FALSE(check.ratio.ci_low);
   EXPECT_EQ(check.ratio.ci_low.reason(), "fewer than six pairs");
-  EXPECT_EQ(check.verdict, "cannot_say");
+  EXPECT_EQ(check.verdict, result::Speed::kInconclusive);
 }
 
 class ToolTest : public ::testing::Test {

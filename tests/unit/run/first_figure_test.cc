@@ -2,7 +2,6 @@
 // A run of one case and one process: its figure stands before the check, which may withdraw it.
 #include <gtest/gtest.h>
 
-#include "result/stored/verdicts.h"
 #include "unit/run/coordinated.h"
 
 namespace paceline::run {
