@@ -54,8 +54,8 @@ std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("engine {} reads model files ({}), and '{}' is a built-in model without one",
                             engine, fmt::join(suffixes, ", "), model.name));
-  if (const auto why = no_model_file(model.file); !why.empty())
-    throw Error(ErrorCode::kData, fmt::format("model '{}' {}", shown_path(model.file), why));
+  if (const auto why = no_model_file(model.file))
+    throw Error(ErrorCode::kData, fmt::format("model '{}' {}", shown_path(model.file), *why));
   if (!has(suffixes, model_suffix(model.file)))
     throw Error(ErrorCode::kUnsupported, fmt::format("engine {} reads {} files, not '{}'", engine,
                                                      fmt::join(suffixes, " and "), model.file));

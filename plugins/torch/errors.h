@@ -39,8 +39,8 @@ inline bool out_of_memory(const std::exception& exception) {
 
 // Error(kData) unless the file exists.
 inline void check_file(const std::string& path) {
-  if (const auto why = no_regular_file(path); !why.empty())
-    throw Error(ErrorCode::kData, "model '" + shown_path(path) + "' " + why);
+  if (const auto why = no_regular_file(path))
+    throw Error(ErrorCode::kData, "model '" + shown_path(path) + "' " + *why);
 }
 
 // Runs `work`; an exception of LibTorch becomes Error(code, "<what>: <reason>"), or std::bad_alloc where an

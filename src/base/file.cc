@@ -153,7 +153,7 @@ void append_file(const fs::path& path, std::string_view content) {
 }
 
 std::string file_tail(const fs::path& path, std::size_t max_bytes) {
-  if (!no_regular_file(path).empty()) return {};
+  if (no_regular_file(path)) return {};
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return {};

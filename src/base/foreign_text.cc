@@ -66,7 +66,7 @@ std::string read_stored(const std::filesystem::path& file, Foreign what) {
   return read_regular_file(file, limit_of(what).bytes);
 }
 
-std::string too_large(const std::filesystem::path& file, Foreign what) {
+Refusal too_large(const std::filesystem::path& file, Foreign what) {
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(file, unknown);
   const auto most = limit_of(what).bytes;

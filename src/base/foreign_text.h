@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/refusal.h"
+
 namespace paceline {
 
 enum class Foreign {
@@ -68,7 +70,7 @@ std::string read_foreign(const std::filesystem::path& file, Foreign what);
 // Reads a file of a run folder so, where a pipe or a device has no place.
 std::string read_stored(const std::filesystem::path& file, Foreign what);
 
-// Why the file is too large for its kind, in words that follow its name; empty: it is not.
-std::string too_large(const std::filesystem::path& file, Foreign what);
+// Why the file is too large for its kind, in words that follow its name; none: it is not.
+Refusal too_large(const std::filesystem::path& file, Foreign what);
 
 }  // namespace paceline

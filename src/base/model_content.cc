@@ -95,7 +95,7 @@ std::string suffix_of_archive(const std::vector<std::string>& members) {
 }  // namespace
 
 std::string suffix_of_content(const fs::path& file) {
-  if (!no_regular_file(file).empty()) return {};
+  if (no_regular_file(file)) return {};
   const auto bytes = beginning_of(file);
   const std::string_view view(bytes);
   if (view.starts_with("PK\x03\x04")) return suffix_of_archive(members_of(file));
@@ -110,22 +110,23 @@ std::string model_suffix(const std::string& file) {
   return std::ranges::count(kSuffixes, suffix) != 0 ? suffix : suffix_of_content(file);
 }
 
-std::string no_data_file(const fs::path& file) {
-  if (auto why = no_regular_file(file); !why.empty()) return why;
-  return beginning_of(file).starts_with(kLfsPointer)
-             ? "is a pointer of Git LFS in the place of the file; fetch the file with git lfs pull"
-             : "";
+Refusal no_data_file(const fs::path& file) {
+  if (auto why = no_regular_file(file)) return why;
+  if (beginning_of(file).starts_with(kLfsPointer))
+    return "is a pointer of Git LFS in the place of the file; fetch the file with git lfs pull";
+  return std::nullopt;
 }
 
-std::string no_model_file(const fs::path& file) {
-  if (auto why = no_data_file(file); !why.empty()) return why;
+Refusal no_model_file(const fs::path& file) {
+  if (auto why = no_data_file(file)) return why;
   const auto suffix = model_suffix(file.string());
   if (file.has_extension() && suffix.empty()) return {};
   if (suffix == ".xml")
-    if (auto why = too_large(file, Foreign::kNetwork); !why.empty())
-      return why + " of a description without its weights; it is damaged or something else";
+    if (auto why = too_large(file, Foreign::kNetwork))
+      return *why + " of a description without its weights; it is damaged or something else";
   std::error_code unknown;
-  return fs::file_size(file, unknown) == 0 && !unknown ? "is empty; copy or download it again" : "";
+  if (fs::file_size(file, unknown) == 0 && !unknown) return "is empty; copy or download it again";
+  return std::nullopt;
 }
 
 fs::path weights_of_network(const fs::path& file) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/refusal.h"
+
 namespace paceline {
 
 // The ending, in lower case, by which a model file is known: that of its name, or where the name has none of
@@ -15,12 +17,12 @@ std::string model_suffix(const std::string& file);
 std::string suffix_of_content(const std::filesystem::path& file);
 
 // Why the path can be no model, in words that follow its name: what no_data_file says, or that it is empty.
-// Empty: it may be one, also a file without content that only an engine of the user's knows.
-std::string no_model_file(const std::filesystem::path& file);
+// None: it may be one, also a file without content that only an engine of the user's knows.
+Refusal no_model_file(const std::filesystem::path& file);
 
 // Why the path has no model's weights, in such words: what no_regular_file says, or that it is the pointer
 // that Git LFS leaves in the place of a file.
-std::string no_data_file(const std::filesystem::path& file);
+Refusal no_data_file(const std::filesystem::path& file);
 
 // Where the weights of an OpenVINO network (.xml) are.
 std::filesystem::path weights_of_network(const std::filesystem::path& file);

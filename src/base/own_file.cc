@@ -16,16 +16,17 @@ bool any_user_writes(const struct stat& info) {
   return (info.st_mode & S_IWOTH) != 0 && !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0);
 }
 
-std::string why_foreign(const fs::path& path, std::string_view what) {
+Refusal why_foreign(const fs::path& path, std::string_view what) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return {};  // who reads it says what is wrong
   if (info.st_uid != ::geteuid() && info.st_uid != 0)
     return fmt::format("{} belongs to another user (number {})", what, info.st_uid);
-  return any_user_writes(info) ? fmt::format("every user can write {}", what) : "";
+  if (any_user_writes(info)) return fmt::format("every user can write {}", what);
+  return std::nullopt;
 }
 
 // Whoever may rename a folder on the way can put another in its place.
-std::string why_replaceable(const fs::path& folder) {
+Refusal why_replaceable(const fs::path& folder) {
   for (auto above = folder; above.has_relative_path(); above = above.parent_path()) {
     struct stat info {};
     if (::stat(above.c_str(), &info) == 0 && any_user_writes(info))
@@ -36,7 +37,7 @@ std::string why_replaceable(const fs::path& folder) {
 
 }  // namespace
 
-std::string why_foreign(const fs::path& file) {
+Refusal why_foreign(const fs::path& file) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) return {};
   if (S_ISFIFO(info.st_mode)) return why_foreign(file, "the pipe");
@@ -44,11 +45,9 @@ std::string why_foreign(const fs::path& file) {
   std::error_code unknown;
   const auto target = fs::canonical(file, unknown);
   if (unknown) return {};
-  if (auto why = why_foreign(target, "the file"); !why.empty()) return why;
+  if (auto why = why_foreign(target, "the file")) return why;
   const auto folder = target.parent_path();
-  if (auto why = why_foreign(folder, fmt::format("its folder '{}'", shown_path(folder.string())));
-      !why.empty())
-    return why;
+  if (auto why = why_foreign(folder, fmt::format("its folder '{}'", shown_path(folder.string())))) return why;
   return why_replaceable(folder.parent_path());
 }
 

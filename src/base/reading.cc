@@ -122,13 +122,14 @@ bool is_missing(const fs::path& path) {
   return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
 }
 
-std::string no_regular_file(const fs::path& path) {
+Refusal no_regular_file(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0)
     return errno == ENOENT ? "does not exist; check the path"
                            : fmt::format("cannot be read: {}", std::strerror(errno));
   if (S_ISDIR(info.st_mode)) return "is a folder; name a file";
-  return S_ISREG(info.st_mode) ? "" : "is a device or a pipe; name a file";
+  if (!S_ISREG(info.st_mode)) return "is a device or a pipe; name a file";
+  return std::nullopt;
 }
 
 void check_regular_file(const fs::path& path) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/handle.h"
+#include "base/refusal.h"
 
 // Reads files that somebody else wrote, once and up to a limit.
 namespace paceline {
@@ -21,8 +22,8 @@ std::string read_limited(const std::filesystem::path& path, std::uint64_t max_by
 std::string read_standard_input(std::uint64_t max_bytes);
 
 // Why the path, after links, is no regular file, in words that follow its name: "does not exist", "is a
-// folder". Empty: it is one.
-std::string no_regular_file(const std::filesystem::path& path);
+// folder". None: it is one.
+Refusal no_regular_file(const std::filesystem::path& path);
 // Nothing is at the path, after links: a name like it may be meant.
 bool is_missing(const std::filesystem::path& path);
 

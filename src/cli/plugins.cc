@@ -57,9 +57,9 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files,
                                   const std::optional<double>& timeout_s) {
   DescribedPlugins plugins;
   for (const auto& file : files) {
-    if (const auto why = no_regular_file(file); !why.empty()) {
+    if (const auto why = no_regular_file(file)) {
       const auto place = plan ? config::place_in_plan(*plan, {"plugin", "plugins"}, file) : config::Place{};
-      const auto message = fmt::format("plug-in '{}' {}", shown_path(file), why);
+      const auto message = fmt::format("plug-in '{}' {}", shown_path(file), *why);
       if (place.line == 0) throw Error(ErrorCode::kUsage, message);
       throw config::ConfigErrors({config::diagnostic(place, message)});
     }

@@ -100,8 +100,8 @@ void check_models(WorkloadDraft& d) {
 void check_weights(WorkloadDraft& d) {
   if (!d.settings.has("weights")) return;
   const auto& path = d.settings.text("weights");
-  if (const auto why = no_regular_file(path); !why.empty())
-    d.report("weights", fmt::format("weights '{}' {}{}", shown_path(path), why,
+  if (const auto why = no_regular_file(path))
+    d.report("weights", fmt::format("weights '{}' {}{}", shown_path(path), *why,
                                     is_missing(path) ? near_file(path) : ""));
 }
 

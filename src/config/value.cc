@@ -252,14 +252,14 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
-    if (const auto why = no_model_file(raw.text); no_regular_file(raw.text).empty() && !why.empty())
-      return fail(option, raw, why);
+    if (const auto why = no_model_file(raw.text); why && !no_regular_file(raw.text))
+      return fail(option, raw, *why);
     const auto advice = foreign_model_advice(raw.text);
     if (!advice.empty()) return fail(option, raw, advice);
     return fail(option, raw, fmt::format("is a file of a type no engine reads ({})", known_suffixes()));
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos) {
-    const auto why = no_regular_file(raw.text);
+    const auto why = no_regular_file(raw.text).value_or("does not exist");
     if (!is_missing(raw.text)) return fail(option, raw, why);
     return fail(option, raw, why + " (it is relative to the current directory)" + near_file(raw.text));
   }

@@ -67,7 +67,7 @@ class Database {
   explicit Database(const std::filesystem::path& file) : path_(file) {
     if (!std::filesystem::is_regular_file(file))
       throw Error(ErrorCode::kIo, fmt::format("cannot read {}: no such file", shown_path(file.string())));
-    if (const auto why = too_large(file, Foreign::kNsightDatabase); !why.empty()) refuse(why);
+    if (const auto why = too_large(file, Foreign::kNsightDatabase)) refuse(*why);
     sqlite3* opened = nullptr;
     const int code =
         ::sqlite3_open_v2(unchanging(file).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);

@@ -40,7 +40,7 @@ DeclaredInput input_of(std::string_view value_info) {
 }  // namespace
 
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
-  if (!no_regular_file(file).empty()) return {};
+  if (no_regular_file(file)) return {};
   const ModelBytes mapped(file);
   const auto graph = first_bytes(mapped.bytes(), kGraph);
   std::set<std::string, std::less<>> initializers;
@@ -64,13 +64,13 @@ void require_graph(const std::string& file) {
 }
 
 std::optional<Shape> read_first_output_shape(const std::string& file) {
-  if (!no_regular_file(file).empty()) return std::nullopt;
+  if (no_regular_file(file)) return std::nullopt;
   const ModelBytes mapped(file);
   return input_of(first_bytes(first_bytes(mapped.bytes(), kGraph), kOutput)).shape;
 }
 
 bool has_products(const std::string& file) {
-  if (!no_regular_file(file).empty()) return false;
+  if (no_regular_file(file)) return false;
   const ModelBytes mapped(file);
   const auto among = [](std::string_view message, std::uint64_t number) {
     Message nodes(message);

@@ -272,7 +272,7 @@ class Search {
 }  // namespace
 
 void add_index_limits(const std::string& file, std::vector<DeclaredInput>& inputs) {
-  if (!no_regular_file(file).empty()) return;
+  if (no_regular_file(file)) return;
   const ModelBytes mapped(file);
   Search(inputs).read(first_bytes(mapped.bytes(), kGraph));
 }

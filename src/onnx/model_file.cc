@@ -115,9 +115,9 @@ ExternalTensor locate(const fs::path& model, proto::TensorProto& tensor) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' keeps tensor '{}' in '{}', which is not there; copy both files",
                             model.string(), tensor.name(), file.string()));
-  if (const auto why = no_data_file(file); !why.empty())
+  if (const auto why = no_data_file(file))
     throw Error(ErrorCode::kData, fmt::format("'{}' keeps tensor '{}' in '{}', which {}", model.string(),
-                                              tensor.name(), file.string(), why));
+                                              tensor.name(), file.string(), *why));
   const std::int64_t length = e.length >= 0 ? e.length : size - e.offset;
   if (length < 0 || length > size - e.offset)
     throw Error(ErrorCode::kData,
@@ -296,19 +296,18 @@ void check_length(const fs::path& model, const fs::path& location, std::int64_t 
   const auto size = static_cast<std::int64_t>(fs::file_size(file, error));
   if (error || end <= size) return;
   const auto why = no_data_file(file);
-  throw Error(
-      ErrorCode::kData,
-      fmt::format("'{}' {}", shown_path(file.string()),
-                  why.empty() ? fmt::format("is cut short: tensor '{}' of '{}' needs {} bytes, and the "
-                                            "file has {}; copy or download it again",
-                                            tensor, shown_path(model.string()), end, size)
-                              : why));
+  throw Error(ErrorCode::kData,
+              fmt::format("'{}' {}", shown_path(file.string()),
+                          !why ? fmt::format("is cut short: tensor '{}' of '{}' needs {} bytes, and the "
+                                             "file has {}; copy or download it again",
+                                             tensor, shown_path(model.string()), end, size)
+                               : *why));
 }
 
 }  // namespace
 
 void check_data_files(const fs::path& path) {
-  if (!no_regular_file(path).empty()) return;
+  if (no_regular_file(path)) return;
   const ModelBytes model(path);
   std::map<std::string, std::pair<std::int64_t, std::string>>
       ends;  // by location: the last byte, whose it is

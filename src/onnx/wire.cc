@@ -16,8 +16,8 @@ namespace paceline::onnx {
 
 const std::filesystem::path& checked_model_file(const std::filesystem::path& file) {
   check_regular_file(file);
-  if (const auto why = no_model_file(file); !why.empty())
-    throw Error(ErrorCode::kData, fmt::format("'{}' {}", shown_path(file.string()), why));
+  if (const auto why = no_model_file(file))
+    throw Error(ErrorCode::kData, fmt::format("'{}' {}", shown_path(file.string()), *why));
   const auto bytes = std::filesystem::file_size(file);
   if (bytes > kMaxMessageBytes)
     throw Error(ErrorCode::kData,

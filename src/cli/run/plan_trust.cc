@@ -31,13 +31,13 @@ void check_trust(const config::FlagSet& flags, const config::Settings& options,
                  const std::optional<config::PlanText>& plan) {
   const auto path = plan_path(flags, options);
   if (!plan || !path || options.flag("trust")) return;
-  const std::string why = why_foreign(*path == "-" ? "/dev/stdin" : *path);
-  if (why.empty()) return;
+  const auto why = why_foreign(*path == "-" ? "/dev/stdin" : *path);
+  if (!why) return;
   std::vector<config::Diagnostic> mistakes;
   for (const auto& code : code_to_ask_about(flags, *plan))
     mistakes.push_back(config::diagnostic(
         code.place, fmt::format("{} '{}' runs code, and {}; nothing was loaded: look at it, then add --trust",
-                                code.key, shown_path(code.value), why)));
+                                code.key, shown_path(code.value), *why)));
   if (!mistakes.empty()) throw config::ConfigErrors(mistakes, ErrorCode::kUsage);
 }
 

@@ -51,7 +51,8 @@ std::string names_of_inputs(const std::vector<InputShape>& inputs) {
 std::string unfit_file(const std::string& text, const std::vector<InputShape>& inputs) try {
   const auto [name, file] = name_and_file(text);
   if (is_missing(file))
-    return fmt::format("'{}' {}{}", shown_path(file), no_regular_file(file), near_file(file));
+    return fmt::format("'{}' {}{}", shown_path(file), no_regular_file(file).value_or("does not exist"),
+                       near_file(file));
   if (!name.empty() && !inputs.empty() && std::ranges::find(inputs, name, &InputShape::name) == inputs.end())
     return fmt::format(
         "'{}' names the input '{}', and the model has no such input; its inputs are {}: write "

@@ -38,8 +38,8 @@ void check_warmup(WorkloadDraft& d) {
 
 void check_libraries(WorkloadDraft& d) {
   for (const auto& path : d.settings.texts("load_libraries"))
-    if (const auto why = no_regular_file(path); !why.empty())
-      d.report("load_libraries", fmt::format("library '{}' {}", shown_path(path), why));
+    if (const auto why = no_regular_file(path))
+      d.report("load_libraries", fmt::format("library '{}' {}", shown_path(path), *why));
 }
 
 // Generated inputs have no true labels.
@@ -69,8 +69,8 @@ void check_reference(WorkloadDraft& d) {
   if (!d.settings.has("accuracy.reference")) return;
   const auto& file = d.settings.text("accuracy.reference");
   if (!find_file_type(file)) return;
-  if (const auto why = no_regular_file(file); !why.empty())
-    d.report("accuracy.reference", fmt::format("accuracy.reference '{}' {}", shown_path(file), why));
+  if (const auto why = no_regular_file(file))
+    d.report("accuracy.reference", fmt::format("accuracy.reference '{}' {}", shown_path(file), *why));
 }
 
 // Names may hold colons; whether the model has them is known once it is loaded.

@@ -130,8 +130,8 @@ class InputSettler {
   }
 
   std::nullopt_t needs_shapes(const std::string& model) {
-    if (const auto why = no_model_file(model); !why.empty() && find_file_type(model)) {
-      report("models", fmt::format("model '{}' {}", model, why));
+    if (const auto why = no_model_file(model); why && find_file_type(model)) {
+      report("models", fmt::format("model '{}' {}", model, *why));
       return std::nullopt;
     }
     report("models",

@@ -26,7 +26,7 @@ std::set<std::string> parts_of(const std::string& file) {
   const fs::path path(file);
   const auto suffix = model_suffix(file);
   if (suffix == ".xml") files.insert(weights_of_network(path).string());
-  if (!no_regular_file(path).empty()) return files;
+  if (no_regular_file(path)) return files;
   try {
     if (file.ends_with(kWeightsIndex))
       for (const auto& [tensor, part] : indexed_weights(path)) files.insert(part.string());
@@ -64,8 +64,8 @@ std::string unusable_part(const std::string& file) {
   for (const auto& part : model_parts(file)) {
     std::error_code unknown;
     const bool absent = fs::status(part, unknown).type() == fs::file_type::not_found;
-    const auto why = absent ? std::string() : part == file ? no_model_file(part) : no_data_file(part);
-    if (!why.empty()) return fmt::format("'{}' {}", shown_path(part), why);
+    const auto why = absent ? Refusal() : part == file ? no_model_file(part) : no_data_file(part);
+    if (why) return fmt::format("'{}' {}", shown_path(part), *why);
   }
   return {};
 }

@@ -120,8 +120,8 @@ CifarRecords::CifarRecords(const fs::path& path, const CifarSet& set, CifarPart 
 }
 
 void CifarRecords::add_file(const fs::path& file, const CifarSet& set) {
-  if (const auto why = too_large(file, Foreign::kCifar); !why.empty())
-    throw Error(ErrorCode::kData, fmt::format("'{}' {}", file.string(), why));
+  if (const auto why = too_large(file, Foreign::kCifar))
+    throw Error(ErrorCode::kData, fmt::format("'{}' {}", file.string(), *why));
   Piece piece;
   piece.mapped = std::make_unique<MappedFile>(file);
   const std::span bytes(piece.mapped->data(), piece.mapped->size());
