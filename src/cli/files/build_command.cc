@@ -33,10 +33,10 @@
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "result/stored/case_fields.h"
-#include "run/inference/engine_build.h"
+#include "run/artefacts/engine_build.h"
+#include "run/artefacts/model_files.h"
+#include "run/artefacts/quantised_files.h"
 #include "run/inference/file_inputs.h"
-#include "run/inference/model_files.h"
-#include "run/inference/quantised_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

@@ -20,7 +20,7 @@
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "result/stored/case_fields.h"
-#include "run/inference/model_files.h"
+#include "run/artefacts/model_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

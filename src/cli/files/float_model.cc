@@ -22,8 +22,8 @@
 #include "onnx/model_file.h"
 #include "pass/input_layout.h"
 #include "pass/sensitivity.h"
-#include "run/inference/model_files.h"
-#include "run/inference/quantised_files.h"
+#include "run/artefacts/model_files.h"
+#include "run/artefacts/quantised_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

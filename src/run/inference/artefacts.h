@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "run/inference/input_files.h"
-#include "run/inference/input_requests.h"
+#include "run/artefacts/input_files.h"
+#include "run/artefacts/input_requests.h"
 
 namespace paceline::run {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Built-in models as files for engines that take one of their own, built in a run for the shapes of a case.
 #pragma once
+#include "run/artefacts/engine_build.h"
 #include "run/case/case_run.h"
 #include "run/inference/artefacts.h"
-#include "run/inference/engine_build.h"
 
 namespace paceline::run {
 

@@ -14,10 +14,10 @@
 #include "onnx/model_file.h"
 #include "pass/sensitivity.h"
 #include "result/judged/reasons.h"
+#include "run/artefacts/model_files.h"
+#include "run/artefacts/quantised_files.h"
 #include "run/inference/built_files.h"
 #include "run/inference/inference_results.h"
-#include "run/inference/model_files.h"
-#include "run/inference/quantised_files.h"
 #include "run/inference/reference_factory.h"
 
 namespace paceline::run {

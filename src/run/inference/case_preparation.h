@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "run/artefacts/engine_build.h"
 #include "run/case/kind.h"
 #include "run/inference/artefacts.h"
-#include "run/inference/engine_build.h"
 #include "run/inference/kept_passes.h"
 
 namespace paceline::run {

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "process/tool_process.h"
-#include "run/inference/python_programs.h"
+#include "run/python/python_programs.h"
 #include "stats/quantile.h"
 
 namespace paceline::run {

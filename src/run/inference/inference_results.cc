@@ -14,13 +14,13 @@
 #include "result/judged/reference.h"
 #include "result/stored/executed_precision.h"
 #include "result/stored/layers.h"
+#include "run/artefacts/quantised_files.h"
 #include "run/case/case_settings.h"
 #include "run/case/model_parts.h"
 #include "run/inference/case_memory.h"
 #include "run/inference/inference_time.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak.h"
-#include "run/inference/quantised_files.h"
 
 namespace paceline::run {
 namespace {

@@ -18,8 +18,8 @@
 #include "host/machine/cpu.h"
 #include "host/machine/memory.h"
 #include "process/worker.h"
+#include "run/artefacts/input_files.h"
 #include "run/case/pass_runner.h"
-#include "run/inference/input_files.h"
 #include "stats/quantile.h"
 
 namespace paceline::run {

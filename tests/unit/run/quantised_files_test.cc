@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/quantised_files.h"
+#include "run/artefacts/quantised_files.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "config/plan.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
-#include "run/inference/input_requests.h"
+#include "run/artefacts/input_requests.h"
 #include "run/inference/pass_factory.h"
 
 namespace paceline::run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/input_requests.h"
+#include "run/artefacts/input_requests.h"
 
 #include <algorithm>
 #include <map>

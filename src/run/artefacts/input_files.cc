@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/input_files.h"
+#include "run/artefacts/input_files.h"
 
 #include "pass/input_layout.h"
 

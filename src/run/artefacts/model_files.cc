@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/model_files.h"
+#include "run/artefacts/model_files.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/quantised_files.h"
+#include "run/artefacts/quantised_files.h"
 
 #include <fmt/format.h>
 
@@ -24,9 +24,9 @@
 #include "pass/input_layout.h"
 #include "process/worker.h"
 #include "result/judged/reasons.h"
+#include "run/artefacts/input_files.h"
+#include "run/artefacts/input_requests.h"
 #include "run/case/short_hash.h"
-#include "run/inference/input_files.h"
-#include "run/inference/input_requests.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/engine_build.h"
+#include "run/artefacts/engine_build.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 #include "process/tool_process.h"
 #include "process/worker.h"
 #include "result/judged/reasons.h"
-#include "run/inference/python_programs.h"
+#include "run/python/python_programs.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ namespace {
 const std::array<std::string, 4> kPrecisions{"fp32", "tf32", "bf16", "fp16"};
 constexpr const char* kDevice = "device";
 constexpr const char* kFreezing = "freezing";
-constexpr const char *kCpu = "cpu", *kOn = "true";  // unless the order says otherwise
+constexpr const char *kDefaultDevice = "cpu", *kOn = "true";  // unless the order says otherwise
 
 std::string option(const BuildOrder& order, const char* name, const char* fallback) {
   const auto it = order.options.find(name);
@@ -45,7 +45,7 @@ void check_order(const BuildOrder& order) {
   if (std::ranges::find(kPrecisions, order.precision) == kPrecisions.end())
     throw Error(ErrorCode::kUnsupported, fmt::format("packages are compiled in {}, not in {}",
                                                      join(kPrecisions, ", "), order.precision));
-  if (order.precision == "tf32" && is_cpu(option(order, kDevice, kCpu)))
+  if (order.precision == "tf32" && is_cpu(option(order, kDevice, kDefaultDevice)))
     throw Error(ErrorCode::kUnsupported, "tf32 is a mode of NVIDIA GPUs; on a CPU use fp32 or bf16");
   if (order.profiles.size() > 1 || std::ranges::any_of(order.profiles.front(), [](const ShapeRange& range) {
         return range.min != range.max;
@@ -57,7 +57,8 @@ void check_order(const BuildOrder& order) {
 
 // The plug-in that will load the package, whose LibTorch decides about the PyTorch: "2.15".
 std::string torch_release(const EngineDirectory& engines, const BuildOrder& order) {
-  const auto home = home_here(engines, plugin::Role::kEngine, order.engine, option(order, kDevice, kCpu));
+  const auto home =
+      home_here(engines, plugin::Role::kEngine, order.engine, option(order, kDevice, kDefaultDevice));
   if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
   for (const auto& manifest : engines.plugins()) {
     if (manifest.file != home.file) continue;
@@ -90,7 +91,7 @@ Json order_text(const BuildOrder& order, const std::string& release, const fs::p
   const auto inputs = inputs_of(order);
   return {{"script", order.source.string()},
           {"inputs", inputs},
-          {"device", option(order, kDevice, kCpu)},
+          {"device", option(order, kDevice, kDefaultDevice)},
           {"precision", order.precision},
           {"torch", release},
           {"freezing", option(order, kFreezing, kOn) == kOn},
@@ -158,7 +159,7 @@ BuiltFile compile_package(const EngineDirectory& engines, const BuildOrder& orde
   built.file.duration_ns = static_cast<double>(clock.now_ns() - begin);
   for (const auto& [library, version] : answer.at("versions").items())
     built.versions.emplace_back(library, version.get<std::string>());
-  built.settings = {{kDevice, option(order, kDevice, kCpu)},
+  built.settings = {{kDevice, option(order, kDevice, kDefaultDevice)},
                     {kFreezing, option(order, kFreezing, kOn) == kOn ? "on" : "off"}};
   return built;
 }
