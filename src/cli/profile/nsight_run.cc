@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
@@ -25,6 +24,7 @@
 #include "process/tool_process.h"
 #include "result/stored/result_json.h"
 #include "run/case/kind_rules.h"
+#include "run/checks/nsight_program.h"
 
 namespace paceline::cli {
 namespace {
@@ -104,15 +104,6 @@ std::string last_error_of(const fs::path& log) {
 
 }  // namespace
 
-fs::path find_nsight(const std::string& program) {
-  if (auto found = process::find_program(program); !found.empty()) return found;
-  const char* home = std::getenv("CUDA_HOME");
-  for (const fs::path& folder : {fs::path(home ? home : "") / "bin", fs::path("/usr/local/cuda/bin")})
-    if (folder.is_absolute())
-      if (auto found = process::find_program((folder / program).string()); !found.empty()) return found;
-  return {};
-}
-
 config::FlagSet with_tool(config::FlagSet flags) {
   const auto tool = nsight::tool_named(config::command_settings(flags).text("tool"));
   const auto& traits = nsight::traits_of(tool);
@@ -166,7 +157,7 @@ NsightRun::NsightRun(const config::Settings& options, const std::string& command
   request_.kernels = {options.integer("launch_count"),
                       options.has("kernel_name") ? options.text("kernel_name") : "",
                       options.texts("sections")};
-  request_.program = find_nsight(std::string(tool.program));
+  request_.program = run::find_nsight(std::string(tool.program));
   if (request_.program.empty()) absent(tool, command_line);
   const auto scratch = ScratchFolder::below_temp("nsight");
   std::vector<std::string> ask{request_.program.string(), "--help"};

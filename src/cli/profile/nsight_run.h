@@ -26,9 +26,6 @@ config::FlagSet with_tool(config::FlagSet flags);
 void check_tool(const config::Settings& options, const std::vector<config::Case>& cases,
                 const run::EngineDirectory& engines);
 
-// A program of NVIDIA's on the PATH, else where toolkits are installed; empty: nowhere.
-std::filesystem::path find_nsight(const std::string& program);
-
 class NsightRun {
  public:
   // Finds the program, and asks it what it knows. Throws Error(kUnavailable) with what to do elsewhere.

@@ -10,11 +10,12 @@
 #include "base/units.h"
 #include "cli/duration.h"
 #include "cli/interrupts.h"
-#include "cli/validate/fleet_hosts.h"
+#include "cli/version.h"
 #include "host/checks/fleet.h"
 #include "host/checks/fleet_report.h"
 #include "host/system_files.h"
 #include "result/stored/result_json.h"
+#include "run/checks/fleet_hosts.h"
 
 namespace paceline::cli {
 namespace {
@@ -38,13 +39,14 @@ ExitCode validate_fleet(const config::Settings& options, const AnswerOutput& out
   const InterruptGuard guard;
   const auto origin = options.has("expect_machine") ? options.text("expect_machine") : "";
   const auto expected = origin.empty() ? std::nullopt : std::optional(host::read_machine(origin));
-  const auto hosts = host_names(options.texts("hosts"));
-  HostQuestion question{host::words_of(options.text("rsh")), {}};
+  const auto hosts = run::host_names(options.texts("hosts"));
+  run::HostQuestion question{host::words_of(options.text("rsh")), {}};
+  question.version = suite().version;
   if (options.has("load")) {
     question.arguments = {"--load", options.text("load")};
     question.timeout_s += kLongestLoad * seconds_of("--load", options.text("load"));
   }
-  const auto replies = ask_hosts(hosts, question, InterruptGuard::flag());
+  const auto replies = run::ask_hosts(hosts, question, InterruptGuard::flag());
   if (InterruptGuard::flag()) return say_interrupted(replies, options.has("save"));
   const auto answer = host::fleet_report(replies, expected, origin);
   show(answer, output, console);

@@ -15,10 +15,6 @@
 #include "cli/interrupts.h"
 #include "cli/overwriting.h"
 #include "cli/validate/fleet.h"
-#include "cli/validate/machine_load.h"
-#include "cli/validate/plugin_checks.h"
-#include "cli/validate/round_trip.h"
-#include "cli/validate/software_checks.h"
 #include "cli/version.h"
 #include "cluster/roll_call.h"
 #include "config/flags.h"
@@ -28,6 +24,10 @@
 #include "host/checks/host_checks.h"
 #include "host/machine/environment.h"
 #include "result/stored/result_json.h"
+#include "run/checks/machine_load.h"
+#include "run/checks/plugin_checks.h"
+#include "run/checks/round_trip.h"
+#include "run/checks/software_checks.h"
 
 namespace paceline::cli {
 namespace {
@@ -59,22 +59,24 @@ ExitCode validate_command(const Context& context) {
   if (options.has("hosts")) return validate_fleet(options, output, console);
   const auto expected = expect.empty() ? std::nullopt : std::optional(host::read_machine(expect));
   const InterruptGuard guard;
+  const auto& interrupt = InterruptGuard::flag();
   std::vector<host::Fact> plugins;
   auto checks = host::host_checks({});
-  std::ranges::move(plugin_checks(plugins), std::back_inserter(checks));
-  std::ranges::move(software_checks(plugins), std::back_inserter(checks));
+  std::ranges::move(run::plugin_checks(plugins, interrupt), std::back_inserter(checks));
+  std::ranges::move(run::software_checks(plugins, interrupt), std::back_inserter(checks));
   auto rows = host::run_checks(checks);
   auto machine = this_machine(context, std::move(plugins));
   if (load_s > 0) {
-    auto load = load_machine(load_s, expected ? expected->load : std::vector<host::LoadFigure>());
+    auto load =
+        run::load_machine(load_s, expected ? expected->load : std::vector<host::LoadFigure>(), interrupt);
     machine.load = std::move(load.figures);
     machine.load_disturbed = load.disturbed;
     std::ranges::move(load.rows, std::back_inserter(rows));
-    rows.push_back(round_trip());
+    rows.push_back(run::round_trip(interrupt));
   }
   const auto differences = expected ? host::differences(machine, *expected) : std::vector<host::Difference>();
   if (expected) std::ranges::move(host::rows_of(differences, expect), std::back_inserter(rows));
-  if (InterruptGuard::flag()) {
+  if (interrupt) {
     print(stderr, "paceline: interrupted: the checks were not finished, and nothing is reported or saved\n");
     return ExitCode::kInterrupted;
   }

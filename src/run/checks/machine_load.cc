@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cli/validate/machine_load.h"
+#include "run/checks/machine_load.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/interrupts.h"
 #include "config/device.h"
 #include "host/machine/accelerators.h"
 #include "host/machine/affinity.h"
@@ -14,7 +13,7 @@
 #include "host/noise/idle_gate.h"
 #include "run/case/plugin_choice.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 using answer::Verdict;
@@ -22,12 +21,13 @@ using answer::Verdict;
 constexpr double kProbeTimeoutS = 300;
 constexpr double kQuietCores = 0.1;  // of others: a tenth of a CPU can hide nothing that is judged
 
-std::vector<host::LoadReading> probe(const run::EngineHome& home, const std::string& device) {
+std::vector<host::LoadReading> probe(const EngineHome& home, const std::string& device,
+                                     const std::atomic<bool>& interrupt) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kPeaks;
   spec.settings.options["device"] = device;
   spec.use(plugin::Role::kProbe, "cuda", home.file.string());
-  const auto [outcome, log] = run::ask_plugin(spec, kProbeTimeoutS, InterruptGuard::flag());
+  const auto [outcome, log] = ask_plugin(spec, kProbeTimeoutS, interrupt);
   if (!outcome.ok) throw Error(ErrorCode::kUnavailable, outcome.reason + log);
   std::vector<host::LoadReading> readings;
   result::DevicePeaks fastest;
@@ -41,12 +41,13 @@ std::vector<host::LoadReading> probe(const run::EngineHome& home, const std::str
 }
 
 // Empty with a row that says why, where no GPU can be loaded.
-std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
+std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows,
+                                      const std::atomic<bool>& interrupt) {
   if (const auto absent = host::no_visible_device_reason(host::SystemFiles()); !absent.empty()) {
     rows.push_back({"load GPUs", {}, {Verdict::kNotAsked, absent, {}}});
     return {};
   }
-  const run::EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
+  const EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
   const auto places = host::gpu_places();
   std::vector<host::LoadUnit> units;
   for (int i = 0; i < host::visible_device_count(places); ++i) {
@@ -57,7 +58,8 @@ std::vector<host::LoadUnit> gpu_units(std::vector<host::CheckedRow>& rows) {
       return {};
     }
     const auto model = host::gpu_at_index(places, i).name;
-    units.push_back({device, model ? *model : "GPU", [home, device] { return probe(home, device); }});
+    units.push_back({device, model ? *model : "GPU",
+                     [home, device, &interrupt] { return probe(home, device, interrupt); }});
   }
   return units;
 }
@@ -76,8 +78,9 @@ void downgrade_if_disturbed(host::LoadTest& test, const Number& foreign_cores) {
 
 }  // namespace
 
-host::LoadTest load_machine(double seconds, const std::vector<host::LoadFigure>& expected) {
-  host::LoadOptions options{seconds, expected, {}, [] { return InterruptGuard::flag().load(); }};
+host::LoadTest load_machine(double seconds, const std::vector<host::LoadFigure>& expected,
+                            const std::atomic<bool>& interrupt) {
+  host::LoadOptions options{seconds, expected, {}, [&] { return interrupt.load(); }};
   std::vector<host::LoadUnit> cores;
   for (const auto& cpus : host::core_sets(host::SystemFiles(), host::current_affinity()))
     cores.push_back(host::core_set_unit(cpus));
@@ -85,10 +88,10 @@ host::LoadTest load_machine(double seconds, const std::vector<host::LoadFigure>&
   const auto before = seams.sample();
   auto test = host::run_load(cores, options);
   downgrade_if_disturbed(test, host::foreign_cores(before, seams.sample()));
-  auto gpus = host::run_load(gpu_units(test.rows), options);
+  auto gpus = host::run_load(gpu_units(test.rows, interrupt), options);
   std::ranges::move(gpus.figures, std::back_inserter(test.figures));
   std::ranges::move(gpus.rows, std::back_inserter(test.rows));
   return test;
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "cli/validate/software_checks.h"
+#include "run/checks/software_checks.h"
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/scratch_folder.h"
 #include "base/text.h"
-#include "cli/interrupts.h"
-#include "cli/profile/nsight_run.h"
 #include "host/checks/cuda_software.h"
 #include "host/machine/accelerators.h"
+#include "nsight/tool_command.h"
 #include "process/tool_process.h"
+#include "run/checks/nsight_program.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 using answer::Verdict;
@@ -40,24 +40,24 @@ struct Profiler {
   std::string version, problem;  // both empty: it is not there
 };
 
-Profiler ask_profiler(const std::string& program) {
+Profiler ask_profiler(const std::string& program, const std::atomic<bool>& interrupt) {
   const auto path = find_nsight(program);
   if (path.empty()) return {};
   const auto scratch = ScratchFolder::below_temp("version");
   const auto log = scratch.path() / "log";
   const auto end = process::run_tool(
-      {{path.string(), "--version"}, {{"LC_ALL", "C"}}, log, {}, kVersionTimeoutS}, InterruptGuard::flag());
+      {{path.string(), "--version"}, {{"LC_ALL", "C"}}, log, {}, kVersionTimeoutS}, interrupt);
   const auto version = end.empty() ? version_in(read_file(log)) : "";
   if (!version.empty()) return {version, {}};
   return {{}, fmt::format("{} --version: {}", program, end.empty() ? "no version in what it printed" : end)};
 }
 
-CheckResult check_profilers(Facts& facts) {
+CheckResult check_profilers(Facts& facts, const std::atomic<bool>& interrupt) {
   std::vector<std::string> found, problems;
   for (const auto tool : {nsight::Tool::kSystems, nsight::Tool::kCompute}) {
     const auto& traits = nsight::traits_of(tool);
     const std::string name(traits.name), program(traits.program);
-    const auto [version, problem] = ask_profiler(program);
+    const auto [version, problem] = ask_profiler(program, interrupt);
     if (version.empty())
       facts.push_back({name, {}, problem.empty() ? "not there" : problem});
     else
@@ -72,11 +72,11 @@ CheckResult check_profilers(Facts& facts) {
 
 }  // namespace
 
-std::vector<host::Check> software_checks(Facts& facts) {
+std::vector<host::Check> software_checks(Facts& facts, const std::atomic<bool>& interrupt) {
   return {{"CUDA software",
            {host::Purpose::kInference, host::Purpose::kMultiRankTraining},
            [&facts] { return check_cuda(facts); }},
-          {"Nsight", {}, [&facts] { return check_profilers(facts); }}};
+          {"Nsight", {}, [&facts, &interrupt] { return check_profilers(facts, interrupt); }}};
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

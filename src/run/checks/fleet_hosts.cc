@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/validate/fleet_hosts.h"
+#include "run/checks/fleet_hosts.h"
 
 #include <fmt/format.h>
 
@@ -17,11 +17,10 @@
 #include "base/scratch_folder.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/version.h"
 #include "host/checks/fleet_answer.h"
 #include "process/tool_process.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 constexpr std::size_t kAtOnce = 64;
@@ -54,7 +53,7 @@ std::string without_slots(const std::string& written) {
   return one && parse_int(written.substr(colon + 1)) ? written.substr(0, colon) : written;
 }
 
-std::string last_line(const std::filesystem::path& log) {
+std::string last_log_line(const std::filesystem::path& log) {
   const auto text = file_tail(log, 2000);
   const auto trimmed = trim(text);
   const auto line = trim(trimmed.substr(trimmed.find_last_of('\n') + 1));
@@ -72,9 +71,9 @@ std::string program() {
 std::string no_answer(const std::string& end, const std::filesystem::path& log) {
   if (end.starts_with("exit code 127"))
     return fmt::format("has no paceline at {}: install it there at the same place ({})", program(),
-                       last_line(log));
-  if (end == "exit code 255") return fmt::format("cannot be reached: {}", last_line(log));
-  return fmt::format("gave no answer ({}): {}", end.empty() ? "no JSON" : end, last_line(log));
+                       last_log_line(log));
+  if (end == "exit code 255") return fmt::format("cannot be reached: {}", last_log_line(log));
+  return fmt::format("gave no answer ({}): {}", end.empty() ? "no JSON" : end, last_log_line(log));
 }
 
 // One answer at a time is in memory: JSON takes up to 25 times its size.
@@ -109,7 +108,7 @@ host::HostReply ask(const std::string& host, const HostQuestion& question,
       answer.reason = no_answer(end, tool.log);
     else if (!found->machine)
       answer.reason =
-          fmt::format("runs a Paceline whose validate knows no machine: install {} there", suite().version);
+          fmt::format("runs a Paceline whose validate knows no machine: install {} there", question.version);
     else
       answer.machine = std::move(found->machine), answer.checks = std::move(found->checks);
   } catch (const std::exception& e) {
@@ -155,4 +154,4 @@ std::vector<host::HostReply> ask_hosts(const std::vector<std::string>& hosts, co
   return answers;
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "cli/validate/round_trip.h"
+#include "run/checks/round_trip.h"
 
 #include <fmt/format.h>
 
 #include "base/scratch_folder.h"
 #include "base/units.h"
-#include "cli/interrupts.h"
 #include "pass/pass.h"
 #include "run/case/plugin_choice.h"
 #include "run/executors.h"
 #include "stats/median.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 using answer::Verdict;
@@ -19,7 +18,7 @@ using host::CheckResult;
 
 constexpr const char* kBackend = "gloo";
 constexpr double kMeetingTimeoutS = 20;
-constexpr std::int64_t kBytes = 4, kTimes = 100;
+constexpr std::int64_t kBytes = 4, kRounds = 100;
 
 pass::PassSpec two_ranks(const std::string& plugin) {
   pass::PassSpec spec;
@@ -27,7 +26,7 @@ pass::PassSpec two_ranks(const std::string& plugin) {
   spec.case_id = "round trip";
   spec.world_size = 2;
   spec.settings.threads = 1;
-  spec.loop.stop.n_min = spec.loop.stop.n_max = kTimes;
+  spec.loop.stop.n_min = spec.loop.stop.n_max = kRounds;
   spec.loop.stop.t_min_ns = spec.loop.stop.t_max_ns = 0;
   spec.ranks.group_timeout_s = spec.ranks.rendezvous.timeout_s = kMeetingTimeoutS / 2;
   pass::CollectiveSpec smallest;
@@ -54,21 +53,22 @@ CheckResult round_trip_result(const process::WorkerOutcome& outcome) {
           {}};
 }
 
-CheckResult check_round_trip() {
-  const run::EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
+CheckResult check_round_trip(const std::atomic<bool>& interrupt) {
+  const EngineDirectory engines(plugin::read_manifests(plugin::plugin_dir()));
   const auto home = engines.find(plugin::Role::kCommunicator, kBackend);
   if (home.file.empty()) return {Verdict::kNotAsked, home.unavailable, {}};
   const auto logs = ScratchFolder::below_temp("round-trip");
   const process::WorkerRequest request{
       two_ranks(home.file.string()), {}, logs.path() / "log.txt", {}, kMeetingTimeoutS};
-  return round_trip_result(run::ProcessExecutor().run(request, InterruptGuard::flag(), {}));
+  return round_trip_result(ProcessExecutor().run(request, interrupt, {}));
 }
 
 }  // namespace
 
-host::CheckedRow round_trip() {
-  auto rows = host::run_checks({{"round trip", {host::Purpose::kMultiRankTraining}, check_round_trip}});
+host::CheckedRow round_trip(const std::atomic<bool>& interrupt) {
+  auto rows = host::run_checks(
+      {{"round trip", {host::Purpose::kMultiRankTraining}, [&] { return check_round_trip(interrupt); }}});
   return rows.front();
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Whether two ranks on this machine can meet and talk.
 #pragma once
-#include <vector>
+#include <atomic>
 
 #include "host/checks/checks.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 
 // Two ranks over gloo, as `comm --ranks 2` starts them, exchange the smallest message. Takes seconds.
-host::CheckedRow round_trip();
+host::CheckedRow round_trip(const std::atomic<bool>& interrupt);
 
-}  // namespace paceline::cli
+}  // namespace paceline::run

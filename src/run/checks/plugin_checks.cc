@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/validate/plugin_checks.h"
+#include "run/checks/plugin_checks.h"
 
 #include <fmt/format.h>
 
@@ -7,21 +7,20 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/interrupts.h"
 #include "config/device.h"
 #include "host/machine/accelerators.h"
 #include "plugin/registry.h"
 #include "result/stored/cpu_power.h"
 #include "run/case/plugin_choice.h"
 
-namespace paceline::cli {
+namespace paceline::run {
 namespace {
 
 using answer::Verdict;
 using host::CheckResult;
 using Facts = std::vector<host::Fact>;
 
-std::string description_text(const run::PluginDescription& description) {
+std::string description_text(const PluginDescription& description) {
   std::string text;
   for (const auto& [library, version] : description.versions)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
@@ -64,7 +63,7 @@ std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
 }
 
 // A library that two plug-ins bring in two versions has a second name.
-void add_libraries(const plugin::Manifest& manifest, const run::PluginDescription& found, Facts& facts) {
+void add_libraries(const plugin::Manifest& manifest, const PluginDescription& found, Facts& facts) {
   for (const auto& [library, version] : found.versions) {
     auto name = "library " + library;
     const auto known = std::ranges::find(facts, name, &host::Fact::name);
@@ -77,7 +76,8 @@ void add_libraries(const plugin::Manifest& manifest, const run::PluginDescriptio
 // Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device is
 // not at fault; one that shows a device on which nothing runs is. `state` becomes what machines are compared
 // by.
-CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state, Facts& facts) {
+CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state, Facts& facts,
+                         const std::atomic<bool>& interrupt) {
   state = "not built";
   const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
   const host::SystemFiles files;
@@ -89,8 +89,7 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
   state = "not loaded";
   if (!absent.empty()) return {Verdict::kNotAsked, fmt::format("built, not loaded: {}", absent), {}};
   try {
-    const auto found =
-        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
+    const auto found = describe_plugin(manifest.file, interrupt, kTimeoutS, on_cuda ? "cuda:0" : "cpu");
     const auto text = description_text(found);
     state = "loaded";
     add_libraries(manifest, found, facts);
@@ -109,23 +108,24 @@ CheckResult check_plugin(const plugin::Manifest& manifest, nlohmann::json& state
 }
 
 // Checks and adds a fact: a plug-in that throws cannot be loaded.
-CheckResult check_and_note(const plugin::Manifest& manifest, Facts& facts) {
+CheckResult check_and_note(const plugin::Manifest& manifest, Facts& facts,
+                           const std::atomic<bool>& interrupt) {
   const auto place = facts.size();
   facts.push_back({"plug-in " + manifest.name, "cannot be loaded", {}});
   nlohmann::json state;
-  auto result = check_plugin(manifest, state, facts);
+  auto result = check_plugin(manifest, state, facts, interrupt);
   facts[place].value = state;
   return result;
 }
 
 }  // namespace
 
-std::vector<host::Check> plugin_checks(Facts& facts) {
+std::vector<host::Check> plugin_checks(Facts& facts, const std::atomic<bool>& interrupt) {
   std::vector<host::Check> checks;
   const auto manifests = plugin::read_manifests(plugin::plugin_dir());
   for (const auto& manifest : manifests)
     checks.push_back({"plug-in " + manifest.name, purposes_of(manifest),
-                      [manifest, &facts] { return check_and_note(manifest, facts); }});
+                      [manifest, &facts, &interrupt] { return check_and_note(manifest, facts, interrupt); }});
   if (manifests.empty())
     checks.push_back({"plug-ins", {host::Purpose::kInference, host::Purpose::kMultiRankTraining}, [] {
                         return CheckResult{Verdict::kNo,
@@ -135,4 +135,4 @@ std::vector<host::Check> plugin_checks(Facts& facts) {
   return checks;
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::run
