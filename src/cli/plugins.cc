@@ -15,7 +15,7 @@
 #include "config/vocabulary.h"
 #include "onnx/declared_inputs.h"
 #include "onnx/index_limits.h"
-#include "run/inference/file_inputs.h"
+#include "run/artefacts/file_inputs.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

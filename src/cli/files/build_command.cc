@@ -34,9 +34,9 @@
 #include "onnx/model_file.h"
 #include "result/stored/case_fields.h"
 #include "run/artefacts/engine_build.h"
+#include "run/artefacts/file_inputs.h"
 #include "run/artefacts/model_files.h"
 #include "run/artefacts/quantised_files.h"
-#include "run/inference/file_inputs.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

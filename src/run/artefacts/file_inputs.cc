@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/inference/file_inputs.h"
+#include "run/artefacts/file_inputs.h"
 
 #include <filesystem>
 
