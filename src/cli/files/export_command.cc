@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/command_table.h"
-#include "cli/files/float_model.h"
+#include "cli/files/model_options.h"
 #include "cli/interrupts.h"
 #include "cli/overwriting.h"
 #include "cli/plugins.h"
@@ -20,7 +20,6 @@
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "result/stored/case_fields.h"
-#include "run/artefacts/model_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -89,13 +88,14 @@ struct Written {
 };
 
 Written write(const config::Settings& options, const pass::ExportTo& to, const Console& console) {
+  const auto engines = engine_directory({});
+  run::ModelOrder order(engines, options, to.file + ".parts", InterruptGuard::flag());
   if (changes_precision(options)) {
-    const FloatFile source(options, to);
-    return {source.model(), write_in_precision(options, source.model(), "", to.file, console)};
+    const auto source = order.float_model(to);
+    return {source, write_in_precision(order, options, source, "", to.file, console)};
   }
-  const auto model = model_spec(options);
-  return {model, run::export_model(engine_directory({}), model, to, options.number("timeout_s"),
-                                   InterruptGuard::flag())};
+  const auto model = run::built_in_model(options);
+  return {model, order.exported(model, to)};
 }
 
 std::string inputs_text(const plugin::ModelSpec& model, bool dynamic) {
@@ -122,9 +122,8 @@ ExitCode export_command(const Context& context) {
   settle_model(options);
   settle_format(flags, options);
   const auto to = target(options);
-  check_overwrites_no_input(flags, "output",
-                            std::array<fs::path, 4>{to.file, to.file + ".data", to.file + ".float.onnx",
-                                                    to.file + ".sensitivity.json"});
+  check_overwrites_no_input(
+      flags, "output", std::array<fs::path, 3>{to.file, to.file + ".data", to.file + ".sensitivity.json"});
   const auto [model, written] = write(options, to, console);
   const auto inputs = inputs_text(model, to.settings.dynamic_batch);
   console.say(fmt::format("{}: {} as {}, {}, {}, in {}{}", to.file, options.text("model"), to.format,

@@ -143,8 +143,8 @@ Json run_python(const BuildOrder& order, const std::string& release, const fs::p
 // Throws Error(kUnavailable) with what is missing and how to get it (the engine, Python, a PyTorch like
 // LibTorch, a C++ compiler, Triton, the GPU), Error(kUnsupported) for what packages do not have,
 // Error(kInternal) with the last line of the log where the compilation fails.
-BuiltFile compile_package(const EngineDirectory& engines, const BuildOrder& order, const fs::path& file,
-                          const std::atomic<bool>& interrupt) {
+pass::PassReport compile_package(const EngineDirectory& engines, const BuildOrder& order,
+                                 const fs::path& file, const std::atomic<bool>& interrupt) {
   check_order(order);
   write_file_atomic(order.log, "");  // before minutes of work
   const auto release = torch_release(engines, order);
@@ -153,14 +153,15 @@ BuiltFile compile_package(const EngineDirectory& engines, const BuildOrder& orde
   const auto begin = clock.now_ns();
   const auto answer = run_python(order, release, file, scratch.path(), interrupt);
   if (!fs::is_regular_file(file)) fail(order, ErrorCode::kInternal, "no package was written");
-  BuiltFile built;
-  built.file.format = file.extension().string();
-  built.file.size_bytes = static_cast<std::int64_t>(fs::file_size(file));
-  built.file.duration_ns = static_cast<double>(clock.now_ns() - begin);
+  pass::PassReport built;
+  auto& made = built.fill<pass::PreparedFile>();
+  made.format = file.extension().string();
+  made.size_bytes = static_cast<std::int64_t>(fs::file_size(file));
+  made.duration_ns = static_cast<double>(clock.now_ns() - begin);
   for (const auto& [library, version] : answer.at("versions").items())
     built.versions.emplace_back(library, version.get<std::string>());
-  built.settings = {{kDevice, option(order, kDevice, kDefaultDevice)},
-                    {kFreezing, option(order, kFreezing, kOn) == kOn ? "on" : "off"}};
+  built.effective_settings = {{kDevice, option(order, kDevice, kDefaultDevice)},
+                              {kFreezing, option(order, kFreezing, kOn) == kOn ? "on" : "off"}};
   return built;
 }
 
@@ -187,14 +188,13 @@ fs::path unfinished(const fs::path& file) {
          fmt::format(".{}.{}.unfinished{}", file.stem().string(), ::getpid(), file.extension().string());
 }
 
-BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& order, const fs::path& file,
-                          const std::atomic<bool>& interrupt) {
+pass::PassReport build_in_worker(const EngineDirectory& engines, const BuildOrder& order,
+                                 const fs::path& file, const std::atomic<bool>& interrupt) {
   const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
   onnx::check_data_files(order.source);
   write_file_atomic(order.log, "");
-  const auto outcome = process::run_worker(request_of(order, plugin_file, file), interrupt, {});
-  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
-    return {*made, outcome.report.versions, outcome.report.effective_settings};
+  auto outcome = process::run_worker(request_of(order, plugin_file, file), interrupt, {});
+  if (outcome.ok) return std::move(outcome.report);
   throw Error(result::reason_of(outcome.reason_code).error,
               fmt::format("cannot build '{}' for {}: {}; log: {}", order.model, order.engine, outcome.reason,
                           order.log.string()));
@@ -202,8 +202,8 @@ BuiltFile build_in_worker(const EngineDirectory& engines, const BuildOrder& orde
 
 }  // namespace
 
-BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
-                       const std::atomic<bool>& interrupt) {
+pass::PassReport build_engine(const EngineDirectory& engines, const BuildOrder& order,
+                              const std::atomic<bool>& interrupt) {
   if (fs::is_directory(order.file))
     throw Error(ErrorCode::kUsage, fmt::format("'{}' is a folder; name a file", order.file.string()));
   const auto part = unfinished(order.file);
@@ -218,6 +218,13 @@ BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
     fs::remove(part, ignored);
     throw;
   }
+}
+
+Target built_file(const EngineDirectory& engines, const BuildOrder& order,
+                  const std::atomic<bool>& interrupt) {
+  return {order.file.string(), {}, [&engines, order, &interrupt] {
+            return build_engine(engines, order, interrupt);
+          }};
 }
 
 }  // namespace paceline::run

@@ -5,12 +5,11 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/shape_range.h"
 #include "base/tensor.h"
-#include "pass/records.h"
+#include "run/artefacts/graph.h"
 #include "run/case/plugin_choice.h"
 
 // Models compiled ahead of time for one engine.
@@ -33,15 +32,14 @@ struct BuildOrder {
   std::map<std::string, std::string> env{};    // on top of this process's, as its case will have it
 };
 
-struct BuiltFile {
-  pass::PreparedFile file;
-  std::vector<std::pair<std::string, std::string>> versions;
-  std::map<std::string, std::string> settings;
-};
+// Builds in a separate process. The report has the file (pass::PreparedFile), versions and settings. Throws
+// Error with the reason and the log, kUnavailable if the engine is not here; an existing file stays unchanged
+// then.
+pass::PassReport build_engine(const EngineDirectory& engines, const BuildOrder& order,
+                              const std::atomic<bool>& interrupt);
 
-// Builds in a separate process. Throws Error with the reason and the log, kUnavailable if the engine is not
-// here; an existing file stays unchanged then.
-BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
-                       const std::atomic<bool>& interrupt);
+// The file of the order. `engines` and `interrupt` outlive it.
+Target built_file(const EngineDirectory& engines, const BuildOrder& order,
+                  const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::run

@@ -13,7 +13,6 @@
 #include "base/model_content.h"
 #include "base/npy.h"
 #include "base/random.h"
-#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "config/precision_table.h"
 #include "config/vocabulary.h"
@@ -22,9 +21,6 @@
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
 #include "pass/input_layout.h"
-#include "process/worker.h"
-#include "result/judged/reasons.h"
-#include "run/artefacts/input_files.h"
 #include "run/artefacts/input_requests.h"
 #include "run/case/short_hash.h"
 
@@ -140,6 +136,16 @@ void free_shapes(pass::PassSpec& pass, const onnx::proto::ModelProto& model) {
   }
 }
 
+std::vector<Target> add_calibration(const config::Settings& s, pass::PassSpec& pass, const fs::path& folder,
+                                    const PreparePass& run) {
+  if (std::get<pass::QuantiseTo>(pass.task).precision != "int8") return {};
+  if (!s.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(pass.model.file));
+  pass::InputsTo to{calibration_request(s, pass), {}};
+  to.prefix = (folder / ("calibration-" + request_key(to.request))).string();
+  pass.input_files = files_of(to);
+  return {written_by(inputs_pass(to), run)};
+}
+
 void use_calibration_shapes(pass::PassSpec& pass) {
   for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
     auto& shape = pass.model.inputs[i].shape;
@@ -149,6 +155,14 @@ void use_calibration_shapes(pass::PassSpec& pass) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (shape[d] < 0) shape[d] = made.at(d);
   }
+}
+
+Target quantised_file(const pass::PassSpec& given, const PreparePass& run, std::vector<Target> calibration) {
+  const auto with_shapes = [run](pass::PassSpec pass) {
+    if (!pass.input_files.empty()) use_calibration_shapes(pass);
+    return run(pass);
+  };
+  return written_by(given, with_shapes, std::move(calibration));
 }
 
 std::string quantised_file_key(const pass::PassSpec& pass) {
@@ -173,30 +187,5 @@ bool calibrates_with_random_inputs(const config::Settings& s) {
 const char* const kRandomCalibration =
     "int8 is calibrated with random inputs: fine for speed, not for accuracy; give --calib-images FOLDER or "
     "--calib-data FILE";
-
-pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
-                                 const pass::PassSpec& base, const fs::path& out,
-                                 const std::atomic<bool>& interrupt) {
-  auto pass = quantise_pass(s, base, base.model.file, engines);
-  auto& to = std::get<pass::QuantiseTo>(pass.task);
-  const ScratchFolder folder(out.string() + ".parts");
-  const auto run = [&](const pass::PassSpec& spec) {
-    return process::run_worker({spec, {}, folder.path() / "log.txt", {}, s.number("timeout_s")}, interrupt,
-                               {});
-  };
-  if (to.precision == "int8") {
-    const pass::InputsTo inputs{calibration_request(s, pass), (folder.path() / "input").string()};
-    pass.input_files = make_input_files(inputs, run).files;
-    use_calibration_shapes(pass);
-    if (s.has("calib_cache")) to.cache_file = calibration_file(s, pass, folder.path()).string();
-    if (s.flag("int8_sensitivity")) to.sensitivity_file = out.string() + ".sensitivity.json";
-  }
-  to.file = out.string();
-  const auto outcome = run(pass);
-  if (const auto* made = std::get_if<pass::PreparedFile>(&outcome.report.payload); outcome.ok && made)
-    return *made;
-  throw Error(result::reason_of(outcome.reason_code).error,
-              fmt::format("cannot write {} as {}: {}", s.text("model"), to.precision, outcome.reason));
-}
 
 }  // namespace paceline::run

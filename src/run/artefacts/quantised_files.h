@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "onnx/proto.h"
 #include "pass/pass.h"
 #include "pass/records.h"
+#include "run/artefacts/stages.h"
 #include "run/case/plugin_choice.h"
 
 // ONNX files in the precision a case asks for.
@@ -32,6 +32,13 @@ void free_shapes(pass::PassSpec& quantise_pass, const onnx::proto::ModelProto& m
 // Takes those sizes from the calibration inputs that were made.
 void use_calibration_shapes(pass::PassSpec& quantise_pass);
 
+// Names the calibration inputs of a pass to int8, in `folder`, and returns how they are made.
+std::vector<Target> add_calibration(const config::Settings& s, pass::PassSpec& quantise_pass,
+                                    const std::filesystem::path& folder, const PreparePass& run);
+// The file that such a pass writes, in the shapes of its calibration inputs.
+Target quantised_file(const pass::PassSpec& quantise_pass, const PreparePass& run,
+                      std::vector<Target> calibration);
+
 // Short name for everything that the file depends on.
 std::string quantised_file_key(const pass::PassSpec& quantise_pass);
 
@@ -39,13 +46,6 @@ std::string quantised_file_key(const pass::PassSpec& quantise_pass);
 // `run_dir`, called after the model and how it was calibrated.
 std::filesystem::path calibration_file(const config::Settings& s, const pass::PassSpec& quantise_pass,
                                        const std::filesystem::path& run_dir);
-
-// The whole step for one file outside a run: calibration inputs, the worker, what it said. `base.model.file`
-// is the float model, `base.model.inputs` its inputs; the calibration stays only where calib_cache says. With
-// int8_sensitivity the study lies in OUT.sensitivity.json. Throws Error naming the reason.
-pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
-                                 const pass::PassSpec& base, const std::filesystem::path& out,
-                                 const std::atomic<bool>& interrupt);
 
 // Whether an ONNX file runs in int8 in the precision asked for; `auto` takes the file as it is, and is false
 // for one that cannot be read.

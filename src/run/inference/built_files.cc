@@ -16,7 +16,7 @@ std::vector<TensorSpec> loaded_inputs(const pass::PassSpec& base) {
   return inputs;
 }
 
-BuildOrder build_order(const CaseRun& c, const Artefacts& artefacts) {
+BuildOrder build_order(const CaseRun& c, const std::filesystem::path& folder) {
   BuildOrder order;
   order.engine = c.base.engine();
   order.precision = c.base.settings.precision;
@@ -39,9 +39,14 @@ BuildOrder build_order(const CaseRun& c, const Artefacts& artefacts) {
   const std::string suffix = declared && !declared->builds.empty() ? declared->builds.front() : ".built";
   const auto key = short_hash({order.source.string(), order.engine, order.precision, shapes, order.options,
                                order.threads, order.env});
-  order.file = artefacts.model_file(key, suffix.substr(1));
+  order.file = model_file_in(folder, key, suffix.substr(1));
   order.log = c.dir / "build.log";
   return order;
+}
+
+std::filesystem::path model_file_in(const std::filesystem::path& folder, const std::string& key,
+                                    const std::string& format) {
+  return folder / ("model-" + key + "." + format);
 }
 
 }  // namespace paceline::run

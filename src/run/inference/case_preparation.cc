@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
@@ -14,7 +15,6 @@
 #include "onnx/model_file.h"
 #include "pass/sensitivity.h"
 #include "result/judged/reasons.h"
-#include "run/artefacts/model_files.h"
 #include "run/artefacts/quantised_files.h"
 #include "run/inference/built_files.h"
 #include "run/inference/inference_results.h"
@@ -35,10 +35,20 @@ bool end_unquantised(CaseRun& c, const std::string& code, const std::string& rea
   return false;
 }
 
+// Takes the time of those before it into account.
+void apply_next_file(CaseRun& c, const std::string& file, pass::PreparedFile prepared) {
+  prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
+  apply_model_file(c, file, prepared);
+}
+
 }  // namespace
 
-// A built-in model as the file that an engine reads, made once for all that want the same; no path where the
-// engine has the model itself. Missing: the case has ended, or the run is interrupted.
+PreparePass CasePreparation::passes_of(const CaseRun& c, bool announced) const {
+  return [this, &c, announced](const pass::PassSpec& pass) { return kept_.run(c, pass, announced); };
+}
+
+// A built-in model as the file that an engine reads; no path where the engine has the model itself. Missing:
+// the case has ended, or the run is interrupted.
 std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRun& c,
                                                                           const std::string& engine_name) {
   const auto* engine = config::find_engine(engine_name);
@@ -52,66 +62,19 @@ std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRu
     end_case(c, "unavailable", home.unavailable);
     return std::nullopt;
   }
-  to.file = artefacts_.model_file(model_file_key(pass), to.format).string();
-  return make_model_file(c, pass);
-}
-
-std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseRun& c,
-                                                                           const pass::PassSpec& pass) {
-  const auto& to = std::get<pass::ExportTo>(pass.task);
-  auto made = model_files_.find(to.file);
-  if (made == model_files_.end()) {
-    made = model_files_.emplace(to.file, tools_.runner.run_announced(c, pass)).first;
-    if (tools_.interrupt) return std::nullopt;
+  to.file = model_file_in(tools_.scratch, model_file_key(pass), to.format).string();
+  try {
+    const auto& made = graph_.want(written_by(pass, passes_of(c)));
+    if (!tools_.interrupt) return ModelFile{to.file, made.get<pass::PreparedFile>()};
+  } catch (const PassFailure& e) {
+    if (!tools_.interrupt)
+      end_case(c, e.reason_code(), fmt::format("its {} file could not be made: {}", to.format, e.what()));
   }
-  if (made->second.ok) return ModelFile{to.file, std::get<pass::PreparedFile>(made->second.report.payload)};
-  end_case(c, made->second.reason_code,
-           fmt::format("its {} file could not be made: {}", to.format, made->second.reason));
   return std::nullopt;
 }
 
 bool CasePreparation::make_model(CaseRun& c) {
   return use_model_file_of(c) && quantise(c) && build(c);
-}
-
-// The file of a built-in model again as the one file that the engine takes, for these shapes; made once for
-// all cases that want the same. False: the case has ended, or the run is interrupted.
-bool CasePreparation::build(CaseRun& c) {
-  const auto* engine = config::find_engine(c.base.engine());
-  if (!engine || !engine->built || c.model_file.empty()) return true;
-  try {
-    const auto prepared = built_file(c, build_order(c, artefacts_));
-    if (prepared) apply_model_file(c, prepared->first, prepared->second);
-    return prepared.has_value();
-  } catch (const Error& e) {
-    if (tools_.interrupt) return false;
-    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
-    end_case(c, skip ? "unavailable" : "error", e.what());
-    return false;
-  }
-}
-
-std::optional<std::pair<std::string, pass::PreparedFile>> CasePreparation::built_file(
-    CaseRun& c, const BuildOrder& order) {
-  auto made = built_files_.find(order.file);
-  if (made == built_files_.end()) {
-    const PassInfo info{0, 0, c.result.label, "build", 0, 0, c.definition.id};
-    tools_.observer.pass_begins(info);
-    BuildOutcome outcome;
-    try {
-      outcome.file = build_engine(tools_.setup.engines, order, tools_.interrupt).file;
-    } catch (const Error& e) {
-      outcome.error = e;
-    }
-    tools_.observer.pass_ends(info, outcome.error ? outcome.error->what() : "");
-    if (tools_.interrupt) return std::nullopt;
-    made = built_files_.emplace(order.file, std::move(outcome)).first;
-  }
-  if (made->second.error) throw Error(*made->second.error);
-  auto prepared = made->second.file;
-  prepared.quantisation = c.result.model_file.quantisation;
-  prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
-  return std::pair(order.file.string(), prepared);
 }
 
 // False: the case has ended.
@@ -121,21 +84,55 @@ bool CasePreparation::use_model_file_of(CaseRun& c) {
   return file.has_value();
 }
 
-// The case's ONNX file again in int8 or fp16, made once for all cases that want the same. False: the case has
-// ended.
+// The file of a built-in model again as the one file that the engine takes, for these shapes. False: the case
+// has ended, or the run is interrupted.
+bool CasePreparation::build(CaseRun& c) {
+  const auto* engine = config::find_engine(c.base.engine());
+  if (!engine || !engine->built || c.model_file.empty()) return true;
+  try {
+    const auto target = built_target(c);
+    auto prepared = graph_.want(target).get<pass::PreparedFile>();
+    if (tools_.interrupt) return false;
+    prepared.quantisation = c.result.model_file.quantisation;
+    apply_next_file(c, target.key, prepared);
+    return true;
+  } catch (const Error& e) {
+    if (tools_.interrupt) return false;
+    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
+    end_case(c, skip ? "unavailable" : "error", e.what());
+    return false;
+  }
+}
+
+// The observer hears of the build.
+Target CasePreparation::built_target(CaseRun& c) {
+  auto target = built_file(tools_.setup.engines, build_order(c, tools_.scratch), tools_.interrupt);
+  target.make = [this, &c, make = std::move(target.make)] {
+    const PassInfo info{0, 0, c.result.label, "build", 0, 0, c.definition.id};
+    tools_.observer.pass_begins(info);
+    try {
+      auto report = make();
+      tools_.observer.pass_ends(info, "");
+      return report;
+    } catch (const Error& e) {
+      tools_.observer.pass_ends(info, e.what());
+      throw;
+    }
+  };
+  return target;
+}
+
+// The case's ONNX file again in int8 or fp16. False: the case has ended.
 bool CasePreparation::quantise(CaseRun& c) {
   const std::string source = c.model_file.empty() ? c.base.model.file : c.model_file;
   const auto* engine = config::find_engine(c.base.engine());
   if (!engine || engine->reads != "onnx") return true;
   try {
     if (!needs_quantising(c.definition.settings, source)) return true;
-    const auto pass = complete_quantise_pass(c, source);
-    const auto& made = quantised_file(c, pass);
+    const auto target = quantised_target(c, source);
+    const auto& made = graph_.want(target);
     if (tools_.interrupt) return false;
-    if (!made.ok) return end_unquantised(c, quantise_failure(made.reason_code), made.reason);
-    auto prepared = std::get<pass::PreparedFile>(made.report.payload);
-    prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
-    apply_model_file(c, std::get<pass::QuantiseTo>(pass.task).file, prepared);
+    apply_next_file(c, target.key, made.get<pass::PreparedFile>());
     return true;
   } catch (const PassFailure& e) {
     return !tools_.interrupt && end_unquantised(c, quantise_failure(e.reason_code()), e.what());
@@ -149,33 +146,30 @@ bool CasePreparation::quantise(CaseRun& c) {
   }
 }
 
-pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::string& source) {
-  auto pass = quantise_pass(c.definition.settings, c.base, source, tools_.setup.engines);
+// The observer hears how much each layer loses, where that is asked for.
+Target CasePreparation::quantised_target(CaseRun& c, const std::string& source) {
+  const auto& settings = c.definition.settings;
+  auto pass = quantise_pass(settings, c.base, source, tools_.setup.engines);
   auto& to = std::get<pass::QuantiseTo>(pass.task);
-  if (to.precision == "int8") {
-    if (!c.definition.settings.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(source));
-    const auto request = calibration_request(c.definition.settings, pass);
-    pass.input_files = artefacts_.calibration_inputs(
-        request, [&](const pass::PassSpec& spec) { return kept_.run(c, spec, /*announced=*/false); });
-    use_calibration_shapes(pass);
-    to.cache_file = calibration_file(c.definition.settings, pass, tools_.run_dir).string();
-    if (!c.definition.settings.has("calib_cache")) check_own_name(to.cache_file);
-    if (calibrates_with_random_inputs(c.definition.settings)) tools_.observer.warning(kRandomCalibration);
+  auto calibration = add_calibration(settings, pass, tools_.scratch, passes_of(c, /*announced=*/false));
+  const bool int8 = to.precision == "int8";
+  if (int8) {
+    to.cache_file = calibration_file(settings, pass, tools_.run_dir).string();
+    if (!settings.has("calib_cache")) check_own_name(to.cache_file);
+    if (calibrates_with_random_inputs(settings)) tools_.observer.warning(kRandomCalibration);
   }
   const auto key = quantised_file_key(pass);
-  if (c.definition.settings.flag("int8_sensitivity") && to.precision == "int8")
+  if (settings.flag("int8_sensitivity") && int8)
     to.sensitivity_file = (tools_.run_dir / fmt::format("int8-sensitivity-{}.json", key)).string();
-  to.file = artefacts_.model_file(key, "onnx").string();
-  return pass;
-}
-
-const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const pass::PassSpec& pass) {
-  const auto& to = std::get<pass::QuantiseTo>(pass.task);
-  if (const auto it = model_files_.find(to.file); it != model_files_.end()) return it->second;
-  const auto& made = model_files_.emplace(to.file, kept_.run(c, pass)).first->second;
-  if (made.ok && !to.sensitivity_file.empty())
-    tools_.observer.document(pass::sensitivity_table(read_file(to.sensitivity_file)));
-  return made;
+  to.file = model_file_in(tools_.scratch, key, "onnx").string();
+  auto target = quantised_file(pass, passes_of(c), std::move(calibration));
+  if (to.sensitivity_file.empty()) return target;
+  target.make = [this, make = std::move(target.make), study = to.sensitivity_file] {
+    auto report = make();
+    tools_.observer.document(pass::sensitivity_table(read_file(study)));
+    return report;
+  };
+  return target;
 }
 
 namespace {
@@ -229,17 +223,14 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
   const auto model_file = built ? std::optional(ModelFile{}) : model_file_for(c, engine);
   if (!model_file) return false;
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
-  const std::string key = reference_key(reference);
-  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  reference.reference_file = pass.reference_file = reference_file(reference_key(reference));
   pass.reference_name = reference_name(pass, engine);
-  if (!std::filesystem::exists(pass.reference_file)) {
-    if (engine == named) {
-      if (!run_reference(c, reference, key)) return false;
-    } else if (const auto failure = reference_failure(c, reference, key); !failure.reason.empty()) {
-      return skip_reference(c, pass, reference, failure);
-    }
-    if (tools_.interrupt) return false;
+  if (engine == named) {
+    if (!run_reference(c, reference)) return false;
+  } else if (const auto failure = reference_failure(c, reference)) {
+    return skip_reference(c, pass, reference, *failure);
   }
+  if (tools_.interrupt) return false;
   use_its_samples(pass, reference);
   add_second_reference(c, pass, reference);
   if (runs_unoptimised_int8(c, reference)) {
@@ -253,8 +244,9 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
 // The engine that was chosen here cannot make the reference. Where it cannot read the file, the case's own
 // engine makes it. Else the case runs unchecked, so that it says itself what is wrong, and fails after that.
 bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
-                                     const ReferenceFailure& failure) {
-  if (!failure.read_the_file && reference.engine() != pass.engine()) {
+                                     const PassFailure& failure) {
+  const bool read_the_file = failure.phase() != pass::kStartPhase && failure.phase() != pass::kLoadPhase;
+  if (!read_the_file && reference.engine() != pass.engine()) {
     auto own = reference;
     own.use(plugin::Role::kEngine, pass.engine());
     own.settings.options.clear();
@@ -263,7 +255,7 @@ bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pas
       pass.reference_name = reference_name(own, pass.engine());
       pass.accuracy.independence =
           fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine(),
-                      reference.engine(), failure.reason);
+                      reference.engine(), failure.what());
       pass.accuracy.refused_by = reference.engine();
       return !tools_.interrupt;
     }
@@ -272,8 +264,8 @@ bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pas
   pass.reference_name.clear();
   pass.accuracy.unchecked_because =
       fmt::format("{} cannot run the file in fp32 ({}); only that outputs are finite", reference.engine(),
-                  failure.reason);
-  c.no_reference = fmt::format("{}: {}", kNoReference, failure.reason);
+                  failure.what());
+  c.no_reference = fmt::format("{}: {}", kNoReference, failure.what());
   return !tools_.interrupt;
 }
 
@@ -292,10 +284,9 @@ CasePreparation::SecondRun CasePreparation::run_beside(CaseRun& c, const pass::P
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
   reference.accuracy.least_samples = 0;
   const std::string key = reference_key(reference) + (reference.accuracy.yardsticks ? "-unit" : "-plain");
-  reference.reference_file = artefacts_.reference_file(key).string();
-  if (std::filesystem::exists(reference.reference_file)) return {reference.reference_file, {}};
-  const auto failure = reference_failure(c, reference, key);
-  return failure.reason.empty() ? SecondRun{reference.reference_file, {}} : SecondRun{{}, failure.reason};
+  reference.reference_file = reference_file(key);
+  const auto failure = reference_failure(c, reference);
+  return failure ? SecondRun{{}, failure->what()} : SecondRun{reference.reference_file, {}};
 }
 
 constexpr std::int64_t kWitnessed = 4;  // inputs: as many as the unit of errors is from
@@ -354,37 +345,38 @@ bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, con
   }
   auto reference = model_reference_pass(pass, model, engine);
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  const std::string key = reference_key(reference);
-  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  reference.reference_file = pass.reference_file = reference_file(reference_key(reference));
   pass.reference_name = fmt::format("the fp32 run of {} in {}", model, engine);
-  if (!std::filesystem::exists(pass.reference_file) && !run_reference(c, reference, key)) return false;
+  if (!run_reference(c, reference)) return false;
   use_its_samples(pass, reference);
   add_second_reference(c, pass, reference);
   return run_unoptimised_reference(c, pass, c.model_file.empty() ? pass.model.file : c.model_file,
                                    units.of_own_run);
 }
 
-// Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the
-// run is interrupted.
-CasePreparation::ReferenceFailure CasePreparation::reference_failure(CaseRun& c,
-                                                                     const pass::PassSpec& reference,
-                                                                     const std::string& key) {
-  if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
-  const auto outcome = kept_.run(c, reference_alone(reference));
-  if (outcome.ok || tools_.interrupt) return {};
-  const auto& phase = outcome.report.phase;
-  return failed_references_[key] = {outcome.reason_code, outcome.reason,
-                                    phase != pass::kStartPhase && phase != pass::kLoadPhase};
+// Makes the reference. None when it is there or the run is interrupted.
+std::optional<PassFailure> CasePreparation::reference_failure(CaseRun& c, const pass::PassSpec& reference) {
+  try {
+    graph_.want(written_by(reference_alone(reference), passes_of(c)));
+  } catch (const PassFailure& e) {
+    if (!tools_.interrupt) return e;
+  }
+  return std::nullopt;
 }
 
-bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key) {
-  const bool known = failed_references_.count(key) != 0;
-  const auto failure = reference_failure(c, reference, key);
+bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference) {
+  const bool known = graph_.knows(reference.reference_file);
+  const auto failure = reference_failure(c, reference);
   if (tools_.interrupt) return false;
-  if (failure.reason.empty()) return true;
+  if (!failure) return true;
   c.result.lacks_reference = true;
-  end_case(c, known ? "reference" : failure.code, fmt::format("{}: {}", kNoReference, failure.reason));
+  end_case(c, known ? "reference" : failure->reason_code(),
+           fmt::format("{}: {}", kNoReference, failure->what()));
   return false;
+}
+
+std::string CasePreparation::reference_file(const std::string& key) const {
+  return (tools_.scratch / ("reference-" + key + ".npy")).string();
 }
 
 }  // namespace paceline::run

@@ -3,12 +3,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
-#include "run/artefacts/engine_build.h"
+#include "run/artefacts/stages.h"
 #include "run/case/kind.h"
-#include "run/inference/artefacts.h"
 #include "run/inference/kept_passes.h"
 
 namespace paceline::run {
@@ -19,8 +17,8 @@ namespace paceline::run {
 class CasePreparation {
  public:
   // Everything outlives this.
-  CasePreparation(const KindTools& tools, Artefacts& artefacts, const KeptPasses& kept)
-      : tools_(tools), artefacts_(artefacts), kept_(kept) {}
+  CasePreparation(const KindTools& tools, Graph& graph, const KeptPasses& kept)
+      : tools_(tools), graph_(graph), kept_(kept) {}
 
   // Names the model's file in the case. False: the case has ended, or the run is interrupted.
   bool make_model(CaseRun& c);
@@ -40,42 +38,31 @@ class CasePreparation {
     std::string path;
     pass::PreparedFile prepared;
   };
-  struct ReferenceFailure {
-    std::string code, reason;  // empty: it did not fail
-    bool read_the_file = false;
-  };
+  [[nodiscard]] PreparePass passes_of(const CaseRun& c, bool announced = true) const;
   bool use_model_file_of(CaseRun& c);
   std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
-  std::optional<ModelFile> make_model_file(CaseRun& c, const pass::PassSpec& pass);
   bool quantise(CaseRun& c);
-  pass::PassSpec complete_quantise_pass(CaseRun& c, const std::string& source);
-  const process::WorkerOutcome& quantised_file(CaseRun& c, const pass::PassSpec& pass);
-  struct BuildOutcome {
-    pass::PreparedFile file;
-    std::optional<Error> error{};
-  };
+  Target quantised_target(CaseRun& c, const std::string& source);
   bool build(CaseRun& c);
-  std::optional<std::pair<std::string, pass::PreparedFile>> built_file(CaseRun& c, const BuildOrder& order);
+  Target built_target(CaseRun& c);
   struct SecondRun {
     std::string file, why_not;  // one of them
   };
   bool skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
-                      const ReferenceFailure& failure);
+                      const PassFailure& failure);
   SecondRun second_run(CaseRun& c, pass::PassSpec reference);
   SecondRun run_beside(CaseRun& c, const pass::PassSpec& reference);
   void add_second_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference);
   bool run_unoptimised_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file, bool with_unit);
   bool make_model_reference(CaseRun& c, pass::PassSpec& pass, const std::string& model, Units units);
-  bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
-  ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
+  bool run_reference(CaseRun& c, const pass::PassSpec& reference);
+  std::optional<PassFailure> reference_failure(CaseRun& c, const pass::PassSpec& reference);
+  [[nodiscard]] std::string reference_file(const std::string& key) const;
 
   KindTools tools_;
-  Artefacts& artefacts_;
+  Graph& graph_;
   const KeptPasses& kept_;
-  std::map<std::string, ReferenceFailure> failed_references_;
-  std::map<std::string, bool> units_of_own_runs_;              // by quantised file
-  std::map<std::string, process::WorkerOutcome> model_files_;  // by name, made or not
-  std::map<std::filesystem::path, BuildOutcome> built_files_;  // likewise
+  std::map<std::string, bool> units_of_own_runs_;  // by quantised file
 };
 
 }  // namespace paceline::run

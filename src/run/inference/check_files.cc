@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "host/machine/memory_budget.h"
 #include "pass/input_layout.h"
+#include "run/artefacts/input_requests.h"
 #include "run/inference/reference_factory.h"
 
 namespace paceline::run {
@@ -65,13 +67,18 @@ void add_labels(std::int64_t given, pass::PassSpec& pass) {
   question.labels = std::move(labels);
 }
 
-void add_expected_outputs(const std::string& file, std::int64_t given, Artefacts& artefacts,
-                          const PreparePass& run, pass::PassSpec& pass) {
-  if (file.empty()) return;
-  const auto rows = given > 0 ? std::min(given, pass.samples) : pass.samples;
-  pass.reference_file = artefacts.expected_outputs(file, rows, pass.samples, run);
-  pass.reference_name = fmt::format("expected outputs of {}", file);
-  pass.accuracy.expected_file = file;
+// Names the first `given` outputs of a user's file, filled up as inputs are.
+pass::ExpectedTo expected_outputs(const std::string& file, std::int64_t given, std::int64_t samples,
+                                  const std::filesystem::path& folder) {
+  const auto rows = given > 0 ? std::min(given, samples) : samples;
+  const auto made = folder / fmt::format("expected-{:016x}-{}-{}.npy", hash64(file), rows, samples);
+  return {file, rows, made.string()};
+}
+
+pass::InputsTo check_inputs(const config::Case& c, const pass::PassSpec& pass, bool counted,
+                            const std::filesystem::path& folder) {
+  const auto name = fmt::format("input-{}{}", input_key(c, pass), counted ? "-counted" : "");
+  return {input_request(c, pass), (folder / name).string(), counted};
 }
 
 }  // namespace
@@ -90,13 +97,14 @@ std::vector<std::int64_t> read_labels(const std::string& file) {
   return labels;
 }
 
-InputFiles prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
-                               pass::PassSpec& pass) {
+pass::InputsReport prepare_check_files(const config::Case& c, Graph& graph,
+                                       const std::filesystem::path& folder, const PreparePass& run,
+                                       pass::PassSpec& pass) {
   const std::string expected = reference_choice(c).file;
-  const bool counted = !expected.empty() || !pass.accuracy.generated;
-  auto made = artefacts.inputs(c, pass, counted, run);
-  pass.accuracy.samples_given = pass.accuracy.generated ? 0 : made.given;
-  pass.input_files = made.files;
+  const auto inputs = check_inputs(c, pass, !expected.empty() || !pass.accuracy.generated, folder);
+  const auto made = graph.want(written_by(inputs_pass(inputs), run)).get<pass::InputsReport>();
+  pass.accuracy.samples_given = pass.accuracy.generated ? 0 : made.samples_given;
+  pass.input_files = files_of(inputs);
   bool same_for_all = !pass.input_files.empty();
   for (std::size_t i = 0; i < pass.input_files.size(); ++i)
     if (pass::batch_dimension_of(pass.batch_dimensions, i) != pass::kNoBatch) {
@@ -104,8 +112,13 @@ InputFiles prepare_check_files(const config::Case& c, Artefacts& artefacts, cons
       same_for_all = false;
     }
   if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
-  add_labels(made.given, pass);
-  add_expected_outputs(expected, made.given, artefacts, run, pass);
+  add_labels(made.samples_given, pass);
+  if (expected.empty()) return made;
+  const auto to = expected_outputs(expected, made.samples_given, pass.samples, folder);
+  graph.want(written_by(expected_pass(to, pass.samples), run));
+  pass.reference_file = to.file;
+  pass.reference_name = fmt::format("expected outputs of {}", expected);
+  pass.accuracy.expected_file = expected;
   return made;
 }
 

@@ -2,12 +2,13 @@
 // Adds the user's files to a check: inputs, their number, labels and expected outputs.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "config/plan.h"
 #include "pass/pass.h"
-#include "run/inference/artefacts.h"
+#include "run/artefacts/stages.h"
 
 namespace paceline::run {
 
@@ -17,8 +18,10 @@ std::vector<std::int64_t> read_labels(const std::string& file);
 
 // Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws
 // Error(kConfig) or Error(kData) naming the file that does not fit, PassFailure where that is found by the
-// worker that makes them, or where it has no memory or time left. Returns what was made of them.
-InputFiles prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
-                               pass::PassSpec& pass);
+// worker that makes them, or where it has no memory or time left. They lie in `folder`. Returns what was made
+// of them.
+pass::InputsReport prepare_check_files(const config::Case& c, Graph& graph,
+                                       const std::filesystem::path& folder, const PreparePass& run,
+                                       pass::PassSpec& pass);
 
 }  // namespace paceline::run

@@ -17,7 +17,6 @@
 #include "run/case/gpu_peaks.h"
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
-#include "run/inference/artefacts.h"
 #include "run/inference/case_memory.h"
 #include "run/inference/case_peaks.h"
 #include "run/inference/case_preparation.h"
@@ -79,9 +78,8 @@ class InferenceInRun : public KindInRun {
  public:
   explicit InferenceInRun(const KindTools& tools)
       : tools_(tools),
-        artefacts_(tools.scratch),
         kept_(tools_),
-        preparation_(tools, artefacts_, kept_),
+        preparation_(tools, graph_, kept_),
         peaks_(tools.setup, tools.run_dir, tools.observer, tools.interrupt),
         gpu_peaks_(tools) {}
 
@@ -135,7 +133,7 @@ class InferenceInRun : public KindInRun {
   void profile(CaseRun& c);
 
   KindTools tools_;
-  Artefacts artefacts_;
+  Graph graph_;
   const KeptPasses kept_;
   CasePreparation preparation_;
   CasePeaks peaks_;
@@ -195,7 +193,8 @@ void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
 bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
   try {
     const auto made = prepare_check_files(
-        c.definition, artefacts_, [&](const pass::PassSpec& spec) { return kept_.run(c, spec); }, pass);
+        c.definition, graph_, tools_.scratch, [&](const pass::PassSpec& spec) { return kept_.run(c, spec); },
+        pass);
     c.result.picture_parts = result::picture_parts(made.pictures, c.definition.settings.number("confidence"));
     c.result.pictures_left_out = made.left_out;
   } catch (const PassFailure& e) {

@@ -118,24 +118,6 @@ pass::PassReport report_of(const std::string& records) {
 
 }  // namespace
 
-pass::PassSpec reference_alone(const pass::PassSpec& reference) {
-  pass::PassSpec pass = reference;
-  pass.accuracy = {};
-  pass.accuracy.least_samples = reference.accuracy.least_samples;
-  pass.accuracy.yardsticks = reference.accuracy.yardsticks;
-  pass.accuracy.unit_only = reference.accuracy.unit_only;
-  pass.accuracy.every_change = reference.accuracy.every_change;
-  pass.tolerance = {};
-  pass.output_tolerances.clear();
-  pass.limits.clear();
-  pass.loop = {};
-  pass.cache_mode = pass::PassSpec{}.cache_mode;
-  pass.feedback.clear();
-  pass.reference_name.clear();
-  pass.pin_cpus.clear();
-  return pass;
-}
-
 KeptPasses::KeptPasses(const KindTools& tools) : tools_(tools), store_(tools.setup.kept_folder) {}
 
 std::string KeptPasses::key_of(const CaseRun& c, const pass::PassSpec& pass) const try {

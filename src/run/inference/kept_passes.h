@@ -9,10 +9,6 @@
 
 namespace paceline::run {
 
-// Keeps what a reference pass depends on; nothing else of a case can change its outputs. Cases that differ in
-// the rest share the reference.
-pass::PassSpec reference_alone(const pass::PassSpec& reference);
-
 // Passes that make inputs, references and quantised files. What an earlier run made of the same content, with
 // the same program, libraries, CPU and settings, is used again instead.
 class KeptPasses {

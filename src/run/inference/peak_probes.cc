@@ -18,7 +18,7 @@
 #include "host/machine/cpu.h"
 #include "host/machine/memory.h"
 #include "process/worker.h"
-#include "run/artefacts/input_files.h"
+#include "run/artefacts/stages.h"
 #include "run/case/pass_runner.h"
 #include "stats/quantile.h"
 
@@ -117,15 +117,10 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
   const auto run = [&](const process::WorkerRequest& worker) {
     return process::run_worker(worker, interrupt_, [&](const auto& p) { observer_.progress(p); });
   };
-  process::WorkerOutcome outcome;
-  try {
-    const pass::InputsTo inputs{{spec.model.inputs, {}, kInputSeed, {}, {}}, folder / name};
-    spec.input_files =
-        make_input_files(inputs, [&](const auto& pass) { return run(request_for(pass, log_)); }).files;
-    outcome = run(request);
-  } catch (const PassFailure& e) {
-    outcome.reason = e.what();
-  }
+  const pass::InputsTo inputs{{spec.model.inputs, {}, kInputSeed, {}, {}}, folder / name};
+  spec.input_files = files_of(inputs);
+  auto outcome = run(request_for(inputs_pass(inputs), log_));
+  if (outcome.ok) outcome = run(request);
   observer_.pass_ends(info, {});
   if (!outcome.ok) return {Number::missing(outcome.reason), {}, {}};
   const auto& foreign = outcome.report.repetition.foreign_cpu_frac;

@@ -32,9 +32,8 @@ CaseRun case_with(const std::map<std::string, std::string>& env) {
 }
 
 TEST(BuiltFiles, AreSharedByCasesWithEqualVariables) {
-  const Artefacts artefacts("artefacts");
-  const auto file = [&](const std::map<std::string, std::string>& env) {
-    return build_order(case_with(env), artefacts).file;
+  const auto file = [](const std::map<std::string, std::string>& env) {
+    return build_order(case_with(env), "artefacts").file;
   };
   EXPECT_EQ(file({{"A", "1"}}), file({{"A", "1"}}));
   EXPECT_NE(file({{"A", "1"}}), file({{"A", "2"}}));
@@ -56,7 +55,7 @@ TEST(BuiltFiles, AreBuiltWithTheVariablesOfTheCase) {
   c.dir = scratch.path();
   const std::atomic<bool> interrupt{false};
   try {
-    (void)build_engine(EngineDirectory({torch}), build_order(c, Artefacts(scratch.path())), interrupt);
+    (void)build_engine(EngineDirectory({torch}), build_order(c, scratch.path()), interrupt);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("exit code 1: compiled with O3"));
