@@ -24,7 +24,7 @@
 #include "process/tool_process.h"
 #include "result/stored/result_json.h"
 #include "run/case/kind_rules.h"
-#include "run/checks/nsight_program.h"
+#include "run/checks/machine_checks.h"
 
 namespace paceline::cli {
 namespace {

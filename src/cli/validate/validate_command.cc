@@ -24,10 +24,7 @@
 #include "host/checks/host_checks.h"
 #include "host/machine/environment.h"
 #include "result/stored/result_json.h"
-#include "run/checks/machine_load.h"
-#include "run/checks/plugin_checks.h"
-#include "run/checks/round_trip.h"
-#include "run/checks/software_checks.h"
+#include "run/checks/machine_checks.h"
 
 namespace paceline::cli {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "run/checks/machine_load.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "host/machine/gpu_locality.h"
 #include "host/noise/idle_gate.h"
 #include "run/case/plugin_choice.h"
+#include "run/checks/machine_checks.h"
 
 namespace paceline::run {
 namespace {

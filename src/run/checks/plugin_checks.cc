@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "run/checks/plugin_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "plugin/registry.h"
 #include "result/stored/cpu_power.h"
 #include "run/case/plugin_choice.h"
+#include "run/checks/machine_checks.h"
 
 namespace paceline::run {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "run/checks/round_trip.h"
-
 #include <fmt/format.h>
 
 #include "base/scratch_folder.h"
 #include "base/units.h"
 #include "pass/pass.h"
 #include "run/case/plugin_choice.h"
+#include "run/checks/machine_checks.h"
 #include "run/executors.h"
 #include "stats/median.h"
 

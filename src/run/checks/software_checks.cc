@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "run/checks/software_checks.h"
-
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 #include "base/file.h"
 #include "base/scratch_folder.h"
@@ -10,7 +10,7 @@
 #include "host/machine/accelerators.h"
 #include "nsight/tool_command.h"
 #include "process/tool_process.h"
-#include "run/checks/nsight_program.h"
+#include "run/checks/machine_checks.h"
 
 namespace paceline::run {
 namespace {
@@ -71,6 +71,16 @@ CheckResult check_profilers(Facts& facts, const std::atomic<bool>& interrupt) {
 }
 
 }  // namespace
+
+std::filesystem::path find_nsight(const std::string& program) {
+  if (auto found = process::find_program(program); !found.empty()) return found;
+  const char* home = std::getenv("CUDA_HOME");
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path(home ? home : "") / "bin", std::filesystem::path("/usr/local/cuda/bin")})
+    if (folder.is_absolute())
+      if (auto found = process::find_program((folder / program).string()); !found.empty()) return found;
+  return {};
+}
 
 std::vector<host::Check> software_checks(Facts& facts, const std::atomic<bool>& interrupt) {
   return {{"CUDA software",
