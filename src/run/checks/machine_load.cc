@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Loads core sets and GPUs, and judges what they reach.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Loads each plug-in in a worker.
 #include <fmt/format.h>
 
 #include <algorithm>

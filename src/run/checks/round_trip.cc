@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Lets two ranks on this machine meet and talk.
 #include <fmt/format.h>
 
 #include "base/scratch_folder.h"

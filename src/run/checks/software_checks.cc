@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks NVIDIA's software: driver, libraries, profilers.
 #include <fmt/format.h>
 
 #include <cstdlib>
