@@ -9,13 +9,14 @@
 namespace paceline::pass {
 
 PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
+  const auto& load = spec.inference.load;
   PassSpec mine = spec;
-  mine.load.instance = index;
-  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
+  mine.inference.load.instance = index;
+  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(load.instances);
   const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
   mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
-  if (spec.load.instances_per_device > 0)
-    mine.settings.options["device"] = device_name({DeviceKind::kCuda, spec.load.device_of(index)});
+  if (load.instances_per_device > 0)
+    mine.settings.options["device"] = device_name({DeviceKind::kCuda, load.device_of(index)});
   return mine;
 }
 
@@ -26,7 +27,7 @@ std::string dominant_precision(const result::PrecisionReadBack& read_back) {
   return most == shares.end() ? std::string() : most->first;
 }
 
-void use_limits(PassSpec& spec, const std::string& precision) {
+void use_limits(InferenceSpec& spec, const std::string& precision) {
   const auto row = std::find_if(spec.limits.begin(), spec.limits.end(),
                                 [&](const auto& limits) { return limits.precision == precision; });
   if (row == spec.limits.end()) return;

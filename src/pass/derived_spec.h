@@ -8,14 +8,14 @@
 
 namespace paceline::pass {
 
-// The spec for instance `index` of spec.load.instances: its part of the CPUs and its device, where instances
-// have devices of their own. The engine, which counts devices, refuses one that does not exist.
+// The spec for instance `index` of spec.inference.load.instances: its part of the CPUs and its device, where
+// instances have devices of their own. The engine, which counts devices, refuses one that does not exist.
 PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index);
 
 // The precision with the largest share of the work; empty where the engine cannot tell.
 std::string dominant_precision(const result::PrecisionReadBack& read_back);
 
 // Applies the row of `spec.limits` for that precision; changes nothing where there is no such row.
-void use_limits(PassSpec& spec, const std::string& precision);
+void use_limits(InferenceSpec& spec, const std::string& precision);
 
 }  // namespace paceline::pass

@@ -47,7 +47,7 @@ struct InputsTo {
   bool count_given = false;  // say how many samples the user's files hold
 };
 
-// Output of an expected pass: a reference of spec.samples, filled up as inputs are.
+// Output of an expected pass: a reference of spec.inference.samples, filled up as inputs are.
 struct ExpectedTo {
   static constexpr const char* kField = "expected_to";
   std::string from;        // the user's file

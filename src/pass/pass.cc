@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "pass/inference_fields.h"
 #include "pass/train_fields.h"
 #include "result/stored/case_fields.h"
 
@@ -61,18 +62,7 @@ void fields(A& a, LoopConfig& t) {
 namespace paceline::pass {
 
 PACELINE_FIELDS(RankSpec, device, backend, rendezvous, group_timeout_s, launcher, plan_hash);
-PACELINE_FIELDS(Tolerance, max_rel_err, centred_cosine, max_abs_err, quantile_err, max_decides, scale,
-                quantile_written, ulps, rounds);
-PACELINE_FIELDS(PrecisionLimits, precision, tolerance, max_changed, outputs_decide_too, needs_evidence,
-                eight_bits);
-PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_decide_too, max_changed, claim,
-                inputs, samples_asked, samples_given, least_samples, labels_file, labels, expected_file,
-                generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, unchecked_because,
-                independence, refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
 PACELINE_FIELDS(ExportTo, format, file, settings);
-PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
-                devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,
-                batch_timeout_s, slo_p, slo_bound_s);
 PACELINE_FIELDS(QuantiseTo, file, precision, activations, method, percentile, exclude, reduce_range,
                 cache_file, data, sensitivity_file);
 PACELINE_FIELDS(BuildTo, file, log_file, profiles);
@@ -96,9 +86,7 @@ void fields(A& a, PluginUse& t) {
 }
 PACELINE_FIELDS(ProfileLayers, inferences);
 PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugins, load_libraries, model,
-                settings, batch_dimensions, input_files, batch, samples, reference_file, dump_folder,
-                reference_name, tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback,
-                load, pin_cpus, task, ranks, table_file, check_file, objects_file);
+                settings, batch, loop, pin_cpus, inference, task, ranks, table_file, objects_file);
 
 void PassSpec::use(plugin::Role role, const std::string& name, const std::string& file) {
   std::erase_if(plugins, [&](const PluginUse& one) { return one.role == role; });

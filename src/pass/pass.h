@@ -11,10 +11,9 @@
 
 #include "base/json.h"
 #include "measure/timed_loop.h"
-#include "pass/accuracy_spec.h"
 #include "pass/collective_spec.h"
+#include "pass/inference_spec.h"
 #include "pass/input_request.h"
-#include "pass/load_spec.h"
 #include "pass/model_file_spec.h"
 #include "pass/rank_spec.h"
 #include "pass/train_spec.h"
@@ -108,31 +107,14 @@ struct PassSpec {
   std::vector<PluginUse> plugins;
   std::vector<std::string> load_libraries;  // shared objects that are loaded after the engine's plug-in
   plugin::ModelSpec model;                  // input shapes at the batch size of the case
-  // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
-  std::vector<std::int64_t> batch_dimensions;
   plugin::EngineSettings settings;
-  std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
   std::int64_t batch = 1;
-  std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
-  std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
-  std::string reference_name;  // in words, for the result; empty: accuracy says why there is none
-  std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
-  Tolerance tolerance;
-  std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
-  std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
-  AccuracyQuestion accuracy;
   measure::LoopConfig loop;
-  std::string cache_mode = "warm";  // warm | cold: emptied before every sample
-  std::vector<std::string>
-      feedback;  // OUTPUT:INPUT each: what an inference gives the next one, outside its time
-  LoadSpec load;
   std::vector<int> pin_cpus;  // empty: not pinned
+  InferenceSpec inference;    // of the passes of an inference case
   Task task;
   RankSpec ranks;          // of a pass by ranks
   std::string table_file;  // where rank 0 writes tables that are too large for records; empty: nowhere
-  // File that a timed pass waits for if its check follows its loop; it contains its spec with what the check
-  // brought, or null. Empty: the check was before it.
-  std::string check_file;
   // Where the worker lists the shared objects that it ran in the end; empty: nowhere.
   std::string objects_file;
 

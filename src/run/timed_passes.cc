@@ -28,7 +28,7 @@ double seconds_left(double seconds, std::size_t done, std::size_t of) {
 
 // Limits of a loop that asks for the next inference when one is done; a schedule has others.
 void add_limits(PassInfo& info, const pass::PassSpec& spec) {
-  if (traits_of(spec.load.scenario).open_loop) return;
+  if (traits_of(spec.inference.load.scenario).open_loop) return;
   const auto& loop = spec.loop;
   info.samples_planned = loop.iterations.value_or(0);
   if (loop.iterations) return;
@@ -144,16 +144,17 @@ void TimedPasses::check_now(CaseRun& c) {
 process::WorkerOutcome TimedPasses::run_pass(CaseRun& c, std::int64_t repetition) {
   auto pass = timed_pass(c, repetition);
   if (!c.later_check) return runner_.run_kept(c, pass);
-  pass.check_file = c.later_check->file.string();
+  pass.inference.check_file = c.later_check->file.string();
   std::exception_ptr failure;
   const auto check = [&] {
     try {
       check_now(c);
       const bool goes_on = !c.ended && !interrupt_;
-      replace_file(pass.check_file, goes_on ? pass::to_json(timed_pass(c, repetition)).dump() : "null");
+      replace_file(pass.inference.check_file,
+                   goes_on ? pass::to_json(timed_pass(c, repetition)).dump() : "null");
     } catch (...) {
       failure = std::current_exception();
-      replace_file(pass.check_file, "null");
+      replace_file(pass.inference.check_file, "null");
     }
   };
   auto outcome = runner_.run_kept(c, pass, check);

@@ -39,10 +39,10 @@ void tagged(const PassSpec& spec, RecordSink& raw, const Interrupt&) {
 }
 
 void run_timed_pass(const PassSpec& spec, RecordSink& raw, const Interrupt& interrupt) {
-  if (spec.load.instance >= 0) return serve_as_instance(spec, raw);
-  if (spec.load.instances > 1) return run_on_instances(spec, raw, interrupt);
+  if (spec.inference.load.instance >= 0) return serve_as_instance(spec, raw);
+  if (spec.inference.load.instances > 1) return run_on_instances(spec, raw, interrupt);
   TaggedSink sink(raw, spec);
-  if (!traits_of(spec.load.scenario).one_at_a_time) return run_load_pass(spec, sink, interrupt);
+  if (!traits_of(spec.inference.load.scenario).one_at_a_time) return run_load_pass(spec, sink, interrupt);
   run_timed(spec, sink, interrupt);
 }
 

@@ -121,7 +121,8 @@ class FakeExecutor : public process::PassExecutor {
       ask_until(deadline_in(20), {std::chrono::milliseconds(5), std::chrono::milliseconds(5)},
                 [&] { return interrupt.load(); });
     if (!played->verdict && interrupt) played->verdict = process::Verdict{"interrupted", "interrupted"};
-    if (!request.spec.check_file.empty() && !played->verdict) waits_for_check(request.spec, reader, *played);
+    if (!request.spec.inference.check_file.empty() && !played->verdict)
+      waits_for_check(request.spec, reader, *played);
     for (auto record : played->records) {
       record["repetition"] = request.spec.repetition;
       record["rank"] = request.spec.rank;
@@ -149,7 +150,7 @@ class FakeExecutor : public process::PassExecutor {
   // Whoever hears of it runs the check.
   static void waits_for_check(const pass::PassSpec& spec, process::RecordReader& reader, Played& played) {
     reader.add(pass::phase_record(pass::kUncheckedPhase).dump() + "\n");
-    if (std::filesystem::exists(spec.check_file) && read_file(spec.check_file) == "null")
+    if (std::filesystem::exists(spec.inference.check_file) && read_file(spec.inference.check_file) == "null")
       played = fails("data", "the check of its outputs failed");
   }
   static Played plays_well(const pass::PassSpec& spec) {

@@ -74,8 +74,8 @@ std::int64_t kept_samples(const pass::PassSpec& pass) {
 std::vector<TensorSpec> stored_specs(const pass::PassSpec& pass, std::int64_t samples) {
   auto specs = pass.model.inputs;
   for (std::size_t i = 0; i < specs.size(); ++i)
-    specs[i].shape =
-        pass::stored_shape(specs[i].shape, pass::batch_dimension_of(pass.batch_dimensions, i), samples);
+    specs[i].shape = pass::stored_shape(
+        specs[i].shape, pass::batch_dimension_of(pass.inference.batch_dimensions, i), samples);
   return specs;
 }
 
@@ -105,8 +105,9 @@ std::vector<pass::ValueRange> value_ranges(const config::Settings& s, const pass
 pass::InputRequest input_request(const config::Case& c, const pass::PassSpec& pass) {
   pass::InputRequest request;
   const bool given = !c.settings.texts("load_inputs").empty() || c.settings.has("image_dir");
-  request.specs = stored_specs(pass, given ? std::max(pass.samples, kept_samples(pass)) : pass.samples);
-  request.batch_dimensions = pass.batch_dimensions;
+  request.specs = stored_specs(
+      pass, given ? std::max(pass.inference.samples, kept_samples(pass)) : pass.inference.samples);
+  request.batch_dimensions = pass.inference.batch_dimensions;
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");
   request.ranges =

@@ -252,10 +252,11 @@ pass::PreparedFile ModelOrder::in_precision(const plugin::ModelSpec& model, cons
                                             const std::string& file) {
   pass::PassSpec base;
   base.model = model;
-  base.batch_dimensions = batch_dimensions_of(model.file);
+  base.inference.batch_dimensions = batch_dimensions_of(model.file);
   base.use(plugin::Role::kEngine, engine);
   base.settings.threads = static_cast<int>(host::allowed_cpus().size());
-  base.tolerance.centred_cosine = config::find_precision(settings_.text("precision"))->cnn.centred_cosine;
+  base.inference.tolerance.centred_cosine =
+      config::find_precision(settings_.text("precision"))->cnn.centred_cosine;
   auto pass = quantise_pass(settings_, base, model.file, engines_);
   const auto calibration = add_calibration(settings_, pass, folder(), run_);
   auto& to = std::get<pass::QuantiseTo>(pass.task);

@@ -84,7 +84,7 @@ bool runs_int8(const std::string& precision, const std::string& file) {
 
 pass::InputRequest calibration_request(const config::Settings& s, const pass::PassSpec& pass) {
   pass::InputRequest request;
-  request.batch_dimensions = pass.batch_dimensions;
+  request.batch_dimensions = pass.inference.batch_dimensions;
   request.specs = stored_specs(pass, s.integer("quantisation.samples"));
   const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
   request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
@@ -103,15 +103,15 @@ pass::PassSpec quantise_pass(const config::Settings& s, const pass::PassSpec& ba
   pass.kind = pass::PassKind::kQuantise;
   pass.case_id = base.case_id;
   pass.model = base.model;
-  pass.batch_dimensions = base.batch_dimensions;
+  pass.inference.batch_dimensions = base.inference.batch_dimensions;
   pass.model.name.clear();
   pass.model.file = source;
   pass.settings.threads = base.settings.threads;
-  pass.tolerance = base.tolerance;
+  pass.inference.tolerance = base.inference.tolerance;
   auto& to = pass.task.emplace<pass::QuantiseTo>();
   to.precision = s.text("precision");
   if (to.precision != "int8") return pass;
-  pass.samples = s.integer("quantisation.samples");
+  pass.inference.samples = s.integer("quantisation.samples");
   to.activations = s.text("quantisation.activations");
   if (to.activations == "auto") to.activations = base.engine() == "tensorrt" ? "int8" : "uint8";
   to.method = s.text("quantisation.method");
@@ -130,7 +130,7 @@ void free_shapes(pass::PassSpec& pass, const onnx::proto::ModelProto& model) {
     const auto found = std::find_if(declared.begin(), declared.end(),
                                     [&](const auto& spec) { return spec.name == input.name; });
     if (found == declared.end() || found->shape.size() != input.shape.size()) continue;
-    const auto batch = pass::batch_dimension_of(pass.batch_dimensions, i);
+    const auto batch = pass::batch_dimension_of(pass.inference.batch_dimensions, i);
     for (std::size_t d = 0; d < input.shape.size(); ++d)
       if (found->shape[d] < 0 && static_cast<std::int64_t>(d) != batch) input.shape[d] = -1;
   }
@@ -142,7 +142,7 @@ std::vector<Target> add_calibration(const config::Settings& s, pass::PassSpec& p
   if (!s.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(pass.model.file));
   pass::InputsTo to{calibration_request(s, pass), {}};
   to.prefix = (folder / ("calibration-" + request_key(to.request))).string();
-  pass.input_files = files_of(to);
+  pass.inference.input_files = files_of(to);
   return {written_by(inputs_pass(to), run)};
 }
 
@@ -150,8 +150,8 @@ void use_calibration_shapes(pass::PassSpec& pass) {
   for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
     auto& shape = pass.model.inputs[i].shape;
     if (std::none_of(shape.begin(), shape.end(), [](auto size) { return size < 0; })) continue;
-    const auto batch = pass::batch_dimension_of(pass.batch_dimensions, i);
-    const auto made = pass::model_shape(read_npy_spec(pass.input_files.at(i)).shape, batch, 1);
+    const auto batch = pass::batch_dimension_of(pass.inference.batch_dimensions, i);
+    const auto made = pass::model_shape(read_npy_spec(pass.inference.input_files.at(i)).shape, batch, 1);
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (shape[d] < 0) shape[d] = made.at(d);
   }
@@ -159,7 +159,7 @@ void use_calibration_shapes(pass::PassSpec& pass) {
 
 Target quantised_file(const pass::PassSpec& given, const PreparePass& run, std::vector<Target> calibration) {
   const auto with_shapes = [run](pass::PassSpec pass) {
-    if (!pass.input_files.empty()) use_calibration_shapes(pass);
+    if (!pass.inference.input_files.empty()) use_calibration_shapes(pass);
     return run(pass);
   };
   return written_by(given, with_shapes, std::move(calibration));
@@ -167,13 +167,13 @@ Target quantised_file(const pass::PassSpec& given, const PreparePass& run, std::
 
 std::string quantised_file_key(const pass::PassSpec& pass) {
   const auto json = pass::to_json(pass);
-  return short_hash({pass.model.file, json.at("quantise_to"), pass.input_files});
+  return short_hash({pass.model.file, json.at("quantise_to"), pass.inference.input_files});
 }
 
 fs::path calibration_file(const config::Settings& s, const pass::PassSpec& pass, const fs::path& run_dir) {
   const auto& to = std::get<pass::QuantiseTo>(pass.task);
   const auto name = fmt::format("calibration-{}-{}.json", fs::path(pass.model.file).stem().string(),
-                                short_hash({to.method, to.percentile, pass.samples, to.data}));
+                                short_hash({to.method, to.percentile, pass.inference.samples, to.data}));
   if (!s.has("calib_cache")) return run_dir / name;
   const fs::path given = fs::absolute(s.text("calib_cache"));
   std::error_code error;

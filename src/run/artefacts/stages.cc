@@ -12,7 +12,7 @@ std::string written_file(const pass::PassSpec& pass) {
   if (const auto* to = std::get_if<pass::QuantiseTo>(&pass.task)) return to->file;
   if (const auto* to = std::get_if<pass::InputsTo>(&pass.task)) return to->prefix;
   if (const auto* to = std::get_if<pass::ExpectedTo>(&pass.task)) return to->file;
-  return pass.reference_file;
+  return pass.inference.reference_file;
 }
 
 }  // namespace
@@ -56,24 +56,26 @@ pass::PassSpec expected_pass(const pass::ExpectedTo& to, std::int64_t samples) {
   pass::PassSpec pass;
   pass.kind = pass::PassKind::kExpected;
   pass.task = to;
-  pass.samples = samples;
+  pass.inference.samples = samples;
   return pass;
 }
 
 pass::PassSpec reference_alone(const pass::PassSpec& reference) {
   pass::PassSpec pass = reference;
-  pass.accuracy = {};
-  pass.accuracy.least_samples = reference.accuracy.least_samples;
-  pass.accuracy.yardsticks = reference.accuracy.yardsticks;
-  pass.accuracy.unit_only = reference.accuracy.unit_only;
-  pass.accuracy.every_change = reference.accuracy.every_change;
-  pass.tolerance = {};
-  pass.output_tolerances.clear();
-  pass.limits.clear();
+  auto& alone = pass.inference;
+  const auto& question = reference.inference.accuracy;
+  alone.accuracy = {};
+  alone.accuracy.least_samples = question.least_samples;
+  alone.accuracy.yardsticks = question.yardsticks;
+  alone.accuracy.unit_only = question.unit_only;
+  alone.accuracy.every_change = question.every_change;
+  alone.tolerance = {};
+  alone.output_tolerances.clear();
+  alone.limits.clear();
+  alone.cache_mode = pass::InferenceSpec{}.cache_mode;
+  alone.feedback.clear();
+  alone.reference_name.clear();
   pass.loop = {};
-  pass.cache_mode = pass::PassSpec{}.cache_mode;
-  pass.feedback.clear();
-  pass.reference_name.clear();
   pass.pin_cpus.clear();
   return pass;
 }

@@ -95,7 +95,7 @@ std::int64_t gpus_of_ranks(const CaseRun& c) {
 
 // The GPUs of the case. One of another host, or one that cannot be told, counts as the first.
 std::vector<int> devices_of(const CaseRun& c, const json& environment) {
-  const auto& load = c.base.load;
+  const auto& load = c.base.inference.load;
   std::vector<int> devices;
   if (load.instances_per_device > 0) {
     for (std::int64_t i = 0; i < load.instances; i += load.instances_per_device)

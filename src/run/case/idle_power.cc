@@ -26,7 +26,7 @@ bool is_meter(const pass::PluginUse& use) {
 void ask_for_all_devices(pass::PassSpec& spec) {
   constexpr int kMostDevices = 16;
   spec.settings.options["device"] = "cuda";
-  spec.load.instances = kMostDevices, spec.load.instances_per_device = 1;
+  spec.inference.load.instances = kMostDevices, spec.inference.load.instances_per_device = 1;
 }
 
 void use_meters(const CaseRun& c, pass::PassSpec& spec) {

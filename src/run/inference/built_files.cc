@@ -12,7 +12,7 @@ namespace paceline::run {
 
 std::vector<TensorSpec> loaded_inputs(const pass::PassSpec& base) {
   auto inputs = base.model.inputs;
-  pass::multiply_batch(inputs, base.batch_dimensions, base.load.max_batch);
+  pass::multiply_batch(inputs, base.inference.batch_dimensions, base.inference.load.max_batch);
   return inputs;
 }
 

@@ -177,12 +177,13 @@ namespace {
 // The reference of a slow model stops before its last input; the check and other runs beside it stop there
 // too.
 void use_its_samples(pass::PassSpec& pass, pass::PassSpec& reference) {
-  auto& question = pass.accuracy;
-  if (question.least_samples == 0 || !std::filesystem::exists(pass.reference_file)) return;
-  pass.samples = read_npy_spec(pass.reference_file).shape.at(0);
-  question.samples_asked = std::min(question.samples_asked, pass.samples);
+  auto& check = pass.inference;
+  auto& question = check.accuracy;
+  if (question.least_samples == 0 || !std::filesystem::exists(check.reference_file)) return;
+  check.samples = read_npy_spec(check.reference_file).shape.at(0);
+  question.samples_asked = std::min(question.samples_asked, check.samples);
   question.least_samples = 0;
-  reference.samples = pass.samples, reference.accuracy = question;
+  reference.inference.samples = check.samples, reference.inference.accuracy = question;
 }
 
 constexpr const char* kOwnRun = "the file's own unoptimised run in onnxruntime";
@@ -196,12 +197,13 @@ bool runs_unoptimised_int8(const CaseRun& c, const pass::PassSpec& reference) {
 }  // namespace
 
 bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units units) {
-  if (!pass.reference_file.empty()) return true;  // the user's own
+  auto& check = pass.inference;
+  if (!check.reference_file.empty()) return true;  // the user's own
   if (c.definition.settings.text("accuracy.check") == "off") {
-    pass.accuracy.unchecked_because = "accuracy.check is off; only that outputs are finite";
+    check.accuracy.unchecked_because = "accuracy.check is off; only that outputs are finite";
     return true;
   }
-  pass.accuracy.every_change = units.largest;
+  check.accuracy.every_change = units.largest;
   const auto choice = reference_choice(c.definition);
   if (!choice.model.empty()) return make_model_reference(c, pass, choice.model, units);
   const std::string& named = choice.engine;
@@ -223,8 +225,9 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
   const auto model_file = built ? std::optional(ModelFile{}) : model_file_for(c, engine);
   if (!model_file) return false;
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
-  reference.reference_file = pass.reference_file = reference_file(reference_key(reference));
-  pass.reference_name = reference_name(pass, engine);
+  reference.inference.reference_file = pass.inference.reference_file =
+      reference_file(reference_key(reference));
+  pass.inference.reference_name = reference_name(pass, engine);
   if (engine == named) {
     if (!run_reference(c, reference)) return false;
   } else if (const auto failure = reference_failure(c, reference)) {
@@ -234,9 +237,9 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
   use_its_samples(pass, reference);
   add_second_reference(c, pass, reference);
   if (runs_unoptimised_int8(c, reference)) {
-    pass.accuracy.engine_file = pass.reference_file;
-    pass.accuracy.engine_name = kOwnRun;
-    pass.accuracy.is_own_run = true;
+    check.accuracy.engine_file = check.reference_file;
+    check.accuracy.engine_name = kOwnRun;
+    check.accuracy.is_own_run = true;
   }
   return run_unoptimised_reference(c, pass, c.model_file, units.of_own_run);
 }
@@ -245,24 +248,25 @@ bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass, Units uni
 // engine makes it. Else the case runs unchecked, so that it says itself what is wrong, and fails after that.
 bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pass::PassSpec& reference,
                                      const PassFailure& failure) {
+  auto& check = pass.inference;
   const bool read_the_file = failure.phase() != pass::kStartPhase && failure.phase() != pass::kLoadPhase;
   if (!read_the_file && reference.engine() != pass.engine()) {
     auto own = reference;
     own.use(plugin::Role::kEngine, pass.engine());
     own.settings.options.clear();
     if (const auto run = second_run(c, own); !run.file.empty()) {
-      pass.reference_file = run.file;
-      pass.reference_name = reference_name(own, pass.engine());
-      pass.accuracy.independence =
+      check.reference_file = run.file;
+      check.reference_name = reference_name(own, pass.engine());
+      check.accuracy.independence =
           fmt::format("the reference also ran in {}, and {} cannot run the file ({})", pass.engine(),
                       reference.engine(), failure.what());
-      pass.accuracy.refused_by = reference.engine();
+      check.accuracy.refused_by = reference.engine();
       return !tools_.interrupt;
     }
   }
-  pass.reference_file.clear();
-  pass.reference_name.clear();
-  pass.accuracy.unchecked_because =
+  check.reference_file.clear();
+  check.reference_name.clear();
+  check.accuracy.unchecked_because =
       fmt::format("{} cannot run the file in fp32 ({}); only that outputs are finite", reference.engine(),
                   failure.what());
   c.no_reference = fmt::format("{}: {}", kNoReference, failure.what());
@@ -271,7 +275,7 @@ bool CasePreparation::skip_reference(CaseRun& c, pass::PassSpec& pass, const pas
 
 // Outputs that stand beside the reference's, without a unit of errors.
 CasePreparation::SecondRun CasePreparation::second_run(CaseRun& c, pass::PassSpec reference) {
-  auto& accuracy = reference.accuracy;
+  auto& accuracy = reference.inference.accuracy;
   accuracy.yardsticks = accuracy.unit_only = accuracy.every_change = false;
   return run_beside(c, reference);
 }
@@ -282,11 +286,12 @@ CasePreparation::SecondRun CasePreparation::run_beside(CaseRun& c, const pass::P
   const auto home = tools_.setup.engines.find(reference.engine());
   if (home.file.empty()) return {{}, home.unavailable};
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  reference.accuracy.least_samples = 0;
-  const std::string key = reference_key(reference) + (reference.accuracy.yardsticks ? "-unit" : "-plain");
-  reference.reference_file = reference_file(key);
+  reference.inference.accuracy.least_samples = 0;
+  const std::string key =
+      reference_key(reference) + (reference.inference.accuracy.yardsticks ? "-unit" : "-plain");
+  reference.inference.reference_file = reference_file(key);
   const auto failure = reference_failure(c, reference);
-  return failure ? SecondRun{{}, failure->what()} : SecondRun{reference.reference_file, {}};
+  return failure ? SecondRun{{}, failure->what()} : SecondRun{reference.inference.reference_file, {}};
 }
 
 constexpr std::int64_t kWitnessed = 4;  // inputs: as many as the unit of errors is from
@@ -295,7 +300,7 @@ constexpr std::int64_t kWitnessed = 4;  // inputs: as many as the unit of errors
 void CasePreparation::add_second_reference(CaseRun& c, pass::PassSpec& pass,
                                            const pass::PassSpec& reference) {
   if (!runs_same_code(pass, reference)) return;
-  auto& question = pass.accuracy;
+  auto& question = pass.inference.accuracy;
   question.independence =
       reference.model.file.empty()
           ? fmt::format("the reference of built-in models runs in {} itself", pass.engine())
@@ -306,8 +311,8 @@ void CasePreparation::add_second_reference(CaseRun& c, pass::PassSpec& pass,
   auto witness = reference;
   witness.use(plugin::Role::kEngine, other);
   witness.settings.options.clear();
-  witness.samples =
-      std::min(witness.samples, (kWitnessed + witness.batch - 1) / witness.batch * witness.batch);
+  witness.inference.samples =
+      std::min(witness.inference.samples, (kWitnessed + witness.batch - 1) / witness.batch * witness.batch);
   const auto run = second_run(c, witness);
   question.witness_file = run.file;
   question.witness_name = other;
@@ -327,10 +332,10 @@ bool CasePreparation::run_unoptimised_reference(CaseRun& c, pass::PassSpec& pass
   own.model.name.clear(), own.model.file = file;
   bool& unit = units_of_own_runs_[file];
   unit = unit || with_unit;
-  auto& accuracy = own.accuracy;
+  auto& accuracy = own.inference.accuracy;
   accuracy.yardsticks = accuracy.unit_only = accuracy.every_change = unit;
-  pass.accuracy.engine_file = run_beside(c, own).file;
-  pass.accuracy.engine_name = kOwnRun;
+  pass.inference.accuracy.engine_file = run_beside(c, own).file;
+  pass.inference.accuracy.engine_name = kOwnRun;
   return !tools_.interrupt;
 }
 
@@ -345,8 +350,9 @@ bool CasePreparation::make_model_reference(CaseRun& c, pass::PassSpec& pass, con
   }
   auto reference = model_reference_pass(pass, model, engine);
   reference.use(plugin::Role::kEngine, reference.engine(), home.file.string());
-  reference.reference_file = pass.reference_file = reference_file(reference_key(reference));
-  pass.reference_name = fmt::format("the fp32 run of {} in {}", model, engine);
+  reference.inference.reference_file = pass.inference.reference_file =
+      reference_file(reference_key(reference));
+  pass.inference.reference_name = fmt::format("the fp32 run of {} in {}", model, engine);
   if (!run_reference(c, reference)) return false;
   use_its_samples(pass, reference);
   add_second_reference(c, pass, reference);
@@ -365,7 +371,7 @@ std::optional<PassFailure> CasePreparation::reference_failure(CaseRun& c, const 
 }
 
 bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference) {
-  const bool known = graph_.knows(reference.reference_file);
+  const bool known = graph_.knows(reference.inference.reference_file);
   const auto failure = reference_failure(c, reference);
   if (tools_.interrupt) return false;
   if (!failure) return true;

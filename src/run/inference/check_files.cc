@@ -55,15 +55,15 @@ std::vector<std::int64_t> read_lines(const std::string& file) {
 
 // Labels are those of the inputs in their order; another number of them would be a shift nobody sees.
 void add_labels(std::int64_t given, pass::PassSpec& pass) {
-  pass::AccuracyQuestion& question = pass.accuracy;
+  pass::AccuracyQuestion& question = pass.inference.accuracy;
   if (question.labels_file.empty()) return;
   auto labels = read_labels(question.labels_file);
   if (static_cast<std::int64_t>(labels.size()) != given)
     throw Error(ErrorCode::kData, fmt::format("labels '{}' has {} labels, and {} has {} inputs",
                                               question.labels_file, labels.size(), question.inputs, given));
-  for (std::size_t i = 0; static_cast<std::int64_t>(labels.size()) < pass.samples; ++i)
+  for (std::size_t i = 0; static_cast<std::int64_t>(labels.size()) < pass.inference.samples; ++i)
     labels.push_back(labels[i]);  // as the last batch is filled up
-  labels.resize(static_cast<std::size_t>(pass.samples));
+  labels.resize(static_cast<std::size_t>(pass.inference.samples));
   question.labels = std::move(labels);
 }
 
@@ -101,24 +101,25 @@ pass::InputsReport prepare_check_files(const config::Case& c, Graph& graph,
                                        const std::filesystem::path& folder, const PreparePass& run,
                                        pass::PassSpec& pass) {
   const std::string expected = reference_choice(c).file;
-  const auto inputs = check_inputs(c, pass, !expected.empty() || !pass.accuracy.generated, folder);
+  const auto inputs = check_inputs(c, pass, !expected.empty() || !pass.inference.accuracy.generated, folder);
   const auto made = graph.want(written_by(inputs_pass(inputs), run)).get<pass::InputsReport>();
-  pass.accuracy.samples_given = pass.accuracy.generated ? 0 : made.samples_given;
-  pass.input_files = files_of(inputs);
-  bool same_for_all = !pass.input_files.empty();
-  for (std::size_t i = 0; i < pass.input_files.size(); ++i)
-    if (pass::batch_dimension_of(pass.batch_dimensions, i) != pass::kNoBatch) {
-      pass.samples = std::min(pass.samples, read_npy_spec(pass.input_files[i]).shape.at(0));
+  pass.inference.accuracy.samples_given = pass.inference.accuracy.generated ? 0 : made.samples_given;
+  pass.inference.input_files = files_of(inputs);
+  bool same_for_all = !pass.inference.input_files.empty();
+  for (std::size_t i = 0; i < pass.inference.input_files.size(); ++i)
+    if (pass::batch_dimension_of(pass.inference.batch_dimensions, i) != pass::kNoBatch) {
+      pass.inference.samples =
+          std::min(pass.inference.samples, read_npy_spec(pass.inference.input_files[i]).shape.at(0));
       same_for_all = false;
     }
-  if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
+  if (same_for_all) pass.inference.samples = pass.batch;  // more would be the same inference again
   add_labels(made.samples_given, pass);
   if (expected.empty()) return made;
-  const auto to = expected_outputs(expected, made.samples_given, pass.samples, folder);
-  graph.want(written_by(expected_pass(to, pass.samples), run));
-  pass.reference_file = to.file;
-  pass.reference_name = fmt::format("expected outputs of {}", expected);
-  pass.accuracy.expected_file = expected;
+  const auto to = expected_outputs(expected, made.samples_given, pass.inference.samples, folder);
+  graph.want(written_by(expected_pass(to, pass.inference.samples), run));
+  pass.inference.reference_file = to.file;
+  pass.inference.reference_name = fmt::format("expected outputs of {}", expected);
+  pass.inference.accuracy.expected_file = expected;
   return made;
 }
 

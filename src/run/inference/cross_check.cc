@@ -57,11 +57,11 @@ std::int64_t warmup_of(const CaseRun& run) {
 
 // The first batch of the case's inputs as files of their own: what our timed process runs on.
 std::vector<std::string> write_first_batch(const pass::PassSpec& base, const std::string& prefix) {
-  auto files = pass::input_file_names(prefix, base.input_files.size());
+  auto files = pass::input_file_names(prefix, base.inference.input_files.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto dimension = pass::batch_dimension_of(base.batch_dimensions, i);
+    const auto dimension = pass::batch_dimension_of(base.inference.batch_dimensions, i);
     const auto samples = dimension == pass::kNoBatch ? 1 : base.batch;
-    auto batch = pass::to_model(read_npy_samples(base.input_files[i], 0, samples), dimension);
+    auto batch = pass::to_model(read_npy_samples(base.inference.input_files[i], 0, samples), dimension);
     write_npy(files[i], batch.view());
   }
   return files;
@@ -132,7 +132,7 @@ void Exchange::find() {
 }
 
 void Exchange::prepare() {
-  if (run_.base.input_files.empty()) throw Error(ErrorCode::kUnavailable, not_prepared().reason);
+  if (run_.base.inference.input_files.empty()) throw Error(ErrorCode::kUnavailable, not_prepared().reason);
   order_.model_file = fs::absolute(run_.model_file.empty() ? run_.base.model.file : run_.model_file);
   order_.inputs = run_.base.model.inputs;
   order_.settings = run_.base.settings;

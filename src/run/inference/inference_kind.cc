@@ -47,8 +47,8 @@ bool lacks_dump(const CaseRun& c) {
 // accepts; that of the file's own run where the engine strays from it.
 CasePreparation::Units needed_units(const result::Correctness& found, const pass::PassSpec& pass,
                                     CasePreparation::Units units) {
-  const auto& question = pass.accuracy;
-  if (pass.reference_file.empty()) return units;
+  const auto& question = pass.inference.accuracy;
+  if (pass.inference.reference_file.empty()) return units;
   const bool unconfirmed = !question.witness_file.empty() && !found.independence.empty();
   const bool far = std::ranges::any_of(found.outputs, [](const auto& output) {
     return !output.passed && (output.judged_by == "ulps" || output.judged_by == "equal_values");
@@ -65,13 +65,12 @@ void choose_pinning(CaseRun& c) {
   const bool instances = instances_of(settings) > 0;
   if (!settings.flag("pin") && !instances) return;
   const auto wanted = all_threads(c.base);
-  c.base.pin_cpus =
-      host::choose_cpus_near(cpus_near_instances(c.base, host::gpu_places), wanted / c.base.load.instances);
+  const auto processes = c.base.inference.load.instances;
+  c.base.pin_cpus = host::choose_cpus_near(cpus_near_instances(c.base, host::gpu_places), wanted / processes);
   if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
-  end_case(
-      c, "unavailable",
-      fmt::format("{} instances of {} threads need {} separate CPUs, and {} may be used",
-                  c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
+  end_case(c, "unavailable",
+           fmt::format("{} instances of {} threads need {} separate CPUs, and {} may be used", processes,
+                       wanted / processes, wanted, c.base.pin_cpus.size()));
 }
 
 class InferenceInRun : public KindInRun {
@@ -153,7 +152,7 @@ void InferenceInRun::prepare(CaseRun& c) {
 // Whether its figure is there before its outputs are checked: where it is all that the run measures, and the
 // timed process may wait beside those that check it.
 bool InferenceInRun::times_first(const CaseRun& c) const {
-  const auto& load = c.base.load;
+  const auto& load = c.base.inference.load;
   const bool alone = tools_.setup.cases.size() == 1 && c.result.repetitions_planned == 1 &&
                      !tools_.setup.in_process && c.result.repetitions.empty();
   const bool checked = c.result.correctness.checked || !c.result.precision.executed.empty();
@@ -172,9 +171,9 @@ void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
     auto pass = given;
     if (!preparation_.make_reference(c, pass, units)) return;
     use_model_file(c, pass);
-    c.base.samples = pass.samples;
-    c.base.reference_file = pass.reference_file;
-    c.base.reference_name = pass.reference_name;
+    c.base.inference.samples = pass.inference.samples;
+    c.base.inference.reference_file = pass.inference.reference_file;
+    c.base.inference.reference_name = pass.inference.reference_name;
     if (known && !lacks_dump(c)) break;
     const auto outcome = check(c, pass);
     const auto before = std::exchange(units, needed_units(outcome.report.correctness, pass, units));
@@ -184,8 +183,8 @@ void InferenceInRun::judge(CaseRun& c, const pass::PassSpec& given) {
     else
       take_check(c, outcome);
   }
-  pass::use_limits(c.base, c.result.benchmark.precision);
-  c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
+  pass::use_limits(c.base.inference, c.result.benchmark.precision);
+  c.base.inference.output_tolerances = timed_tolerances(c.base.inference.tolerance, c.result.correctness);
 }
 
 // Files of the check pass, which the timed passes share. False: the case has ended, or the run is
@@ -209,14 +208,14 @@ bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : internal ? "error" : "data", e.what());
     return false;
   }
-  c.base.input_files = pass.input_files;
-  c.base.samples = pass.samples;
+  c.base.inference.input_files = pass.inference.input_files;
+  c.base.inference.samples = pass.inference.samples;
   return preparation_.make_model(c);
 }
 
 process::WorkerOutcome InferenceInRun::check(CaseRun& c, const pass::PassSpec& given) {
   auto pass = given;
-  if (asks_dump(c)) pass.dump_folder = dump_folder(c);
+  if (asks_dump(c)) pass.inference.dump_folder = dump_folder(c);
   const PassInfo info{0, 0, c.result.label, "check", 0, 0, c.definition.id};
   tools_.observer.pass_begins(info);
   auto outcome = tools_.runner.run_kept(c, pass);
@@ -254,7 +253,8 @@ void InferenceInRun::profile(CaseRun& c) {
     return;
   auto pass = profile_pass(c.definition, c.base);
   use_model_file(c, pass);
-  apply_layer_profile(c, pass.input_files.empty() ? not_prepared() : tools_.runner.run_announced(c, pass));
+  apply_layer_profile(
+      c, pass.inference.input_files.empty() ? not_prepared() : tools_.runner.run_announced(c, pass));
   tools_.keep(c);
 }
 

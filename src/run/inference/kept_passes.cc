@@ -83,7 +83,7 @@ std::vector<fs::path> stems_of(const pass::PassSpec& pass, const fs::path& run_d
     for (const auto& file : {to->file, to->cache_file, to->sensitivity_file})
       if (!file.empty()) stems.emplace_back(file);
   } else if (pass.kind == pass::PassKind::kReference) {
-    stems.emplace_back(pass.reference_file);
+    stems.emplace_back(pass.inference.reference_file);
   }
   return stems;
 }
@@ -93,8 +93,8 @@ Json without_files(pass::PassSpec pass) {
   pass.case_id.clear();
   pass.model.file = fs::path(pass.model.file).extension().string();
   pass.model.weights_file.clear();
-  pass.input_files.clear();
-  pass.reference_file.clear();
+  pass.inference.input_files.clear();
+  pass.inference.reference_file.clear();
   if (auto* to = std::get_if<pass::InputsTo>(&pass.task)) to->prefix.clear();
   if (auto* to = std::get_if<pass::QuantiseTo>(&pass.task)) {
     to->file.clear();
@@ -136,7 +136,7 @@ std::string KeptPasses::key_of(const CaseRun& c, const pass::PassSpec& pass) con
     key["cpu"][fact] = of_environment((std::string("/cpu/") + fact).c_str());
   key["model"] = digests_of(model_parts(pass.model.file));
   key["weights"] = digests_of(model_parts(pass.model.weights_file));
-  key["inputs"] = digests_in_order(pass.input_files);
+  key["inputs"] = digests_in_order(pass.inference.input_files);
   return sha256_hex(key.dump(-1, ' ', false, Json::error_handler_t::replace));
 } catch (const Error&) {
   return {};  // a file that cannot be read: the pass says so

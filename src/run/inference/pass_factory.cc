@@ -130,12 +130,12 @@ double bytes_of_batch(const std::vector<TensorSpec>& inputs) {
 // The check after the timed loop asks for inputs that were not timed. A server's requests bring them, and a
 // file of expected outputs has as many as its owner thought of.
 bool wants_second_batch(const Case& c, const pass::PassSpec& pass) {
-  return !c.settings.has("accuracy.samples") && !traits_of(pass.load.scenario).has_queue &&
+  return !c.settings.has("accuracy.samples") && !traits_of(pass.inference.load.scenario).has_queue &&
          reference_choice(c).file.empty() && 2 * bytes_of_batch(pass.model.inputs) <= kTwoBatchesBytes;
 }
 
 std::int64_t check_samples(const Case& c, const pass::PassSpec& pass) {
-  const std::int64_t batch = pass.batch * pass.load.max_batch;
+  const std::int64_t batch = pass.batch * pass.inference.load.max_batch;
   const std::int64_t least = wants_second_batch(c, pass) ? 2 * batch : batch;
   const std::int64_t wanted = std::max(asked_samples(c.settings), least);
   return (wanted + batch - 1) / batch * batch;
@@ -145,14 +145,14 @@ std::int64_t check_samples(const Case& c, const pass::PassSpec& pass) {
 // fewer. The check after the timed loop still finds inputs that were not timed.
 constexpr std::int64_t kLeastSamples = 8;
 std::int64_t least_samples(const Case& c, const pass::PassSpec& pass) {
-  const auto& question = pass.accuracy;
+  const auto& question = pass.inference.accuracy;
   const bool free = question.generated && question.labels_file.empty() && reference_choice(c).file.empty() &&
                     !c.settings.has("accuracy.samples");
   if (!free) return 0;
-  const std::int64_t batch = pass.batch * pass.load.max_batch;
+  const std::int64_t batch = pass.batch * pass.inference.load.max_batch;
   const std::int64_t batches = std::max((kLeastSamples + batch - 1) / batch,
                                         wants_second_batch(c, pass) ? std::int64_t{2} : std::int64_t{1});
-  return std::min(batches * batch, pass.samples);
+  return std::min(batches * batch, pass.inference.samples);
 }
 
 std::string answers_of(const Settings& s) {
@@ -221,6 +221,7 @@ double accepted_error(const pass::Tolerance& tolerance, const result::OutputAgre
 pass::PassSpec base_pass(const Case& c, int default_threads) {
   const Settings& s = c.settings;
   pass::PassSpec pass;
+  pass::InferenceSpec& inference = pass.inference;
   pass.case_id = c.id;
   pass.use(plugin::Role::kEngine, s.text("engine"));
   for (const auto& file : s.texts("load_libraries"))
@@ -229,40 +230,40 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.model.weights_file = config::weights_of(s);
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);
-  pass.batch_dimensions = config::case_batch_dimensions(c);
+  inference.batch_dimensions = config::case_batch_dimensions(c);
   pass.settings.precision = asked_precision(s);
   pass.settings.precision_of_file = optional_text(s, "precision") == config::kPrecisionOfFile;
   pass.settings.layout = s.text("layout");
-  pass.load = load_spec(s);
-  const int share = std::max(1, default_threads / static_cast<int>(pass.load.lanes()));
+  inference.load = load_spec(s);
+  const int share = std::max(1, default_threads / static_cast<int>(inference.load.lanes()));
   pass.settings.threads = s.has("threads_per_instance") ? static_cast<int>(s.integer("threads_per_instance"))
                           : s.integer("threads") > 0    ? static_cast<int>(s.integer("threads"))
                                                         : share;
   pass.settings.options = engine_options(s, pass.engine());
   pass.batch = s.integer("batch");
-  pass.samples = check_samples(c, pass);
-  pass.accuracy = question_of(s);
-  pass.accuracy.least_samples = least_samples(c, pass);
-  pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
-  pass::use_limits(pass, asked_precision(s));
-  pass.limits = limits_by_precision(s);
-  pass.accuracy.unchecked_because =
+  inference.samples = check_samples(c, pass);
+  inference.accuracy = question_of(s);
+  inference.accuracy.least_samples = least_samples(c, pass);
+  inference.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
+  pass::use_limits(inference, asked_precision(s));
+  inference.limits = limits_by_precision(s);
+  inference.accuracy.unchecked_because =
       "no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
-  pass.cache_mode = s.text("cache_mode");
-  pass.feedback = s.texts("feedback");
+  inference.cache_mode = s.text("cache_mode");
+  inference.feedback = s.texts("feedback");
   return pass;
 }
 
 int all_threads(const pass::PassSpec& base) {
-  return base.settings.threads * static_cast<int>(base.load.lanes());
+  return base.settings.threads * static_cast<int>(base.inference.load.lanes());
 }
 
 pass::PassSpec check_pass(const pass::PassSpec& base) {
   pass::PassSpec pass = base;
   pass.kind = pass::PassKind::kCheck;
-  pass.batch *= base.load.max_batch;
-  pass::multiply_batch(pass.model.inputs, pass.batch_dimensions, base.load.max_batch);
+  pass.batch *= base.inference.load.max_batch;
+  pass::multiply_batch(pass.model.inputs, pass.inference.batch_dimensions, base.inference.load.max_batch);
   return pass;
 }
 

@@ -37,7 +37,7 @@ pass::PassSpec probe_pass(const config::Model& model, const std::string& precisi
   pass::PassSpec pass;
   pass.case_id = std::string(model.name);
   pass.model.name = std::string(model.name);
-  pass.batch = pass.samples = std::max<std::int64_t>(1, model.internal_batch);
+  pass.batch = pass.inference.samples = std::max<std::int64_t>(1, model.internal_batch);
   pass.model.inputs = config::model_inputs(model, pass.batch, 0);
   pass.settings.precision = precision;
   pass.settings.threads = threads;
@@ -118,7 +118,7 @@ Peak PeakProbes::library_probe(const std::string& name, const std::string& preci
     return process::run_worker(worker, interrupt_, [&](const auto& p) { observer_.progress(p); });
   };
   const pass::InputsTo inputs{{spec.model.inputs, {}, kInputSeed, {}, {}}, folder / name};
-  spec.input_files = files_of(inputs);
+  spec.inference.input_files = files_of(inputs);
   auto outcome = run(request_for(inputs_pass(inputs), log_));
   if (outcome.ok) outcome = run(request);
   observer_.pass_ends(info, {});

@@ -91,9 +91,9 @@ std::string reader_of(const EngineDirectory& engines, const std::string& model) 
 
 std::string reference_key(const pass::PassSpec& reference) {
   return short_hash({reference.engine(), reference.model.name, reference.model.file,
-                     reference.model.weights_file, reference.model.weights_seed, reference.input_files,
-                     reference.batch, reference.samples, reference.accuracy.least_samples,
-                     reference.accuracy.every_change});
+                     reference.model.weights_file, reference.model.weights_seed,
+                     reference.inference.input_files, reference.batch, reference.inference.samples,
+                     reference.inference.accuracy.least_samples, reference.inference.accuracy.every_change});
 }
 
 }  // namespace paceline::run

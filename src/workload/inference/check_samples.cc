@@ -92,7 +92,7 @@ void dump_batch(const std::filesystem::path& folder, std::int64_t batch, std::sp
   write_all(folder / fmt::format("outputs-{}.npz", batch), outputs, "output");
 }
 
-pass::AccuracyQuestion question_of(const pass::PassSpec& spec, const DistinctSamples& distinct) {
+pass::AccuracyQuestion question_of(const pass::InferenceSpec& spec, const DistinctSamples& distinct) {
   pass::AccuracyQuestion question = spec.accuracy;
   question.labels.clear();
   if (spec.accuracy.labels.empty()) return question;
@@ -102,7 +102,8 @@ pass::AccuracyQuestion question_of(const pass::PassSpec& spec, const DistinctSam
 }
 
 // Expected outputs of another shape are a mistake in the file, not in the engine.
-std::optional<ComparedOutputs> reference_for(const pass::PassSpec& spec, const ComparedOutputs& outputs) {
+std::optional<ComparedOutputs> reference_for(const pass::InferenceSpec& spec,
+                                             const ComparedOutputs& outputs) {
   if (spec.reference_file.empty()) return std::nullopt;
   auto all = read_reference(spec.reference_file, 0, spec.samples);
   for (std::size_t i = 0; !spec.accuracy.expected_file.empty() && i < outputs.size(); ++i) {
@@ -117,7 +118,8 @@ std::optional<ComparedOutputs> reference_for(const pass::PassSpec& spec, const C
 }
 
 // The reference's rows of the samples that count, from another file of reference outputs.
-ComparedOutputs beside(const std::string& file, const pass::PassSpec& spec, const DistinctSamples& distinct) {
+ComparedOutputs beside(const std::string& file, const pass::InferenceSpec& spec,
+                       const DistinctSamples& distinct) {
   auto rows = read_reference(file, 0, spec.samples);
   return distinct.all() ? rows : select_samples(rows, distinct.first());
 }
@@ -139,7 +141,7 @@ std::optional<double> distance_of(const ComparedOutputs& witness, const Compared
 }
 
 // Compares the first inputs, which are all that a witness ran.
-std::optional<double> witness_distance(const pass::PassSpec& spec, const DistinctSamples& distinct,
+std::optional<double> witness_distance(const pass::InferenceSpec& spec, const DistinctSamples& distinct,
                                        const ComparedOutputs& reference) {
   const auto ran = read_npy_spec(spec.accuracy.witness_file).shape.at(0);
   const auto witness = read_reference(spec.accuracy.witness_file, 0, ran);
@@ -150,7 +152,7 @@ std::optional<double> witness_distance(const pass::PassSpec& spec, const Distinc
 }
 
 // Outputs are finite, or not, and were compared with nothing.
-result::Correctness without_reference(result::Correctness c, const pass::PassSpec& spec) {
+result::Correctness without_reference(result::Correctness c, const pass::InferenceSpec& spec) {
   if (spec.reference_name.empty()) {
     c.unchecked_because = spec.accuracy.unchecked_because;
     c.reference = "none: " + c.unchecked_because;
@@ -174,10 +176,10 @@ void report_subnormals(result::Correctness& c, const ComparedOutputs& reference)
 
 void judge_independence(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
                         const ComparedOutputs& reference) {
-  const auto& question = spec.accuracy;
+  const auto& question = spec.inference.accuracy;
   c.independence = question.independence, c.refused_by = question.refused_by;
   if (!question.witness_file.empty()) {
-    const auto units = witness_distance(spec, distinct, reference);
+    const auto units = witness_distance(spec.inference, distinct, reference);
     c.independence = units && *units <= kConfirmedBelow
                          ? ""
                          : fmt::format("the reference also ran in {}, and {} differs from it by {}",
@@ -227,7 +229,7 @@ void engine_is_wrong(result::Correctness& c, const EngineError& found) {
 }
 
 // Compares the engine with a quantised file's own unoptimised run.
-void judge_engine(result::Correctness& c, const pass::PassSpec& spec, const DistinctSamples& distinct,
+void judge_engine(result::Correctness& c, const pass::InferenceSpec& spec, const DistinctSamples& distinct,
                   const ComparedOutputs& outputs) {
   if (spec.accuracy.engine_file.empty()) return;
   const auto own = beside(spec.accuracy.engine_file, spec, distinct);
@@ -254,21 +256,22 @@ void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t
 
 SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns) {
   SampleRun run;
+  const auto& asked = spec.inference;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  const bool decides = spec.kind == pass::PassKind::kReference || spec.reference_file.empty();
-  const auto least = decides ? spec.accuracy.least_samples : 0;
+  const bool decides = spec.kind == pass::PassKind::kReference || asked.reference_file.empty();
+  const auto least = decides ? asked.accuracy.least_samples : 0;
   const auto enough = [&](std::int64_t batches) {
     return least > 0 && batches * spec.batch >= least &&
            static_cast<double>(clock.now_ns() - begin) > patience_ns;
   };
-  for (std::int64_t b = 0; b < spec.samples / spec.batch && !enough(b); ++b) {
+  for (std::int64_t b = 0; b < asked.samples / spec.batch && !enough(b); ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
     run.distinct.add(*inputs, b, spec.batch);
     const auto views = inputs->batch(b);
     const auto outputs = infer(engine, views);
-    append_outputs(run.outputs, outputs, spec.batch, spec.samples);
-    if (!spec.dump_folder.empty()) dump_batch(spec.dump_folder, b, views, outputs);
+    append_outputs(run.outputs, outputs, spec.batch, asked.samples);
+    if (!asked.dump_folder.empty()) dump_batch(asked.dump_folder, b, views, outputs);
     run.bound = std::move(inputs);
   }
   return run;
@@ -277,7 +280,7 @@ SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double
 namespace {
 
 // Counts in files whose samples differ from each other.
-std::int64_t samples_stored(const pass::PassSpec& spec) {
+std::int64_t samples_stored(const pass::InferenceSpec& spec) {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i)
     if (pass::batch_dimension_of(spec.batch_dimensions, i) != pass::kNoBatch)
       return read_npy_spec(spec.input_files[i]).shape.at(0);
@@ -288,10 +291,11 @@ std::int64_t samples_stored(const pass::PassSpec& spec) {
 
 OtherInputs run_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns) {
   OtherInputs others;
-  if (spec.accuracy.samples_given <= spec.samples) return others;
+  if (spec.inference.accuracy.samples_given <= spec.inference.samples) return others;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  for (std::int64_t b = spec.samples / spec.batch; (b + 1) * spec.batch <= samples_stored(spec); ++b) {
+  for (std::int64_t b = spec.inference.samples / spec.batch;
+       (b + 1) * spec.batch <= samples_stored(spec.inference); ++b) {
     if (static_cast<double>(clock.now_ns() - begin) > patience_ns) break;
     const Inputs inputs(spec, b, 1);
     for (const auto& output : infer(engine, inputs.batch(b)))
@@ -305,7 +309,7 @@ OtherInputs run_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine,
   return others;
 }
 
-void add_other_inputs(result::Correctness& c, const pass::PassSpec& spec, const OtherInputs& others) {
+void add_other_inputs(result::Correctness& c, const pass::InferenceSpec& spec, const OtherInputs& others) {
   if (spec.accuracy.samples_given <= 0) return;
   c.samples_given = spec.accuracy.samples_given;
   c.samples_run = std::min(spec.accuracy.samples_given, spec.samples + others.ran);
@@ -316,16 +320,17 @@ void add_other_inputs(result::Correctness& c, const pass::PassSpec& spec, const 
 }
 
 result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& run) {
+  const auto& asked = spec.inference;
   const auto& distinct = run.distinct;
-  auto reference = reference_for(spec, run.outputs);
-  const auto question = question_of(spec, distinct);
+  auto reference = reference_for(asked, run.outputs);
+  const auto question = question_of(asked, distinct);
   const auto judged = [&](const ComparedOutputs& outputs) {
-    auto c = judge_all(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
-    c.reference = spec.reference_name;
-    if (!reference) return without_reference(c, spec);
+    auto c = judge_all(outputs, reference ? &*reference : nullptr, asked.tolerance, question);
+    c.reference = asked.reference_name;
+    if (!reference) return without_reference(c, asked);
     report_subnormals(c, *reference);
     judge_independence(c, spec, distinct, *reference);
-    judge_engine(c, spec, distinct, outputs);
+    judge_engine(c, asked, distinct, outputs);
     return c;
   };
   if (distinct.all()) return judged(run.outputs);

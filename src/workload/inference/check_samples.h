@@ -47,7 +47,7 @@ struct OtherInputs {
 // Runs them once, for `patience_ns` at most; several batches are not looked at after the first that is wrong.
 OtherInputs run_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns = 10e9);
 // Adds to `c` how many inputs there were, and fails it for one that is not finite.
-void add_other_inputs(result::Correctness& c, const pass::PassSpec& spec, const OtherInputs& others);
+void add_other_inputs(result::Correctness& c, const pass::InferenceSpec& spec, const OtherInputs& others);
 
 // Compares the outputs of all samples with the reference of the pass and answers its question about accuracy.
 // Repeated samples are left out on both sides, with their labels.

@@ -114,13 +114,13 @@ struct SameInputs {
 
 // Whether to ask for inputs that were not timed and to compare their answers.
 bool asks_other_inputs(const pass::PassSpec& spec) {
-  return spec.samples > spec.batch && !spec.input_files.empty();
+  return spec.inference.samples > spec.batch && !spec.inference.input_files.empty();
 }
 
 bool has_batch(const pass::PassSpec& spec) {
-  for (std::size_t i = 0; i < spec.input_files.size(); ++i)
-    if (pass::batch_dimension_of(spec.batch_dimensions, i) != pass::kNoBatch) return true;
-  return spec.input_files.empty();
+  for (std::size_t i = 0; i < spec.inference.input_files.size(); ++i)
+    if (pass::batch_dimension_of(spec.inference.batch_dimensions, i) != pass::kNoBatch) return true;
+  return spec.inference.input_files.empty();
 }
 
 std::string_view text_of(const TensorView& view) {
@@ -149,7 +149,8 @@ bool is_part_of_input(const TensorView& input, const TensorView& output, std::sp
 // these two excuse an output that stayed poisoned, and at least one output must have that excuse.
 bool excused(const pass::PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
              std::span<const TensorView> outputs, const Answers& answers, const std::vector<bool>& stayed) {
-  const bool asks_zeros = (asks_other_inputs(spec) && !spec.reference_file.empty()) || !has_batch(spec);
+  const bool asks_zeros =
+      (asks_other_inputs(spec) && !spec.inference.reference_file.empty()) || !has_batch(spec);
   const auto to_zeros = asks_zeros ? answers_to_zeros(engine, inputs) : Answers();
   bool any = false;
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -102,7 +102,7 @@ void TimedEngine::feed() {
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   const auto outputs = readable(engine_, outputs_);
-  if (!feedback_) feedback_.emplace(spec_.feedback, batch_, outputs);
+  if (!feedback_) feedback_.emplace(spec_.inference.feedback, batch_, outputs);
   engine_.bind(0, feedback_->next(outputs));
   feeding_ns_ += clock.now_ns() - begin, ++feedings_;
 }
@@ -165,10 +165,10 @@ void run_reference(const pass::PassSpec& spec, TaggedSink& sink) {
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   auto run = run_samples(spec, *loaded.engine);
-  if (spec.accuracy.yardsticks)
+  if (spec.inference.accuracy.yardsticks)
     add_yardsticks(run.outputs, spec, *loaded.engine, static_cast<double>(clock.now_ns() - begin),
                    [&](const std::string& name) { sink.phase(name); });
-  write_reference(spec.reference_file, run.outputs);
+  write_reference(spec.inference.reference_file, run.outputs);
   sink.phase(kUnload);
 }
 
@@ -179,8 +179,9 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   const auto others = run_other_inputs(spec, *loaded.engine);
   Inputs inputs(spec, 0, 1);
   const auto first = inputs.batch(0);
-  if (!spec.feedback.empty())
-    Feedback(spec.feedback, first, infer(*loaded.engine, first));  // throws for pairs that do not fit
+  if (!spec.inference.feedback.empty())
+    Feedback(spec.inference.feedback, first,
+             infer(*loaded.engine, first));  // throws for pairs that do not fit
   loaded.engine->bind(0, first);
   sink.phase("read back");
   const auto read = loaded.engine->read_back(0);
@@ -190,10 +191,10 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
     precision.executed.push_back({share.precision, share.flops_share, share.operators, share.weights});
   precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine());
   pass::PassSpec judged = spec;
-  pass::use_limits(judged, pass::dominant_precision(precision));
+  pass::use_limits(judged.inference, pass::dominant_precision(precision));
   sink.phase("compare");
   auto correctness = check_samples(judged, run);
-  add_other_inputs(correctness, judged, others);
+  add_other_inputs(correctness, judged.inference, others);
   explain(correctness, read, spec.settings.precision);
   const auto peak = read.peak_tensor_bytes ? Count(*read.peak_tensor_bytes)
                                            : Count::missing("this engine does not report it");
@@ -212,12 +213,13 @@ namespace {
 
 // Sleeps until the case is checked, and takes over what the outputs are compared with. False: interrupted.
 bool wait_for_check(pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
-  if (spec.check_file.empty()) return true;
+  if (spec.inference.check_file.empty()) return true;
   sink.phase(pass::kUncheckedPhase);
   constexpr auto kPoll = std::chrono::milliseconds(5);
-  while (!interrupt && !std::filesystem::exists(spec.check_file)) std::this_thread::sleep_for(kPoll);
+  while (!interrupt && !std::filesystem::exists(spec.inference.check_file))
+    std::this_thread::sleep_for(kPoll);
   if (interrupt) return false;
-  const auto checked = parsed_json(read_regular_file(spec.check_file));
+  const auto checked = parsed_json(read_regular_file(spec.inference.check_file));
   if (checked.is_null()) throw Error(ErrorCode::kData, "the check of its outputs failed");
   spec = pass::pass_from_json(checked);
   return true;
@@ -234,8 +236,9 @@ void run_timed(const pass::PassSpec& given, TaggedSink& sink, const std::atomic<
   TimedEngine engine(spec, *loaded.engine);
   sink.phase("measure");
   const auto feed = [&] { engine.feed(); };
-  BetweenSamples between(*loaded.engine, spec.cache_mode == "cold",
-                         spec.feedback.empty() ? std::function<void()>() : feed, &engine.enqueue_ns());
+  BetweenSamples between(*loaded.engine, spec.inference.cache_mode == "cold",
+                         spec.inference.feedback.empty() ? std::function<void()>() : feed,
+                         &engine.enqueue_ns());
   const auto loop = timed_loop(spec, repetition, engine, interrupt, between.hook());
   if (interrupt || loop.samples.empty()) return;
   const auto device = between.take_times(loop.samples.size());

@@ -55,7 +55,7 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
 void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   const measure::HostWaitingClock clock;
-  const int instance = static_cast<int>(spec.load.instance);
+  const int instance = static_cast<int>(spec.inference.load.instance);
   Lanes lanes(spec, sink);
   const auto first_ns = first_calls(lanes, clock);
   lanes.try_batch_sizes();
@@ -96,7 +96,7 @@ struct Instance {
 class Crew {
  public:
   // Starts one process after the other, because loading has threads of its own.
-  explicit Crew(const pass::PassSpec& spec) : queue_(static_cast<int>(spec.load.instances)) {
+  explicit Crew(const pass::PassSpec& spec) : queue_(static_cast<int>(spec.inference.load.instances)) {
     for (int i = 0; i < queue_.instances(); ++i) {
       instances_.push_back(std::make_unique<Instance>(pass::spec_of_instance(spec, i), queue_.file()));
       while (!queue_.ready(i)) {
@@ -184,7 +184,7 @@ class QueueLoop : public measure::JudgedLoop<HostWaitingClock> {
  public:
   QueueLoop(const HostWaitingClock& clock, const pass::PassSpec& spec, const measure::LoopHooks& hooks,
             Crew& crew)
-      : JudgedLoop(clock, spec.load.lanes(), hooks, spec.loop.progress_interval_ns), crew_(crew) {}
+      : JudgedLoop(clock, spec.inference.load.lanes(), hooks, spec.loop.progress_interval_ns), crew_(crew) {}
   [[nodiscard]] const std::vector<std::int64_t>& lost() const { return lost_; }
 
  private:

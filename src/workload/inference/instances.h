@@ -22,9 +22,9 @@ class InstanceDied : public std::exception {
   process::Verdict verdict_;
 };
 
-// Runs in the worker: starts spec.load.instances processes, each pinned to its own part of spec.pin_cpus, and
-// runs the scenario on them. An instance that dies in the measured run fails the requests it had claimed; the
-// others go on, and the record says so. Throws InstanceDied for any other death.
+// Runs in the worker: starts spec.inference.load.instances processes, each pinned to its own part of
+// spec.pin_cpus, and runs the scenario on them. An instance that dies in the measured run fails the requests
+// it had claimed; the others go on, and the record says so. Throws InstanceDied for any other death.
 void run_on_instances(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt);
 
 // Runs in an instance: serves the queue at kExtraFd until it is closed.

@@ -17,12 +17,13 @@ namespace {
 
 // How many batches of inputs requests bring: enough for a full batch of requests, or all there are.
 std::int64_t batches_of(const pass::PassSpec& spec) {
-  return std::clamp<std::int64_t>(spec.samples / spec.batch, 1, spec.load.max_batch);
+  return std::clamp<std::int64_t>(spec.inference.samples / spec.batch, 1, spec.inference.load.max_batch);
 }
 
 pass::PassSpec at_full_batch(pass::PassSpec spec) {
-  pass::multiply_batch(spec.model.inputs, spec.batch_dimensions, spec.load.max_batch);
-  spec.model.any_batch = spec.load.max_batch > 1;
+  const auto requests = spec.inference.load.max_batch;
+  pass::multiply_batch(spec.model.inputs, spec.inference.batch_dimensions, requests);
+  spec.model.any_batch = requests > 1;
   return spec;
 }
 
@@ -62,11 +63,11 @@ std::span<const TensorView> BatchInput::gather(std::int64_t requests, bool fille
 
 Lanes::Lanes(const pass::PassSpec& spec, TaggedSink& sink)
     : spec_(at_full_batch(spec)),
-      server_(traits_of(spec.load.scenario).has_queue),
+      server_(traits_of(spec.inference.load.scenario).has_queue),
       inputs_(spec, 0, batches_of(spec)),
-      others_(static_cast<std::size_t>(spec.load.concurrency)),
-      lanes_(static_cast<std::size_t>(spec.load.concurrency)),
-      crew_(static_cast<int>(spec.load.concurrency)) {
+      others_(static_cast<std::size_t>(spec.inference.load.concurrency)),
+      lanes_(static_cast<std::size_t>(spec.inference.load.concurrency)),
+      crew_(static_cast<int>(spec.inference.load.concurrency)) {
   for (int next = 0; next < crew_.size(); ++next)  // one after the other: loading has threads of its own
     crew_.run([&](int lane) {
       if (lane == next) load(lane, sink);
@@ -85,13 +86,13 @@ void Lanes::load(int lane, TaggedSink& sink) {
     engine->load(spec_.model, spec_.settings);
     mine.engine = engine.get();
   }
-  mine.input = std::make_unique<BatchInput>(inputs_, batches_of(spec_), spec_.load.max_batch);
-  mine.engine->bind(0, mine.input->gather(spec_.load.max_batch, true));
+  mine.input = std::make_unique<BatchInput>(inputs_, batches_of(spec_), spec_.inference.load.max_batch);
+  mine.engine->bind(0, mine.input->gather(spec_.inference.load.max_batch, true));
 }
 
 void Lanes::infer(int lane) {
   if (server_) {
-    serve(lane, spec_.load.max_batch);
+    serve(lane, spec_.inference.load.max_batch);
     return;
   }
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
@@ -116,7 +117,7 @@ Copies Lanes::serve(int lane, std::int64_t requests) {
 
 // Rows of the batch that the engine ran, including those that only filled it up.
 std::int64_t Lanes::rows_run(const Lane& lane) const {
-  return spec_.batch * (padded_ ? spec_.load.max_batch : lane.served);
+  return spec_.batch * (padded_ ? spec_.inference.load.max_batch : lane.served);
 }
 
 // Saves the outputs from the next inference, without the rows that only filled up the batch.
@@ -134,7 +135,7 @@ void Lanes::take_outputs(Lane& lane) const {
 }
 
 void Lanes::try_batch_sizes() {
-  if (spec_.load.max_batch <= 1) return;
+  if (spec_.inference.load.max_batch <= 1) return;
   batching_ = "dynamic";
   for (int next = 0; next < crew_.size(); ++next)
     crew_.run([&](int lane) {
@@ -144,7 +145,7 @@ void Lanes::try_batch_sizes() {
 
 void Lanes::try_batch_sizes(int lane) {
   const Lane& mine = lanes_[static_cast<std::size_t>(lane)];
-  const std::int64_t full = spec_.load.max_batch;
+  const std::int64_t full = spec_.inference.load.max_batch;
   for (std::int64_t requests = 1; requests < full && !padded_; ++requests) {
     std::string refusal;
     try {

@@ -88,7 +88,7 @@ double call_estimate_ns(const measure::WarmupResult& warmup, std::int64_t lanes)
 // As many batches as keep every lane busy for t_min, or the number that was asked for.
 std::int64_t submission_size(const pass::PassSpec& spec, double call_ns) {
   if (spec.loop.iterations) return *spec.loop.iterations;
-  const double lanes = static_cast<double>(spec.load.lanes());
+  const double lanes = static_cast<double>(spec.inference.load.lanes());
   const auto fill = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(spec.loop.stop.t_min_ns) / std::max(call_ns, 1.0) * lanes));
   return std::clamp(fill, spec.loop.stop.n_min, spec.loop.stop.n_max);
@@ -112,7 +112,7 @@ Measured measured_loop(const pass::PassSpec& spec, const Service& service, measu
   Measured m;
   m.samples = to_samples(spec, loop.samples);
   add_lost(spec, service.lost_calls(), m.samples);
-  m.load.concurrency = spec.load.lanes();
+  m.load.concurrency = spec.inference.load.lanes();
   m.timed_ns = loop.samples.empty() ? 0 : stats::median(loop.samples_ns());
   m.loop = std::move(loop);
   return m;
@@ -136,13 +136,14 @@ constexpr std::int64_t kSaturationNs = 1'000'000'000;
 // Requests per second with every lane always in use and every batch full.
 double saturation_per_s(const pass::PassSpec& spec, Loop& loop, double call_ns) {
   stats::StopConfig stop;
-  stop.n_min = kSaturationCalls * spec.load.lanes();
+  stop.n_min = kSaturationCalls * spec.inference.load.lanes();
   stop.t_min_ns = kSaturationNs;
   stop.quantiles_ppm = {};
   measure::AloneDecider decider(spec.loop.warmup, stop);
   const auto calls = loop.measure(decider, call_ns);
   if (calls.elapsed_ns <= 0) return 0;
-  const auto requests = static_cast<double>(calls.samples.size()) * static_cast<double>(spec.load.max_batch);
+  const auto requests =
+      static_cast<double>(calls.samples.size()) * static_cast<double>(spec.inference.load.max_batch);
   return requests * 1e9 / static_cast<double>(calls.elapsed_ns);
 }
 
@@ -166,8 +167,8 @@ class ServerRuns {
 
   // Returns the run of the last trial, with all trials.
   Measured search(double saturation_per_s, TaggedSink& sink) {
-    const pass::CapacityLimits limits{saturation_per_s, spec_.load.slo_p, spec_.load.max_requests,
-                                      spec_.load.t_max_s};
+    const pass::CapacityLimits limits{saturation_per_s, spec_.inference.load.slo_p,
+                                      spec_.inference.load.max_requests, spec_.inference.load.t_max_s};
     sink.emit(pass::notice_record(cost_in_words(limits)));
     Measured last;
     const auto capacity = pass::search_capacity(limits, [&](const pass::TrialRun& t) {
@@ -200,7 +201,7 @@ Measured server(const pass::PassSpec& spec, Service& service, double call_ns, Ta
   service.require_complete();
   ServerRuns runs(spec, service, interrupt);
   const auto measured = [&] {
-    if (spec.load.searches()) return runs.search(saturation, sink);
+    if (spec.inference.load.searches()) return runs.search(saturation, sink);
     const ServerPlan plan = plan_server(spec, saturation);
     sink.emit(pass::notice_record(in_words(plan)));
     return runs.run(plan);
@@ -231,10 +232,10 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   sink.phase("warmup");
   const auto warmup = service->loop().warm_up(decider);
   service->require_complete();
-  const double call_ns = call_estimate_ns(warmup, spec.load.lanes());
+  const double call_ns = call_estimate_ns(warmup, spec.inference.load.lanes());
   service->try_batch_sizes();
   sink.phase("measure");
-  const auto& scenario = traits_of(spec.load.scenario);
+  const auto& scenario = traits_of(spec.inference.load.scenario);
   service->observe(repetition);
   repetition.window.open();
   Measured m = scenario.open_loop      ? server(spec, *service, call_ns, sink, interrupt)

@@ -20,17 +20,17 @@ void load_model(plugin::Engine& engine, const pass::PassSpec& spec) {
   try {
     engine.load(spec.model, spec.settings);
   } catch (const Error& e) {
-    if (spec.load.max_batch <= 1 || spec.model.inputs.empty()) throw;
+    if (spec.inference.load.max_batch <= 1 || spec.model.inputs.empty()) throw;
     throw Error(e.code(), fmt::format("{} (server.max_batch {} loads the model for batches of {})", e.what(),
-                                      spec.load.max_batch, spec.model.inputs.front().shape.at(0)));
+                                      spec.inference.load.max_batch, spec.model.inputs.front().shape.at(0)));
   }
 }
 
 std::vector<Tensor> read_stored(const pass::PassSpec& spec, FirstSample first, std::int64_t batches) {
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
-    const bool same_for_all = pass::batch_dimension_of(spec.batch_dimensions, i) == pass::kNoBatch;
-    tensors.push_back(read_npy_samples(spec.input_files[i], same_for_all ? 0 : first.index,
+  for (std::size_t i = 0; i < spec.inference.input_files.size(); ++i) {
+    const bool same_for_all = pass::batch_dimension_of(spec.inference.batch_dimensions, i) == pass::kNoBatch;
+    tensors.push_back(read_npy_samples(spec.inference.input_files[i], same_for_all ? 0 : first.index,
                                        same_for_all ? 1 : batches * spec.batch));
     if (i < spec.model.inputs.size()) tensors.back().rename(spec.model.inputs[i].name);
   }
@@ -41,7 +41,7 @@ std::vector<Tensor> read_stored(const pass::PassSpec& spec, FirstSample first, s
 
 Inputs::Inputs(const pass::PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches)
     : first_batch_(first_batch),
-      batches_(read_stored(spec, first, batches), spec.batch_dimensions, spec.batch) {}
+      batches_(read_stored(spec, first, batches), spec.inference.batch_dimensions, spec.batch) {}
 
 LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase(pass::kLoadPhase);
@@ -74,12 +74,13 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
 
 result::Correctness verify_outputs(const pass::PassSpec& spec, std::span<const TensorView> outputs,
                                    FirstSample first) {
+  const auto& asked = spec.inference;
   ComparedOutputs all;
-  append_outputs(all, outputs, spec.batch, spec.samples);
-  if (spec.reference_file.empty()) return judge_all(all, nullptr, spec.tolerance, {});
-  const auto reference = read_reference(spec.reference_file, first.index, spec.batch);
-  auto correctness = compare_all(all, reference, spec.output_tolerances, spec.tolerance);
-  correctness.reference = spec.reference_name;
+  append_outputs(all, outputs, spec.batch, asked.samples);
+  if (asked.reference_file.empty()) return judge_all(all, nullptr, asked.tolerance, {});
+  const auto reference = read_reference(asked.reference_file, first.index, spec.batch);
+  auto correctness = compare_all(all, reference, asked.output_tolerances, asked.tolerance);
+  correctness.reference = asked.reference_name;
   return correctness;
 }
 

@@ -22,7 +22,7 @@ struct FirstSample {
 // Some batches of a pass's sample inputs, and views of one at a time.
 class Inputs {
  public:
-  explicit Inputs(const pass::PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
+  explicit Inputs(const pass::PassSpec& spec) : Inputs(spec, 0, spec.inference.samples / spec.batch) {}
   Inputs(const pass::PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
       : Inputs(spec, first_batch, FirstSample{first_batch * spec.batch}, batches) {}
   // One batch, numbered 0, that begins with any sample.

@@ -49,7 +49,7 @@ result::Sample to_sample(const pass::LoadSpec& load, const measure::Request& req
 }  // namespace
 
 ServerPlan plan_server(const pass::PassSpec& spec, double saturation_per_s) {
-  const pass::LoadSpec& load = spec.load;
+  const pass::LoadSpec& load = spec.inference.load;
   ServerPlan plan;
   plan.saturation_per_s = saturation_per_s;
   plan.rate_per_s = load.rate_per_s > 0 ? load.rate_per_s : load.share * saturation_per_s;
@@ -84,13 +84,14 @@ std::string in_words(const ServerPlan& plan) {
 
 measure::OpenLoopConfig open_loop_config(const pass::PassSpec& spec, const ServerPlan& plan,
                                          std::uint64_t trial) {
+  const auto& load = spec.inference.load;
   measure::OpenLoopConfig config;
-  const auto kind = spec.load.arrival == measure::kConstantName ? measure::ArrivalKind::kConstant
-                                                                : measure::ArrivalKind::kPoisson;
-  const auto seed = spec.load.arrival_seed + static_cast<std::uint64_t>(spec.repetition) + (trial << 32U);
+  const auto kind = load.arrival == measure::kConstantName ? measure::ArrivalKind::kConstant
+                                                           : measure::ArrivalKind::kPoisson;
+  const auto seed = load.arrival_seed + static_cast<std::uint64_t>(spec.repetition) + (trial << 32U);
   config.arrivals_ns = measure::schedule_arrivals(kind, plan.rate_per_s, plan.requests, seed);
-  config.timeout_ns = std::llround(spec.load.timeout_s * 1e9);
-  config.batching = {spec.load.max_batch, std::llround(spec.load.batch_timeout_s * 1e9)};
+  config.timeout_ns = std::llround(load.timeout_s * 1e9);
+  config.batching = {load.max_batch, std::llround(load.batch_timeout_s * 1e9)};
   return config;
 }
 
@@ -100,7 +101,7 @@ std::vector<result::Sample> server_samples(const pass::PassSpec& spec, const Ser
   samples.reserve(requests.size());
   for (const auto& request : requests) {
     if (request.state == measure::RequestState::kWaiting) continue;
-    result::Sample s = to_sample(spec.load, request);
+    result::Sample s = to_sample(spec.inference.load, request);
     s.repetition = static_cast<std::int32_t>(spec.repetition);
     s.rank = static_cast<std::int32_t>(spec.rank);
     s.index = static_cast<std::int64_t>(samples.size());
@@ -111,18 +112,19 @@ std::vector<result::Sample> server_samples(const pass::PassSpec& spec, const Ser
 }
 
 result::Load server_load(const pass::PassSpec& spec, const ServerPlan& plan) {
+  const auto& asked = spec.inference.load;
   result::Load load;
-  load.concurrency = spec.load.lanes();
+  load.concurrency = asked.lanes();
   load.saturation_per_s = plan.saturation_per_s;
   load.offered_per_s = plan.rate_per_s;
-  load.max_batch = spec.load.max_batch;
-  load.batch_timeout_ns = spec.load.batch_timeout_s * 1e9;
-  load.arrival = spec.load.arrival;
-  load.arrival_seed = static_cast<std::int64_t>(spec.load.arrival_seed) + spec.repetition;
-  if (spec.load.slo_p > 0) {
+  load.max_batch = asked.max_batch;
+  load.batch_timeout_ns = asked.batch_timeout_s * 1e9;
+  load.arrival = asked.arrival;
+  load.arrival_seed = static_cast<std::int64_t>(asked.arrival_seed) + spec.repetition;
+  if (asked.slo_p > 0) {
     result::SloResult slo;
-    slo.p = spec.load.slo_p;
-    slo.bound_ns = spec.load.slo_bound_s * 1e9;
+    slo.p = asked.slo_p;
+    slo.bound_ns = asked.slo_bound_s * 1e9;
     slo.confidence = kSloConfidence;
     load.slo = {slo};
   }

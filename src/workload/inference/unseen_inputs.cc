@@ -47,14 +47,14 @@ const ScaleRow* scale_of(DType dtype) {
 }  // namespace
 
 bool UnseenInputs::has_batch(std::size_t input) const {
-  return pass::batch_dimension_of(spec_.batch_dimensions, input) != pass::kNoBatch;
+  return pass::batch_dimension_of(spec_.inference.batch_dimensions, input) != pass::kNoBatch;
 }
 
 bool UnseenInputs::can_scale() const {
   bool any = false;
-  for (std::size_t i = 0; i < spec_.input_files.size(); ++i) {
+  for (std::size_t i = 0; i < spec_.inference.input_files.size(); ++i) {
     if (!has_batch(i)) continue;
-    const auto stored = read_npy_spec(spec_.input_files[i]);
+    const auto stored = read_npy_spec(spec_.inference.input_files[i]);
     if (!scale_of(stored.dtype) || element_count(stored.shape) == 0) return false;
     any = true;
   }

@@ -23,7 +23,8 @@ struct UnseenBatch {
 // one, then copies of the last whole batch, multiplied by 1 - k/128 each. The spec must live as long.
 class UnseenInputs {
  public:
-  explicit UnseenInputs(const pass::PassSpec& spec) : spec_(spec), of_samples_(spec.samples - spec.batch) {}
+  explicit UnseenInputs(const pass::PassSpec& spec)
+      : spec_(spec), of_samples_(spec.inference.samples - spec.batch) {}
   [[nodiscard]] std::int64_t of_samples() const { return of_samples_; }
   // Whether copies exist: every input that has a batch is float16, float32 or float64. Integers are never
   // changed, because they may be indices. Throws Error(kData) for files that cannot be read.

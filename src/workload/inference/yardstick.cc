@@ -111,7 +111,7 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
       if (change) change(copy, seed + static_cast<std::uint64_t>(b) * kManyDraws);
       view = copy.view();
     }
-    append_outputs(outputs, infer(engine, views), spec.batch, spec.samples);
+    append_outputs(outputs, infer(engine, views), spec.batch, spec.inference.samples);
     engine.bind(0, inputs.batch(b));  // the copies end here
   }
   return outputs;
@@ -121,7 +121,7 @@ ComparedOutputs run_changed(const pass::PassSpec& spec, plugin::Engine& engine, 
 std::int64_t batches_of(const ComparedOutputs& outputs, const pass::PassSpec& spec) {
   for (const auto& [rows, left_out] : outputs)
     if (left_out.empty()) return rows.samples / spec.batch;
-  return spec.samples / spec.batch;
+  return spec.inference.samples / spec.batch;
 }
 
 struct ScratchModel {
@@ -195,11 +195,11 @@ Study::Study(ComparedOutputs& outputs, const pass::PassSpec& spec, plugin::Engin
     labels = true;
   }
   for (const auto& input : spec.model.inputs) units_ = std::max(units_, units_of(input.dtype));
-  if (spec.accuracy.every_change) draws_ = kManyDraws;
+  if (spec.inference.accuracy.every_change) draws_ = kManyDraws;
   if (labels || took_ns <= kRunNs) return;
   const std::int64_t least = std::min(batches_, (kFewest + spec.batch - 1) / spec.batch);
   const double fit = static_cast<double>(batches_) * kRunNs / took_ns;
-  if (!spec.accuracy.every_change) draws_ = 1;
+  if (!spec.inference.accuracy.every_change) draws_ = 1;
   batches_ = std::clamp(static_cast<std::int64_t>(fit), least, batches_);
 }
 
@@ -238,7 +238,7 @@ void Study::set(Series Yardstick::*kind, const Change& change) {
 // Whether another change may set the unit. An engine within five of the first one is within five of a larger
 // one, too.
 bool Study::needs_more() const {
-  return spec_.accuracy.every_change || std::ranges::any_of(outputs_, [](const auto& output) {
+  return spec_.inference.accuracy.every_change || std::ranges::any_of(outputs_, [](const auto& output) {
            return output.left_out.empty() && output.rows.yardstick->flips.empty() && !has_unit(output.rows);
          });
 }
@@ -268,7 +268,7 @@ ComparedOutputs Study::run_again(const pass::PassSpec& spec) {
 
 // A changed copy of the file; `fused`: after the rewrites that lose nothing, in engines that can be asked.
 ComparedOutputs Study::run_file(const std::function<void(onnx::proto::ModelProto&)>& change, bool fused) {
-  const ScratchModel scratch(spec_.reference_file + ".scratch.onnx");
+  const ScratchModel scratch(spec_.inference.reference_file + ".scratch.onnx");
   auto copy = model_;
   change(copy);
   onnx::write_model(copy, scratch.file);
@@ -387,7 +387,7 @@ void Study::run() {
   if (units_ > 0) attempt([&] { move_inputs(); });
   if (read_file()) {
     if (needs_more()) attempt([&] { move_weights(); });
-    if (spec_.accuracy.unit_only) return;
+    if (spec_.inference.accuracy.unit_only) return;
     if (needs_more()) attempt([&] { change_order(); });
     attempt([&] { round_layers(); });
     for (std::size_t i = 0; i < outputs_.size(); ++i)

@@ -30,8 +30,8 @@ void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = std::get<pass::ExpectedTo>(spec.task);
   sink.emit(pass::phase_record("expected"));
   std::vector<std::int64_t> filled;
-  for (std::int64_t i = 0; i < spec.samples; ++i) filled.push_back(i % to.given);
-  const auto rows = select_samples(read_expected_outputs(to.from, to.given, spec.samples), filled);
+  for (std::int64_t i = 0; i < spec.inference.samples; ++i) filled.push_back(i % to.given);
+  const auto rows = select_samples(read_expected_outputs(to.from, to.given, spec.inference.samples), filled);
   write_npy(to.file, to_tensor(rows).view());
 }
 

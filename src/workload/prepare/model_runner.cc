@@ -45,8 +45,8 @@ ModelRunner::ModelRunner(const pass::PassSpec& spec, pass::RecordSink& sink,
       interrupt_(interrupt),
       plugin_(spec.plugin(plugin::Role::kEngine).file),
       scratch_(std::get<pass::QuantiseTo>(spec.task).file + ".scratch.onnx") {
-  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
-    inputs_.push_back(read_npy(spec.input_files[i]));
+  for (std::size_t i = 0; i < spec.inference.input_files.size(); ++i) {
+    inputs_.push_back(read_npy(spec.inference.input_files[i]));
     inputs_.back().rename(spec.model.inputs.at(i).name);
   }
   if (inputs_.empty())
@@ -60,7 +60,7 @@ ModelRunner::~ModelRunner() {
 
 std::int64_t ModelRunner::samples() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (pass::batch_dimension_of(spec_.batch_dimensions, i) != pass::kNoBatch)
+    if (pass::batch_dimension_of(spec_.inference.batch_dimensions, i) != pass::kNoBatch)
       return inputs_[i].spec().shape.at(0);
   return 1;
 }
@@ -70,7 +70,7 @@ plugin::ModelSpec ModelRunner::scratch_model(std::int64_t batch) const {
   file.file = scratch_.string();
   file.inputs = spec_.model.inputs;
   for (std::size_t i = 0; i < file.inputs.size(); ++i)
-    if (const auto dimension = pass::batch_dimension_of(spec_.batch_dimensions, i);
+    if (const auto dimension = pass::batch_dimension_of(spec_.inference.batch_dimensions, i);
         dimension != pass::kNoBatch)
       file.inputs[i].shape.at(static_cast<std::size_t>(dimension)) = batch;
   return file;
@@ -78,7 +78,7 @@ plugin::ModelSpec ModelRunner::scratch_model(std::int64_t batch) const {
 
 std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
                               const Visit& visit) {
-  const std::int64_t batch = batch_of(model, spec_.batch_dimensions);
+  const std::int64_t batch = batch_of(model, spec_.inference.batch_dimensions);
   const std::int64_t wanted = std::min(std::max(samples, batch), this->samples()) / batch * batch;
   if (wanted == 0)
     throw Error(ErrorCode::kData,
@@ -95,7 +95,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
   sink_.emit(pass::loaded_record(info.versions, info.settings));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  BatchedInputs batches(inputs_, spec_.batch_dimensions, batch);
+  BatchedInputs batches(inputs_, spec_.inference.batch_dimensions, batch);
   for (std::int64_t first = 0; first < wanted && !interrupt_; first += batch) {
     const auto inputs = batches.views(first / batch);
     visit(inputs, infer(*engine, inputs), batch);

@@ -11,7 +11,7 @@ namespace paceline::workload {
 
 // Makes the files of InputsTo. Throws what make_inputs throws.
 void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink);
-// Makes the file of ExpectedTo for spec.samples samples. Throws what read_expected_outputs throws.
+// Makes the file of ExpectedTo for spec.inference.samples samples. Throws what read_expected_outputs throws.
 void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink);
 
 // The others emit `loaded` and `prepared`, or `peaks`, and throw Error.

@@ -121,9 +121,9 @@ void Int8Pass::write_cache() const {
 void Int8Pass::find_ranges(onnx::proto::ModelProto& model) {
   const auto values = onnx::place(model, {}).values();
   calibration_.model_sha256 = model_hash(spec_.model.file);
-  calibration_.data_sha256 = hash_of_files(spec_.input_files);
+  calibration_.data_sha256 = hash_of_files(spec_.inference.input_files);
   calibration_.rule = {onnx::parse_range_method(to_.method), to_.percentile};
-  calibration_.samples = spec_.samples;
+  calibration_.samples = spec_.inference.samples;
   if (use_cache(values)) return;
   calibrate(model, values);
   if (!interrupt_) write_cache();
@@ -131,8 +131,8 @@ void Int8Pass::find_ranges(onnx::proto::ModelProto& model) {
 
 void Int8Pass::study(onnx::proto::ModelProto& model) {
   if (to_.sensitivity_file.empty()) return;
-  auto found =
-      measure_sensitivity(model, calibration_.ranges, options(), spec_.tolerance.centred_cosine, runner());
+  auto found = measure_sensitivity(model, calibration_.ranges, options(),
+                                   spec_.inference.tolerance.centred_cosine, runner());
   found.method = method_text(calibration_.rule);
   found.data = to_.data;
   replace_file(to_.sensitivity_file, pass::sensitivity_json(found));

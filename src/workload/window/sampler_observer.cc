@@ -139,7 +139,7 @@ std::vector<std::string> watched_devices(const pass::PassSpec& spec, std::size_t
                                                                          : asked->second);
   if (first.kind == DeviceKind::kCpu) return {device_name(first)};
   std::vector<std::string> devices;
-  const auto& load = spec.load;
+  const auto& load = spec.inference.load;
   if (load.instances_per_device > 0)
     for (std::int64_t i = 0; i < load.instances; i += load.instances_per_device)
       devices.push_back(device_name({first.kind, load.device_of(i)}));

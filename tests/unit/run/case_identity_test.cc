@@ -76,7 +76,8 @@ Json work_of(const Case& c) {
   if (c.kind != config::WorkloadKind::kInference) return {};  // no pass of theirs is made without a run
   const auto spec = base_pass(c, 2);
   const auto pass = pass::to_json(spec);
-  auto load = pass.at("load");
+  const auto& inference = pass.at("inference");
+  auto load = inference.at("load");
   for (const char* how : {"t_min_s", "t_max_s", "arrival_seed", "max_requests", "slo_p", "slo_bound_s"})
     load.erase(how);
   auto request = input_request(c, spec);
@@ -86,8 +87,8 @@ Json work_of(const Case& c) {
           pass.at("model"),
           pass.at("settings"),
           pass.at("batch"),
-          pass.at("cache_mode"),
-          pass.at("feedback"),
+          inference.at("cache_mode"),
+          inference.at("feedback"),
           request_key(request)};
 }
 

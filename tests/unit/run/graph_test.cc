@@ -52,7 +52,7 @@ TEST_F(Artefacts, KeepTheirFailureForAllThatNeedThem) {
 
 TEST_F(Artefacts, OfAPassAreNamedByItsTask) {
   pass::PassSpec reference;
-  reference.reference_file = "r.npy";
+  reference.inference.reference_file = "r.npy";
   EXPECT_EQ(written_by(reference, {}).key, "r.npy");
   EXPECT_EQ(written_by(inputs_pass({{}, "in", false}), {}).key, "in");
   EXPECT_EQ(written_by(expected_pass({"mine.npy", 1, "e.npy"}, 1), {}).key, "e.npy");

@@ -21,19 +21,19 @@ TEST(InstanceCpus, AreThoseOfTheNodeOfEachDevice) {
   four.variable = [](const std::string&) { return std::nullopt; };
   const Cpus first{0, 1, 2, 3, 4, 5, 6, 7}, second{8, 9, 10, 11, 12, 13, 14, 15};
   pass::PassSpec pass;
-  pass.load.instances = 4, pass.load.instances_per_device = 1;
+  pass.inference.load.instances = 4, pass.inference.load.instances_per_device = 1;
   pass.settings.options["device"] = "cuda:0";
   const auto near = [&] { return cpus_near_instances(pass, [&] { return four; }); };
   EXPECT_EQ(near(), (std::vector<Cpus>{first, first, second, second}));
-  pass.load.instances = 2, pass.load.devices = {3, 0};
+  pass.inference.load.instances = 2, pass.inference.load.devices = {3, 0};
   EXPECT_EQ(near(), (std::vector<Cpus>{second, first}));
-  pass.load.instances_per_device = 2;
+  pass.inference.load.instances_per_device = 2;
   EXPECT_EQ(near(), (std::vector<Cpus>{second, second}));
 }
 
 TEST(InstanceCpus, AreAnyOnTheCpu) {
   pass::PassSpec pass;
-  pass.load.instances = 2;
+  pass.inference.load.instances = 2;
   const auto unasked = []() -> host::GpuPlaces { throw std::logic_error("the driver was asked"); };
   EXPECT_EQ(cpus_near_instances(pass, unasked), std::vector<Cpus>(2));
 }

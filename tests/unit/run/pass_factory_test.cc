@@ -32,7 +32,7 @@ TEST(PassFactory, SettingsReachTheLoop) {
   EXPECT_EQ(pass.loop.iterations, 11);
   EXPECT_EQ(pass.settings.threads, 2);
   EXPECT_EQ(pass.batch, 3);
-  EXPECT_EQ(pass.samples, 66);  // at least 64, a multiple of the batch
+  EXPECT_EQ(pass.inference.samples, 66);  // at least 64, a multiple of the batch
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{3, 3, 224, 224}));
 }
 
@@ -54,7 +54,7 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(base_pass(graphs.at(1), 1).settings.options.at("cuda_graph"), "true");
   EXPECT_EQ(new_case_result(graphs.at(1), "run").benchmark.params.at("cuda_graph"), "true");
   const auto cold = inference_cases("device: cuda\ncache_mode: cold\n");
-  EXPECT_EQ(base_pass(cold.at(0), 1).cache_mode, "cold");
+  EXPECT_EQ(base_pass(cold.at(0), 1).inference.cache_mode, "cold");
   EXPECT_EQ(base_pass(cold.at(0), 1).loop.batch, 1);
   EXPECT_EQ(new_case_result(cold.at(0), "run").benchmark.cache_mode, "cold");
   const auto pinned = inference_cases("device: cuda\nio: pinned\n").at(0);
@@ -68,7 +68,8 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
 
 TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   const auto per_device = [](const std::string& extra) {
-    return base_pass(inference_cases("scenario: closed_loop\n" + extra).at(0), 1).load.instances_per_device;
+    return base_pass(inference_cases("scenario: closed_loop\n" + extra).at(0), 1)
+        .inference.load.instances_per_device;
   };
   EXPECT_EQ(per_device("device: cuda\ninstances: [2]\n"), 1);
   EXPECT_EQ(per_device("device: cuda\ninstances: [4]\ninstances_per_device: 2\n"), 2);
@@ -86,17 +87,17 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
 TEST(PassFactory, GpusAreProcessesOnTheirDevices) {
   const auto cases = inference_cases("gpus: [1, 2]\ndevices: [3, 1]\ninstances_per_device: 2\n");
   const auto one = base_pass(cases.at(0), 4), two = base_pass(cases.at(1), 4);
-  EXPECT_EQ(one.load.instances, 2);
-  EXPECT_EQ(one.load.devices, std::vector<int>{3});
+  EXPECT_EQ(one.inference.load.instances, 2);
+  EXPECT_EQ(one.inference.load.devices, std::vector<int>{3});
   EXPECT_EQ(one.settings.options.at("device"), "cuda:3");
-  EXPECT_EQ(two.load.instances, 4);
-  EXPECT_EQ(two.load.instances_per_device, 2);
-  EXPECT_EQ(two.load.devices, (std::vector<int>{3, 1}));
+  EXPECT_EQ(two.inference.load.instances, 4);
+  EXPECT_EQ(two.inference.load.instances_per_device, 2);
+  EXPECT_EQ(two.inference.load.devices, (std::vector<int>{3, 1}));
   const auto params = new_case_result(cases.at(1), "run").benchmark.params;
   EXPECT_EQ(params.at("device"), "cuda");
   EXPECT_EQ(params.at("gpus"), "2");
   EXPECT_EQ(params.at("devices"), "3,1");
-  EXPECT_TRUE(base_pass(inference_cases("gpus: 2\n").at(0), 4).load.devices.empty());
+  EXPECT_TRUE(base_pass(inference_cases("gpus: 2\n").at(0), 4).inference.load.devices.empty());
 }
 
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
@@ -146,13 +147,13 @@ TEST(PassFactory, DefaultsAreTheMethodologys) {
   EXPECT_EQ(pass.loop.stop.n_min, 30);
   EXPECT_EQ(pass.loop.stop.t_max_ns, 60'000'000'000);
   EXPECT_FALSE(pass.loop.iterations);
-  EXPECT_DOUBLE_EQ(pass.tolerance.max_rel_err, 1e-5);
-  EXPECT_DOUBLE_EQ(pass.tolerance.centred_cosine, 0.99999);
+  EXPECT_DOUBLE_EQ(pass.inference.tolerance.max_rel_err, 1e-5);
+  EXPECT_DOUBLE_EQ(pass.inference.tolerance.centred_cosine, 0.99999);
 }
 
 TEST(PassFactory, TwoBatchesAreComparedUnlessTheirNumberIsWritten) {
   const auto samples = [](const std::string& plan) {
-    return base_pass(inference_cases(plan).at(0), 1).samples;
+    return base_pass(inference_cases(plan).at(0), 1).inference.samples;
   };
   EXPECT_EQ(samples(""), 64);
   EXPECT_EQ(samples("batch_sizes: [32]\n"), 64);
@@ -167,7 +168,7 @@ TEST(PassFactory, TwoBatchesAreComparedUnlessTheirNumberIsWritten) {
 
 TEST(PassFactory, OnlyTheChecksOwnNumberOfGeneratedInputsMayShrink) {
   const auto least = [](const std::string& plan) {
-    return base_pass(inference_cases(plan).at(0), 1).accuracy.least_samples;
+    return base_pass(inference_cases(plan).at(0), 1).inference.accuracy.least_samples;
   };
   EXPECT_EQ(least(""), 8);
   EXPECT_EQ(least("batch_sizes: [6]\n"), 12);
@@ -201,7 +202,7 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
           "scenario: server\nserver: {load: 0.5, arrival: constant, timeout_s: 2}\nslo: p99=50ms\n")
           .at(0);
   const auto pass = base_pass(c, 2);
-  const auto back = pass::pass_from_json(pass::to_json(pass)).load;
+  const auto back = pass::pass_from_json(pass::to_json(pass)).inference.load;
   EXPECT_EQ(back.scenario, Scenario::kServer);
   EXPECT_DOUBLE_EQ(back.share, 0.5);
   EXPECT_EQ(back.arrival, "constant");
@@ -214,7 +215,7 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
 
 TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   auto pass = base_pass(inference_cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
-  pass.input_files = {"a.npy"};
+  pass.inference.input_files = {"a.npy"};
   pass.pin_cpus = {1, 3};
   const auto json = pass::to_json(pass);
   EXPECT_EQ(pass::to_json(pass::pass_from_json(json)), json);
@@ -261,7 +262,7 @@ TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
   const auto base = base_pass(inference_cases("").at(0), 1);
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(base, "onnxruntime")));
   auto patient = base;
-  patient.accuracy.least_samples = 48;
+  patient.inference.accuracy.least_samples = 48;
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(patient, "eager")))
       << "it may stop earlier than this case can do with";
 }
@@ -317,7 +318,7 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
 TEST(PassFactory, ServersGetTheirBatches) {
   const auto c =
       inference_cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
-  const auto load = pass::pass_from_json(pass::to_json(base_pass(c, 1))).load;
+  const auto load = pass::pass_from_json(pass::to_json(base_pass(c, 1))).inference.load;
   EXPECT_EQ(load.max_batch, 8);
   EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
   EXPECT_EQ(new_case_result(c, "r").benchmark.params.at("server.max_batch"), "8");
@@ -330,7 +331,7 @@ TEST(PassFactory, ServersGetTheirBatches) {
 }
 
 TEST(PassFactory, TakesQuestionsAboutAccuracy) {
-  const auto question = base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).accuracy;
+  const auto question = base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).inference.accuracy;
   EXPECT_FALSE(question.trained);
   EXPECT_FALSE(question.outputs_decide_too);
   EXPECT_EQ(question.answers, "classes");
@@ -339,9 +340,9 @@ TEST(PassFactory, TakesQuestionsAboutAccuracy) {
   EXPECT_EQ(question.inputs, "random, seed 1");
   const auto written = base_pass(
       inference_cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
-  EXPECT_DOUBLE_EQ(written.accuracy.claim, 0.005);
-  EXPECT_DOUBLE_EQ(written.accuracy.max_changed, 0.01);
-  EXPECT_TRUE(written.accuracy.outputs_decide_too);
+  EXPECT_DOUBLE_EQ(written.inference.accuracy.claim, 0.005);
+  EXPECT_DOUBLE_EQ(written.inference.accuracy.max_changed, 0.01);
+  EXPECT_TRUE(written.inference.accuracy.outputs_decide_too);
 }
 
 result::OutputAgreement checked_output(const std::string& judged_by) {
@@ -389,13 +390,14 @@ TEST(PassFactory, AfterTheLoopTheScaleIsThatOfTheCheck) {
 
 TEST(PassFactory, RulesForMapsFollowFromPrecisionAndOptions) {
   const auto decides = [](const std::string& plan) {
-    return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;
+    return base_pass(inference_cases(plan).at(0), 1).inference.tolerance.max_decides;
   };
   EXPECT_TRUE(decides("precisions: [fp32]\n"));
   EXPECT_TRUE(decides("precisions: [fp32]\naccuracy: {quantile_err: 0.01}\n"));
   EXPECT_FALSE(decides("precisions: [bf16]\n"));
   EXPECT_TRUE(decides("precisions: [bf16]\naccuracy: {max_rel_err: 0.1}\n"));
-  EXPECT_DOUBLE_EQ(base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
+  EXPECT_DOUBLE_EQ(
+      base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).inference.tolerance.quantile_err, 0.4);
 }
 
 // Judges an output of twice the reference's values.
@@ -410,7 +412,7 @@ result::Correctness doubled(const std::string& name, const Shape& sample_shape, 
   question.answers = "auto";
   const workload::ComparedOutputs reference{{rows, ""}};
   const auto tolerance =
-      pass::pass_from_json(pass::to_json(base_pass(inference_cases(plan).at(0), 1))).tolerance;
+      pass::pass_from_json(pass::to_json(base_pass(inference_cases(plan).at(0), 1))).inference.tolerance;
   return workload::judge_all({{outputs, ""}}, &reference, tolerance, question);
 }
 

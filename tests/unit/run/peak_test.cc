@@ -145,7 +145,7 @@ TEST_F(PeakTableTest, ACaseOfSeveralLanesHasThePeakOfAllTheirThreads) {
   c.definition = config::expand(
       config::load_plan_text("kind: inference\nmodels: [tiny_cnn]\nengines: [eager]\n", "test.yaml"))[0];
   c.result.benchmark.precision = "fp32";
-  c.base.settings.threads = 2, c.base.load.instances = 3, c.base.load.concurrency = 2;
+  c.base.settings.threads = 2, c.base.inference.load.instances = 3, c.base.inference.load.concurrency = 2;
   const auto filled = [&] {
     CasePeaks(setup, folder_, observer, interrupt).fill(c);
     return c.result.flops.peak_measured_flops_per_s;

@@ -99,7 +99,7 @@ TEST(QuantisedFiles, SettingsReachThePass) {
   const auto pass = quantise_pass(s, base(), "m.onnx", engines("ort.so", ""));
   EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).method, "entropy");
   EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).exclude, (std::vector<std::string>{"first", "fc*"}));
-  EXPECT_EQ(pass.samples, 5);
+  EXPECT_EQ(pass.inference.samples, 5);
   EXPECT_EQ(std::get<pass::QuantiseTo>(pass.task).data, "'x.npy'");
   const auto request = calibration_request(s, pass);
   EXPECT_EQ(request.specs.at(0).shape, (Shape{5, 3, 32, 32}));
@@ -118,13 +118,13 @@ TEST(QuantisedFiles, OpenSizesAreThoseOfTheCalibrationInputs) {
   type->mutable_shape()->add_dim()->set_dim_value(4);
   pass::PassSpec pass;
   pass.model.inputs = {{"input", DType::kFloat32, {9, 2, 4}}};
-  pass.batch_dimensions = {1};
+  pass.inference.batch_dimensions = {1};
   free_shapes(pass, model);
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{-1, 2, 4}));
   const auto file = (fs::path(::testing::TempDir()) / "calibration-0.npy").string();
   Tensor stored({"input", DType::kFloat32, {8, 6, 4}});
   write_npy(file, stored.view());
-  pass.input_files = {file};
+  pass.inference.input_files = {file};
   use_calibration_shapes(pass);
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{6, 2, 4}));
 }

@@ -16,9 +16,9 @@ class BatchInputs : public testing::Test {
     Tensor tensor({"x", DType::kFloat32, {3, 2}});
     for (int i = 0; i < 6; ++i) tensor.as<float>()[i] = static_cast<float>(i);
     write_npy(file, tensor.view());
-    spec_.input_files = {file.string()};
+    spec_.inference.input_files = {file.string()};
     spec_.model.inputs = {{"x", DType::kFloat32, {1, 2}}};
-    spec_.samples = 3;
+    spec_.inference.samples = 3;
   }
   static std::vector<float> values(const TensorView& view) {
     const auto* data = static_cast<const float*>(view.data);

@@ -56,10 +56,10 @@ TEST(BatchedInputs, InputsAreHeldOnceWhereverTheBatchIs) {
     write_npy(file, tensor.view());
   }
   pass::PassSpec spec;
-  spec.samples = 64;
+  spec.inference.samples = 64;
   spec.batch = 64;
-  spec.input_files = {file.string()};
-  spec.batch_dimensions = {1};
+  spec.inference.input_files = {file.string()};
+  spec.inference.batch_dimensions = {1};
   spec.model.inputs = {{"state", DType::kFloat32, {2, 64, 1 << 17}}};
   const auto before = allocated_bytes();
   const Inputs inputs(spec, 0, 1);
@@ -75,9 +75,9 @@ TEST(BatchedInputs, ABatchBeginsWithAnySample) {
   auto tensor = counted({5, 2});
   write_npy(file, tensor.view());
   pass::PassSpec spec;
-  spec.samples = 5;
+  spec.inference.samples = 5;
   spec.batch = 2;
-  spec.input_files = {file.string()};
+  spec.inference.input_files = {file.string()};
   spec.model.inputs = {{"x", DType::kFloat32, {2, 2}}};
   const Inputs inputs(spec, FirstSample{3});
   EXPECT_EQ(values(inputs.batch(0).front()), (std::vector<float>{6, 7, 8, 9}));

@@ -51,19 +51,19 @@ class CheckSamples : public ::testing::Test {
     for (const int row : rows)
       for (int i = 0; i < 3; ++i) values.push_back(row % 3 == i ? 10.0F + static_cast<float>(row) : 0.0F);
     pass::PassSpec spec;
-    spec.samples = static_cast<std::int64_t>(rows.size());
+    spec.inference.samples = static_cast<std::int64_t>(rows.size());
     spec.batch = 2;
-    spec.input_files = {write("in.npy", values, {spec.samples, 3})};
-    spec.reference_file = write("ref.npy", values, {spec.samples, 1, 3});
-    spec.tolerance = {1e9, -1};
-    spec.accuracy.answers = "auto";
-    spec.accuracy.trained = true;
+    spec.inference.input_files = {write("in.npy", values, {spec.inference.samples, 3})};
+    spec.inference.reference_file = write("ref.npy", values, {spec.inference.samples, 1, 3});
+    spec.inference.tolerance = {1e9, -1};
+    spec.inference.accuracy.answers = "auto";
+    spec.inference.accuracy.trained = true;
     return spec;
   }
   static result::Correctness checked(const pass::PassSpec& spec) {
     EchoEngine engine;
     const auto run = run_samples(spec, engine);
-    EXPECT_EQ(engine.calls, spec.samples / spec.batch);
+    EXPECT_EQ(engine.calls, spec.inference.samples / spec.batch);
     return check_samples(spec, run);
   }
   fs::path folder_;
@@ -79,7 +79,7 @@ TEST_F(CheckSamples, EveryBatchRuns) {
 
 TEST_F(CheckSamples, OnlyASlowReferenceStopsEarly) {
   auto spec = pass({0, 1, 2, 3, 4, 5});
-  spec.accuracy.least_samples = 3;
+  spec.inference.accuracy.least_samples = 3;
   const auto calls = [&](double patience_ns) {
     EchoEngine engine;
     (void)run_samples(spec, engine, patience_ns);
@@ -89,7 +89,7 @@ TEST_F(CheckSamples, OnlyASlowReferenceStopsEarly) {
   spec.kind = pass::PassKind::kReference;
   EXPECT_EQ(calls(0), 2) << "two batches of two are the first beyond three";
   EXPECT_EQ(calls(1e18), 3);
-  spec.accuracy.least_samples = 0;
+  spec.inference.accuracy.least_samples = 0;
   EXPECT_EQ(calls(0), 3);
 }
 
@@ -97,18 +97,18 @@ TEST_F(CheckSamples, EveryGivenInputRunsOnce) {
   std::vector<float> values(30, 1.0F);
   values[25] = std::numeric_limits<float>::quiet_NaN();  // of the ninth input
   auto spec = pass({0, 1, 2, 3});
-  spec.input_files = {write("ten.npy", values, {10, 3})};
-  spec.accuracy.samples_given = 10;
+  spec.inference.input_files = {write("ten.npy", values, {10, 3})};
+  spec.inference.accuracy.samples_given = 10;
   EchoEngine engine;
   const auto others = run_other_inputs(spec, engine);
   EXPECT_EQ(others.not_finite, 8);
   auto c = checked(pass({0, 1, 2, 3}));
-  add_other_inputs(c, spec, others);
+  add_other_inputs(c, spec.inference, others);
   EXPECT_EQ(c.verdict, answer::Verdict::kNo);
   EXPECT_NE(c.detail.find("NaN or infinity for input 9 of 10"), std::string::npos) << c.detail;
   EXPECT_EQ(*c.samples_given, 10);
   values[25] = 0;
-  spec.input_files = {write("ten.npy", values, {10, 3})};
+  spec.inference.input_files = {write("ten.npy", values, {10, 3})};
   const auto finite = run_other_inputs(spec, engine);
   EXPECT_EQ(finite.ran, 6);
   EXPECT_LT(finite.not_finite, 0);
@@ -119,10 +119,10 @@ TEST_F(CheckSamples, EveryGivenInputRunsOnce) {
 TEST_F(CheckSamples, AnEngineStaysWithinTwoPercentOfTheFilesOwnRun) {
   const auto verdict = [&](float factor) {
     auto spec = pass({0, 1, 2, 3});
-    auto own = to_rows(read_npy(spec.reference_file));
+    auto own = to_rows(read_npy(spec.inference.reference_file));
     for (auto& v : own.values) v *= factor;
-    spec.accuracy.engine_file = write("own.npy", own.values, {4, 1, 3});
-    spec.accuracy.engine_name = "its own run";
+    spec.inference.accuracy.engine_file = write("own.npy", own.values, {4, 1, 3});
+    spec.inference.accuracy.engine_name = "its own run";
     return checked(spec);
   };
   const auto near = verdict(1.01F), c = verdict(1.1F);
@@ -135,8 +135,8 @@ TEST_F(CheckSamples, AnEngineStaysWithinTwoPercentOfTheFilesOwnRun) {
 
 TEST_F(CheckSamples, OutputsWithoutAReferenceKeepTheReason) {
   auto spec = pass({0, 1, 2, 3});
-  spec.reference_file.clear(), spec.reference_name.clear();
-  spec.accuracy.unchecked_because = "nobody makes one";
+  spec.inference.reference_file.clear(), spec.inference.reference_name.clear();
+  spec.inference.accuracy.unchecked_because = "nobody makes one";
   const auto c = checked(spec);
   EXPECT_FALSE(c.checked);
   EXPECT_EQ(c.unchecked_because, "nobody makes one");
@@ -151,8 +151,8 @@ TEST_F(CheckSamples, RepeatedInputsAreNoFurtherObservations) {
 
 TEST_F(CheckSamples, SixtyFourTimesTheSameInputClaimsNothing) {
   auto spec = pass(std::vector<int>(64, 1));
-  spec.accuracy.claim = 0.05;  // 64 distinct inputs would carry it
-  spec.accuracy.samples_asked = 64;
+  spec.inference.accuracy.claim = 0.05;  // 64 distinct inputs would carry it
+  spec.inference.accuracy.samples_asked = 64;
   const auto c = checked(spec);
   EXPECT_EQ(c.samples, 1);
   EXPECT_EQ(c.claim.verdict, answer::Verdict::kCannotSay);
@@ -160,7 +160,7 @@ TEST_F(CheckSamples, SixtyFourTimesTheSameInputClaimsNothing) {
 
 TEST_F(CheckSamples, LabelsGoWithTheirInputs) {
   auto spec = pass({0, 0, 1, 2});
-  spec.accuracy.labels = {0, 0, 1, 0};
+  spec.inference.accuracy.labels = {0, 0, 1, 0};
   const auto c = checked(spec);
   EXPECT_EQ(c.samples, 3);
   EXPECT_NEAR(*c.labelled.top1.value, 2.0 / 3, 1e-12);
@@ -168,8 +168,8 @@ TEST_F(CheckSamples, LabelsGoWithTheirInputs) {
 
 TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
   auto spec = pass({0, 1, 2, 3});
-  spec.accuracy.expected_file = "mine.npz";
-  spec.reference_file = write("other.npy", std::vector<float>(8), {4, 1, 2});
+  spec.inference.accuracy.expected_file = "mine.npz";
+  spec.inference.reference_file = write("other.npy", std::vector<float>(8), {4, 1, 2});
   try {
     checked(spec);
     FAIL() << "two class scores instead of three were accepted";
@@ -181,12 +181,12 @@ TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
 
 TEST_F(CheckSamples, ExpectedOutputsAreComparedWithTheOutputOfTheirName) {
   auto spec = pass({0, 1, 2, 3});
-  spec.accuracy.expected_file = "mine.npz";
-  auto scores = to_rows(read_npy(spec.reference_file));
+  spec.inference.accuracy.expected_file = "mine.npz";
+  auto scores = to_rows(read_npy(spec.inference.reference_file));
   scores.name = "scores";
   ComparedRows aux{4, 1, 2, {1, 2, 3, 4, 5, 6, 7, 8}, true, 0, 1, DType::kFloat32, "aux"};
-  spec.reference_file = (folder_ / "named.npy").string();
-  write_reference(spec.reference_file, {{scores, ""}});
+  spec.inference.reference_file = (folder_ / "named.npy").string();
+  write_reference(spec.inference.reference_file, {{scores, ""}});
   EchoEngine engine;
   auto run = run_samples(spec, engine);
   run.outputs = {{aux, ""}, {scores, ""}};

@@ -173,10 +173,10 @@ class FreshAnswers : public ::testing::Test {
   template <typename T = float>
   result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
     pass::PassSpec spec;
-    spec.samples = samples;
-    spec.input_files = {write<T>("in.npy", samples, {samples, 2})};
-    spec.reference_file = write("ref.npy", samples, {samples, 1, 2});
-    spec.tolerance = {1e-6, -1};
+    spec.inference.samples = samples;
+    spec.inference.input_files = {write<T>("in.npy", samples, {samples, 2})};
+    spec.inference.reference_file = write("ref.npy", samples, {samples, 1, 2});
+    spec.inference.tolerance = {1e-6, -1};
     const Inputs inputs(spec, 0, 1);
     const auto batch = inputs.batch(0);
     return verify_answers(spec, engine, {infer(engine, batch), batch, typical_ns});
@@ -185,12 +185,12 @@ class FreshAnswers : public ::testing::Test {
   template <typename Engine, typename Kind>
   result::Correctness verified_outputs(Kind kind, Kind reference) {
     pass::PassSpec spec;
-    spec.samples = 3;
-    spec.input_files = {write("in.npy", 3, {3, 2})};
-    spec.reference_file = (folder_ / "ref.npy").string();
-    spec.tolerance = {1e-6, -1};
+    spec.inference.samples = 3;
+    spec.inference.input_files = {write("in.npy", 3, {3, 2})};
+    spec.inference.reference_file = (folder_ / "ref.npy").string();
+    spec.inference.tolerance = {1e-6, -1};
     Engine honest(reference);
-    write_reference(spec.reference_file, run_samples(spec, honest).outputs);
+    write_reference(spec.inference.reference_file, run_samples(spec, honest).outputs);
     Engine engine(kind);
     const Inputs inputs(spec, 0, 1);
     const auto batch = inputs.batch(0);

@@ -39,17 +39,18 @@ class KeptOutputs : public ::testing::TestWithParam<Scenario> {
     spec_.use(plugin::Role::kEngine, "spin", SPIN_PLUGIN_FILE);
     spec_.settings.options["io"] = "none";
     spec_.model.inputs = {{"x", DType::kFloat32, {1, 4}}};
-    spec_.input_files = {write("input.npy", {1, 4})};
-    spec_.reference_file = write("reference.npy", {1, 1, 4});  // the engine's sums of one element each
-    spec_.reference_name = "by hand";
-    spec_.tolerance = {1e-6, 0.999, 0};
+    spec_.inference.input_files = {write("input.npy", {1, 4})};
+    spec_.inference.reference_file =
+        write("reference.npy", {1, 1, 4});  // the engine's sums of one element each
+    spec_.inference.reference_name = "by hand";
+    spec_.inference.tolerance = {1e-6, 0.999, 0};
     spec_.loop.warmup.mode = stats::WarmupMode::kFixed;
     spec_.loop.warmup.fixed_iterations = 1;
     spec_.loop.stop.n_min = 5;
     spec_.loop.stop.t_min_ns = 1'000'000;
     spec_.loop.stop.t_max_ns = 100'000'000;
     spec_.loop.iterations = 5;
-    spec_.load.scenario = GetParam();
+    spec_.inference.load.scenario = GetParam();
   }
   void TearDown() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const Shape& shape) {

@@ -200,9 +200,9 @@ TEST(Samplers, WatchTheDevicesOfThePass) {
   spec.settings.options["device"] = "cuda:2";
   EXPECT_EQ(watched_devices(spec, 0), Devices{"cuda:2"});
   spec.settings.options["device"] = "cuda:0";
-  spec.load.instances = 4, spec.load.instances_per_device = 2;
+  spec.inference.load.instances = 4, spec.inference.load.instances_per_device = 2;
   EXPECT_EQ(watched_devices(spec, 4), (Devices{"cuda:0", "cuda:1"}));
-  spec.load.devices = {3, 1};
+  spec.inference.load.devices = {3, 1};
   EXPECT_EQ(watched_devices(spec, 4), (Devices{"cuda:3", "cuda:1"}));
   pass::PassSpec rank;
   rank.kind = pass::PassKind::kTrain;

@@ -25,7 +25,7 @@ TEST(Sensitivity, OutputsThatAreNotOneRowASampleAreRefused) {
   pass::PassSpec spec;
   spec.use(plugin::Role::kEngine, "fault", SPIN_PLUGIN_FILE);
   spec.model.inputs = {{"x", DType::kFloat32, {1, 2, 1, 1}}};
-  spec.input_files = {(folder / "x.npy").string()};
+  spec.inference.input_files = {(folder / "x.npy").string()};
   spec.task.emplace<pass::QuantiseTo>().file = (folder / "model.onnx").string();
   onnx::ModelBuilder builder;
   auto& model = builder.input("x", {2, 2, 1, 1}).conv("x", "y").output("y").model();

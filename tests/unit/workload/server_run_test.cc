@@ -8,9 +8,9 @@ namespace {
 
 pass::PassSpec server(double share, double rate = 0) {
   pass::PassSpec spec;
-  spec.load.scenario = Scenario::kServer;
-  spec.load.share = share;
-  spec.load.rate_per_s = rate;
+  spec.inference.load.scenario = Scenario::kServer;
+  spec.inference.load.share = share;
+  spec.inference.load.rate_per_s = rate;
   return spec;
 }
 
@@ -28,7 +28,7 @@ TEST(ServerPlan, AFastServerWarmsUpForFiveSeconds) {
   EXPECT_NEAR(plan.seconds(), 60, 0.01);    // t_min
   EXPECT_EQ(plan.warmup_requests, 60'000);  // a tenth, which is more than 5 s
   auto brief = server(0.5);
-  brief.load.t_min_s = 1;
+  brief.inference.load.t_min_s = 1;
   const auto shorter = plan_server(brief, 20'000);
   EXPECT_GE(shorter.requests - shorter.warmup_requests, 16'000);
 }
@@ -85,8 +85,8 @@ TEST(ServerSamples, SayWithWhomARequestWasServedAndWhere) {
   const auto single = server_samples(spec, {}, {alone});
   EXPECT_FALSE(single[0].batch);  // no batches are formed
   EXPECT_EQ(single[0].instance, 2);
-  spec.load.max_batch = 4;
-  spec.load.batch_timeout_s = 0.002;
+  spec.inference.load.max_batch = 4;
+  spec.inference.load.batch_timeout_s = 0.002;
   EXPECT_EQ(server_samples(spec, {}, {alone})[0].batch, 1);
   const auto config = open_loop_config(spec, plan_server(spec, 200));
   EXPECT_EQ(config.batching.max_requests, 4);

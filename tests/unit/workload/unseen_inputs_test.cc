@@ -25,13 +25,13 @@ class UnseenInputsTest : public ::testing::Test {
     std::iota(values.begin(), values.end(), T{1});
     if (dtype == DType::kFloat16)
       for (auto& value : values) value = static_cast<T>(float_to_half(static_cast<float>(value)));
-    const auto file = folder_.path() / (std::to_string(spec_.input_files.size()) + ".npy");
+    const auto file = folder_.path() / (std::to_string(spec_.inference.input_files.size()) + ".npy");
     write_npy(file, {"x", values.data(), dtype, std::move(stored), {}, {}});
-    spec_.input_files.push_back(file.string());
-    spec_.batch_dimensions.push_back(batch_dimension);
+    spec_.inference.input_files.push_back(file.string());
+    spec_.inference.batch_dimensions.push_back(batch_dimension);
   }
   UnseenInputs unseen(std::int64_t samples, std::int64_t batch = 1) {
-    spec_.samples = samples;
+    spec_.inference.samples = samples;
     spec_.batch = batch;
     return UnseenInputs(spec_);
   }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Part of PassSpec for passes of an inference case: its inputs, how they arrive, what its outputs are
+// compared with.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pass/accuracy_spec.h"
+#include "pass/load_spec.h"
+
+namespace paceline::pass {
+
+struct InferenceSpec {
+  std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
+  // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
+  std::vector<std::int64_t> batch_dimensions;
+  std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
+  std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
+  std::string reference_name;  // in words, for the result; empty: accuracy says why there is none
+  std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
+  Tolerance tolerance;
+  std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
+  std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
+  AccuracyQuestion accuracy;
+  std::string cache_mode = "warm";  // warm | cold: emptied before every sample
+  // OUTPUT:INPUT each: what an inference gives the next one, outside its time.
+  std::vector<std::string> feedback;
+  LoadSpec load;
+  // File that a timed pass waits for if its check follows its loop; it contains its spec with what the check
+  // brought, or null. Empty: the check was before it.
+  std::string check_file;
+};
+
+}  // namespace paceline::pass
