@@ -36,10 +36,10 @@ std::int64_t rounding_of(const result::CollectiveResult& c) {
 result::GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
   result::GateResult decided{gate.expression, one.case_id, "min_busbw", answer::Verdict::kCannotSay, ""};
-  const auto& sizes = one.collective->sizes;
+  const auto& sizes = one.collective()->sizes;
   const auto distance = [&](const auto& s) { return std::abs(s.bytes - least.bytes); };
   const auto size = std::ranges::min_element(sizes, {}, distance);
-  if (distance(*size) >= rounding_of(*one.collective)) {
+  if (distance(*size) >= rounding_of(*one.collective())) {
     decided.detail = fmt::format("{}: {} bytes are not among its sizes", one.label, least.bytes);
     return decided;
   }
@@ -71,8 +71,8 @@ double least_of_nccl_tests(const std::string& nccl_min) {
 std::vector<result::GateResult> bandwidth_gates(const result::RunResult& run, const std::string& nccl_min) {
   std::vector<result::GateResult> decided;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || !one.collective || one.collective->sizes.empty()) continue;
-    for (const auto& gate : bandwidths_of(*one.collective, nccl_min))
+    if (!is_ok(one) || !one.collective() || one.collective()->sizes.empty()) continue;
+    for (const auto& gate : bandwidths_of(*one.collective(), nccl_min))
       decided.push_back(decide_bandwidth(gate, one));
   }
   return decided;

@@ -29,17 +29,17 @@ Number share_of(const Number& part, const Number& whole) {
 
 template <Estimate StepCosts::*Cost>
 Estimate cost(const CaseResult& one) {
-  return one.training->costs.*Cost;
+  return one.training()->costs.*Cost;
 }
 
 template <OwnPart Part>
 Estimate cost(const CaseResult& one) {
-  return one.training->costs.own_ns[Part];
+  return one.training()->costs.own_ns[Part];
 }
 
 // A share of the profiled steps, of a step that nobody watched.
 Estimate of_profile(const CaseResult& one, const Number& share) {
-  const auto& step = one.training->costs.step_ns.value;
+  const auto& step = one.training()->costs.step_ns.value;
   if (!share || !step) return missing("the step was not profiled");
   auto estimate = missing("one profile");
   estimate.value = *share * *step;
@@ -76,8 +76,8 @@ Estimate cost_of(std::string_view finding, const CaseResult& one) {
 std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<result::Finding>& findings,
                                        std::string_view target) {
   std::vector<Bottleneck> found;
-  if (!one.training) return found;
-  const Number& step = one.training->costs.step_ns.value;
+  if (!one.training()) return found;
+  const Number& step = one.training()->costs.step_ns.value;
   for (const auto& finding : findings) {
     const auto* const kind = std::ranges::find(kKinds, finding.id, &Kind::finding);
     const bool mine = std::ranges::find(finding.about, one.case_id) != finding.about.end();
@@ -92,8 +92,8 @@ std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<
 
 StepShape shape_of(const CaseResult& one) {
   StepShape shape;
-  if (!one.training) return shape;
-  const auto& t = *one.training;
+  if (!one.training()) return shape;
+  const auto& t = *one.training();
   shape.step_ns = t.costs.step_ns.value;
   shape.communication_share = t.communication_share;
   shape.straggler_wait_share = t.straggler_wait_share;
@@ -109,8 +109,8 @@ StepShape shape_of(const CaseResult& one) {
 }
 
 std::string no_communication(const CaseResult& one) {
-  if (one.outcome != result::Outcome::kOk || !one.training) return {};
-  const auto& t = *one.training;
+  if (one.outcome != result::Outcome::kOk || !one.training()) return {};
+  const auto& t = *one.training();
   if (!t.ddp || one.benchmark.world_size < 2) return {};
   if (t.collectives_per_step && *t.collectives_per_step > 0) return {};
   return fmt::format("{}: no exchange of gradients was heard of among {} ranks, so sync stalls are not known",

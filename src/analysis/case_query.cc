@@ -59,7 +59,8 @@ bool is_ok(const CaseResult& one) {
 }
 
 bool is_timed_on_gpu(const CaseResult& one) {
-  return is_ok(one) && result::on_device(one.benchmark) && !one.load && !traits_of(one.benchmark.kind).sweeps;
+  return is_ok(one) && result::on_device(one.benchmark) && !one.load() &&
+         !traits_of(one.benchmark.kind).sweeps;
 }
 
 bool has_fault(const CaseResult& one) {
@@ -220,7 +221,7 @@ std::string format_range_of(const result::Estimate& estimate) {
 result::Estimate rate_of(const CaseResult& one) {
   if (!traits_of(one.benchmark.scenario).rate_is_offered) return one.throughput.per_s;
   result::Estimate e;
-  if (one.load) e.value = one.load->saturation_per_s;
+  if (one.load()) e.value = one.load()->saturation_per_s;
   return e;
 }
 

@@ -167,7 +167,7 @@ bool has_graph(const CaseResult& one) {
 
 // Engines that compile choose the layout themselves; here it is an option.
 bool runs_in_libtorch(const CaseResult& one) {
-  return one.training || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
+  return one.training() || one.benchmark.engine == "eager" || one.benchmark.engine == "torchscript";
 }
 
 // Enough of them for their layout and algorithms to matter.
@@ -287,7 +287,7 @@ Findings find_cudnn_by_rule(const RunResult& run) {
   Cases inference, training;
   for (const CaseResult& one : run.cases)
     if (uses_gpu(one) && has_convolutions(one) && has_setting(one, "cudnn_benchmark", "off"))
-      (one.training ? training : inference).push_back(&one);
+      (one.training() ? training : inference).push_back(&one);
   Findings found;
   const auto add = [&](const Cases& cases, const char* option) {
     if (cases.empty()) return;

@@ -133,7 +133,7 @@ Findings find_gpu_scaling(const RunResult& run) {
 Findings find_slow_devices(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || !one.load || one.load->instances.empty()) continue;
+    if (!is_ok(one) || !one.load() || one.load()->instances.empty()) continue;
     if (const auto slow = result::slowest_replica(one); slow && is_slow(one, slow->of_others))
       found.push_back(slow_finding(one, *slow));
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kKneeShare = 0.95;
 
 std::int64_t concurrency_of(const CaseResult& one) {
-  return one.load ? one.load->concurrency : 1;
+  return one.load() ? one.load()->concurrency : 1;
 }
 
 // Describes everything except the concurrency.
@@ -80,8 +80,8 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
 Findings objectives(const RunResult& run, answer::Verdict verdict, std::string_view words) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || !one.load || !one.load->slo) continue;
-    const auto& load = *one.load;
+    if (!is_ok(one) || !one.load() || !one.load()->slo) continue;
+    const auto& load = *one.load();
     const auto& slo = *load.slo;
     if (slo.verdict != verdict) continue;
     const auto& rate = slo.offered_per_s;
@@ -99,10 +99,10 @@ Findings objectives(const RunResult& run, answer::Verdict verdict, std::string_v
 Findings capacities(const RunResult& run, bool bracketed) {
   Findings found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || !one.load || !one.load->slo) continue;
-    const auto& capacity = one.load->capacity;
+    if (!is_ok(one) || !one.load() || !one.load()->slo) continue;
+    const auto& capacity = one.load()->capacity;
     if (!capacity.per_s || static_cast<bool>(capacity.missed_per_s) != bracketed) continue;
-    const auto& slo = *one.load->slo;
+    const auto& slo = *one.load()->slo;
     found.push_back(
         finding_about({&one},
                       fmt::format("{}: the highest rate with p{:g} ≤ {} is {} {}.", one.label, slo.p * 100,

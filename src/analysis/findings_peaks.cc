@@ -127,7 +127,8 @@ Findings find_unused_tensor_cores(const RunResult& run) {
         fmt::format("{} in fp32 {} the tensor cores of the {} idle: {} as fast there ({}).",
                     plural(std::ssize(cases), "case"), cases.size() == 1 ? "leaves" : "leave", device, words,
                     list_labels(cases)),
-        figures, fmt::format("Try --precision {}.", cases.front()->training ? "tf32,amp" : "tf32,amp_fp16")));
+        figures,
+        fmt::format("Try --precision {}.", cases.front()->training() ? "tf32,amp" : "tf32,amp_fp16")));
   }
   return found;
 }

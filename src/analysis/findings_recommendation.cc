@@ -76,7 +76,7 @@ Cases candidates(const RunResult& run, const std::string& model, const Goal& goa
   Cases found;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model || traits_of(one.benchmark.scenario).rate_is_offered ||
-        one.training)  // ranks are not alternatives for the same work
+        one.training())  // ranks are not alternatives for the same work
       continue;
     if (!has_interval(one.headline.p50_ns) && (by_latency || !has_interval(one.back_to_back_ns))) continue;
     if (!has_interval(one.throughput.per_s) || !result::peak_memory(one)) continue;

@@ -242,11 +242,11 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
 std::vector<GateResult> objective_gates(const result::RunResult& run) {
   std::vector<GateResult> decided;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || !one.load) continue;
-    const auto& capacity = one.load->capacity;
+    if (!is_ok(one) || !one.load()) continue;
+    const auto& capacity = one.load()->capacity;
     const std::string searched =
         capacity.trials.empty() ? "" : "; capacity: " + result::capacity_in_words(capacity);
-    if (const auto& slo = one.load->slo)
+    if (const auto& slo = one.load()->slo)
       decided.push_back({fmt::format("slo p{:g}={}", slo->p * 100, format_duration_ns(slo->bound_ns)),
                          one.case_id, "slo", slo->verdict,
                          fmt::format("{}: {}{}", one.label, slo->detail, searched)});

@@ -56,7 +56,7 @@ std::string late_words(const Late& late) {
 // Finds the training without a fault; null if none has figures.
 const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one) {
   const auto found = std::ranges::find_if(run.cases, [&](const CaseResult& other) {
-    return !has_fault(other) && other.training && other.benchmark.model == one.benchmark.model &&
+    return !has_fault(other) && other.training() && other.benchmark.model == one.benchmark.model &&
            other.benchmark.world_size == one.benchmark.world_size;
   });
   return found == run.cases.end() ? nullptr : &*found;
@@ -81,18 +81,18 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   const auto* const injected = std::ranges::find(kInjected, fault.kind, &Injected::kind);
   if (injected != kInjected.end())
     row.injected = fmt::format("{} ({})", injected->words, result::fault_text(one.benchmark));
-  if (one.outcome != result::Outcome::kOk || !one.training) {
+  if (one.outcome != result::Outcome::kOk || !one.training()) {
     row.named = fmt::format("no answer: {}", one.reason);
     return row;
   }
   const auto found = bottlenecks_of(one, findings);
   const std::string_view first = most_grown(found, clean);
   const auto* const name = std::ranges::find(kNames, first, &decltype(kNames)::value_type::first);
-  const Late& late = one.training->late;
+  const Late& late = one.training()->late;
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
   if (injected == kInjected.end()) {
-    const bool has_late = result::has_straggler(*one.training);
+    const bool has_late = result::has_straggler(*one.training());
     row.named = has_late ? "a late rank" + late_words(late) : "nobody";
     row.right = !has_late;
   } else {

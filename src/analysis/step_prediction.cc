@@ -143,8 +143,8 @@ PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<
 }
 
 std::vector<ScalePoint> point_of(const result::CaseResult& one) {
-  if (!one.training || !one.training->costs.step_ns.value) return {};
-  const auto& t = *one.training;
+  if (!one.training() || !one.training()->costs.step_ns.value) return {};
+  const auto& t = *one.training();
   const auto& c = t.costs;
   ScalePoint point;
   point.world = one.benchmark.world_size;
@@ -163,8 +163,8 @@ std::vector<ScalePoint> point_of(const result::CaseResult& one) {
 }
 
 bool is_on_hosts(const result::CaseResult& one) {
-  if (!one.training) return false;
-  const auto& ranks = one.training->ranks;
+  if (!one.training()) return false;
+  const auto& ranks = one.training()->ranks;
   return std::ranges::any_of(ranks, [&](const auto& rank) { return rank.host != ranks.front().host; });
 }
 

@@ -15,12 +15,12 @@ using result::Training;
 inline std::vector<const CaseResult*> trained(const RunResult& run) {
   std::vector<const CaseResult*> cases;
   for (const CaseResult& one : run.cases)
-    if (is_ok(one) && one.training) cases.push_back(&one);
+    if (is_ok(one) && one.training()) cases.push_back(&one);
   return cases;
 }
 
 inline const Training& training_of(const CaseResult& one) {
-  return *one.training;
+  return *one.training();
 }
 
 inline Finding about_training(const CaseResult& one, std::string text, std::string evidence,

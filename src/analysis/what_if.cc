@@ -222,7 +222,7 @@ Model model_of(const RunResult& run, const CaseResult& one) {
     return m;
   }
   const auto& point = measured.front();
-  const auto& costs = one.training->costs;
+  const auto& costs = one.training()->costs;
   const auto points = points_beside(run, one);
   m.now = {.own_ns = point.own_ns,
            .backward_ns = costs.own_ns[result::OwnPart::kBackward].value.value().value_or(0),
@@ -307,7 +307,7 @@ std::vector<Change> parse_changes(const std::string& text) {
 }
 
 bool is_on_several_ranks(const CaseResult& one) {
-  return one.training && one.training->ddp && one.benchmark.world_size > 1;
+  return one.training() && one.training()->ddp && one.benchmark.world_size > 1;
 }
 
 std::vector<Answer> what_if(const RunResult& run, const CaseResult& one, const std::vector<Change>& changes) {

@@ -24,7 +24,7 @@
 // null with "<field>_reason" beside it. An optional is a list: of its value, or empty. What a variant is
 // becomes a field beside those of its struct, named by T::kField; the first alternative, std::monostate, is
 // none.
-#define PACELINE_FIELD(r, unused, name) a(BOOST_PP_STRINGIZE(name), t.name);
+#define PACELINE_FIELD(r, unused, name) ::paceline::archive::field(a, BOOST_PP_STRINGIZE(name), t.name);
 #define PACELINE_FIELDS(Type, ...)                                                       \
   template <class A>                                                                     \
   void fields(A& a, Type& t) {                                                           \
@@ -54,6 +54,17 @@ template <typename E>
 concept HasNull = requires {
   EnumNames<E>::kNull;
 };
+
+// Fields of such a struct stand beside those of the struct that contains it.
+template <typename T>
+inline constexpr bool kStandBeside = false;
+template <class A, typename T>
+void field(A& a, const char* name, T& value) {
+  if constexpr (kStandBeside<T>)
+    fields(a, value);
+  else
+    a(name, value);
+}
 
 class Writer {
  public:

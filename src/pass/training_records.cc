@@ -25,8 +25,9 @@ void take_trained(PassReport& report, const Json& json) {
 }
 
 void take_restarts(PassReport& report, const Json& json) {
-  if (!report.repetition.training) throw Error(ErrorCode::kData, "a 'restarts' record without a repetition");
-  read(json, "restarts", report.repetition.training->restarts);
+  if (!report.repetition.training())
+    throw Error(ErrorCode::kData, "a 'restarts' record without a repetition");
+  read(json, "restarts", report.repetition.training()->restarts);
 }
 
 constexpr std::array kTrainingTypes{

@@ -33,7 +33,7 @@ Table bottleneck_table(const CaseResult& one, const std::vector<Bottleneck>& fou
 }
 
 bool is_trained(const CaseResult& one) {
-  return one.outcome == result::Outcome::kOk && one.training && one.training->costs.step_ns.value;
+  return one.outcome == result::Outcome::kOk && one.training() && one.training()->costs.step_ns.value;
 }
 
 Sections bottleneck_sections(std::span<const ReportRun> runs, Form form) {

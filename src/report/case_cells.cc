@@ -119,7 +119,7 @@ bool is_offline(const CaseResult& one) {
 }
 
 bool is_training(const CaseResult& one) {
-  return analysis::is_ok(one) && one.training;
+  return analysis::is_ok(one) && one.training();
 }
 
 std::string accuracy_text(const CaseResult& one) {
@@ -147,8 +147,8 @@ std::string accuracy_text(const CaseResult& one) {
 }
 
 std::string batching_text(const CaseResult& one) {
-  if (!one.load || one.load->max_batch <= 1) return {};
-  const auto& load = *one.load;
+  if (!one.load() || one.load()->max_batch <= 1) return {};
+  const auto& load = *one.load();
   const std::string patience = load.batch_timeout_ns > 0
                                    ? fmt::format("whose first waits at most {} for the others",
                                                  format_duration_ns(load.batch_timeout_ns))

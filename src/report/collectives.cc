@@ -35,11 +35,11 @@ std::string us(const SubsetFigures& subset) {
 }
 
 std::string host_of(const CaseResult& one, std::int64_t rank) {
-  return one.collective->ranks.at(static_cast<std::size_t>(rank)).host;
+  return one.collective()->ranks.at(static_cast<std::size_t>(rank)).host;
 }
 
 Table matrix(const CaseResult& one, const RoundFigures& rounds) {
-  const auto& ranks = one.collective->ranks;
+  const auto& ranks = one.collective()->ranks;
   Table table{.heads = {"p50 us", "host"}, .numbers_from = 2};
   for (const auto& rank : ranks) table.heads.push_back(std::to_string(rank.rank));
   for (const auto& rank : ranks) {
@@ -70,7 +70,7 @@ Table table_of(const CaseResult& one, const RoundFigures& rounds, Form form) {
   const bool pairs = std::all_of(rounds.subsets.begin(), rounds.subsets.end(),
                                  [](const auto& subset) { return subset.members.size() == 2; });
   const auto most = form == Form::kTerminal ? kMatrixOnTerminal : kMatrixOnPage;
-  return pairs && one.collective->ranks.size() <= most ? matrix(one, rounds) : slowest(rounds);
+  return pairs && one.collective()->ranks.size() <= most ? matrix(one, rounds) : slowest(rounds);
 }
 
 std::string name_of(const CaseResult& one, const SlowPart& part) {
@@ -128,7 +128,7 @@ Section rounds_section(const CaseResult& one, const RoundFigures& rounds, Form f
 }
 
 bool has_sizes(const CaseResult& one) {
-  return one.collective && !one.collective->sizes.empty();
+  return one.collective() && !one.collective()->sizes.empty();
 }
 
 std::string us(const Number& ns) {
@@ -158,7 +158,7 @@ void add_size(Table& table, const result::CollectiveSizeFigures& size, const Col
 
 // Texts have no other place for the name of the case.
 Table size_table(const CaseResult& one, Form form) {
-  const auto& c = *one.collective;
+  const auto& c = *one.collective();
   Table table{.heads = {form == Form::kPage ? "size" : one.label, "place", "p50 us", "p99 us", "busbw GB/s",
                         "stream us", "batch us", "wrong", "n"},
               .numbers_from = 2};
@@ -214,7 +214,7 @@ constexpr const char* kReading =
 
 // The texts show tables and notes alone.
 Section section_of(const CaseResult& one, Form form) {
-  const auto& c = *one.collective;
+  const auto& c = *one.collective();
   Section section{.title = one.label, .table = size_table(one, form), .notes = c.notes};
   auto& sentences = form == Form::kPage ? section.paragraphs : section.notes;
   sentences.insert(sentences.begin(), {facts_of(c), link_sentence(c), kReading, expected_sentence(c)});
@@ -228,7 +228,7 @@ std::string chart_reading(const std::vector<ReportCase>& cases) {
   const result::CollectiveSizeFigures* at = nullptr;
   double most = 0;
   for (const auto& entry : cases)
-    for (const auto& size : entry.one->collective->sizes) {
+    for (const auto& size : entry.one->collective()->sizes) {
       const auto& rate = size.out_of_place.sync_busbw_gb_per_s.value;
       if (rate && *rate > most) most = *rate, best = &entry, at = &size;
     }
@@ -245,7 +245,7 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
                              "busbw_gb_per_s", collective_plots(swept)}});
   for (const auto& entry : swept) {
     all.push_back(section_of(*entry.one, form));
-    if (const auto& rounds = entry.one->collective->rounds)
+    if (const auto& rounds = entry.one->collective()->rounds)
       all.push_back(rounds_section(*entry.one, *rounds, form));
   }
   return all;
@@ -254,7 +254,7 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
 Sections collective_details(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (!has_sizes(one)) return {};
-  return {{.title = "Ranks", .table = rank_table(*one.collective)}};
+  return {{.title = "Ranks", .table = rank_table(*one.collective())}};
 }
 
 constexpr std::array kSweepCharts{ChartReason{"collective_bandwidth", "no case is a sweep of collectives"}};

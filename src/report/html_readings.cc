@@ -175,7 +175,7 @@ std::string beaten_text(const result::RunResult& run, std::string_view model,
 // Only for at least two cases of one model.
 std::string pareto_reading(std::span<const ReportRun> runs) {
   const Cases cases = having(runs, [](const CaseResult& c) {
-    return !c.training && c.headline.p50_ns.value && c.throughput.per_s.value;
+    return !c.training() && c.headline.p50_ns.value && c.throughput.per_s.value;
   });
   if (cases.size() < 2) return {};
   const auto& first = *cases.front().run;
@@ -188,7 +188,7 @@ std::string pareto_reading(std::span<const ReportRun> runs) {
 }
 
 bool is_server(const CaseResult& c) {
-  return traits_of(c.benchmark.scenario).has_queue && c.load;
+  return traits_of(c.benchmark.scenario).has_queue && c.load();
 }
 
 // For servers a distribution tells more than any quantile; drawn where samples are available.
@@ -207,11 +207,11 @@ std::string requests_reading(std::span<const ReportRun> runs) {
 
 std::string stages_reading(std::span<const ReportRun> runs) {
   const auto first = [](const CaseResult& c) {
-    return is_server(c) && !c.load->stages.empty() ? c.load->stages.front().mean_ns : Number();
+    return is_server(c) && !c.load()->stages.empty() ? c.load()->stages.front().mean_ns : Number();
   };
   return of_highest(runs, first, [&](const ReportCase& longest) {
     return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",
-                       longest.one->load->stages.front().name, format_duration_ns(*first(*longest.one)),
+                       longest.one->load()->stages.front().name, format_duration_ns(*first(*longest.one)),
                        name_of(longest));
   });
 }

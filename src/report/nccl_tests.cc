@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 constexpr double kToMicroseconds = 1e-3;
 
 std::vector<ReportCase> swept(std::span<const ReportRun> runs) {
-  return cases_with(runs, [](const CaseResult& one) { return one.collective.has_value(); });
+  return cases_with(runs, [](const CaseResult& one) { return one.collective() != nullptr; });
 }
 
 // As many digits as seven columns hold.
@@ -59,7 +59,7 @@ bool has_ended(const CaseResult& one) {
 }
 
 std::string table_of(const ReportCase& entry) {
-  const auto& c = *entry.one->collective;
+  const auto& c = *entry.one->collective();
   std::string text = nccl_head(entry);
   for (const auto& size : c.sizes) text += nccl_row(c, size);
   return text + nccl_foot(*entry.one);
@@ -121,7 +121,7 @@ Json setting(const CaseResult& one, const char* name) {
 
 Json config_json(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
-  const auto& c = *one.collective;
+  const auto& c = *one.collective();
   Json devices = Json::array();
   for (const auto& r : c.ranks)
     devices.push_back({{"rank", r.rank},
@@ -150,7 +150,7 @@ Json config_json(const ReportCase& entry) {
 
 Json document_of(const ReportCase& entry) {
   const auto& run = entry.run->result;
-  const auto& c = *entry.one->collective;
+  const auto& c = *entry.one->collective();
   Json results = Json::array();
   for (const auto& size : c.sizes) results.push_back(size_json(c, size));
   Json errors = Json::array();
@@ -178,7 +178,7 @@ std::string nccl_title(const std::string& title, const std::string& run_id) {
 
 std::string nccl_head(const ReportCase& entry) {
   std::string text = fmt::format("# {}\n", name_of(entry));
-  for (const auto& r : entry.one->collective->ranks)
+  for (const auto& r : entry.one->collective()->ranks)
     text += fmt::format("#  Rank {:>2} Pid {:>6} on {:>10} device {}\n", r.rank, r.process_id, r.host,
                         device_of(*entry.one, r));
   text += fmt::format("#\n#{:>53}{:>34}\n", "out-of-place", "in-place");
@@ -199,7 +199,7 @@ std::string nccl_row(const CollectiveResult& c, const CollectiveSizeFigures& siz
 }
 
 std::string nccl_foot(const CaseResult& one) {
-  const auto& c = *one.collective;
+  const auto& c = *one.collective();
   auto text =
       has_ended(one) ? std::string() : fmt::format("# Incomplete           : {}\n", on_one_line(one.reason));
   text += c.wrong ? fmt::format("# Out of bounds values : {} {}\n", *c.wrong, *c.wrong == 0 ? "OK" : "FAILED")

@@ -126,7 +126,7 @@ Json costs_json(const result::StepCosts& c) {
 }
 
 Json data_of(const TraceStudy& s, bool kernels) {
-  const auto& t = *s.job.training;
+  const auto& t = *s.job.training();
   const auto shape = analysis::shape_of(s.job);
   Json out{{"first_step", s.first_step},
            {"last_step", s.last_step},

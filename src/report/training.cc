@@ -61,7 +61,7 @@ Table short_table(const std::vector<ReportCase>& cases) {
   for (const auto part : parts_in_tables()) table.heads.emplace_back(traits_of(part).head);
   table.heads.emplace_back("loss");
   for (const ReportCase& entry : cases) {
-    const Training& t = *entry.one->training;
+    const Training& t = *entry.one->training();
     table.add(entry.one->label, efficiency_text(entry));
     add_parts(table, t);
     table.rows.back().cells.emplace_back(significant_or_none(t.last_loss));
@@ -76,7 +76,7 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
                         "straggler index", "loss", "total"}};
   for (const ReportCase& entry : cases) {
     const CaseResult& one = *entry.one;
-    const Training& t = *one.training;
+    const Training& t = *one.training();
     table.add(name_of(entry), std::to_string(one.benchmark.world_size),
               with_interval(one.headline.p50_ns, 1e-6), or_none(one.throughput.per_s.value, format_rate),
               speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
@@ -91,7 +91,7 @@ Table part_table(const std::vector<ReportCase>& cases) {
   for (const auto part : parts_in_tables()) table.heads.push_back(spaced(traits_of(part).name));
   for (const ReportCase& entry : cases) {
     table.add(name_of(entry));
-    add_parts(table, *entry.one->training);
+    add_parts(table, *entry.one->training());
   }
   share_labels(table);
   return table;
@@ -172,7 +172,7 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
 std::vector<std::string> training_notes(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
   for (const ReportCase& entry : cases) {
-    for (const auto& note : entry.one->training->notes) place_of(note, notes);
+    for (const auto& note : entry.one->training()->notes) place_of(note, notes);
     if (const auto doubt = doubt_of(entry); !doubt.empty())
       place_of("what more ranks gain is not claimed: " + doubt, notes);
   }
@@ -207,7 +207,7 @@ std::string collectives_text(const Training& t) {
 }
 
 std::string loader_text(const CaseResult& one) {
-  const Training& t = *one.training;
+  const Training& t = *one.training();
   if (!t.loader_samples_per_s || !one.throughput.per_s.value) return {};
   return fmt::format("The loaders could deliver {} {}/s, and training took {}.",
                      format_rate(*t.loader_samples_per_s), one.throughput.item,
@@ -337,11 +337,11 @@ std::string held_out_text(const Training& t) {
 std::string loss_reading(const std::vector<ReportCase>& cases) {
   std::string ends;
   for (const ReportCase& entry : cases) {
-    const auto& epochs = entry.one->training->epochs;
+    const auto& epochs = entry.one->training()->epochs;
     if (epochs.size() < 2 || !epochs.front().loss || !epochs.back().loss) continue;
     ends += fmt::format("{}{}: {} to {} in {}{}", ends.empty() ? "" : "; ", name_of(entry),
                         format_significant(*epochs.front().loss), format_significant(*epochs.back().loss),
-                        plural(std::ssize(epochs), "epoch"), held_out_text(*entry.one->training));
+                        plural(std::ssize(epochs), "epoch"), held_out_text(*entry.one->training()));
   }
   return ends.empty() ? "" : "Mean over the steps of an epoch, while the weights change. " + ends + ".";
 }
@@ -372,7 +372,7 @@ Sections training_sections(std::span<const ReportRun> runs, Form form) {
 Sections training_details(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (!is_training(one)) return {};
-  const Training& t = *one.training;
+  const Training& t = *one.training();
   return {{.paragraphs = {facts_text(t), collectives_text(t), loader_text(one), checkpoint_text(t),
                           scope_text(one)}},
           {.chart = {"timeline", "Timeline of two steps", kTimelineReading, "straggler_index",

@@ -47,7 +47,7 @@ Number rate(double bytes, const Number& ns) {
 
 class CaseRows {
  public:
-  CaseRows(const RunResult& run, const CaseResult& one) : c_(*one.collective) {
+  CaseRows(const RunResult& run, const CaseResult& one) : c_(*one.collective()) {
     const auto ranks = std::ssize(c_.ranks);
     if (const auto operation = parse_collective(c_.operation); operation && ranks > 1)
       bus_factor_ = bus_factor(*operation, ranks);
@@ -105,7 +105,7 @@ std::string collectives_csv(const RunResult& run) {
       "algbw_gb_per_s,busbw_gb_per_s,busbw_gb_per_s_ci_low,busbw_gb_per_s_ci_high,"
       "expected_busbw_gb_per_s,min_ns,mean_ns,max_ns,stddev_ns,p95_ns,p99_ns,wrong,converged\n";
   for (const auto& one : run.cases)
-    if (one.collective) text += CaseRows(run, one).rows();
+    if (one.collective()) text += CaseRows(run, one).rows();
   return text;
 }
 

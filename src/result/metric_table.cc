@@ -100,16 +100,16 @@ constexpr char kNoLoad[] = "one request at a time (scenario sync)";
 
 template <Number Load::*Field>
 MetricValue load_number(const CaseResult& c) {
-  return c.load ? plain((*c.load).*Field) : MetricValue{{}, {}, {}, kNoLoad};
+  return c.load() ? plain((*c.load()).*Field) : MetricValue{{}, {}, {}, kNoLoad};
 }
 template <Number Load::*Field>
 MetricValue load_number_ms(const CaseResult& c) {
-  return c.load ? plain((*c.load).*Field, kToMs) : MetricValue{{}, {}, {}, kNoLoad};
+  return c.load() ? plain((*c.load()).*Field, kToMs) : MetricValue{{}, {}, {}, kNoLoad};
 }
 // The limit lies between a rate that holds and, where one was found, a rate that misses.
 MetricValue capacity(const CaseResult& c) {
-  if (!c.load) return {{}, {}, {}, kNoLoad};
-  const auto& found = c.load->capacity;
+  if (!c.load()) return {{}, {}, {}, kNoLoad};
+  const auto& found = c.load()->capacity;
   MetricValue v = plain(found.per_s);
   if (!v.value) return v;
   v.ci_low = v.value;
@@ -119,8 +119,8 @@ MetricValue capacity(const CaseResult& c) {
 }
 template <const char* Name>
 MetricValue stage_mean(const CaseResult& c) {
-  if (!c.load) return {{}, {}, {}, kNoLoad};
-  for (const auto& stage : c.load->stages)
+  if (!c.load()) return {{}, {}, {}, kNoLoad};
+  for (const auto& stage : c.load()->stages)
     if (stage.name == Name) return plain(stage.mean_ns, kToMs);
   return {{}, {}, {}, "not a stage of this case"};
 }
@@ -129,15 +129,15 @@ constexpr char kNoCollective[] = "not a collective case";
 constexpr double kToUs = 1e-3;
 
 bool has_sizes(const CaseResult& c) {
-  return c.collective && !c.collective->sizes.empty();
+  return c.collective() && !c.collective()->sizes.empty();
 }
 MetricValue bus_bandwidth(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(c.collective->sizes.back().out_of_place.sync_busbw_gb_per_s);
+  return estimate(c.collective()->sizes.back().out_of_place.sync_busbw_gb_per_s);
 }
 MetricValue small_latency(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(c.collective->sizes.front().out_of_place.sync_ns, kToUs);
+  return estimate(c.collective()->sizes.front().out_of_place.sync_ns, kToUs);
 }
 
 constexpr char kNoTraining[] = "not a training case";
@@ -145,44 +145,44 @@ constexpr double kToS = 1e-9;
 
 template <Number Training::*Field>
 MetricValue training_number(const CaseResult& c) {
-  return c.training ? plain((*c.training).*Field) : MetricValue{{}, {}, {}, kNoTraining};
+  return c.training() ? plain((*c.training()).*Field) : MetricValue{{}, {}, {}, kNoTraining};
 }
 // One rank without DDP waits for nobody.
 template <Number Training::*Field>
 MetricValue waiting_share(const CaseResult& c) {
-  const bool alone = c.training && !c.training->ddp && c.training->ranks.size() == 1;
+  const bool alone = c.training() && !c.training()->ddp && c.training()->ranks.size() == 1;
   return alone ? MetricValue{0.0, {}, {}, {}} : training_number<Field>(c);
 }
 MetricValue total_s(const CaseResult& c) {
-  return c.training ? plain(c.training->total_ns, kToS) : MetricValue{{}, {}, {}, kNoTraining};
+  return c.training() ? plain(c.training()->total_ns, kToS) : MetricValue{{}, {}, {}, kNoTraining};
 }
 // From the last epoch that has one.
 MetricValue eval_accuracy(const CaseResult& c) {
-  if (!c.training) return {{}, {}, {}, kNoTraining};
-  const auto& epochs = c.training->epochs;
+  if (!c.training()) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training()->epochs;
   const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
                                  [](const EpochFigures& e) { return static_cast<bool>(e.eval_samples); });
   return plain(last == epochs.rend() ? EpochFigures{}.eval_accuracy : last->eval_accuracy);
 }
 // From the last epoch that has one.
 MetricValue train_accuracy(const CaseResult& c) {
-  if (!c.training) return {{}, {}, {}, kNoTraining};
-  const auto& epochs = c.training->epochs;
+  if (!c.training()) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training()->epochs;
   return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
 }
 MetricValue efficiency(const CaseResult& c) {
-  if (!c.training && !replicas_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
+  if (!c.training() && !replicas_of(c.benchmark)) return {{}, {}, {}, kNoTraining};
   if (!c.scaling)
     return {{},
             {},
             {},
-            c.training ? "no case of fewer ranks with the same work per rank"
-                       : "no case of fewer GPUs or instances with the same work for each"};
+            c.training() ? "no case of fewer ranks with the same work per rank"
+                         : "no case of fewer GPUs or instances with the same work for each"};
   const std::string doubt = scaling_doubt(c);
   return doubt.empty() ? estimate(efficiency_of(c)) : MetricValue{{}, {}, {}, doubt};
 }
 MetricValue tokens_per_s(const CaseResult& c) {
-  if (!c.training) return {{}, {}, {}, kNoTraining};
+  if (!c.training()) return {{}, {}, {}, kNoTraining};
   const auto length = c.benchmark.params.find("sequence_length");
   if (length == c.benchmark.params.end()) return {{}, {}, {}, "the model has no tokens"};
   const auto tokens = parse_double(length->second);
@@ -220,10 +220,10 @@ Number device_energy(const DeviceState& d) {
 // As its ranks say, or its CPUs; a case without ranks says nothing, and has one.
 std::int64_t hosts_of_case(const CaseResult& c) {
   std::set<std::string> hosts;
-  if (c.training)
-    for (const auto& rank : c.training->ranks) hosts.insert(rank.host);
-  if (c.collective)
-    for (const auto& rank : c.collective->ranks) hosts.insert(rank.host);
+  if (c.training())
+    for (const auto& rank : c.training()->ranks) hosts.insert(rank.host);
+  if (c.collective())
+    for (const auto& rank : c.collective()->ranks) hosts.insert(rank.host);
   return std::max(std::ssize(hosts), std::ranges::count(c.cpu_power, kCpuPackages, &CpuPower::part));
 }
 

@@ -6,11 +6,11 @@
 namespace paceline::result::topics {
 
 bool has_load(const CaseResult& c) {
-  return c.load.has_value();
+  return c.load() != nullptr;
 }
 
 bool is_trained(const CaseResult& c) {
-  return c.outcome == Outcome::kOk && c.training;
+  return c.outcome == Outcome::kOk && c.training();
 }
 
 bool is_checked(const CaseResult& c) {

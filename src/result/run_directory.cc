@@ -160,7 +160,7 @@ SamplesFile RunDirectory::write_case(const CaseResult& result, const std::vector
 void RunDirectory::write_summary(const RunResult& run) const {
   replace_file(summary_path(), json_text(to_json(run)));
   replace_file(folder_ / "summary.csv", summary_csv(run));
-  if (std::ranges::any_of(run.cases, [](const auto& one) { return one.collective.has_value(); }))
+  if (std::ranges::any_of(run.cases, [](const auto& one) { return one.collective() != nullptr; }))
     replace_file(folder_ / "collectives.csv", collectives_csv(run));
 }
 

@@ -133,7 +133,7 @@ std::optional<StoredSpeed> speed_of(const result::CaseResult& one) {
   for (const auto& repetition : one.repetitions)
     if (repetition.process_start_ns)
       starts.push_back(*repetition.process_start_ns + (repetition.load_ns ? *repetition.load_ns : 0));
-  if (!p50 || starts.empty() || one.collective || !is_time(*p50) || !is_time(stats::median(starts)))
+  if (!p50 || starts.empty() || one.collective() || !is_time(*p50) || !is_time(stats::median(starts)))
     return {};
   return StoredSpeed{*p50 * 1e-9, stats::median(starts) * 1e-9};
 }

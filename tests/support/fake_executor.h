@@ -84,7 +84,7 @@ inline nlohmann::json steps_record(const pass::PassSpec& spec, const std::vector
 inline Played plays_tables(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
   result::Repetition repetition;
   repetition.index = spec.repetition;
-  repetition.training.emplace();
+  repetition.payload.emplace<result::Training>();
   Played played{{pass::repetition_record(repetition)}, {}};
   if (!spec.table_file.empty()) played.records.push_back(steps_record(spec, tables));
   return played;

@@ -84,7 +84,7 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   for (std::int32_t index = 0; index < 6; ++index) {
     result::Repetition r;
     r.index = index;
-    auto& t = r.training.emplace();
+    auto& t = r.payload.emplace<result::Training>();
     t.ddp = spec.ddp;
     t.backend = spec.ddp ? "gloo" : "";
     t.launcher = "paceline";
@@ -99,9 +99,9 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   result::SummaryOptions options;
   options.items_per_iteration = static_cast<double>(kBatch * spec.ranks);
   result::summarize(one, samples, options);
-  one.training = result::combined_training(one.repetitions);
+  one.payload.set(result::combined_training(one.repetitions));
   if (spec.ranks > 1)
-    one.training->notes = {
+    one.training()->notes = {
         "ranks are CPU processes over gloo: their throughput and its scaling do not speak "
         "for GPUs"};
   return one;

@@ -14,7 +14,7 @@ import sys
 LIST = re.compile(r"void fields\(A& a, (?:(\w+)::)*(\w+)& t\) \{(.*?)^\}", re.M | re.S)
 NAMES = re.compile(r"^PACELINE_FIELDS\((?:(\w+)::)*(\w+),(.*?)\);", re.M | re.S)
 NAMESPACE = re.compile(r"^namespace (?:paceline::)?(\w+) \{", re.M)
-STRUCT = re.compile(r"^(?:struct|class) (\w+) \{\n(.*?)^\};", re.M | re.S)
+STRUCT = re.compile(r"^(?:struct|class) (\w+)(?: : \w+)? \{\n(.*?)^\};", re.M | re.S)
 FUNCTION = re.compile(r"\b(operator|static|friend|using|virtual|explicit|template)\b|\)\s*(const)?\s*(\{|;)|^\s*[A-Z]\w*\(")
 
 

@@ -42,6 +42,10 @@ class FieldListsTest(made_up_tree.TreeTest):
     def test_a_new_member(self):
         self.expect("Noise has added, which", "src/result/noise.h", STRUCT.replace("  double a", "  std::optional<std::int64_t> added;\n  double a"))
 
+    def test_a_new_member_of_a_struct_with_a_base(self):
+        based = STRUCT.replace("struct Noise {", "struct Noise : Sound {")
+        self.expect("Noise has added, which", "src/result/noise.h", based.replace("  double a", "  int added = 0;\n  double a"))
+
     def test_a_member_with_a_default_in_braces(self):
         self.expect("Noise has range, which", "src/result/fields.h", LIST.replace(', a("range", t.range)', ""))
 

@@ -120,7 +120,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   study.job.benchmark.kind = WorkloadKind::kTraining;
   study.job.benchmark.params = {{kTraces, "true"}};
   if (sends_and_receives(ranks)) study.job.benchmark.params[kPipeline] = "true";
-  auto& t = study.job.training.emplace();
+  auto& t = study.job.payload.emplace<result::Training>();
   t.ddp = untimed == ranks.end() && ranks.size() > 1 && exchanges(waits);
   result::summarize_training(t, tables, 0);
   if (!t.ddp) t.sync_variation = Number::missing(why_no_exchange(ranks));
@@ -172,7 +172,7 @@ std::string among_these(const TraceStudy& study) {
 
 void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
-  const auto& late = study.job.training->late;
+  const auto& late = study.job.training()->late;
   if (ranks.size() == 1 && study.world != 1)
     tell(
         fmt::format("which rank is late: this is the trace of rank {} alone{}; its communication includes "
@@ -262,7 +262,7 @@ std::string shape_words(const Shapes& shapes) {
 
 // A rank that computes more is late for that.
 void add_causes(TraceStudy& study) {
-  for (auto& late : study.job.training->late) {
+  for (auto& late : study.job.training()->late) {
     if (const auto shapes = shapes_of(study, late.rank); shapes && shapes->work >= kMoreWork)
       late.causes.push_back({kLargerInputs, {}, shape_words(*shapes)});
     else if (late.late_in == traits_of(OwnPart::kDataWait).late_in)
@@ -296,7 +296,7 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   add_left_out(study, ranks);
   const Waits waits = waits_of(ranks);
   set_job(study, ranks, waits);
-  study.job.training->overlap_ratio = overlap_of(all);
+  study.job.training()->overlap_ratio = overlap_of(all);
   add_causes(study);
   study.bottlenecks = bottlenecks_in(study.job);
   add_untold(study, ranks, waits);

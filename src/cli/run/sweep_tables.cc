@@ -35,7 +35,7 @@ std::string SweepTables::head(const result::CaseResult& one) {
 }
 
 std::string SweepTables::row(const result::CaseResult& part) {
-  const auto& c = *part.collective;
+  const auto& c = *part.collective();
   const auto row = report::nccl_row(c, c.sizes.back());
   if (part.repetitions_planned > 1) {
     const bool other = std::exchange(commented_, part.case_id) != part.case_id;
@@ -46,10 +46,10 @@ std::string SweepTables::row(const result::CaseResult& part) {
 }
 
 std::string SweepTables::rest(const result::CaseResult& one) {
-  if (!one.collective) return {};
+  if (!one.collective()) return {};
   auto& printed = printed_[one.case_id];
   if (std::exchange(printed.closed, true)) return {};
-  const auto& c = *one.collective;
+  const auto& c = *one.collective();
   auto text = printed.rows == 0 ? head(one) : std::string();
   for (; printed.rows < c.sizes.size(); ++printed.rows) text += report::nccl_row(c, c.sizes[printed.rows]);
   return text + report::nccl_foot(one);

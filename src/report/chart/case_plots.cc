@@ -158,7 +158,7 @@ Plot pareto_plot(const std::string& model, const Cases& cases, const std::vector
 // The time of an inference, of a training step, or of both.
 Figure latencies(std::span<const ReportRun> runs) {
   const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
-  const auto steps = std::ranges::count_if(cases, [](const auto& e) { return bool{e.one->training}; });
+  const auto steps = std::ranges::count_if(cases, [](const auto& e) { return bool{e.one->training()}; });
   const char* name = steps == 0 ? "p50 latency" : steps == std::ssize(cases) ? "p50 step time" : "p50 time";
   return {cases, [](const CaseResult& c) { return measured(c.headline.p50_ns, kNsToMs); }, name, "ms",
           series_of(cases)};
@@ -197,7 +197,7 @@ Plots throughput_plots_of_all_models(std::span<const ReportRun> runs) {
 
 Plots pareto_plots(std::span<const ReportRun> runs) {
   const Cases all = measured_cases(runs, [](const CaseResult& c) {
-    return !c.training && c.headline.p50_ns.value && c.throughput.per_s.value;
+    return !c.training() && c.headline.p50_ns.value && c.throughput.per_s.value;
   });
   const auto series = series_of(all);
   Plots plots;
@@ -296,13 +296,13 @@ Plots stage_plots(std::span<const ReportRun> runs) {
   std::vector<std::string> names;
   std::vector<StackRow> rows;
   const Cases cases = measured_cases(runs, [](const CaseResult& c) {
-    return traits_of(c.benchmark.scenario).has_queue && c.load && !c.load->stages.empty();
+    return traits_of(c.benchmark.scenario).has_queue && c.load() && !c.load()->stages.empty();
   });
   for (const ReportCase& entry : cases)
-    for (const auto& stage : entry.one->load->stages) place_of(stage.name, names);
+    for (const auto& stage : entry.one->load()->stages) place_of(stage.name, names);
   for (const ReportCase& entry : cases) {
     rows.push_back({name_of(entry), std::vector<double>(names.size(), kMissing)});
-    for (const auto& stage : entry.one->load->stages)
+    for (const auto& stage : entry.one->load()->stages)
       rows.back().parts[index_in(names, stage.name)] = number_or_missing(stage.mean_ns, kNsToMs);
   }
   if (rows.empty()) return {};

@@ -18,7 +18,7 @@ Line measured_line(const ReportCase& entry, std::size_t index, const std::string
             .stroke = Line::Stroke::kHidden,
             .mark = series_mark(index),
             .name = name};
-  for (const auto& size : entry.one->collective->sizes) {
+  for (const auto& size : entry.one->collective()->sizes) {
     const Measured rate = measured(size.out_of_place.sync_busbw_gb_per_s);
     line.points.push_back(
         {.x = static_cast<double>(size.bytes),
@@ -34,7 +34,7 @@ Line measured_line(const ReportCase& entry, std::size_t index, const std::string
 
 Line fitted_line(const ReportCase& entry, std::size_t index) {
   Line line{.points = {}, .colour = series_colour(index), .stroke = Line::Stroke::kDotted};
-  const auto& c = *entry.one->collective;
+  const auto& c = *entry.one->collective();
   for (const auto& size : c.sizes)
     line.points.push_back(
         {static_cast<double>(size.bytes), number_or_missing(result::fitted_busbw(c, size.bytes))});
@@ -47,7 +47,7 @@ Line asked_line(const ReportCase& entry, std::size_t index, const std::string& n
             .stroke = Line::Stroke::kHidden,
             .mark = Line::Mark::kTriangle,
             .name = "asked for: " + name};
-  for (const auto& least : entry.one->collective->least_busbw)
+  for (const auto& least : entry.one->collective()->least_busbw)
     line.points.push_back(
         {.x = static_cast<double>(least.bytes),
          .y = least.gb_per_s,
@@ -72,7 +72,7 @@ Plots collective_plots(const Cases& all) {
   for (std::size_t at = 0; at < cases.size(); ++at) {
     plot.lines.push_back(fitted_line(cases[at], at));
     plot.lines.push_back(measured_line(cases[at], at, names[at]));
-    if (!cases[at].one->collective->least_busbw.empty())
+    if (!cases[at].one->collective()->least_busbw.empty())
       plot.lines.push_back(asked_line(cases[at], at, names[at]));
   }
   return {plot};

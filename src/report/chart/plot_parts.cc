@@ -39,7 +39,7 @@ Params params_in_common(const Cases& entries) {
 
 std::string series_name(const ReportCase& entry, const Params& common) {
   const result::Benchmark& b = entry.one->benchmark;
-  const bool trains = entry.one->training.has_value();
+  const bool trains = entry.one->training() != nullptr;
   std::string name = trains ? fmt::format("{} r{}", b.precision, b.world_size) : b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
   name = trim(name);

@@ -133,7 +133,7 @@ Plot course_plot(const ReportCase& entry, const std::vector<Sample>& samples,
 Plots request_plots(std::span<const ReportRun> runs) {
   Plots plots;
   for (const ReportCase& entry : measured_cases(
-           runs, [](const CaseResult& c) { return traits_of(c.benchmark.scenario).has_queue && c.load; })) {
+           runs, [](const CaseResult& c) { return traits_of(c.benchmark.scenario).has_queue && c.load(); })) {
     const auto samples = samples_of(entry);
     if (samples.empty() || plots.size() == kServersDrawn) continue;
     plots.push_back(distribution_plot(entry, name_of(entry), milliseconds(samples)));

@@ -238,7 +238,7 @@ using Training = result::Training;
 
 // Means of the parts of a step and the rest of it, so that their bar is as long as the mean step.
 StackRow parts_of(const ReportCase& entry) {
-  const Training& t = *entry.one->training;
+  const Training& t = *entry.one->training();
   StackRow row{name_of(entry), {}};
   const double mean_ms = number_or_missing(entry.one->stats.mean_ns, kNsToMs);
   for (const auto part : result::kStepParts) row.parts.push_back(number_or_missing(t.shares[part], mean_ms));
@@ -254,7 +254,7 @@ constexpr double kSmallLoss = 0.3;
 // From the ideal step over what each part adds to the measured step.
 Plot waterfall(const ReportCase& entry) {
   const auto& scaling = *entry.one->scaling;
-  const double step = number_or_missing(entry.one->training->costs.step_ns.value, kNsToMs);
+  const double step = number_or_missing(entry.one->training()->costs.step_ns.value, kNsToMs);
   double at = step;
   for (const auto& part : scaling.budget) at -= number_or_missing(part.cost_ns.value, kNsToMs);
   Plot plot{.title = name_of(entry),
@@ -321,7 +321,7 @@ Plots efficiency_plots(const Cases& cases) {
 Plots total_time_plots(const Cases& cases) {
   std::vector<BarRow> rows;
   for (const ReportCase& entry : cases) {
-    const auto& total = entry.one->training->total_ns;
+    const auto& total = entry.one->training()->total_ns;
     if (!total) continue;
     const auto words = format_duration_ns(*total);
     rows.push_back({name_of(entry), name_of(entry) + ": " + words, words, {*total * 1e-9}});
@@ -356,7 +356,7 @@ Plots budget_plots(const Cases& cases) {
 
 Plots loss_plots(const Cases& all) {
   Cases cases = all;
-  std::erase_if(cases, [](const ReportCase& e) { return e.one->training->epochs.size() < 2; });
+  std::erase_if(cases, [](const ReportCase& e) { return e.one->training()->epochs.size() < 2; });
   if (cases.empty()) return {};
   Plot plot{.description = "Loss over epochs",
             .x = {.title = "epoch" + keep_first(cases), .from_zero = false, .whole = true},
@@ -366,7 +366,7 @@ Plots loss_plots(const Cases& all) {
   names = without_shared(names, plot);
   for (std::size_t at = 0; at < cases.size(); ++at) {
     Line line{.points = {}, .colour = series_colour(at), .mark = series_mark(at), .name = names[at]};
-    for (const auto& e : cases[at].one->training->epochs)
+    for (const auto& e : cases[at].one->training()->epochs)
       line.points.push_back({.x = static_cast<double>(e.epoch + 1),
                              .y = number_or_missing(e.loss),
                              .hint = epoch_words(cases[at], e)});

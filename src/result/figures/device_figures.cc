@@ -47,7 +47,7 @@ Number device_share_of_steps(const CaseResult& one) {
     return Number::missing("the steps were timed by the host's clock");
   double sum = 0;
   for (const auto part : kStepParts) {
-    const Number& share = one.training->shares[part];
+    const Number& share = one.training()->shares[part];
     if (!traits_of(part).works) continue;
     if (!share) return share;
     sum += *share;
@@ -73,7 +73,7 @@ Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples
   return *rate * *window.window_s;
 }
 
-std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training) {
+std::vector<DeviceState> states_of_ranks(const Training* training) {
   std::vector<DeviceState> states;
   if (!training) return states;
   for (const auto& rank : training->ranks)
@@ -83,7 +83,7 @@ std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training
 }
 
 std::vector<DeviceState> device_states(const CaseResult& one) {
-  return one.devices.empty() ? states_of_ranks(one.training) : one.devices;
+  return one.devices.empty() ? states_of_ranks(one.training()) : one.devices;
 }
 
 Number power_cap_share(const DeviceState& state) {
@@ -120,10 +120,10 @@ Number summed_over_devices(const CaseResult& one, Number (*get)(const DeviceStat
 }
 
 Number device_share(const CaseResult& one) {
-  if (one.training) return device_share_of_steps(one);
+  if (one.training()) return device_share_of_steps(one);
   const auto& device = one.device_p50_ns.value;
   const auto& wall = one.back_to_back_ns.value ? one.back_to_back_ns.value : one.headline.p50_ns.value;
-  if (one.load) return Number::missing("the latency of a request includes waiting");
+  if (one.load()) return Number::missing("the latency of a request includes waiting");
   if (!device) return device;
   if (!wall || *wall <= 0) return wall ? Number::missing("not_measured") : wall;
   return std::min(1.0, *device / *wall);
@@ -145,7 +145,7 @@ Number kernel_share(const CaseResult& one) {
   Number least = Number::missing("no sampler read how busy a device is");
   for (const auto& state : one.devices) {
     const auto& busy = state.utilization_mean;
-    if (!one.training || !busy || state.readings < kFewestReadings) continue;
+    if (!one.training() || !busy || state.readings < kFewestReadings) continue;
     if (!least || *busy < *least) least = busy;
   }
   return least;

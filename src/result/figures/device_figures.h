@@ -17,7 +17,7 @@ Number items_in_window(const CaseResult& one, const std::vector<Sample>& samples
                        const SampledWindow& window);
 
 // GPU states that ranks saw between steps: clock, and what kept it down.
-std::vector<DeviceState> states_of_ranks(const std::optional<Training>& training);
+std::vector<DeviceState> states_of_ranks(const Training* training);
 
 // As the sampler saw them; of training without one, what its ranks saw.
 std::vector<DeviceState> device_states(const CaseResult& one);

@@ -22,7 +22,8 @@ Number usual_mean_ns(const CaseResult& one) {
 
 // The case's rate, faster or slower as this repetition's mean time was; of a server what was measured itself.
 Number rate_of(const CaseResult& one, const Repetition& r) {
-  if (traits_of(one.benchmark.scenario).rate_is_offered) return r.load ? r.load->saturation_per_s : Number{};
+  if (traits_of(one.benchmark.scenario).rate_is_offered)
+    return r.load() ? r.load()->saturation_per_s : Number{};
   const auto& rate = one.throughput.per_s.value;
   if (!rate || !r.mean_ns) return rate ? r.mean_ns : rate;
   return *rate * *usual_mean_ns(one) / *r.mean_ns;
@@ -41,7 +42,7 @@ bool is_positive(const Number& value) {
 bool median_waited(const CaseResult& one, const Repetition& r) {
   constexpr double kLeastWait = 0.05, kLongerThanComputed = 1.05;
   const double lost = r.noise.runq_wait_frac.value().value_or(0) + r.noise.steal_frac.value().value_or(0);
-  if (one.load || lost < kLeastWait || !r.p50_ns || !r.mean_ns) return false;
+  if (one.load() || lost < kLeastWait || !r.p50_ns || !r.mean_ns) return false;
   // Waits are counted when they end, which a short window under heavy load does not see of all.
   const double computed = std::max(1 - lost, r.noise.running_frac.value().value_or(0));
   return *r.p50_ns > kLongerThanComputed * *r.mean_ns * computed;
@@ -92,7 +93,8 @@ std::string distortion(const CaseResult& one) {
   const std::string& label = one.label.empty() ? one.case_id : one.label;
   if (!one.noise.instrument.empty())
     return fmt::format("{} was measured under {}", label, one.noise.instrument);
-  if (one.load && !one.load->invalid.empty()) return fmt::format("{}: {}", label, one.load->invalid.front());
+  if (one.load() && !one.load()->invalid.empty())
+    return fmt::format("{}: {}", label, one.load()->invalid.front());
   return {};
 }
 

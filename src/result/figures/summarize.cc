@@ -343,10 +343,10 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   const auto processes = by_repetition(samples);
   const auto durations = series_of(processes, [](const auto& x) { return durations_ns(x); });
   const auto latencies = series_of(processes, [](const auto& x) { return latencies_ns(x); });
-  const auto periods = result.load
+  const auto periods = result.load()
                            ? series_of(processes,
                                        [&](const auto& x) {
-                                         return completion_periods(scenario, result.load->concurrency, x);
+                                         return completion_periods(scenario, result.load()->concurrency, x);
                                        })
                            : durations;
   const std::string means = means_of(samples);
@@ -355,7 +355,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
   const auto device_times = series_of(processes, device_durations_ns);
   result.device_p50_ns = device_median(samples, device_times, options.confidence);
-  if (!result.load && traits_of(result.benchmark.kind).runs_engine)
+  if (!result.load() && traits_of(result.benchmark.kind).runs_engine)
     result.device_parts = device_parts(samples, options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
@@ -363,7 +363,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   set_drift(result.noise.device_drift_frac, result.noise.device_drift_z, worst_drift(device_times));
   fill_outliers(result.outliers, finite, options.timer_resolution_ns);
   if (means == stats::kPipelined) move_to_back_to_back(result);
-  fill_flops(result.flops, result.load || means == stats::kPipelined
+  fill_flops(result.flops, result.load() || means == stats::kPipelined
                                ? result.throughput.per_s.value
                                : items_at_median(result.headline.p50_ns.value, options.items_per_iteration));
 }
@@ -409,7 +409,7 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
       result.repetitions, [](const Repetition& r) -> const Number& { return r.first_iteration_ns; });
   result.load_ns =
       median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.load_ns; });
-  result.load = combined_load(result.repetitions, samples);
+  result.payload.set(combined_load(result.repetitions, samples));
   if (samples.empty()) return;
   summarize_samples(result, samples, options);
   apply_length_rule(result);

@@ -284,9 +284,9 @@ void add_slo(Load& into, const Load& from) {
 Number offered_rate(const std::vector<Repetition>& repetitions) {
   double requests = 0, seconds = 0;
   for (const auto& r : repetitions) {
-    if (!r.load || !r.load->offered_per_s) continue;
-    const auto offered = static_cast<double>(r.load->offered);
-    requests += offered, seconds += offered / *r.load->offered_per_s;
+    if (!r.load() || !r.load()->offered_per_s) continue;
+    const auto offered = static_cast<double>(r.load()->offered);
+    requests += offered, seconds += offered / *r.load()->offered_per_s;
   }
   return seconds > 0 ? Number(requests / seconds) : Number::missing("no request was counted");
 }
@@ -355,14 +355,14 @@ std::optional<Load> combined_load(const std::vector<Repetition>& repetitions,
                                   const std::vector<Sample>& samples) {
   std::optional<Load> all;
   for (const auto& r : repetitions) {
-    if (!r.load) continue;
+    if (!r.load()) continue;
     if (!all) {
-      all = r.load;
+      all = *r.load();
       continue;
     }
-    add_counts(*all, *r.load);
-    add_worst(*all, *r.load);
-    add_slo(*all, *r.load);
+    add_counts(*all, *r.load());
+    add_worst(*all, *r.load());
+    add_slo(*all, *r.load());
   }
   if (!all || all->arrival.empty()) return all;
   if (const auto rate = offered_rate(repetitions)) all->offered_per_s = rate;
@@ -393,8 +393,8 @@ std::vector<double> completion_periods(Scenario scenario, std::int64_t concurren
 }
 
 void apply_length_rule(CaseResult& result) {
-  if (!result.load || !traits_of(result.benchmark.scenario).open_loop) return;
-  const Load& load = *result.load;
+  if (!result.load() || !traits_of(result.benchmark.scenario).open_loop) return;
+  const Load& load = *result.load();
   for (auto& q : result.stats.quantiles) {
     const auto reason = too_short(load, static_cast<std::uint32_t>(std::llround(q.p * 1e6)));
     if (!reason.empty()) withdraw(q, reason);
@@ -408,12 +408,12 @@ void apply_length_rule(CaseResult& result) {
     result.headline.p50_ns.ci_low = result.headline.p50_ns.ci_high = Number::missing(reason);
   const auto tail = too_short(load, stats::kPpmP99);
   if (tail.empty()) return;
-  for (auto& stage : result.load->stages) stage.p99_ns = Number::missing(tail);
+  for (auto& stage : result.load()->stages) stage.p99_ns = Number::missing(tail);
 }
 
 void apply_load_rules(CaseResult& result) {
-  if (!result.load) return;
-  const auto& invalid = result.load->invalid;
+  if (!result.load()) return;
+  const auto& invalid = result.load()->invalid;
   if (invalid.empty()) return;
   result.grade = Grade::kC;
   result.grade_reasons.insert(result.grade_reasons.begin(), invalid.begin(), invalid.end());

@@ -332,7 +332,7 @@ void summarize_training(Training& training, const std::vector<RankSteps>& tables
 std::optional<Training> combined_training(const std::vector<Repetition>& repetitions) {
   std::vector<const Training*> all;
   for (const auto& r : repetitions)
-    if (r.training) all.push_back(&*r.training);
+    if (r.training()) all.push_back(r.training());
   if (all.empty()) return {};
   Training combined = *all.back();
   combined.restarts.clear();

@@ -307,8 +307,8 @@ NoiseFacts facts_of(const Repetition& repetition) {
                    .steady_state = repetition.steady_state,
                    .residual_warmup = repetition.residual_warmup,
                    .n = repetition.n,
-                   .queue = repetition.load && !repetition.load->arrival.empty()};
-  add_devices(facts, states_of_ranks(repetition.training));
+                   .queue = repetition.load() && !repetition.load()->arrival.empty()};
+  add_devices(facts, states_of_ranks(repetition.training()));
   return facts;
 }
 
@@ -320,7 +320,7 @@ NoiseFacts facts_of(const CaseResult& result) {
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;
     facts.residual_warmup |= repetition.residual_warmup;
-    if (result.devices.empty()) add_devices(facts, states_of_ranks(repetition.training));
+    if (result.devices.empty()) add_devices(facts, states_of_ranks(repetition.training()));
   }
   facts.device_decides = device_decides(result);
   add_devices(facts, device_states(result));

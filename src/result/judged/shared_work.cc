@@ -48,7 +48,7 @@ std::string work_of_each(const CaseResult& one) {
 
 Number sustained_rate(const CaseResult& one) {
   if (!traits_of(one.benchmark.scenario).rate_is_offered) return one.throughput.per_s.value;
-  return one.load ? one.load->saturation_per_s : Number::missing("no load");
+  return one.load() ? one.load()->saturation_per_s : Number::missing("no load");
 }
 
 bool is_measured_sharing(const CaseResult& one) {
@@ -105,8 +105,8 @@ std::string replicas_text(std::int64_t count, bool gpus) {
 }
 
 std::vector<WorkPart> work_parts(const CaseResult& one) {
-  if (!one.load) return {};
-  auto parts = unrated_parts(one.benchmark, one.load->instances);
+  if (!one.load()) return {};
+  auto parts = unrated_parts(one.benchmark, one.load()->instances);
   double all = 0;
   for (const auto& part : parts) all += static_cast<double>(part.completed);
   const auto& rate = one.throughput.per_s.value;
@@ -121,7 +121,7 @@ std::optional<SlowestReplica> slowest_replica(const CaseResult& one) {
   std::vector<std::vector<double>> ratios;  // by part, of every repetition
   for (const auto& r : one.repetitions) {
     const auto now =
-        r.load ? beside_others(unrated_parts(one.benchmark, r.load->instances)) : std::vector<double>();
+        r.load() ? beside_others(unrated_parts(one.benchmark, r.load()->instances)) : std::vector<double>();
     ratios.resize(std::max(ratios.size(), now.size()));
     for (std::size_t i = 0; i < now.size(); ++i) ratios[i].push_back(now[i]);
   }

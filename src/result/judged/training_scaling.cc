@@ -69,22 +69,22 @@ std::string work_without_ddp(const CaseResult& one) {
 }
 
 bool is_measured_training(const CaseResult& one) {
-  return one.outcome == Outcome::kOk && one.training && one.headline.p50_ns.value;
+  return one.outcome == Outcome::kOk && one.training() && one.headline.p50_ns.value;
 }
 
 const StepCosts* costs_with(const std::vector<CaseResult*>& cases, const CaseResult& like, std::int64_t world,
                             bool ddp) {
   for (const CaseResult* other : cases)
-    if (is_measured_training(*other) && other->benchmark.world_size == world && other->training->ddp == ddp &&
-        work_without_ddp(*other) == work_without_ddp(like))
-      return &other->training->costs;
+    if (is_measured_training(*other) && other->benchmark.world_size == world &&
+        other->training()->ddp == ddp && work_without_ddp(*other) == work_without_ddp(like))
+      return &other->training()->costs;
   return nullptr;
 }
 
 std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
                                 const std::vector<CaseResult*>& cases) {
-  const Training& mine = *one.training;
-  const Training& small = *base.training;
+  const Training& mine = *one.training();
+  const Training& small = *base.training();
   if (!mine.costs.step_ns.value || !small.costs.step_ns.value) return {};
   BudgetHelp help;
   if (mine.ddp && !small.ddp) help.base_with_ddp = costs_with(cases, base, base.benchmark.world_size, true);

@@ -35,6 +35,8 @@ struct EnumNames<Worded<column>> {
   }();
 };
 template <>
+inline constexpr bool kStandBeside<result::Payload> = true;
+template <>
 struct EnumNames<WorkloadKind> {
   static constexpr auto kValue = names_of_rows(kWorkloadKinds, &KindTraits::kind);
 };
@@ -190,10 +192,22 @@ PACELINE_FIELDS(CpuPower, rank, part, scope, power_mean_w, power_max_w, idle_pow
                 energy_window_s, energy_per_item_j, energy_above_idle_per_item_j);
 PACELINE_FIELDS(DevicePeak, operation, variant, per_s, spread, n, detail, datasheet_per_s);
 PACELINE_FIELDS(DevicePeaks, device, driver, power_limit_w, measured_utc, peaks);
+// Each kind of payload is a list: of it, or empty.
+template <typename T, class A>
+void field_of(A& a, const char* name, Payload& t) {
+  auto value = t.find<T>() ? std::optional(*t.find<T>()) : std::nullopt;
+  a(name, value);
+  if (value && !t.find<T>()) t.fill<T>() = std::move(*value);
+}
+template <class A>
+void fields(A& a, Payload& t) {
+  field_of<Load>(a, "load", t), field_of<Training>(a, "training", t);
+  field_of<CollectiveResult>(a, "collective", t);
+}
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
-                overhead, noise, load, training, collective);
+                overhead, noise, payload);
 PACELINE_FIELDS(CrossCheck, asked, tool, version, command, iterations, ours_ns, theirs_ns, ours_p50_ns,
                 theirs_p50_ns, ratio, verdict, reason, log_tail, notes);
 PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share);
@@ -207,11 +221,11 @@ PACELINE_FIELDS(OperatorProfile, source, on_device, steps, untimed_steps, step_n
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,
-                correctness, precision, headline, stats, throughput, load, training, scaling, collective,
-                device_p50_ns, device_parts, picture_parts, pictures_left_out, back_to_back_ns,
-                first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, sampled,
-                devices, cpu_power, device_peaks, outliers, cross_check, layer_profile, operator_profile,
-                repetitions, samples, effective_settings, config_effective);
+                correctness, precision, headline, stats, throughput, payload, scaling, device_p50_ns,
+                device_parts, picture_parts, pictures_left_out, back_to_back_ns, first_iteration_ns, load_ns,
+                speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
+                device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
+                effective_settings, config_effective);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,

@@ -10,18 +10,16 @@
 #include "base/maybe.h"
 #include "base/scenario.h"
 #include "base/workload_kind.h"
-#include "result/stored/collective.h"
 #include "result/stored/cpu_power.h"
 #include "result/stored/device_peaks.h"
 #include "result/stored/device_state.h"
 #include "result/stored/estimate.h"
 #include "result/stored/layers.h"
-#include "result/stored/load.h"
 #include "result/stored/operator_profile.h"
 #include "result/stored/outcome.h"
+#include "result/stored/payload.h"
 #include "result/stored/sampled.h"
 #include "result/stored/speed.h"
-#include "result/stored/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
@@ -334,7 +332,7 @@ struct CrossCheck {
 };
 
 // One fresh process of the case.
-struct Repetition {
+struct Repetition : WithPayload {
   std::int64_t index = 0;
   std::string started_utc;
   std::int64_t n = 0;
@@ -357,9 +355,6 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
-  std::optional<Load> load;                    // where scenario is not sync
-  std::optional<Training> training;            // where kind is training
-  std::optional<CollectiveResult> collective;  // where kind is collective
 };
 
 struct SamplesFile {
@@ -369,7 +364,8 @@ struct SamplesFile {
   std::string sha256;
 };
 
-struct CaseResult {
+// Its payload is over all repetitions.
+struct CaseResult : WithPayload {
   std::string schema_version = kSchemaVersion;
   std::string case_id;
   std::string label;  // for people: "resnet50 eager fp32 b1"
@@ -391,17 +387,14 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  std::optional<Load> load;                    // where scenario is not sync: over all repetitions
-  std::optional<Training> training;            // where kind is training: over all repetitions
-  std::optional<Scaling> scaling;              // where a training case has a base
-  std::optional<CollectiveResult> collective;  // where kind is collective: over all repetitions
-  Estimate device_p50_ns;                      // like the headline, on the device's own clock
-  std::vector<DevicePart> device_parts;        // where the engine has a clock of its own
-  std::vector<PicturePart> picture_parts;      // where inputs are from image_dir
-  std::string pictures_left_out;               // its files that are no inputs, in words; empty: none
-  Estimate back_to_back_ns;                    // pipelined: like the headline, which is missing there
-  Number first_iteration_ns;                   // median over repetitions
-  Number load_ns;                              // median over repetitions
+  std::optional<Scaling> scaling;          // where a training case has a base
+  Estimate device_p50_ns;                  // like the headline, on the device's own clock
+  std::vector<DevicePart> device_parts;    // where the engine has a clock of its own
+  std::vector<PicturePart> picture_parts;  // where inputs are from image_dir
+  std::string pictures_left_out;           // its files that are no inputs, in words; empty: none
+  Estimate back_to_back_ns;                // pipelined: like the headline, which is missing there
+  Number first_iteration_ns;               // median over repetitions
+  Number load_ns;                          // median over repetitions
   SpeedUp speedup;
   ModelFile model_file;
   Memory memory;  // largest over repetitions

@@ -30,8 +30,8 @@ result::NoiseProfile noise_profile(const CaseRun& run) {
 std::string instance_death(const std::vector<result::Repetition>& repetitions, std::int64_t index) {
   std::string words;
   for (const auto& r : repetitions) {
-    if (r.index != index || !r.load) continue;
-    const auto& load = *r.load;
+    if (r.index != index || !r.load()) continue;
+    const auto& load = *r.load();
     result::InstanceLoad sum;
     for (const auto& one : load.instances) {
       if (!one.died.empty())
@@ -170,7 +170,7 @@ void apply_repetition(CaseRun& run, pass::PassReport report) {
     return end_case(run, "data", e.what());
   }
   result::summarize_repetition(repetition, result::latencies_ns(samples));
-  if (repetition.load) result::summarize_load(*repetition.load, run.result.benchmark.scenario, samples);
+  if (repetition.load()) result::summarize_load(*repetition.load(), run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
   insert_sampled(run, repetition.index, std::move(report.sampled));
   insert_repetition(run, std::move(repetition), samples);

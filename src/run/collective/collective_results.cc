@@ -182,16 +182,16 @@ class CollectiveRules : public KindRules {
     if (run.result.repetitions.empty()) run.reported.clear();  // parts of those that did not end
     const auto& sweep = report.get<pass::SweepReport>();
     run.reported[repetition.index] = sweep;
-    if (sweep.known) repetition.collective = sweep.known;
+    if (sweep.known) repetition.payload = *sweep.known;
     return result::largest_size_samples(sweep.times, static_cast<std::int32_t>(repetition.index));
   }
   void summarize(CaseRun& run) const override {
     if (run.result.repetitions.empty()) return;
-    run.result.collective = run.result.repetitions.back().collective;
-    if (!run.result.collective) return;
-    fill_figures(run, *run.result.collective);
-    if (const auto wrong = wrong_words(*run.result.collective); !wrong.empty())
-      end_case(run, "accuracy", wrong);
+    run.result.payload = run.result.repetitions.back().payload;
+    auto* collective = run.result.collective();
+    if (!collective) return;
+    fill_figures(run, *collective);
+    if (const auto wrong = wrong_words(*collective); !wrong.empty()) end_case(run, "accuracy", wrong);
   }
   // Repetitions that completed have the better intervals; else the case has the sizes of this one.
   std::string keep_unfinished(CaseRun& run, std::int64_t repetition,
@@ -206,12 +206,12 @@ class CollectiveRules : public KindRules {
       return fmt::format("{} in passes/{}", words, file.filename().string());
     }
     const bool adds = !sweep.times.empty();
-    if (!adds && run.result.collective) words += "; sizes that were measured earlier are kept";
+    if (!adds && run.result.collective()) words += "; sizes that were measured earlier are kept";
     run.interrupted = words;
     if (!adds) return words;
     run.reported = {{repetition, pass::SweepReport{.times = sweep.times}}};
-    run.result.collective = sweep.known;
-    auto& collective = *run.result.collective;
+    run.result.payload = *sweep.known;
+    auto& collective = *run.result.collective();
     fill_figures(run, collective);
     collective.notes.insert(collective.notes.begin(), "the sweep did not end: " + words);
     take_description(run, report);
@@ -227,9 +227,9 @@ class CollectiveRules : public KindRules {
     const auto first = std::find_if(times.begin(), times.end(),
                                     [&](const auto& t) { return t.bytes == times.back().bytes; });
     auto part = run.result;
-    part.collective = sweep.known;
+    part.payload = *sweep.known;
     try {
-      result::summarize_collective(*part.collective, {{0, {first, times.end()}}},
+      result::summarize_collective(*part.collective(), {{0, {first, times.end()}}},
                                    run.definition.settings.number("confidence"));
     } catch (const Error&) {
       return std::nullopt;  // said when the pass has ended

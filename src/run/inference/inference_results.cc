@@ -184,7 +184,7 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
   }
   const auto& measured = outcome.report.get<pass::LayerReport>();
   auto rows = measured.layers;
-  const bool alone = !run.result.load;
+  const bool alone = !run.result.load();
   profile = result::summarize_layers(
       rows, alone ? run.result.headline.p50_ns.value
                   : Number::missing("latencies here hold more than one inference (scenario)"));

@@ -60,7 +60,7 @@ std::string stall_reason(const config::Case& c, const result::CaseResult& measur
   if (c.settings.text("profiling.trigger") != "sync_stall_detection") return {};
   const double threshold = c.settings.number("profiling.sync_stall_threshold");
   const auto share =
-      measured.training ? measured.training->exposed_share : Number::missing("it has no ranks");
+      measured.training() ? measured.training()->exposed_share : Number::missing("it has no ranks");
   if (!share) return fmt::format("sync stalls are not known: {}", share.reason());
   if (*share >= threshold) return {};
   return fmt::format("sync stalls take {} of a step, less than profiling.sync_stall_threshold ({})",

@@ -38,8 +38,7 @@ bool writes_text(const CaseRun& run) {
 // The step tables of the ranks become figures of the repetition, and its samples.
 std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
                                        pass::PassReport& report) {
-  if (!repetition.training) repetition.training.emplace();
-  auto& training = *repetition.training;
+  auto& training = repetition.payload.fill<result::Training>();
   auto& tables = report.fill<pass::TrainingReport>().rank_steps;
   result::require_ranks(tables, run.definition.settings.integer("ranks"));
   result::summarize_training(training, tables, samples_per_step(run.definition));
@@ -62,7 +61,7 @@ void write_epochs(const CaseRun& run) {
     table += result::epochs_csv(more, repetition);
   };
   for (const auto& r : run.result.repetitions)
-    if (r.training) add(r.training->epochs, r.index);
+    if (r.training()) add(r.training()->epochs, r.index);
   for (const auto& [repetition, report] : run.reported)
     if (!run.measured(repetition)) add(std::get<pass::TrainingReport>(report).epochs, repetition);
   replace_file(run.dir / "metrics_epoch.jsonl", epochs);
@@ -79,12 +78,13 @@ void write_rank_files(const CaseRun& run) {
 }
 
 void summarize_training_case(CaseRun& run) {
-  run.result.training = result::combined_training(run.result.repetitions);
-  if (!run.result.training) return;
-  auto& training = *run.result.training;
+  run.result.payload.set(result::combined_training(run.result.repetitions));
+  auto* training = run.result.training();
+  if (!training) return;
   for (auto& note : training_notes(run.definition, run.base.ranks.device))
-    training.notes.push_back(std::move(note));
-  if (auto crowded = crowding_note(training); !crowded.empty()) training.notes.push_back(std::move(crowded));
+    training->notes.push_back(std::move(note));
+  if (auto crowded = crowding_note(*training); !crowded.empty())
+    training->notes.push_back(std::move(crowded));
 }
 
 // Renames the table, so that the repetition can be measured again. Returns its new name within the case's

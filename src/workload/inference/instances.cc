@@ -77,7 +77,7 @@ void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::Sh
   result::Repetition r;
   r.load_ns = lanes.load_ns();
   window.report(r, 0);
-  r.load.emplace().batching = lanes.batching();
+  r.payload.emplace<result::Load>().batching = lanes.batching();
   sink.emit(pass::correctness_record(lanes.check()));
   sink.emit(pass::repetition_record(r));
   sink.phase(kUnload);
@@ -275,7 +275,7 @@ class InstanceService : public Service {
       const auto& report = one.worker.report();
       if (memory.empty()) {
         end.load_ns = report.repetition.load_ns.value().value_or(0);
-        if (report.repetition.load) end.batching = report.repetition.load->batching;
+        if (report.repetition.load()) end.batching = report.repetition.load()->batching;
       }
       memory.push_back(report.repetition.memory);
       const bool bad = result::is_wrong(report.correctness);

@@ -257,7 +257,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   if (scenario.open_loop) r.converged = Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   if (end.memory) r.memory = *end.memory;
-  r.load = m.load;
+  r.payload = m.load;
   repetition.emit(m.samples);
   sink.phase(kUnload);
 }

@@ -324,15 +324,15 @@ void TrainingPass::report() {
       rank_, {std::move(rows_), timed_evidence_->evidence(), evaluation_->figures(), /*interrupted=*/false});
   if (!rank_.leads()) return;
   rank_.report_settings();  // buckets are rebuilt after the first step
-  r.training = known_here(rank_);
+  r.payload = known_here(rank_);
   if (rank_.group() && !rank_.train().settings.ddp.enabled)
-    r.training->notes.emplace_back(
+    r.training()->notes.emplace_back(
         "ddp.enabled is false: every rank trained a separate model; gradients were not exchanged");
-  if (checkpoints_->enabled()) r.training->checkpoints = checkpoints;
+  if (checkpoints_->enabled()) r.training()->checkpoints = checkpoints;
   if (!rank_.loader().contents().empty())
-    r.training->notes.push_back(fmt::format("data: {}", rank_.loader().contents()));
+    r.training()->notes.push_back(fmt::format("data: {}", rank_.loader().contents()));
   for (const auto& words : {checkpoints_->remark(), checkpoints_->weights_words()})
-    if (!words.empty()) r.training->notes.push_back(words);
+    if (!words.empty()) r.training()->notes.push_back(words);
   sink_.emit(pass::repetition_record(r));
 }
 

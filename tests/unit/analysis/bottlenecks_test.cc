@@ -23,7 +23,7 @@ result::RunResult profiled(const SimulatedTraining& world) {
   one.outcome = result::Outcome::kOk;
   one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = world.ranks;
-  auto& t = one.training.emplace();
+  auto& t = one.payload.emplace<result::Training>();
   t.ddp = world.ranks > 1;
   result::summarize_training(t, testing::simulate(world).ranks, 8);
   run.findings = find_all(run);
@@ -73,9 +73,9 @@ TEST(Bottlenecks, SyncStallsAreCommunicationAndWaiting) {
 
 TEST(Bottlenecks, SeveralRanksThatExchangeNothingAreAnError) {
   auto run = profiled({});
-  run.cases[0].training->collectives_per_step = 3;
+  run.cases[0].training()->collectives_per_step = 3;
   EXPECT_EQ(no_communication(run.cases[0]), "");
-  run.cases[0].training->collectives_per_step = 0;
+  run.cases[0].training()->collectives_per_step = 0;
   EXPECT_THAT(no_communication(run.cases[0]), HasSubstr("among 4 ranks"));
   EXPECT_EQ(no_communication(profiled({.ranks = 1}).cases[0]), "");
 }

@@ -155,7 +155,7 @@ TEST(Device, ALayoutIsOnlyAnOptionOfLibTorch) {
 
 TEST(Device, RequestsThatWaitSayNothingOfTheGpu) {
   auto run = h200("study");
-  for (auto& one : run.cases) one.load.emplace();
+  for (auto& one : run.cases) one.payload.emplace<result::Load>();
   for (const auto* rule : {"slow_launches", "gain_by_model", "cudnn_by_rule"})
     EXPECT_TRUE(of_kind(run, rule).empty()) << rule;
 }

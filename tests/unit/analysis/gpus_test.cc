@@ -25,8 +25,8 @@ CaseResult on_gpus(const std::vector<std::int64_t>& completed, double per_s) {
   for (const auto count : completed)
     if (completed.size() > 1)
       load.instances.push_back({std::ssize(load.instances), "0", count, count, 0, 0, 0, ""});
-  one.load = load;
-  for (auto& r : one.repetitions) r.load = load;
+  one.payload = load;
+  for (auto& r : one.repetitions) r.payload = load;
   return one;
 }
 

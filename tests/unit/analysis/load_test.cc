@@ -22,7 +22,7 @@ CaseResult closed_loop(std::int64_t concurrency, double per_s) {
   one.throughput.per_s = {per_s, per_s * 0.99, per_s * 1.01, 0.95, "batch_means"};
   result::Load load;
   load.concurrency = concurrency;
-  one.load = load;
+  one.payload = load;
   return one;
 }
 
@@ -131,7 +131,7 @@ RunResult with_objective(Verdict verdict) {
   load.arrival = "poisson";
   load.offered_per_s = 12.5;
   load.slo = slo;
-  one.load = load;
+  one.payload = load;
   RunResult run;
   run.cases = {one};
   return run;
@@ -140,7 +140,7 @@ RunResult with_objective(Verdict verdict) {
 TEST(Objectives, AVerdictNamesTheRateThatItStandsAt) {
   auto run = with_objective(Verdict::kYes);
   EXPECT_NE(find_met_objectives(run).front().text.find("at 12.5 requests/s"), std::string::npos);
-  run.cases[0].load->slo->offered_per_s = 9.5;  // of one process of several
+  run.cases[0].load()->slo->offered_per_s = 9.5;  // of one process of several
   EXPECT_NE(find_met_objectives(run).front().text.find("at 9.50 requests/s"), std::string::npos);
 }
 
@@ -157,7 +157,7 @@ TEST(Objectives, EachVerdictIsOneFindingAndOneGate) {
 
 RunResult with_capacity(bool bracketed) {
   auto run = with_objective(Verdict::kYes);
-  auto& capacity = run.cases[0].load->capacity;
+  auto& capacity = run.cases[0].load()->capacity;
   capacity.per_s = 120.0;
   capacity.trials = {{120, 16'000, 3, true, false, Verdict::kYes}};
   if (bracketed)

@@ -47,7 +47,7 @@ TEST(CaseQuery, ARateIsWhatTheCaseCanDo) {
   EXPECT_EQ(p50_words(one), "p50 54.1 ms");
   one.benchmark.scenario = Scenario::kServer;  // its throughput is what was offered
   EXPECT_FALSE(rate_of(one).value);
-  one.load.emplace().saturation_per_s = 120;
+  one.payload.emplace<result::Load>().saturation_per_s = 120;
   EXPECT_EQ(rate_words(one), "120 requests/s at saturation");
   one.headline.p50_ns.value = Number::missing("not measured");
   EXPECT_EQ(p50_words(one), "p50 unknown");

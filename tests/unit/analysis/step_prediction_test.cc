@@ -21,7 +21,7 @@ result::CaseResult case_with(SimulatedTraining world, std::int64_t ranks) {
   result::CaseResult one;
   one.case_id = "r" + std::to_string(ranks);
   one.benchmark.world_size = ranks;
-  auto& t = one.training.emplace();
+  auto& t = one.payload.emplace<result::Training>();
   t.ddp = ranks > 1;
   result::summarize_training(t, run.ranks, 8);
   return one;
@@ -106,7 +106,7 @@ TEST(StepPrediction, RanksOfOneHostSayNothingOfRanksOfSeveral) {
     if (ranks > 1) run.cases.back().scaling.emplace().base_case_id = "r1";
   }
   EXPECT_EQ(predict_beyond(run, "r1").refused, "") << "each rank has a host of its own";
-  for (auto& rank : run.cases[1].training->ranks) rank.host = "node0";
+  for (auto& rank : run.cases[1].training()->ranks) rank.host = "node0";
   EXPECT_NE(predict_beyond(run, "r1").refused.find("on one host and others on several"), std::string::npos);
 }
 

@@ -85,8 +85,8 @@ void backward(MadeJob& job, double ms) {
 }
 
 void expect_late(const TraceStudy& study, std::int64_t rank, double late_ms, double communication_ms) {
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  const auto& late = study.job.training->late[0];
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  const auto& late = study.job.training()->late[0];
   EXPECT_EQ(late.rank, rank);
   EXPECT_NEAR(*late.late_ns, late_ms * 1e6, 0.5e6);
   EXPECT_NEAR(*study.costs.communication_ns.value, communication_ms * 1e6, 0.5e6);
@@ -145,7 +145,7 @@ TEST(Exchanges, LatenessOfTwoRanksInTwoExchangesIsNoCommunication) {
     job.together(5);
   }
   const auto study = job.read();
-  EXPECT_TRUE(study.job.training->late.empty());
+  EXPECT_TRUE(study.job.training()->late.empty());
   EXPECT_NEAR(*study.costs.communication_ns.value, 7e6, 0.5e6);
   EXPECT_NEAR(*study.costs.straggler_wait_ns.value, 30e6, 0.5e6);
 }
@@ -180,9 +180,9 @@ TEST(Exchanges, WorkBehindTheExchangeIsLateInTheNextOne) {
     if (i % 4 == 1) job.work(1, 30, "aten::save");
   }
   const auto study = job.read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 1);
-  EXPECT_EQ(study.job.training->late[0].every, 4);
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 1);
+  EXPECT_EQ(study.job.training()->late[0].every, 4);
 }
 
 TEST(Exchanges, OtherNumbersOfThemAreSaid) {
@@ -195,7 +195,7 @@ TEST(Exchanges, OtherNumbersOfThemAreSaid) {
     job.text_[1] += scope("user_annotation", "gloo:all_reduce", 4, job.now_[1] - .5, .2);
   }
   const auto study = job.read();
-  EXPECT_EQ(study.job.training->late.at(0).rank, 1);
+  EXPECT_EQ(study.job.training()->late.at(0).rank, 1);
   EXPECT_NE(join(study.untold, "\n")
                 .find("which exchanges of the ranks belong together in 16 steps: step 1 has "
                       "1 and 2 exchanges of one kind"),
@@ -321,8 +321,8 @@ TEST(DeviceExchanges, TheCallOfTheHostWinsOverTheNameOfTheKernel) {
       std::ofstream(folder.path() / "rank1.json") << job.text(1, 2, 120, 0);
       const auto study = read_traces(folder.path());
       SCOPED_TRACE(kernel);
-      ASSERT_EQ(study.job.training->late.size(), 1U);
-      EXPECT_EQ(study.job.training->late[0].rank, 1);
+      ASSERT_EQ(study.job.training()->late.size(), 1U);
+      EXPECT_EQ(study.job.training()->late[0].rank, 1);
       EXPECT_NEAR(*study.costs.communication_ns.value, 10e6, 1e3);
       EXPECT_FALSE(study.job.benchmark.params.contains("pipeline"));
     }

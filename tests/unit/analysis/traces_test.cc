@@ -97,13 +97,13 @@ TEST_F(Traces, ARankThatIsSlowInForwardIsNamedWithWhatItCosts) {
   put(MadeRank{.rank = 0, .wait = 3000, .clock = 9e6, .host = "another"});
   put(MadeRank{.rank = 1, .forward = 5000});
   const auto study = read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 1);
-  EXPECT_EQ(study.job.training->late[0].late_in, "forward");
-  EXPECT_NEAR(*study.job.training->late[0].cost_ns, 3e6, 1e3);
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 1);
+  EXPECT_EQ(study.job.training()->late[0].late_in, "forward");
+  EXPECT_NEAR(*study.job.training()->late[0].cost_ns, 3e6, 1e3);
   EXPECT_NEAR(*study.step_ns, 10.8e6, 1e3);
-  EXPECT_NEAR(*study.job.training->straggler_wait_share, 3.0 / 10.8, 1e-6);
-  EXPECT_NEAR(*study.job.training->communication_share, 1.0 / 10.8, 1e-6);
+  EXPECT_NEAR(*study.job.training()->straggler_wait_share, 3.0 / 10.8, 1e-6);
+  EXPECT_NEAR(*study.job.training()->communication_share, 1.0 / 10.8, 1e-6);
   EXPECT_EQ(*study.ranks[1].last_share, 1);
   ASSERT_EQ(study.bottlenecks.size(), 1U);
   const auto& first = study.bottlenecks.front();
@@ -129,8 +129,8 @@ TEST_F(Traces, CommunicationHiddenByBackwardIsNotExposed) {
   EXPECT_NEAR(*study.ranks[0].exposed_ns, 3e6, 1e3);
   EXPECT_NEAR(*study.ranks[0].communication_ns, 4e6, 1e3);
   EXPECT_NEAR(*study.ranks[0].backward_ns, 4e6, 1e3);
-  EXPECT_NEAR(*study.job.training->overlap_ratio, 0.25, 1e-6);
-  EXPECT_TRUE(study.job.training->late.empty());
+  EXPECT_NEAR(*study.job.training()->overlap_ratio, 0.25, 1e-6);
+  EXPECT_TRUE(study.job.training()->late.empty());
   ASSERT_EQ(study.bottlenecks.size(), 1U);
   EXPECT_EQ(study.bottlenecks[0].finding.id, "exposed_communication");
   EXPECT_NEAR(*study.bottlenecks[0].cost_ns.value, 3e6, 1e3);
@@ -139,7 +139,7 @@ TEST_F(Traces, CommunicationHiddenByBackwardIsNotExposed) {
 TEST_F(Traces, ASlowLoaderOnAllRanksIsInputWait) {
   for (const int rank : {0, 1}) put(MadeRank{.rank = rank, .data = 6000, .communication = 500});
   const auto study = read();
-  EXPECT_NEAR(*study.job.training->data_wait_share, 6000 / 12800.0, 1e-6);
+  EXPECT_NEAR(*study.job.training()->data_wait_share, 6000 / 12800.0, 1e-6);
   ASSERT_EQ(study.bottlenecks.size(), 1U);
   EXPECT_EQ(study.bottlenecks[0].finding.id, "data_bound");
 }
@@ -148,14 +148,14 @@ TEST_F(Traces, ALoaderOnOneRankMakesThatRankLateInData) {
   put(MadeRank{.rank = 0, .wait = 2500});
   put(MadeRank{.rank = 1, .data = 3000});
   const auto study = read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].late_in, "data");
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].late_in, "data");
 }
 
 TEST_F(Traces, ACleanRunNamesNoRank) {
   for (const int rank : {0, 1}) put(MadeRank{.rank = rank, .data = 100, .communication = 300});
   const auto study = read();
-  EXPECT_TRUE(study.job.training->late.empty());
+  EXPECT_TRUE(study.job.training()->late.empty());
   EXPECT_TRUE(study.bottlenecks.empty());
 }
 
@@ -163,19 +163,19 @@ TEST_F(Traces, ARankThatGotItsBuffersLateIsNotLateItself) {
   put(MadeRank{.rank = 0, .wait = 3000, .buffers = 200});
   put(MadeRank{.rank = 1, .buffers = 3200});
   const auto study = read();
-  EXPECT_TRUE(study.job.training->late.empty());
-  EXPECT_NEAR(*study.job.training->straggler_wait_share, 0, 1e-9);
-  EXPECT_NEAR(*study.job.training->communication_share, 4.2 / 11.0, 1e-6);
+  EXPECT_TRUE(study.job.training()->late.empty());
+  EXPECT_NEAR(*study.job.training()->straggler_wait_share, 0, 1e-9);
+  EXPECT_NEAR(*study.job.training()->communication_share, 4.2 / 11.0, 1e-6);
 }
 
 TEST_F(Traces, FewStepsAreNoCertaintyAndSayHowManyAreNeeded) {
   put(MadeRank{.rank = 0, .steps = 4, .wait = 3000});
   put(MadeRank{.rank = 1, .steps = 4, .forward = 5000});
   const auto study = read();
-  EXPECT_TRUE(study.job.training->late.empty());
+  EXPECT_TRUE(study.job.training()->late.empty());
   EXPECT_EQ(*study.ranks[1].last_share, 1);
-  ASSERT_EQ(study.job.training->suspected.size(), 1U);
-  EXPECT_EQ(study.job.training->suspected[0].rank, 1);
+  ASSERT_EQ(study.job.training()->suspected.size(), 1U);
+  EXPECT_EQ(study.job.training()->suspected[0].rank, 1);
   ASSERT_EQ(study.bottlenecks.size(), 1U);
   EXPECT_NE(study.bottlenecks[0].finding.text.find("rank 1 came last in 3 of 3 steps and caused all of the "
                                                    "waiting; too few steps to be certain: time at least 13"),
@@ -196,9 +196,9 @@ TEST_F(Traces, SelfTimeLeavesOutWhatAnOperatorCalls) {
 TEST_F(Traces, OneRankIsReadAndSaysWhatIsMissing) {
   put(MadeRank{.rank = 0, .loader = false});
   const auto study = read();
-  EXPECT_FALSE(study.job.training->straggler_wait_share);
-  EXPECT_FALSE(study.job.training->data_wait_share);
-  EXPECT_NEAR(*study.job.training->communication_share, 1000 / 7300.0, 1e-6);
+  EXPECT_FALSE(study.job.training()->straggler_wait_share);
+  EXPECT_FALSE(study.job.training()->data_wait_share);
+  EXPECT_NEAR(*study.job.training()->communication_share, 1000 / 7300.0, 1e-6);
   EXPECT_NE(join(study.untold, "\n").find("trace of rank 0 alone, of 2;"), std::string::npos);
 }
 
@@ -231,9 +231,9 @@ TEST_F(Traces, KernelsBelongToTheStepThatLaunchedThem) {
   EXPECT_NEAR(*study.ranks[0].exposed_ns, 4.5e6, 1e3);
   EXPECT_NEAR(*study.ranks[1].overlap_ratio, 0.5, 1e-6);
   EXPECT_NEAR(*study.ranks[1].idle_share, 0.05, 0.02);
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 1);
-  EXPECT_EQ(study.job.training->late[0].late_in, "forward");
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 1);
+  EXPECT_EQ(study.job.training()->late[0].late_in, "forward");
 }
 
 TEST_F(Traces, NcclWithoutItsKernelsIsUnknownAndNotZero) {
@@ -304,9 +304,9 @@ TEST_F(Traces, RealTracesNameTheRankThatSlept) {
   for (const std::string name : {"job_rank0.json.gz", "job_rank1.json.gz"})
     put(name, read_file(std::filesystem::path(TEST_DATA "/traces") / name));
   const auto study = read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 1);
-  EXPECT_NEAR(*study.job.training->late[0].cost_ns, 20e6, 2e6);
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 1);
+  EXPECT_NEAR(*study.job.training()->late[0].cost_ns, 20e6, 2e6);
   put("job_rank1.json.gz", read_file(std::filesystem::path(TEST_DATA "/traces") / "later_rank1.json.gz"));
   expect_refused(ErrorCode::kData, {"job_rank0.json.gz end ", " before those in job_rank1.json.gz begin"});
 }
@@ -316,18 +316,18 @@ TEST_F(Traces, RealTracesWithABatchNormNameTheRankThatComputedMore) {
   for (const std::string name : {"batch_norm_rank0.json.gz", "batch_norm_rank1.json.gz"})
     put(name, read_file(std::filesystem::path(TEST_DATA "/traces") / name));
   const auto study = read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 1);
-  EXPECT_LT(*study.job.training->communication_share, 0.2);
-  EXPECT_GT(*study.job.training->straggler_wait_share, 0.3);
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 1);
+  EXPECT_LT(*study.job.training()->communication_share, 0.2);
+  EXPECT_GT(*study.job.training()->straggler_wait_share, 0.3);
 }
 
 TEST_F(Traces, SomeRanksOfManyAreJudgedAmongThemselves) {
   put(MadeRank{.rank = 0, .world = 4, .wait = 3000});
   put(MadeRank{.rank = 2, .world = 4, .forward = 5000});
   const auto study = read();
-  ASSERT_EQ(study.job.training->late.size(), 1U);
-  EXPECT_EQ(study.job.training->late[0].rank, 2);
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  EXPECT_EQ(study.job.training()->late[0].rank, 2);
   EXPECT_NE(join(study.untold, "\n").find("the other 2 ranks: late ranks are judged among these 2 of 4"),
             std::string::npos);
 }
@@ -346,7 +346,7 @@ TEST_F(Traces, RefusesTracesWithoutSteps) {
 TEST_F(Traces, TheRankIsInTheNameWhereTheTraceDoesNotHaveIt) {
   put("job.0.json", trace_of({.rank = 0, .wait = 3000, .distributed_info = false}));
   put("job.1.json", trace_of({.rank = 1, .forward = 5000, .distributed_info = false}));
-  EXPECT_EQ(read().job.training->late.at(0).rank, 1);
+  EXPECT_EQ(read().job.training()->late.at(0).rank, 1);
   put("another.json", trace_of({.distributed_info = false}));
   expect_refused(ErrorCode::kData, {"another.json does not say which rank"});
 }

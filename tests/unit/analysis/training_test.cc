@@ -45,7 +45,7 @@ TEST(TrainingFindings, AWaitForALateRankIsNotBlamedOnCommunication) {
 
 TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  auto& training = *run.cases[0].training;
+  auto& training = *run.cases[0].training();
   training.straggler_rank = Count::missing("no rank is late with certainty");
   training.suspected = std::exchange(training.late, {});
   training.late.clear();
@@ -62,7 +62,7 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
 
 TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  auto& training = *run.cases[0].training;
+  auto& training = *run.cases[0].training();
   training.straggler_index = 1.001;
   training.late.front().every = 10;
   training.late.front().cost_ns = 0.06 * *training.costs.step_ns.value;
@@ -73,8 +73,8 @@ TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
 
 TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  run.cases[0].training->straggler_index = 1.03;
-  run.cases[0].training->late.front().cost_ns = 0.04 * *run.cases[0].training->costs.step_ns.value;
+  run.cases[0].training()->straggler_index = 1.03;
+  run.cases[0].training()->late.front().cost_ns = 0.04 * *run.cases[0].training()->costs.step_ns.value;
   expect_says(only_text(run, "straggler"), "rank 1 is late, but its straggler index is only 1.030");
 }
 
@@ -116,10 +116,10 @@ TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {
               "'kill:rank=1,step=40' never came: training ended after step 39");
   EXPECT_EQ(asked("slow=1s:rank=7,step=40"), 0U);  // another world's
   EXPECT_EQ(asked("of another version"), 0U);
-  run.cases[0].training->checkpoints.resumed_step = 10;
+  run.cases[0].training()->checkpoints.resumed_step = 10;
   EXPECT_EQ(asked("kill:rank=1,step=49"), 0U);
   EXPECT_EQ(asked("kill:rank=1,step=50"), 1U);
-  run.cases[0].training->restarts.emplace_back();
+  run.cases[0].training()->restarts.emplace_back();
   EXPECT_EQ(asked("kill:rank=1,step=50"), 0U);
 }
 
@@ -166,15 +166,15 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   // The wait for the straggler is no part of it.
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 13.3");
   auto bare = run;  // without costs of steps: the straggler is taken to be the cause
-  for (auto& one : bare.cases) one.training->communication_share = Number::missing("no costs");
+  for (auto& one : bare.cases) one.training()->communication_share = Number::missing("no costs");
   EXPECT_TRUE(of_kind(bare, "exposed_communication").empty());
-  for (auto& one : bare.cases) one.training->straggler_rank = Count::missing("none");
+  for (auto& one : bare.cases) one.training()->straggler_rank = Count::missing("none");
   EXPECT_FALSE(of_kind(bare, "exposed_communication").empty());
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
   expect_says(of_kind(run, "data_bound").front().advice, "share the CPUs");
   auto slow = run;
-  for (auto& one : slow.cases) one.training->loader_samples_per_s = *one.throughput.per_s.value;
+  for (auto& one : slow.cases) one.training()->loader_samples_per_s = *one.throughput.per_s.value;
   expect_says(of_kind(slow, "data_bound").front().advice, "Raise data.workers");
   expect_says(of_kind(run, "exposed_communication").front().evidence,
               "2 all-reduces a step in buckets (161 without");
@@ -255,7 +255,7 @@ TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
   result::RunResult run;
   run.cases = {::paceline::testing::training_case({.ranks = 2})};
   EXPECT_TRUE(of_kind(run, "device_slowdown").empty());
-  auto& evidence = run.cases[0].training->ranks[1].evidence;
+  auto& evidence = run.cases[0].training()->ranks[1].evidence;
   evidence.device_mhz = 1961.25;
   evidence.device_slowdowns = {{"power cap", 0.5}};
   const auto found = of_kind(run, "device_slowdown");

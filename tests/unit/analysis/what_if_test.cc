@@ -26,7 +26,7 @@ CaseResult case_of(const SimulatedTraining& world, std::int64_t batch = 8) {
   one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = world.ranks;
   one.benchmark.batch_per_rank = batch;
-  auto& t = one.training.emplace();
+  auto& t = one.payload.emplace<result::Training>();
   t.ddp = true;
   result::summarize_training(t, testing::simulate(world).ranks, 8);
   return one;
@@ -134,7 +134,7 @@ TEST(WhatIf, ABatchIsAnsweredFromTwo) {
 // A table of answers must add up: what is saved is taken off the step that was measured.
 TEST(WhatIf, TheStepIsTheMeasuredOneLessTheSaving) {
   const auto run = simulated_run({.gb_per_s = 0.2, .delays = {{.rank = 1, .ms = 9}}});
-  const double measured = *run.cases[0].training->costs.step_ns.value;
+  const double measured = *run.cases[0].training()->costs.step_ns.value;
   for (const auto& answer : what_if(run, run.cases[0], parse_changes("link=2x,stragglers=none"))) {
     ASSERT_EQ(answer.refused, "");
     EXPECT_NEAR(answer.step_ns + answer.saving_ns, measured, 1);

@@ -11,7 +11,7 @@ result::CaseResult sweep(const std::string& id, const std::vector<std::int64_t>&
   one.case_id = one.label = id;
   one.outcome = result::Outcome::kOk;
   one.benchmark.kind = config::WorkloadKind::kCollective;
-  auto& c = one.collective.emplace();
+  auto& c = one.payload.emplace<result::CollectiveResult>();
   c.operation = "all_reduce", c.dtype = "float32", c.reduction = "sum";
   for (const auto bytes : sizes) {
     auto& size = c.sizes.emplace_back();

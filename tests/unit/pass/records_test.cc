@@ -170,10 +170,10 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   restart.steps_lost = 5;
   EXPECT_THROW(apply_record(report, restarts_record({restart})), Error) << "of which repetition?";
   result::Repetition repetition;
-  repetition.training.emplace();
+  repetition.payload.emplace<result::Training>();
   apply_record(report, tagged(repetition_record(repetition)));
   apply_record(report, tagged(restarts_record({restart})));
-  const auto& kept = report.repetition.training.value().restarts;
+  const auto& kept = std::get<result::Training>(report.repetition.payload).restarts;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
   EXPECT_EQ(kept[0].steps_lost, Count(5));

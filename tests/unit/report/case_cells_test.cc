@@ -114,7 +114,7 @@ TEST(CaseCells, EnergyAboveIdleNeedsTheIdlePowerToo) {
 TEST(CaseCells, BatchesAreDescribed) {
   result::CaseResult one;
   EXPECT_EQ(batching_text(one), "");
-  auto& load = one.load.emplace();
+  auto& load = one.payload.emplace<result::Load>();
   EXPECT_EQ(batching_text(one), "");
   load.max_batch = 4;
   load.batching = "dynamic";

@@ -107,7 +107,7 @@ TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
   one.speedup.verdict = result::Speed::kInconclusive;
   result::Load load;
   load.capacity.per_s = 120.0;
-  one.load = load;
+  one.payload = load;
   const std::string page = markup({run});
   EXPECT_EQ(count(page, "<td>1.04"), 0U);
   EXPECT_EQ(count(page, "<td>not decided: 0.960–1.12</td>"), 1U);
@@ -157,7 +157,7 @@ TEST(Html, AServerShowsItsRequestsFirst) {
   one.benchmark.params["env.OMP_PROC_BIND"] = "true";
   result::Load load;
   load.stages = {{"queue", 3e6, {}, {}}, {"compute", 50e6, {}, {}}};
-  one.load = load;
+  one.payload = load;
   const std::string page = markup({run});
   const auto requests = page.find("data-chart=\"requests\""), stages = page.find("data-chart=\"stages\"");
   ASSERT_NE(stages, std::string::npos);

@@ -84,7 +84,8 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
 
 TEST(TrainingText, EveryTableHasAsManyHeadsAsCells) {
   auto run = testing::training_run();
-  for (auto& rank : run.cases[1].training->ranks) rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
+  for (auto& rank : run.cases[1].training()->ranks)
+    rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
   int evidence = 0;
   for (const auto& one : run.cases)
     for (const auto& section : kTraining.of_case(alone(one))) {
@@ -106,13 +107,13 @@ TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ASSERT_EQ(points().size(), 2U);
   EXPECT_EQ(points().at(1).x, 2);
   EXPECT_EQ(page_of(trained).find("held-out"), std::string::npos);
-  auto& last = trained.result.cases[0].training->epochs.back();
+  auto& last = trained.result.cases[0].training()->epochs.back();
   last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
   expect_words(page_of(trained), {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
   expect_words(html_of(kTraining.of_case(alone(trained.result.cases[0]))), {"held-out accuracy"});
   expect_words(points().at(1).hint, {"held-out data: loss 2.50, 25.0 % right"});
   EXPECT_EQ(points().at(0).hint.find("held-out"), std::string::npos);
-  for (auto& one : trained.result.cases) one.training->epochs.resize(1);  // one point is no course
+  for (auto& one : trained.result.cases) one.training()->epochs.resize(1);  // one point is no course
   EXPECT_EQ(page_of(trained).find("data-chart=\"loss\""), std::string::npos);
 }
 
@@ -137,7 +138,7 @@ TEST(TrainingText, SharedParametersAreOnceAboveEachTable) {
 
 TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
   auto run = testing::training_run({{.ranks = 1}});
-  auto& t = *run.cases[0].training;
+  auto& t = *run.cases[0].training();
   t.parts.ns[StepPart::kForward] = *t.parts.step_ns;  // a median that does not fit beside the others
   const double forward_ms = *t.shares[StepPart::kForward] * *run.cases[0].stats.mean_ns * 1e-6;
   t.shares[StepPart::kForward] = 0.0;  // the host does something else in that time
@@ -150,7 +151,7 @@ TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
 
 TEST(TrainingText, ReportsRestartsAndCheckpoints) {
   auto run = testing::training_run({{.ranks = 2, .ddp = true}});
-  auto& t = *run.cases[0].training;
+  auto& t = *run.cases[0].training();
   t.restarts = {{"rank 1 was killed", 0.4e9, 12e9, 7, 2, 2}};
   t.checkpoints.written = 3;
   t.checkpoints.bytes = 204'000'000;

@@ -31,7 +31,7 @@ RunResult swept() {
   one.case_id = "a,case";
   one.outcome = Outcome::kFailed;
   one.benchmark.threads = 3;
-  auto& c = one.collective.emplace();
+  auto& c = one.payload.emplace<CollectiveResult>();
   c.operation = "all_gather", c.dtype = "float", c.backend = "gloo";
   c.root = Count::missing("it has no root");
   c.ranks = {{0, "a", 1, ""}, {1, "b", 2, ""}};

@@ -92,7 +92,7 @@ TEST(CpuPower, AHostWithoutWindowsLeavesTheCaseWithoutAFigure) {
   CaseResult one;
   one.cpu_power = summarize_cpu_power(
       {counted({0, 12}, {{"package-0", {0, 120}}, {"dram package-0", {0, 12}}})}, ten, {});
-  auto& ranks = one.training.emplace().ranks;
+  auto& ranks = one.payload.emplace<Training>().ranks;
   ranks.resize(2);
   ranks[0].host = ranks[1].host = "a";
   EXPECT_EQ(find_metric("cpu_power_w")->get(one).value, 10);

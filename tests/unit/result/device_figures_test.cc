@@ -63,12 +63,12 @@ using Slowdowns = std::vector<DeviceSlowdown>;
 CaseResult trained(const std::vector<Slowdowns>& of_ranks) {
   CaseResult one;
   one.benchmark.params["device"] = "cuda";
-  auto& ranks = one.training.emplace().ranks;
+  auto& ranks = one.payload.emplace<Training>().ranks;
   for (const auto& slowdowns : of_ranks) {
     auto& e = ranks.emplace_back().evidence;
     e.device_mhz = 1961.25, e.device_slowdowns = slowdowns;
   }
-  one.repetitions.emplace_back().training = one.training;
+  one.repetitions.emplace_back().payload = one.payload;
   return one;
 }
 

@@ -55,7 +55,7 @@ TEST(DeviceDecides, NotWhereTheHostNeedsAsLongToStartAnInference) {
 TEST(DeviceDecides, NotWhereADeviceThatTrainsIsIdle) {
   CaseResult one;
   one.effective_settings[kStepTimes] = kOnDeviceClock;
-  auto& shares = one.training.emplace().shares;
+  auto& shares = one.payload.emplace<Training>().shares;
   shares[StepPart::kInput] = 0.01, shares[StepPart::kForward] = 0.3, shares[StepPart::kBackward] = 0.6,
   shares[StepPart::kOptimizer] = 0.08;
   EXPECT_TRUE(device_decides(one));
@@ -92,7 +92,7 @@ TEST(DeviceDecides, ByClockSlopeAndProcesses) {
             Grade::kC);
   const auto both = grade_with([](CaseResult& c) {
     c.devices[0].slowdowns = {{"power cap", 0.21}};
-    auto& rank = c.repetitions.emplace_back().training.emplace().ranks.emplace_back();
+    auto& rank = c.repetitions.emplace_back().payload.emplace<Training>().ranks.emplace_back();
     rank.evidence.device_slowdowns = {{"power cap", 0.222}};
   });
   EXPECT_EQ(both.grade_reasons,  // the sampler's, where both were read
@@ -114,7 +114,7 @@ TEST(DeviceDecides, NothingAboutRequestsThatWaitForOthers) {
   auto one = disturbed(9.97);
   EXPECT_EQ(device_share(one), Number(0.997));
   EXPECT_TRUE(device_decides(one));
-  one.load.emplace();
+  one.payload.emplace<Load>();
   EXPECT_FALSE(device_decides(one));
 }
 

@@ -138,8 +138,8 @@ Repetition late_repetition(double wait_ms) {
   auto run = testing::simulate({.delays = {{.rank = 2, .ms = 18}}});
   for (auto& table : run.ranks) table.rank.evidence.runq_wait_ns = table.rank.rank == 2 ? wait_ms * 1e6 : 0;
   Repetition repetition;
-  repetition.training.emplace().ddp = true;
-  summarize_training(*repetition.training, run.ranks, 8);
+  repetition.payload.emplace<Training>().ddp = true;
+  summarize_training(*repetition.training(), run.ranks, 8);
   return repetition;
 }
 

@@ -26,7 +26,7 @@ Names gained(const CaseResult& before, const CaseResult& after) {
 
 TEST(MetricTopics, ACaseGainsTheMetricsOfWhatItHas) {
   CaseResult bare, with;
-  with.load = Load();
+  with.payload = Load();
   EXPECT_EQ(gained(bare, with).size(), 11U);
   EXPECT_TRUE(gained(bare, with).contains("capacity_per_s"));
   with = bare, with.cross_check.asked = true;
@@ -48,7 +48,7 @@ TEST(MetricTopics, MemoryInUseConcernsCasesWithDevicesOnly) {
 
 TEST(MetricTopics, KindsHaveDifferentMetrics) {
   CaseResult inference, trained, collective;
-  trained.benchmark.kind = WorkloadKind::kTraining, trained.training = Training();
+  trained.benchmark.kind = WorkloadKind::kTraining, trained.payload = Training();
   collective.benchmark.kind = WorkloadKind::kCollective;
   EXPECT_EQ(gained(collective, inference).size(), 12U);  // of the check, and of the model file
   const auto of_training = gained(inference, trained);

@@ -157,7 +157,7 @@ TEST(PairRatio, MediansThatWaitedNeedMeansThatAgree) {
   EXPECT_EQ(computed.no_size, "");
   EXPECT_NEAR(computed.found->estimate_ratio, 1.048, 0.002);
   EXPECT_EQ(compared(10, 0.04).no_size, "") << "nobody took that much time: the work is uneven";
-  one.load.emplace(), two.load.emplace();
+  one.payload.emplace<Load>(), two.payload.emplace<Load>();
   EXPECT_EQ(compared(10, 0.86).no_size, "") << "requests wait for each other";
 }
 
@@ -192,9 +192,9 @@ TEST(PairRatio, FewerThanSixPairsAndDistortedTimesClaimNothing) {
   one.noise.instrument = "gdb";
   EXPECT_EQ(reason(), "one was measured under gdb");
   one.noise.instrument.clear();
-  one.load.emplace().invalid = {"generator_limited: 80 % of the requests were late"};
+  one.payload.emplace<Load>().invalid = {"generator_limited: 80 % of the requests were late"};
   EXPECT_EQ(reason(), "one: generator_limited: 80 % of the requests were late");
-  one.load.reset();
+  one.payload = {};
   base.repetitions.pop_back();
   EXPECT_EQ(reason(), "fewer than six pairs of processes");
 }

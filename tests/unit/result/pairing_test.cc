@@ -93,7 +93,7 @@ TEST(TrainingScaling, WorldsThatDidNotRunInTurnsHaveNoInterval) {
     auto one = measured_at("w", minutes);
     one.case_id += std::to_string(ranks);
     one.benchmark.world_size = ranks;
-    one.training.emplace();
+    one.payload.emplace<Training>();
     one.headline = {kBetweenProcess, {1e7, 0.99e7, 1.01e7, 0.95, ""}, {}, {}};
     return one;
   };

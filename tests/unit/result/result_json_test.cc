@@ -72,13 +72,26 @@ TEST(ResultJson, AnOptionalIsAListOfAtMostOne) {
   auto c = sample_case();
   auto json = to_json(c);
   EXPECT_EQ(json["load"], nlohmann::json::array());
-  EXPECT_FALSE(case_from_json(json, "x.json").load);
-  c.load.emplace().slo.emplace().verdict = answer::Verdict::kYes;
+  EXPECT_FALSE(case_from_json(json, "x.json").load());
+  c.payload.emplace<Load>().slo.emplace().verdict = answer::Verdict::kYes;
   json = to_json(c);
   ASSERT_EQ(json["load"].size(), 1U);
   EXPECT_EQ(json["load"][0]["slo"][0]["verdict"], "met");
-  EXPECT_EQ(case_from_json(json, "x.json").load.value().slo.value().verdict, answer::Verdict::kYes);
+  EXPECT_EQ(std::get<Load>(case_from_json(json, "x.json").payload).slo.value().verdict,
+            answer::Verdict::kYes);
   json["load"].push_back(json["load"][0]);
+  EXPECT_THROW(case_from_json(json, "x.json"), Error);
+}
+
+TEST(ResultJson, ACaseHasThePayloadOfOneKind) {
+  auto c = sample_case();
+  c.payload.emplace<Training>().first_loss = 2;
+  auto json = to_json(c);
+  EXPECT_EQ(json["load"], nlohmann::json::array());
+  EXPECT_EQ(json["collective"], nlohmann::json::array());
+  EXPECT_DOUBLE_EQ(*case_from_json(json, "x.json").training()->first_loss, 2);
+  EXPECT_EQ(case_from_json(json, "x.json").collective(), nullptr);
+  json["load"].push_back(nlohmann::json::object());
   EXPECT_THROW(case_from_json(json, "x.json"), Error);
 }
 

@@ -28,8 +28,8 @@ CaseResult on_gpus(const std::string& gpus, double per_s, const Completed& compl
   one.benchmark.scenario = Scenario::kClosedLoop;
   one.benchmark.params = {{"device", "cuda"}, {"gpus", gpus}};
   one.throughput.per_s = {per_s, per_s * 0.99, per_s * 1.01, 0.95, "batch_means"};
-  one.load = load_of(completed);
-  for (auto& r : one.repetitions) r.load = load_of(completed);
+  one.payload = load_of(completed);
+  for (auto& r : one.repetitions) r.payload = load_of(completed);
   return one;
 }
 
@@ -44,7 +44,7 @@ TEST(SharedWork, EachDeviceHasItsPartOfTheThroughput) {
   one.benchmark.params["devices"] = "3,1";
   EXPECT_EQ(work_parts(one)[0].name, "cuda:3");
   one.benchmark.params["instances_per_device"] = "2";
-  one.load = load_of({20, 10, 5, 5});
+  one.payload = load_of({20, 10, 5, 5});
   parts = work_parts(one);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts[1].name, "cuda:1");
@@ -53,7 +53,7 @@ TEST(SharedWork, EachDeviceHasItsPartOfTheThroughput) {
   EXPECT_DOUBLE_EQ(*parts[1].per_s, 75);
   one.benchmark.params = {{"instances", "4"}};
   EXPECT_EQ(work_parts(one)[3].name, "process 4");
-  one.load->instances.clear();
+  one.load()->instances.clear();
   EXPECT_TRUE(work_parts(one).empty());
 }
 

@@ -51,7 +51,7 @@ CaseResult server_case(const std::vector<Sample>& samples, Load load) {
   c.benchmark.scenario = Scenario::kServer;
   Repetition r;
   summarize_load(load, Scenario::kServer, samples);
-  r.load = load;
+  r.payload = load;
   c.repetitions = {r};
   summarize(c, samples, {});
   apply_load_rules(c);
@@ -83,7 +83,7 @@ TEST(LengthRule, PublishesP99WhenTheRunIsLongEnough) {
   ASSERT_TRUE(p99(c).value_ns);
   EXPECT_NEAR(*p99(c).value_ns / (-std::log(0.01) / 0.7 * kMs), 1, 0.2);
   EXPECT_TRUE(p99(c).ci_low_ns);
-  EXPECT_EQ(*c.load->requests_needed, 8164);
+  EXPECT_EQ(*c.load()->requests_needed, 8164);
   EXPECT_EQ(c.grade, Grade::kA);
 }
 
@@ -92,8 +92,8 @@ TEST(LengthRule, SaysHowManyRequestsAreMissing) {
   EXPECT_FALSE(p99(c).value_ns);
   EXPECT_NE(p99(c).value_ns.reason().find("needs 6000 more requests"), std::string::npos);
   EXPECT_TRUE(c.stats.quantiles.front().value_ns);  // p50 needs 2 000
-  EXPECT_FALSE(c.load->stages.front().p99_ns);
-  EXPECT_TRUE(c.load->stages.front().mean_ns);
+  EXPECT_FALSE(c.load()->stages.front().p99_ns);
+  EXPECT_TRUE(c.load()->stages.front().mean_ns);
 }
 
 TEST(LengthRule, AMedianOfAShortRunHasNoInterval) {
@@ -111,7 +111,7 @@ TEST(LengthRule, NothingIsEnoughAtSaturation) {
 TEST(Server, TheStagesAddUpToTheMean) {
   const auto c = server_case(queue(0.3, 10'000), facts(0.3));
   double sum = 0;
-  for (const auto& stage : c.load->stages) sum += *stage.mean_ns;
+  for (const auto& stage : c.load()->stages) sum += *stage.mean_ns;
   EXPECT_NEAR(sum, *c.stats.mean_ns, 1);
 }
 
@@ -136,7 +136,7 @@ TEST(Server, LostRequestsCountAsInfinitelyLate) {
   lose(samples, 5000, 50, kSampleTimedOut);
   const auto c = server_case(samples, facts(0.3));
   EXPECT_EQ(c.stats.n, 10'000);
-  EXPECT_EQ(c.load->timed_out, 50);
+  EXPECT_EQ(c.load()->timed_out, 50);
   EXPECT_FALSE(c.stats.mean_ns);
   EXPECT_TRUE(p99(c).value_ns);  // 0.5 % are lost: the 99th percentile is still among the others
   lose(samples, 6000, 100, kSampleUnfinished);
@@ -162,7 +162,7 @@ TEST(Server, TheWarmUpPartIsCountedAndInNoStatistic) {
   samples[5].host_ns = 1'000'000 * kMs;
   const auto c = server_case(samples, facts(0.3));
   EXPECT_EQ(c.stats.n, 9000);
-  EXPECT_EQ(c.load->warmup_requests, 1000);
+  EXPECT_EQ(c.load()->warmup_requests, 1000);
   EXPECT_LT(*c.stats.max_ns, 1'000'000.0 * kMs);
 }
 
@@ -181,7 +181,7 @@ TEST(Slo, ALateGeneratorLeavesOnlyAMissOpen) {
   auto samples = queue(0.3, 20'000);
   for (auto& s : samples)
     if (s.issue_delay_ns) s.issue_delay_ns = 200'000;
-  const auto judged = [&](double bound) { return server_case(samples, with_slo(0.3, bound)).load.value(); };
+  const auto judged = [&](double bound) { return *server_case(samples, with_slo(0.3, bound)).load(); };
   EXPECT_TRUE(issued_late(judged(15)));
   EXPECT_EQ(judged(15).slo->verdict, answer::Verdict::kYes);
   EXPECT_EQ(judged(3).slo->verdict, answer::Verdict::kCannotSay);
@@ -194,12 +194,12 @@ TEST(Capacity, OfSeveralProcessesHoldsInAllOfThem) {
     Load load;
     load.capacity.per_s = i == 0 ? 110.0 : 100.0;
     load.capacity.missed_per_s = i == 0 ? 115.0 : 105.0;
-    repetitions[i].load = load;
+    repetitions[i].payload = load;
   }
   const auto both = combined_load(repetitions, {})->capacity;
   EXPECT_DOUBLE_EQ(*both.per_s, 100);
   EXPECT_DOUBLE_EQ(*both.missed_per_s, 115);
-  repetitions[1].load->capacity.missed_per_s = Number::missing("nothing missed");
+  repetitions[1].load()->capacity.missed_per_s = Number::missing("nothing missed");
   EXPECT_FALSE(combined_load(repetitions, {})->capacity.missed_per_s);
 }
 
@@ -211,12 +211,12 @@ TEST(Server, OfferedIsTheRateOfAllProcesses) {
     load.offered_per_s = i == 0 ? 300.0 : 100.0;
     auto& slo = load.slo.emplace();
     slo.offered_per_s = load.offered_per_s, slo.verdict = answer::Verdict::kYes;
-    repetitions[i].load = load;
+    repetitions[i].payload = load;
   }
   const auto both = combined_load(repetitions, {}).value();
   EXPECT_DOUBLE_EQ(*both.offered_per_s, 150) << "200 requests in 4/3 s";
   EXPECT_DOUBLE_EQ(*both.slo->offered_per_s, 100) << "it holds in both at the lower rate only";
-  repetitions[0].load->slo->verdict = answer::Verdict::kNo;
+  repetitions[0].load()->slo->verdict = answer::Verdict::kNo;
   EXPECT_DOUBLE_EQ(*combined_load(repetitions, {})->slo->offered_per_s, 300);
 }
 
@@ -236,7 +236,7 @@ TEST(Server, RequestsThatTimedOutAreNoBacklog) {
 TEST(Slo, IsMetMissedOrCannotBeTold) {
   const auto samples = queue(0.3, 20'000);  // p99 is 6.6 ms
   const auto verdict = [&](double bound) {
-    return server_case(samples, with_slo(0.3, bound)).load->slo.value();
+    return server_case(samples, with_slo(0.3, bound)).load()->slo.value();
   };
   EXPECT_EQ(verdict(15).verdict, answer::Verdict::kYes);
   EXPECT_EQ(verdict(3).verdict, answer::Verdict::kNo);
@@ -245,13 +245,13 @@ TEST(Slo, IsMetMissedOrCannotBeTold) {
 }
 
 TEST(Slo, AShortRunCannotSay) {
-  const auto slo = server_case(queue(0.3, 3000), with_slo(0.3, 100)).load->slo.value();
+  const auto slo = server_case(queue(0.3, 3000), with_slo(0.3, 100)).load()->slo.value();
   EXPECT_EQ(slo.verdict, answer::Verdict::kCannotSay);
   EXPECT_NE(slo.detail.find("needs about 5164 more requests"), std::string::npos);
 }
 
 TEST(Slo, AnOverloadedServerMisses) {
-  const auto slo = server_case(queue(1.2, 20'000), with_slo(1.2, 5)).load->slo.value();
+  const auto slo = server_case(queue(1.2, 20'000), with_slo(1.2, 5)).load()->slo.value();
   EXPECT_EQ(slo.verdict, answer::Verdict::kNo);
 }
 
@@ -267,15 +267,15 @@ TEST(Slo, EveryProcessMustPass) {
     summarize_load(load, Scenario::kServer, samples);
     Repetition r;
     r.index = repetition;
-    r.load = load;
+    r.payload = load;
     c.repetitions.push_back(r);
     all.insert(all.end(), samples.begin(), samples.end());
   }
   summarize(c, all, {});
-  EXPECT_EQ(c.load->slo->verdict, answer::Verdict::kNo);
-  EXPECT_EQ(c.load->timed_out, 1000);
-  EXPECT_EQ(c.load->offered, 60'000);
-  EXPECT_EQ(c.load->requests, 20'000);  // the length of a process, not of all
+  EXPECT_EQ(c.load()->slo->verdict, answer::Verdict::kNo);
+  EXPECT_EQ(c.load()->timed_out, 1000);
+  EXPECT_EQ(c.load()->offered, 60'000);
+  EXPECT_EQ(c.load()->requests, 20'000);  // the length of a process, not of all
 }
 
 // Two lanes of 2 ms each without a pause.
@@ -299,7 +299,7 @@ CaseResult closed_case(const std::vector<Sample>& samples) {
   load.concurrency = 2;
   summarize_load(load, Scenario::kClosedLoop, samples);
   Repetition r;
-  r.load = load;
+  r.payload = load;
   c.repetitions = {r};
   summarize(c, samples, {});
   apply_load_rules(c);
@@ -310,9 +310,9 @@ TEST(ClosedLoop, ThroughputIsThatOfAllLanes) {
   const auto c = closed_case(lanes(100));
   EXPECT_NEAR(*c.throughput.per_s.value, 1000, 1e-6);  // not the 500 of one lane
   EXPECT_DOUBLE_EQ(*c.headline.p50_ns.value, 2.0 * kMs);
-  EXPECT_NEAR(*c.load->in_flight, 2, 1e-9);
+  EXPECT_NEAR(*c.load()->in_flight, 2, 1e-9);
   EXPECT_EQ(c.grade, Grade::kA);
-  EXPECT_FALSE(c.load->utilization);
+  EXPECT_FALSE(c.load()->utilization);
 }
 
 TEST(ClosedLoop, LanesThatIdleAreAnAccountingError) {
@@ -328,7 +328,7 @@ TEST(Offline, ThroughputCountsFromTheSubmission) {
   const auto samples = lanes(100);
   summarize_load(load, Scenario::kOffline, samples);
   Repetition r;
-  r.load = load;
+  r.payload = load;
   c.repetitions = {r};
   summarize(c, samples, {.items_per_iteration = 8});
   EXPECT_NEAR(*c.throughput.per_s.value, 8 * 200 / 0.201, 1e-6);

@@ -73,7 +73,7 @@ Training summarized(std::vector<RankSteps> ranks) {
 
 std::string text_of(const Training& training) {
   CaseResult c;
-  c.training = training;
+  c.payload = training;
   return to_json(c).dump();
 }
 
@@ -228,7 +228,7 @@ TEST(CombinedTraining, SharesAddUpOverRepetitionsToo) {
                 : r.ns[StepPart::kOptimizer]) += 50 * kMs;
       r.step_ns += 50 * kMs;
     }
-    repetitions[i].training = summarized(ranks);
+    repetitions[i].payload = summarized(ranks);
   }
   const auto all = combined_training(repetitions);
   EXPECT_NEAR(sum_of(all.value().shares), 1, 1e-12);
@@ -334,12 +334,12 @@ TEST(SummarizeTraining, HeldOutFiguresStandWithTheirEpoch) {
   EXPECT_EQ(t.epochs[0].eval_loss, Number(1.5));
   EXPECT_EQ(t.epochs[1].eval_loss.reason(), "no held-out data were looked at after this epoch");
   CaseResult one;
-  one.training = t;
+  one.payload = t;
   EXPECT_EQ(to_json(one).at("training").at(0).at("epochs").at(2).at("eval_accuracy"), 0.75);
   const auto* metric = find_metric("eval_accuracy");
   ASSERT_NE(metric, nullptr);
   EXPECT_EQ(metric->get(one).value, 0.75);
-  one.training = summarized({table(0)});
+  one.payload = summarized({table(0)});
   EXPECT_FALSE(metric->get(one).value);
 }
 
@@ -358,7 +358,7 @@ TEST(CombinedTraining, SpeedIsTheMedianOverRepetitions) {
     Training t = summarized(one_slow());
     t.last_loss = static_cast<double>(i);
     if (i == 1) t.straggler_rank = 0;
-    repetitions[i].training = t;
+    repetitions[i].payload = t;
   }
   const auto all = combined_training(repetitions);
   ASSERT_TRUE(all);

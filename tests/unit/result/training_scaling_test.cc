@@ -18,7 +18,7 @@ CaseResult scaled_case(std::int64_t world, double step_ms, std::int32_t processe
   c.benchmark.id = c.case_id;
   c.benchmark.kind = WorkloadKind::kTraining;
   c.benchmark.world_size = world;
-  c.training.emplace();
+  c.payload.emplace<Training>();
   std::vector<Sample> samples;
   for (std::int32_t repetition = 0; repetition < processes; ++repetition) {
     const double slow = (repetition % 2 == 0) == (world == 1) ? 1.05 : 1;

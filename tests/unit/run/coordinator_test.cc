@@ -213,7 +213,7 @@ TEST_F(Coordinated, TrainingNeedsNoCheckAndIsTimedByItsRanks) {
                                                     done.cases[0].case_id + " train 1"}));
   ASSERT_TRUE(done.cases[0].complete) << done.cases[0].reason;
   EXPECT_NEAR(*done.cases[0].headline.p50_ns.value, 10e6, 1);
-  EXPECT_EQ(done.cases[0].training.value().ranks.size(), 2U);
+  EXPECT_EQ(std::get<result::Training>(done.cases[0].payload).ranks.size(), 2U);
   EXPECT_TRUE(fs::exists(folder() / "rank1.jsonl"));
 }
 

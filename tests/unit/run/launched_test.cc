@@ -193,8 +193,8 @@ TEST_F(Launched, SmallerWorldsAreTheLeadersAloneAndLargerOnesNobodys) {
   ASSERT_EQ(following_.requests.size(), 2U);
   EXPECT_EQ(following_.requests.at(0).spec.world_size, 3);
   EXPECT_EQ(following_.requests.at(0).share.count, 1);
-  EXPECT_EQ(done.cases[0].training.value().ranks.size(), 2U);
-  EXPECT_EQ(done.cases[1].training.value().ranks.size(), 3U);
+  EXPECT_EQ(std::get<result::Training>(done.cases[0].payload).ranks.size(), 2U);
+  EXPECT_EQ(std::get<result::Training>(done.cases[1].payload).ranks.size(), 3U);
   EXPECT_EQ(done.cases[2].reason_code, "unavailable");
   EXPECT_EQ(done.cases[2].reason, "8 ranks are asked for, and test has started 4 ranks");
 }

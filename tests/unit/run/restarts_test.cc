@@ -51,7 +51,7 @@ TEST(Restarts, GoOnFromTheLastCheckpointAndTellWhatItCost) {
   EXPECT_FALSE(std::get<pass::TrainSpec>(ranks.fake.requests.at(0).spec.task).checkpoint.resume);
   EXPECT_TRUE(std::get<pass::TrainSpec>(ranks.fake.requests.at(1).spec.task).checkpoint.resume);
   EXPECT_EQ(ranks.told.front(), "restart 1 of 3 from the last checkpoint: crash");
-  const auto& restarts = outcome.report.repetition.training->restarts;
+  const auto& restarts = outcome.report.repetition.training()->restarts;
   ASSERT_EQ(restarts.size(), 2U);
   EXPECT_EQ(restarts[0].cause, "crash");
   EXPECT_DOUBLE_EQ(*restarts[0].detect_ns, 2e6);

@@ -199,7 +199,7 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   CaseRun run = training_run(dir);
   pass::PassReport report;
   report.fill<pass::TrainingReport>().rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
-  report.repetition.training.emplace().ddp = true;
+  report.repetition.payload.emplace<result::Training>().ddp = true;
   report.versions = {{"LibTorch", "2.15.0"}};
   result::SampledWindow window;
   window.sampler = "nvml", window.window_s = 1.1;
@@ -218,9 +218,9 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   EXPECT_EQ(run.result.throughput.item, "images");
   EXPECT_NEAR(*run.result.flops.achieved_flops_per_s, *run.result.flops.model_flops_per_item * 16 / 0.11,
               1e6);
-  ASSERT_TRUE(run.result.training);
-  EXPECT_EQ(run.result.training->ranks.size(), 2U);
-  EXPECT_EQ(run.result.training->epochs[0].samples, 192);
+  ASSERT_TRUE(run.result.training());
+  EXPECT_EQ(run.result.training()->ranks.size(), 2U);
+  EXPECT_EQ(run.result.training()->epochs[0].samples, 192);
   for (const char* file : {"rank0.jsonl", "rank1.jsonl", "metrics_epoch.jsonl"})
     EXPECT_TRUE(std::filesystem::exists(dir / file)) << file;
   std::filesystem::remove_all(dir);

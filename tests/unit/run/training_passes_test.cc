@@ -114,12 +114,12 @@ TEST_F(TrainingPasses, RestartsGoOnFromTheCheckpointAndOutliveResume) {
   EXPECT_EQ(notes_.notices, (std::vector<std::string>{
                                 "restart 1 of 3 from the last checkpoint: rank 1 on here: killed by SIGKILL",
                                 "restart 2 of 3 from the last checkpoint: no answer"}));
-  const auto restarts = done.repetitions.at(0).training.value().restarts;
+  const auto restarts = std::get<result::Training>(done.repetitions.at(0).payload).restarts;
   ASSERT_EQ(restarts.size(), 2U);
   EXPECT_DOUBLE_EQ(*restarts[0].detect_ns, 2e6);
   EXPECT_FALSE(restarts[0].first_step_ns) << "the ranks failed again";
   EXPECT_DOUBLE_EQ(*restarts[1].first_step_ns, 10e6 - 3e6);
-  EXPECT_TRUE(done.repetitions.at(1).training.value().restarts.empty());
+  EXPECT_TRUE(std::get<result::Training>(done.repetitions.at(1).payload).restarts.empty());
 
   FakeExecutor none;
   const auto again = run(plan, none, {}, /*resume=*/true).cases.at(0);
@@ -260,7 +260,7 @@ TEST_F(TrainingPasses, AStepTakesAsLongAsItsSlowestRank) {
   const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
   ASSERT_TRUE(only.complete) << only.reason;
   EXPECT_DOUBLE_EQ(*only.headline.p50_ns.value, 30e6);
-  const auto& ranks = only.training.value().ranks;
+  const auto& ranks = std::get<result::Training>(only.payload).ranks;
   EXPECT_EQ(ranks.at(1).slowest_steps, 7);
   EXPECT_EQ(lines_of(folder() / "rank0.jsonl").at(4).at("step_ns"), 10'000'000);
   EXPECT_EQ(lines_of(folder() / "rank1.jsonl").at(4).at("step_ns"), 30'000'000);
@@ -275,7 +275,7 @@ TEST_F(TrainingPasses, WhereTheDeviceDecidesTheHostsNoiseDoesNotCount) {
         for (auto& row : table.rows) row.ns[result::StepPart::kBackward] = row.step_ns;
       result::Repetition repetition;
       repetition.index = r.spec.repetition;
-      repetition.training.emplace();
+      repetition.payload.emplace<result::Training>();
       repetition.noise.foreign_cpu_frac = 0.5;
       return Played{{pass::loaded_record({}, {{"step_times", clock}}), pass::repetition_record(repetition),
                      testing::steps_record(r.spec, tables)},
@@ -321,8 +321,8 @@ TEST_F(TrainingPasses, VeryManyStepsStayInTheirFile) {
   });
   const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
   EXPECT_FALSE(fs::exists(folder() / "rank0.jsonl"));
-  ASSERT_FALSE(only.training.value().notes.empty());
-  EXPECT_NE(only.training->notes[0].find("passes/timed-<repetition>.steps.bin"), std::string::npos);
+  ASSERT_FALSE(std::get<result::Training>(only.payload).notes.empty());
+  EXPECT_NE(only.training()->notes[0].find("passes/timed-<repetition>.steps.bin"), std::string::npos);
   EXPECT_NE(notes_.notices.at(0).find("are in passes/interrupted-timed-1.steps.bin"), std::string::npos);
   const auto kept = result::read_step_file(folder() / "passes" / "interrupted-timed-1.steps.bin");
   EXPECT_EQ(kept.ranks.at(1).rows.size(), 60'000U);
