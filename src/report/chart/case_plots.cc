@@ -158,7 +158,7 @@ Plot pareto_plot(const std::string& model, const Cases& cases, const std::vector
 // The time of an inference, of a training step, or of both.
 Figure latencies(std::span<const ReportRun> runs) {
   const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
-  const auto steps = std::ranges::count_if(cases, [](const auto& e) { return bool{e.one->training()}; });
+  const auto steps = std::ranges::count_if(cases, [](const auto& e) { return e.one->training() != nullptr; });
   const char* name = steps == 0 ? "p50 latency" : steps == std::ssize(cases) ? "p50 step time" : "p50 time";
   return {cases, [](const CaseResult& c) { return measured(c.headline.p50_ns, kNsToMs); }, name, "ms",
           series_of(cases)};

@@ -27,8 +27,8 @@ struct OwnFile : testing::Test {
 };
 
 TEST_F(OwnFile, AFileInAFolderOfOnesOwnIsOwn) {
-  EXPECT_EQ(why_foreign(file), "");
-  EXPECT_EQ(why_foreign(folder / "absent"), "");
+  EXPECT_EQ(why_foreign(file), std::nullopt);
+  EXPECT_EQ(why_foreign(folder / "absent"), std::nullopt);
 }
 
 TEST_F(OwnFile, FilesThatEveryUserCanWriteAreForeign) {
@@ -36,18 +36,18 @@ TEST_F(OwnFile, FilesThatEveryUserCanWriteAreForeign) {
   EXPECT_EQ(why_foreign(file), "every user can write the file");
   ::chmod(file.c_str(), 0644);
   ::chmod(folder.c_str(), 0777);
-  EXPECT_THAT(why_foreign(file), HasSubstr("every user can write its folder"));
+  EXPECT_THAT(why_foreign(file).value_or(""), HasSubstr("every user can write its folder"));
 }
 
 TEST_F(OwnFile, TheStickyBitKeepsOthersFromReplacingAFile) {
   ::chmod(folder.c_str(), 01777);
-  EXPECT_EQ(why_foreign(file), "");
+  EXPECT_EQ(why_foreign(file), std::nullopt);
 }
 
 TEST_F(OwnFile, ALinkIsJudgedByItsTarget) {
   fs::create_symlink(file, scratch.path() / "link");
   ::chmod(folder.c_str(), 0777);
-  EXPECT_THAT(why_foreign(scratch.path() / "link"), HasSubstr("its folder"));
+  EXPECT_THAT(why_foreign(scratch.path() / "link").value_or(""), HasSubstr("its folder"));
 }
 
 TEST_F(OwnFile, AFolderAboveMayBeReplaced) {
@@ -55,15 +55,15 @@ TEST_F(OwnFile, AFolderAboveMayBeReplaced) {
   fs::create_directory(inner);
   ::chmod(inner.c_str(), 0755);
   replace_file(inner / "plan.yaml", "x");
-  EXPECT_EQ(why_foreign(inner / "plan.yaml"), "");
+  EXPECT_EQ(why_foreign(inner / "plan.yaml"), std::nullopt);
   ::chmod(folder.c_str(), 0777);
-  EXPECT_THAT(why_foreign(inner / "plan.yaml"), HasSubstr("above it"));
+  EXPECT_THAT(why_foreign(inner / "plan.yaml").value_or(""), HasSubstr("above it"));
 }
 
 TEST_F(OwnFile, APipeThatEveryUserCanWriteIsForeign) {
   const auto pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(why_foreign(pipe), "");
+  EXPECT_EQ(why_foreign(pipe), std::nullopt);
   ::chmod(pipe.c_str(), 0622);
   EXPECT_EQ(why_foreign(pipe), "every user can write the pipe");
 }
