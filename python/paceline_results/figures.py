@@ -38,12 +38,22 @@ def numbers_of(row):
     return {name: float(row[name]) for name in names if row.get(name)}
 
 
+FIELD_OF_PARAMETER = {"device": "device", "gpus": "gpus", "instances": "instances", "inject": "fault"}
+
+
+def parameters_of(benchmark):
+    """Returns the parameters that tell cases apart, as text, by the names of their options."""
+    fields = {name: benchmark.get(field) for name, field in FIELD_OF_PARAMETER.items()}
+    return {**benchmark.get("params", {}), **{name: str(value) for name, value in fields.items() if value not in ("", None)}}
+
+
 @refuses("a case of the runs is damaged")
 def settings_of(case):
     """Returns a case's identity and parameters, as text."""
-    benchmark = dict(case["benchmark"])
-    params = benchmark.pop("params", {})
-    return {name: str(value) for name, value in {**benchmark, **params}.items() if value not in ("", None)}
+    benchmark = case["benchmark"]
+    others = {name for field in FIELD_OF_PARAMETER.values() for name in (field, f"{field}_reason")} | {"params"}
+    identity = {name: str(value) for name, value in benchmark.items() if name not in others and value not in ("", None)}
+    return {**identity, **parameters_of(benchmark)}
 
 
 @refuses("the environment of the run is damaged")

@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 
+from paceline_results.figures import parameters_of
 from paceline_results.regular import read_text, refuses
 from paceline_results.step_file import read_step_file
 
@@ -97,7 +98,7 @@ def _case_row(run, case):
         "outcome": case["outcome"], "grade": case["grade"], "reason": case["reason"],
         "kind": benchmark["kind"], "model": benchmark["model"], "engine": benchmark["engine"], "precision": benchmark["precision"],
         "layout": benchmark["layout"], "batch": benchmark["batch_per_rank"], "threads": benchmark["threads"], "ranks": benchmark["world_size"],
-        "params": json.dumps(benchmark["params"], sort_keys=True),
+        "params": json.dumps(parameters_of(benchmark), sort_keys=True),
         "item": case["throughput"]["item"],
         **_with_interval("p50_ms", p50, 1e-6), **_with_interval("throughput_per_s", throughput), **_with_interval("speedup", speedup),
         "base_ranks": scaled.get("base_world"), "speedup_of_ranks": scaled.get("speedup"), "efficiency": scaled.get("efficiency"),

@@ -29,7 +29,7 @@ struct Axis {
 
 std::string params_text(const Benchmark& benchmark, std::string_view but = {}) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : benchmark.params)
+  for (const auto& [key, value] : result::parameters_of(benchmark))
     if (key != but) parts.push_back(fmt::format("{}={}", key, value));
   return join(parts, " ");
 }
@@ -64,7 +64,7 @@ bool is_timed_on_gpu(const CaseResult& one) {
 }
 
 bool has_fault(const CaseResult& one) {
-  return !result::fault_text(one.benchmark).empty();
+  return !one.benchmark.fault.empty();
 }
 
 const CaseResult* find_case(const RunResult& run, std::string_view case_id) {
@@ -156,10 +156,11 @@ std::string axis_value(const Benchmark& benchmark, std::string_view name) {
 
 std::string differing_params(const Benchmark& one, std::span<const CaseResult* const> among) {
   std::vector<std::string> parts;
-  for (const auto& parameter : one.params) {
+  for (const auto& parameter : result::parameters_of(one)) {
     const auto same = [&](const CaseResult* other) {
-      const auto found = other->benchmark.params.find(parameter.first);
-      return found != other->benchmark.params.end() && found->second == parameter.second;
+      const auto theirs = result::parameters_of(other->benchmark);
+      const auto found = theirs.find(parameter.first);
+      return found != theirs.end() && found->second == parameter.second;
     };
     if (!std::ranges::all_of(among, same))
       parts.push_back(fmt::format("{}={}", parameter.first, parameter.second));

@@ -28,7 +28,9 @@ std::int64_t gpus_of(const CaseResult& one) {
 }
 
 std::string words_without_gpus(const CaseResult& one) {
-  return describe_without(result::without_threads_per_instance(result::without_gpus(one.benchmark)), "");
+  auto b = result::without_threads_per_instance(one.benchmark);
+  b.gpus.reset();
+  return describe_without(b, "");
 }
 
 // Cases that only differ in how many GPUs they use, the fewest first.

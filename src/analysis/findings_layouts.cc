@@ -24,12 +24,12 @@ struct Layout {
 };
 
 Layout layout_of(const CaseResult& one) {
-  return {result::instances_of(one.benchmark).value_or(1), one.benchmark.threads};
+  return {one.benchmark.instances.value_or(1), one.benchmark.threads};
 }
 
 std::string words_without_layout(const CaseResult& one) {
-  auto b = result::without_threads_per_instance(result::without_instances(one.benchmark));
-  b.threads = 0;
+  auto b = result::without_threads_per_instance(one.benchmark);
+  b.instances.reset(), b.threads = 0;
   return describe_without(b, "threads");
 }
 
@@ -37,7 +37,7 @@ std::string words_without_layout(const CaseResult& one) {
 std::vector<Cases> layout_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
-    if (is_ok(one) && result::instances_of(one.benchmark) && rate_of(one).value)
+    if (is_ok(one) && one.benchmark.instances && rate_of(one).value)
       groups[words_without_layout(one)].push_back(&one);
   std::vector<Cases> found;
   for (auto& [subject, group] : groups)

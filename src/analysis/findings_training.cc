@@ -311,7 +311,7 @@ Findings find_missed_faults(const RunResult& run) {
     if (fault->step < end) continue;
     found.push_back(about_training(*one,
                                    fmt::format("{}: the fault '{}' never came: training ended after step {}.",
-                                               one->label, result::fault_text(one->benchmark), end - 1),
+                                               one->label, one->benchmark.fault, end - 1),
                                    "", "Use an earlier step, or train longer (benchmark.measure_steps)."));
   }
   return found;

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "result/figures/summarize_load.h"
 #include "result/judged/noise_rules.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -116,7 +117,7 @@ std::set<std::string> words_of(const CaseResult& one) {
     for (const char separator : {' ', '/'})
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
-  for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : result::parameters_of(b)) words.insert(fmt::format("{}={}", key, value));
   if (kind.has_latency && !b.params.contains("timing")) words.insert("timing=sync");
   return words;
 }

@@ -80,7 +80,7 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   const auto fault = result::fault_of(one.benchmark).value_or(Fault());
   const auto* const injected = std::ranges::find(kInjected, fault.kind, &Injected::kind);
   if (injected != kInjected.end())
-    row.injected = fmt::format("{} ({})", injected->words, result::fault_text(one.benchmark));
+    row.injected = fmt::format("{} ({})", injected->words, one.benchmark.fault);
   if (one.outcome != result::Outcome::kOk || !one.training()) {
     row.named = fmt::format("no answer: {}", one.reason);
     return row;

@@ -8,7 +8,6 @@
 #include "analysis/case_query.h"
 #include "base/display_text.h"
 #include "base/text.h"
-#include "result/stored/benchmark_params.h"
 #include "result/stored/result_json.h"
 
 namespace paceline::report {
@@ -49,7 +48,7 @@ std::string root_of(const CollectiveResult& c) {
 
 // Where a rank ran: its device, or its CPUs.
 std::string device_of(const CaseResult& one, const result::CollectiveRank& rank) {
-  if (const auto device = result::device_of(one.benchmark)) return *device;
+  if (!one.benchmark.device.empty()) return one.benchmark.device;
   return rank.cpus.empty() ? "cpu" : "cpu " + rank.cpus;
 }
 

@@ -8,7 +8,6 @@
 #include "base/collective.h"
 #include "base/csv_cell.h"
 #include "result/judged/noise_rules.h"
-#include "result/stored/benchmark_params.h"
 
 namespace paceline::result {
 namespace {
@@ -57,8 +56,8 @@ class CaseRows {
                          csv_cell(one.case_id), name_of(one.outcome), one.complete ? 1 : 0,
                          grade_letter(one.grade), csv_cell(c_.operation), csv_cell(c_.dtype),
                          csv_cell(c_.reduction), cell(c_.root), csv_cell(c_.backend),
-                         csv_cell(device_of(one.benchmark).value_or("cpu")), csv_cell(c_.launcher),
-                         hosts.size(), ranks, one.benchmark.threads);
+                         csv_cell(one.benchmark.device.empty() ? "cpu" : one.benchmark.device),
+                         csv_cell(c_.launcher), hosts.size(), ranks, one.benchmark.threads);
   }
 
   [[nodiscard]] std::string rows() const {

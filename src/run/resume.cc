@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "process/kept_records.h"
-#include "result/stored/benchmark_params.h"
 #include "run/case/kind_rules.h"
 #include "run/case/model_identity.h"
 #include "run/more_pairs.h"
@@ -39,7 +38,7 @@ bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
   const auto& cases = setup.previous.run.cases;
   return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
     return r.case_id == c.definition.id && !r.repetitions.empty() &&
-           result::device_of(r.benchmark) != result::device_of(c.result.benchmark);
+           r.benchmark.device != c.result.benchmark.device;
   });
 }
 

@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "config/option_table.h"
 #include "result/run_directory.h"
-#include "result/stored/benchmark_params.h"
 #include "run/case/case_identity.h"
 #include "run/kinds.h"
 #include "stats/median.h"
@@ -147,7 +146,7 @@ StoredSpeeds::StoredSpeeds(const fs::path& results, const std::string& host) {
       if (host_of(run.environment) != host) continue;
       for (const auto& one : run.cases)
         if (const auto speed = speed_of(one))
-          measured_.emplace(key_of(one.case_id, result::device_of(one.benchmark).value_or("cpu")),
+          measured_.emplace(key_of(one.case_id, one.benchmark.device.empty() ? "cpu" : one.benchmark.device),
                             Measured{*speed, one.config_effective, run.started_utc});
     } catch (const Error&) {
       continue;

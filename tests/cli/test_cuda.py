@@ -54,7 +54,7 @@ class Device(cli.CliTest):
         self.assertEqual(result.out.splitlines()[0], self.NO_GPU)
         case, = self.summary()["cases"]
         self.assertEqual(case["config_effective"]["device"], "cpu")
-        self.assertNotIn("device", case["benchmark"]["params"])
+        self.assertEqual(case["benchmark"]["device"], "")
         self.assertEqual(self.first_line("infer", *QUICK, "--device", "cpu"), "device   cpu, as asked")
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
@@ -92,7 +92,7 @@ class Device(cli.CliTest):
         self.on_a_shown_gpu(*train)  # and there it runs
         case, = self.summary()["cases"]
         self.assertEqual(case["outcome"], "ok", case["reason"])
-        self.assertNotIn("device", case["benchmark"]["params"])
+        self.assertEqual(case["benchmark"]["device"], "")
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     @unittest.skipUnless(cli.SPIN, "the test plug-in is not here")

@@ -34,7 +34,7 @@ class Gpu(cli.CliTest):
         self.assertEqual(len(cases), count)
         for case in cases:
             self.assertEqual((case["outcome"], case["correctness"]["passed"]), ("ok", True), case["reason"])
-            self.assertEqual((case["benchmark"]["params"]["device"], case["benchmark"]["cache_mode"]), ("cuda:0", cache))
+            self.assertEqual((case["benchmark"]["device"], case["benchmark"]["cache_mode"]), ("cuda:0", cache))
             self.assertEqual(case["effective_settings"]["device"], "cuda:0")
             self.assertGreater(case["device_p50_ns"]["value"], 0)
             self.assertGreaterEqual(case["memory"]["reserved_peak_bytes"], case["memory"]["tensor_peak_bytes"])

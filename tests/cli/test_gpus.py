@@ -30,7 +30,7 @@ class Gpus(OfFour):
         out = self.on_four(*INFER, "--gpus", "1,2", "--repetitions", "6")
         summary = self.summary()
         one, two = summary["cases"]
-        self.assertEqual([c["benchmark"]["params"]["gpus"] for c in (one, two)], ["1", "2"])
+        self.assertEqual([c["benchmark"]["gpus"] for c in (one, two)], [1, 2])
         self.assertEqual([c["benchmark"]["scenario"] for c in (one, two)], ["closed_loop"] * 2)
         self.assertEqual(one["benchmark"]["threads"], two["benchmark"]["threads"])
         self.assertEqual({m["device"] for m in one["sampled"][0]["metrics"]}, {"cuda:0"})
@@ -54,7 +54,7 @@ class Gpus(OfFour):
         self.on_four(*INFER, "--devices", "1,3", "--repetitions", "7")
         summary = self.summary()
         case, = summary["cases"]
-        self.assertEqual((case["benchmark"]["params"]["gpus"], case["benchmark"]["params"]["devices"]), ("2", "1,3"))
+        self.assertEqual((case["benchmark"]["gpus"], case["benchmark"]["params"]["devices"]), (2, "1,3"))
         self.assertEqual([d["device"] for d in case["devices"]], ["cuda:1", "cuda:3"])
         finding, = [f for f in summary["findings"] if f["id"] == "slow_device"]
         share = re.search(r"cuda:3 did ([\d.]+) % of the work of the other \([\d.]+–[\d.]+ %\)", finding["text"])

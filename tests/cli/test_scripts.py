@@ -255,7 +255,7 @@ class WithTheTool(ScriptTest):
         done = self.script("bench_multi_gpu", "x.spin", *self.spin, "--threads-per-instance", "1", DEVICE="cpu", WORLD_SIZE="2")
         self.assert_code(done, 0)
         cases = self.summary()["cases"]
-        self.assertEqual([c["benchmark"]["params"]["instances"] for c in cases], ["1", "2"])
+        self.assertEqual([c["benchmark"]["instances"] for c in cases], [1, 2])
         self.assertEqual([c["benchmark"]["threads"] for c in cases], [1, 1])
         for case in cases:
             self.assertIsNotNone(case["throughput"]["per_s"]["ci_low"])

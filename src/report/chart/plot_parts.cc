@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/answer_parts.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::report {
 namespace {
@@ -30,10 +31,11 @@ using Params = std::map<std::string, std::string>;
 // Parameters that all cases of the page share distinguish no two lines.
 Params params_in_common(const Cases& entries) {
   if (entries.size() < 2) return {};
-  Params common = entries.front().one->benchmark.params;
-  for (const ReportCase& entry : entries)
-    std::erase_if(common,
-                  [&](const auto& param) { return !std::ranges::count(entry.one->benchmark.params, param); });
+  Params common = result::parameters_of(entries.front().one->benchmark);
+  for (const ReportCase& entry : entries) {
+    const auto own = result::parameters_of(entry.one->benchmark);
+    std::erase_if(common, [&](const auto& param) { return !std::ranges::count(own, param); });
+  }
   return common;
 }
 
@@ -44,7 +46,7 @@ std::string series_name(const ReportCase& entry, const Params& common) {
   if (b.layout != "contiguous") name += " " + b.layout;
   name = trim(name);
   const bool nameless = name.empty();  // a kind without engines has parameters only
-  for (const auto& [key, value] : b.params)
+  for (const auto& [key, value] : result::parameters_of(b))
     if (nameless || !common.contains(key)) name += " " + param_words(key, value);
   name = trim(name);
   return entry.letter.empty() ? name : entry.letter + ": " + name;

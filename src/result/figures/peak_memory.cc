@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
-#include "base/device.h"
-#include "result/stored/benchmark_params.h"
-
 namespace paceline::result {
 
 bool on_device(const Benchmark& benchmark) {
-  const auto device = device_of(benchmark);
-  return (device && !is_cpu(*device)) || benchmark.engine == "tensorrt";  // it has no other device
+  return !benchmark.device.empty() || benchmark.engine == "tensorrt";  // it has no other device
 }
 
 Count peak_memory(const Benchmark& benchmark, const Memory& memory) {

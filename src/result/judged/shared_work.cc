@@ -21,7 +21,7 @@ namespace {
 
 // Instance i is on device i / instances_per_device, or on that one of `devices` (pass/load_spec.h).
 std::string part_name(const Benchmark& benchmark, std::int64_t instance) {
-  if (device_of(benchmark) != kind_name(DeviceKind::kCuda)) return fmt::format("process {}", instance + 1);
+  if (benchmark.device != kind_name(DeviceKind::kCuda)) return fmt::format("process {}", instance + 1);
   const auto gpu = gpu_at(benchmark, instance / instances_per_gpu(benchmark));
   return device_name({DeviceKind::kCuda, static_cast<int>(gpu)});
 }
@@ -41,8 +41,8 @@ std::vector<WorkPart> unrated_parts(const Benchmark& benchmark, const std::vecto
 
 // Equal for cases that differ in nothing but the number of processes.
 std::string work_of_each(const CaseResult& one) {
-  Benchmark b = without_gpus(without_instances(one.benchmark));
-  b.id.clear();
+  Benchmark b = one.benchmark;
+  b.gpus.reset(), b.instances.reset(), b.id.clear();
   return Writer::write(b).dump() + (replicas_of(one.benchmark)->gpus ? " GPUs" : " instances");
 }
 
@@ -94,9 +94,8 @@ std::vector<double> beside_others(const std::vector<WorkPart>& parts) {
 }  // namespace
 
 std::optional<Replicas> replicas_of(const Benchmark& benchmark) {
-  if (const auto gpus = gpus_of(benchmark); gpus && *gpus > 0) return Replicas{*gpus, true};
-  if (const auto instances = instances_of(benchmark); instances && *instances > 0)
-    return Replicas{*instances, false};
+  if (benchmark.gpus.value_or(0) > 0) return Replicas{*benchmark.gpus, true};
+  if (benchmark.instances.value_or(0) > 0) return Replicas{*benchmark.instances, false};
   return std::nullopt;
 }
 

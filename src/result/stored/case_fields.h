@@ -63,8 +63,16 @@ using archive::Json;
 using archive::Reader;
 using archive::Writer;
 
-PACELINE_FIELDS(Benchmark, id, kind, scenario, timing_mode, cache_mode, model, engine, precision, layout,
-                batch_per_rank, world_size, threads, params);
+template <class A>
+void fields(A& a, Benchmark& t) {
+  Count gpus(t.gpus, "none asked for"), instances(t.instances, "none asked for");
+  a("id", t.id), a("kind", t.kind), a("scenario", t.scenario), a("timing_mode", t.timing_mode);
+  a("cache_mode", t.cache_mode), a("model", t.model), a("engine", t.engine), a("precision", t.precision);
+  a("layout", t.layout), a("batch_per_rank", t.batch_per_rank), a("world_size", t.world_size);
+  a("threads", t.threads), a("device", t.device), a("gpus", gpus), a("instances", instances);
+  a("fault", t.fault), a("params", t.params);
+  t.gpus = gpus.value(), t.instances = instances.value();
+}
 PACELINE_FIELDS(Estimate, value, ci_low, ci_high, confidence, ci_method);
 PACELINE_FIELDS(LabelledAccuracy, labels, reference_top1, top1, change, lost, gained);
 PACELINE_FIELDS(AccuracyClaim, limit, basis, verdict, bound, inputs_needed, detail);

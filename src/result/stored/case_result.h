@@ -53,6 +53,9 @@ struct Benchmark {
   std::int64_t batch_per_rank = 1;
   std::int64_t world_size = 1;
   std::int64_t threads = 1;  // as asked for; the effective number is in effective_settings
+  std::string device;        // as asked for ("cuda", "cuda:1", of ranks "cuda"); empty on the CPU
+  std::optional<std::int64_t> gpus, instances;  // as asked for
+  std::string fault;  // as it was written ("slow=200ms:rank=1"); empty: none was injected
   // Everything else that tells cases apart (sequence_length, env.X, …).
   std::map<std::string, std::string> params;
   friend bool operator==(const Benchmark&, const Benchmark&) = default;

@@ -20,13 +20,17 @@ namespace {
 using config::Case;
 
 // Options that are fields of Benchmark.
-constexpr std::array kTexts{
-    std::pair{"cache_mode", &result::Benchmark::cache_mode}, std::pair{"model", &result::Benchmark::model},
-    std::pair{"engine", &result::Benchmark::engine}, std::pair{"precision", &result::Benchmark::precision},
-    std::pair{"layout", &result::Benchmark::layout}};
+constexpr std::array kTexts{std::pair{"cache_mode", &result::Benchmark::cache_mode},
+                            std::pair{"model", &result::Benchmark::model},
+                            std::pair{"engine", &result::Benchmark::engine},
+                            std::pair{"precision", &result::Benchmark::precision},
+                            std::pair{"layout", &result::Benchmark::layout},
+                            std::pair{"inject", &result::Benchmark::fault}};
 constexpr std::array kNumbers{std::pair{"batch", &result::Benchmark::batch_per_rank},
                               std::pair{"threads", &result::Benchmark::threads},
                               std::pair{"ranks", &result::Benchmark::world_size}};
+constexpr std::array kCounts{std::pair{"gpus", &result::Benchmark::gpus},
+                             std::pair{"instances", &result::Benchmark::instances}};
 // Kind and scenario, which are values of their own, and what the rules of a kind settle; the timing mode is
 // known once it was measured.
 constexpr std::array<std::string_view, 4> kNoParams{"kind", "scenario", "device", "timing_mode"};
@@ -35,6 +39,7 @@ bool is_param(const config::Option& option) {
   const auto named = [&](const auto& row) { return row.first == config::singular(option); };
   return option.identity && std::none_of(kTexts.begin(), kTexts.end(), named) &&
          std::none_of(kNumbers.begin(), kNumbers.end(), named) &&
+         std::none_of(kCounts.begin(), kCounts.end(), named) &&
          std::find(kNoParams.begin(), kNoParams.end(), option.name) == kNoParams.end();
 }
 
@@ -57,6 +62,8 @@ result::Benchmark benchmark_of(const Case& c) {
   for (const auto& [name, field] : kTexts)
     if (c.settings.has(name)) b.*field = c.settings.text(name);
   for (const auto& [name, field] : kNumbers)
+    if (c.settings.has(name)) b.*field = c.settings.integer(name);
+  for (const auto& [name, field] : kCounts)
     if (c.settings.has(name)) b.*field = c.settings.integer(name);
   b.precision = asked_precision(c.settings);
   b.params = params_of(c);

@@ -15,7 +15,6 @@
 #include "host/machine/gpu_locality.h"
 #include "result/figures/peak_memory.h"
 #include "result/figures/summarize.h"
-#include "result/stored/benchmark_params.h"
 #include "result/stored/case_fields.h"
 #include "run/case/case_settings.h"
 #include "run/case/peak_cache.h"
@@ -84,7 +83,7 @@ std::string key_of(const DevicePeaks& peaks, const EngineDirectory& engines,
 
 // As CUDA counts in this process.
 int first_device_of(const CaseRun& c) {
-  return parse_device(result::device_of(c.result.benchmark).value_or("cuda")).value_or(Device{}).index;
+  return parse_device(c.result.benchmark.device).value_or(Device{}).index;
 }
 
 // On how many GPUs the ranks of the case run.

@@ -264,13 +264,13 @@ TEST(Device, SerialCopiesSayWhatOverlapWouldGive) {
   one.effective_settings["overlap"] = "on";
   EXPECT_TRUE(of_kind(run, "serial_copies").empty());
   one.effective_settings["overlap"] = "off";
-  one.benchmark.params.clear();
+  one.benchmark.device.clear();
   EXPECT_TRUE(of_kind(run, "serial_copies").empty()) << "on the CPU";
 }
 
 TEST(Device, CasesOnTheCpuHaveNoFindingsAboutGpus) {
   auto run = h200("study");
-  for (auto& one : run.cases) one.benchmark.params.clear(), one.device_p50_ns.value = Number();
+  for (auto& one : run.cases) one.benchmark.device.clear(), one.device_p50_ns.value = Number();
   for (const auto* rule : {"idle_tensor_cores", "slow_launches", "contiguous_convolutions", "cudnn_by_rule",
                            "flat_batch", "gain_by_model", "device_slowdown"})
     EXPECT_TRUE(of_kind(run, rule).empty()) << rule;

@@ -42,7 +42,7 @@ TEST(Findings, QuietRunOnlyRecommends) {
 TEST(Findings, MemoryIsThatOfTheDeviceAndNeverComparedWithTheHosts) {
   auto run = quiet_run();
   for (auto& one : run.cases) {
-    one.benchmark.params["device"] = "cuda:0";
+    one.benchmark.device = "cuda:0";
     one.memory.tensor_peak_bytes = 490'000'000;
     for (auto& r : one.repetitions) r.memory.tensor_peak_bytes = one.memory.tensor_peak_bytes;
   }
@@ -53,7 +53,7 @@ TEST(Findings, MemoryIsThatOfTheDeviceAndNeverComparedWithTheHosts) {
     return texts;
   };
   EXPECT_NE(smallest(run).find("490 MB of GPU memory"), std::string::npos) << smallest(run);
-  run.cases[1].benchmark.params.clear();
+  run.cases[1].benchmark.device.clear();
   EXPECT_EQ(smallest(run), "");
   EXPECT_TRUE(of_kind(run, "memory_saving").empty());
 }
@@ -525,7 +525,7 @@ TEST(Findings, AboveTheMeasuredPeak) {
             "b1.");
   EXPECT_EQ(found[0].evidence, "peak: convolution fp32, 2 threads");
   EXPECT_NE(found[0].advice.find("the peak was measured again"), std::string::npos);
-  run.cases[0].benchmark.params["device"] = "cuda:0";  // whose peak is not measured again by itself
+  run.cases[0].benchmark.device = "cuda:0";  // whose peak is not measured again by itself
   EXPECT_NE(of_kind(run, "above_peak").at(0).advice.find("delete its entry in peaks.json"),
             std::string::npos);
 }

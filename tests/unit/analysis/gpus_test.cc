@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "analysis/findings.h"
@@ -15,11 +16,11 @@ using ::testing::Not;
 // repetitions.
 CaseResult on_gpus(const std::vector<std::int64_t>& completed, double per_s) {
   auto one = ::paceline::testing::case_of({"resnet50", "eager", "fp32", 1, 50, 300});
-  const auto gpus = std::to_string(completed.size());
-  one.case_id += "-g" + gpus;
-  one.label += " g" + gpus;
+  const auto gpus = std::ssize(completed);
+  one.case_id += fmt::format("-g{}", gpus);
+  one.label += fmt::format(" g{}", gpus);
   one.benchmark.scenario = Scenario::kClosedLoop;
-  one.benchmark.params = {{"device", "cuda"}, {"gpus", gpus}};
+  one.benchmark.device = "cuda", one.benchmark.gpus = gpus;
   one.throughput.per_s = {per_s, per_s * 0.99, per_s * 1.01, 0.95, "batch_means"};
   result::Load load;
   for (const auto count : completed)
@@ -109,7 +110,7 @@ TEST(SlowDevice, AlikeOnesAreNot) {
 
 TEST(SlowDevice, AProcessOnTheCpuIsNamedByItsCpus) {
   auto one = repeated(on_gpus({100, 70}, 170), 7);
-  one.benchmark.params = {{"instances", "2"}};
+  one.benchmark.device.clear(), one.benchmark.gpus.reset(), one.benchmark.instances = 2;
   const auto found = find_slow_devices(compared({one}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].text, HasSubstr("process 2 did 70.0 % of the work of the other"));

@@ -70,7 +70,7 @@ CaseResult layout(std::int64_t instances, std::int64_t threads, double per_s) {
   auto one = closed_loop(1, per_s);
   one.case_id += "-i" + std::to_string(instances) + "-t" + std::to_string(threads);
   one.benchmark.params.erase("concurrency");
-  one.benchmark.params["instances"] = std::to_string(instances);
+  one.benchmark.instances = instances;
   one.benchmark.threads = threads;
   one.headline.scope = result::kBetweenProcess;
   return one;

@@ -453,7 +453,7 @@ TEST(Headline, WithoutAClosingSentenceItIsTheBestOfEachModelOnAverage) {
                    "median is 2.05 times as fast as its baseline's, 1.99–2.11); vit_b_16 does 6.67"))
       << lines[0];
   for (auto& one : run.cases)
-    if (one.benchmark.model == "vit_b_16") one.benchmark.params["inject"] = "slow=1ms:rank=0";
+    if (one.benchmark.model == "vit_b_16") one.benchmark.fault = "slow=1ms:rank=0";
   EXPECT_FALSE(says(headline(run)[0], "vit_b_16"));
   std::erase_if(run.cases, [](const auto& one) { return one.benchmark.model != "vit_b_16"; });
   EXPECT_TRUE(says(headline(run)[0], "vit_b_16 does")) << "there is no other case";

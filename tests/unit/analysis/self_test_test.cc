@@ -22,7 +22,7 @@ void add_measured(result::RunResult& run, const std::vector<result::RankSteps>& 
   one.outcome = result::Outcome::kOk;
   one.benchmark.kind = WorkloadKind::kTraining;
   one.benchmark.world_size = std::ssize(ranks);
-  if (!inject.empty()) one.benchmark.params["inject"] = inject;
+  if (!inject.empty()) one.benchmark.fault = inject;
   auto& t = one.payload.emplace<result::Training>();
   t.ddp = true;
   result::summarize_training(t, ranks, 8);

@@ -107,7 +107,7 @@ TEST(TrainingFindings, ABudgetThatExplainsMoreThanThereIsIsSaid) {
 TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true}});  // 40 steps
   const auto asked = [&](const std::string& fault) {
-    run.cases[0].benchmark.params["inject"] = fault;
+    run.cases[0].benchmark.fault = fault;
     return of_kind(run, "fault_missed").size();
   };
   EXPECT_EQ(asked("kill:rank=1,step=39"), 0U);

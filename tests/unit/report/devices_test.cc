@@ -24,7 +24,7 @@ result::DeviceState capped() {
 
 CaseResult on_gpu(double device_share) {
   auto one = testing::sample_run().cases.at(0);
-  one.benchmark.params["device"] = "cuda:0";
+  one.benchmark.device = "cuda:0";
   one.throughput.item = "images";
   one.headline.p50_ns.value = 10e6;
   one.device_p50_ns.value = device_share * 10e6;
@@ -70,7 +70,7 @@ TEST(CaseTable, HasHowBusyGpusWereWhereASamplerReadIt) {
       static_cast<std::size_t>(std::ranges::find(table.heads, "GPU busy") - table.heads.begin());
   EXPECT_EQ(table.rows.at(0).cells.at(column).text, "93 %");
   EXPECT_EQ(table.rows.at(1).cells.at(column).text, kNone);
-  run.result.cases[0].benchmark.params.erase("device");  // nothing ran on its GPU
+  run.result.cases[0].benchmark.device.clear();  // nothing ran on its GPU
   EXPECT_EQ(std::ranges::count(heads(), "GPU busy"), 0);
 }
 

@@ -417,7 +417,7 @@ TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
     one = cases[0];
     one.case_id = "resnet50-eager-g" + std::to_string(gpus),
     one.label = "resnet50 eager g" + std::to_string(gpus);
-    one.benchmark.params["gpus"] = std::to_string(gpus);
+    one.benchmark.gpus = gpus;
     one.throughput.per_s = {gpus == 4 ? 380.0 : 100.0 * static_cast<double>(gpus), 90, 400, 0.95, "t"};
     one.scaling.reset();
     if (gpus == 1) continue;
@@ -440,13 +440,13 @@ TEST(Plots, ThroughputOverGpusIsBesideTheIdeal) {
   EXPECT_DOUBLE_EQ(measured.points.at(2).y, 380);
   EXPECT_DOUBLE_EQ(measured.points.at(2).y_low, 90);
   expect_words(plots[0].description, {"4 GPUs 380"});
-  for (auto& one : cases) one.benchmark.params.erase("gpus"), one.benchmark.params["instances"] = "2";
+  for (auto& one : cases) one.benchmark.gpus.reset(), one.benchmark.instances = 2;
   EXPECT_EQ(scaling_plots(side_by_side(std::span(&run, 1)))[0].x.title, "processes");
 }
 
 // Plot of two families, each of a first case and one of `most` devices; `tell` writes what tells them apart.
 template <class Tell>
-Plot two_families(int most, const std::string& counted, Tell tell) {
+Plot two_families(int most, std::optional<std::int64_t> result::Benchmark::*counted, Tell tell) {
   auto run = sampled()[0];
   auto& cases = run.result.cases;
   cases.resize(4, cases.at(0));
@@ -456,7 +456,7 @@ Plot two_families(int most, const std::string& counted, Tell tell) {
     const int count = at % 2 == 0 ? 1 : most;
     one.label = tell(one.benchmark, at / 2) + std::to_string(count);
     one.case_id = one.label;
-    one.benchmark.params[counted] = std::to_string(count);
+    one.benchmark.*counted = count;
     one.throughput.per_s = {100.0 * count, 90, 900, 0.95, "t"};
     one.scaling.reset();
     if (count == 1) continue;
@@ -477,7 +477,7 @@ std::vector<std::string> line_names(const Plot& plot) {
 }
 
 TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
-  const auto plot = two_families(2, "gpus", [](auto& benchmark, std::size_t family) {
+  const auto plot = two_families(2, &result::Benchmark::gpus, [](auto& benchmark, std::size_t family) {
     benchmark.engine = family == 0 ? "eager" : "torchscript";
     return "resnet50 " + benchmark.engine + " fp32 b8 g";
   });
@@ -487,7 +487,7 @@ TEST(Plots, FamiliesAreNamedByWhatTellsThemApart) {
 
 // A precision or a model may be written like a number of instances.
 TEST(Plots, FamiliesKeepWordsThatAreNoCount) {
-  const auto plot = two_families(8, "instances", [](auto& benchmark, std::size_t family) {
+  const auto plot = two_families(8, &result::Benchmark::instances, [](auto& benchmark, std::size_t family) {
     benchmark.precision = family == 0 ? "i8" : "r16";
     return "resnet50 eager " + benchmark.precision + " i";
   });
@@ -519,11 +519,12 @@ TEST(Plots, GpusAndProcessesHaveSeparatePlots) {
   const auto first = cases[0];
   for (std::size_t at = 0; at < 4; ++at) {
     auto& one = cases[at] = first;
-    const char* kind = at < 2 ? "gpus" : "instances";
-    const std::int64_t count = at % 2 == 0 ? 1 : at < 2 ? 2 : 4;
+    const bool gpus = at < 2;
+    const char* kind = gpus ? "gpus" : "instances";
+    const std::int64_t count = at % 2 == 0 ? 1 : gpus ? 2 : 4;
     one.case_id = fmt::format("{}-{}", kind, count);
     one.label = fmt::format("resnet50 eager {}{}", kind[0], count);
-    one.benchmark.params[kind] = std::to_string(count);
+    (gpus ? one.benchmark.gpus : one.benchmark.instances) = count;
     one.throughput.per_s = {100.0 * static_cast<double>(count), 90, 400, 0.95, "t"};
     one.scaling.reset();
     if (count == 1) continue;

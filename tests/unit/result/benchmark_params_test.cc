@@ -8,25 +8,47 @@
 namespace paceline::result {
 namespace {
 
-TEST(BenchmarkParams, TheDeviceIsAParameterUnlessItIsTheCpu) {
+TEST(BenchmarkParams, TheCpuIsNoDevice) {
   Benchmark b;
-  EXPECT_EQ(device_of(b), std::nullopt);
   set_device(b, "cuda:1");
-  EXPECT_EQ(device_of(b), "cuda:1");
-  EXPECT_EQ(Writer::write(b).at("params"), (Json{{"device", "cuda:1"}})) << "stored as before";
+  EXPECT_EQ(b.device, "cuda:1");
   set_device(b, "cpu");
-  EXPECT_EQ(device_of(b), std::nullopt);
-  EXPECT_TRUE(b.params.empty());
+  EXPECT_EQ(b.device, "");
 }
 
-TEST(BenchmarkParams, NumbersThatNobodyAskedForAreMissing) {
+TEST(BenchmarkParams, AreStoredInTheirOwnFields) {
   Benchmark b;
-  EXPECT_EQ(gpus_of(b), std::nullopt);
-  EXPECT_EQ(instances_of(b), std::nullopt);
+  auto json = Writer::write(b);
+  EXPECT_EQ(json.at("device"), "");
+  EXPECT_EQ(json.at("fault"), "");
+  EXPECT_TRUE(json.at("gpus").is_null());
+  EXPECT_EQ(json.at("gpus_reason"), "none asked for");
+  EXPECT_TRUE(json.at("instances").is_null());
+  b.device = "cuda", b.gpus = 2, b.instances = 4, b.fault = "nan:rank=0,step=1";
+  json = Writer::write(b);
+  EXPECT_EQ(json.at("gpus"), 2);
+  EXPECT_EQ(json.at("params"), Json::object());
+  Benchmark read;
+  Reader::read(json, "", read);
+  EXPECT_EQ(read, b);
+}
+
+TEST(BenchmarkParams, AllAreListedByTheNamesOfTheirOptions) {
+  Benchmark b;
+  EXPECT_TRUE(parameters_of(b).empty());
+  b.params = {{"sequence_length", "128"}};
+  b.device = "cuda:1", b.gpus = 2, b.instances = 4, b.fault = "nan:rank=0,step=1";
+  EXPECT_EQ(parameters_of(b), (std::map<std::string, std::string>{{"device", "cuda:1"},
+                                                                  {"gpus", "2"},
+                                                                  {"inject", "nan:rank=0,step=1"},
+                                                                  {"instances", "4"},
+                                                                  {"sequence_length", "128"}}));
+}
+
+TEST(BenchmarkParams, InstancesOfAGpuAreOneUnlessAskedFor) {
+  Benchmark b;
   EXPECT_EQ(instances_per_gpu(b), 1);
-  b.params = {{"gpus", "2"}, {"instances", "odd"}, {"instances_per_device", "3"}};
-  EXPECT_EQ(gpus_of(b), 2);
-  EXPECT_EQ(instances_of(b), std::nullopt);
+  b.params = {{"instances_per_device", "3"}};
   EXPECT_EQ(instances_per_gpu(b), 3);
 }
 
@@ -41,25 +63,20 @@ TEST(BenchmarkParams, GpusAreThoseThatWereNamed) {
 
 TEST(BenchmarkParams, WithoutOneTheOthersStay) {
   Benchmark b;
-  b.params = {{"gpus", "2"}, {"instances", "4"}, {"threads_per_instance", "8"}, {"sequence_length", "128"}};
-  EXPECT_EQ(without_gpus(b).params.size(), 3U);
-  EXPECT_EQ(gpus_of(without_gpus(b)), std::nullopt);
-  EXPECT_EQ(instances_of(without_instances(b)), std::nullopt);
-  const auto bare = without_threads_per_instance(without_instances(without_gpus(b)));
-  EXPECT_EQ(bare.params, (std::map<std::string, std::string>{{"sequence_length", "128"}}));
+  b.params = {{"threads_per_instance", "8"}, {"sequence_length", "128"}};
+  EXPECT_EQ(without_threads_per_instance(b).params,
+            (std::map<std::string, std::string>{{"sequence_length", "128"}}));
 }
 
 TEST(BenchmarkParams, AFaultIsReadWhereThisVersionKnowsIt) {
   Benchmark b;
   EXPECT_FALSE(fault_of(b));
-  EXPECT_EQ(fault_text(b), "");
-  b.params["inject"] = "slow=200ms:rank=1";
+  b.fault = "slow=200ms:rank=1";
   ASSERT_TRUE(fault_of(b));
   EXPECT_EQ(fault_of(b)->kind, Fault::Kind::kSlow);
   EXPECT_EQ(fault_of(b)->rank, 1);
-  b.params["inject"] = "of a newer version";
+  b.fault = "of a newer version";
   EXPECT_FALSE(fault_of(b));
-  EXPECT_EQ(fault_text(b), "of a newer version");
 }
 
 }  // namespace

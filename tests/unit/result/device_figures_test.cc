@@ -5,6 +5,7 @@
 #include "result/figures/peak_memory.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/case_fields.h"
 
 namespace paceline::result {
@@ -12,7 +13,7 @@ namespace {
 
 CaseResult on(const std::string& device) {
   CaseResult one;
-  if (!device.empty()) one.benchmark.params["device"] = device;
+  set_device(one.benchmark, device);
   one.memory.rss_peak_above_load_bytes = 1'658'220'544;
   one.memory.tensor_peak_bytes = 12'127'715'840;
   return one;
@@ -62,7 +63,7 @@ using Slowdowns = std::vector<DeviceSlowdown>;
 
 CaseResult trained(const std::vector<Slowdowns>& of_ranks) {
   CaseResult one;
-  one.benchmark.params["device"] = "cuda";
+  one.benchmark.device = "cuda";
   auto& ranks = one.payload.emplace<Training>().ranks;
   for (const auto& slowdowns : of_ranks) {
     auto& e = ranks.emplace_back().evidence;

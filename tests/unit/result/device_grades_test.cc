@@ -12,7 +12,7 @@ namespace {
 // Wall time 10 ms; a host that spoils everything.
 CaseResult disturbed(double device_ms) {
   CaseResult one;
-  one.benchmark.params["device"] = "cuda:0";
+  one.benchmark.device = "cuda:0";
   one.headline.p50_ns.value = 10e6;
   one.device_p50_ns.value = device_ms * 1e6;
   one.noise.foreign_cpu_frac = 0.5;

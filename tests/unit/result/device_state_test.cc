@@ -157,7 +157,7 @@ TEST(DeviceState, ItemsAreThoseOfTheWindowsRepetition) {
 
 CaseResult watched_case() {
   CaseResult one;
-  one.benchmark.params["device"] = "cuda:0";
+  one.benchmark.device = "cuda:0";
   one.devices = summarize_devices({watched(0, {1900, 1900}, {"none", "power cap"}, {0, 40})}, ten_items, {});
   return one;
 }

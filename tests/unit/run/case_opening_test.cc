@@ -7,6 +7,7 @@
 
 #include "config/declared_options.h"
 #include "host/machine/accelerators.h"
+#include "result/stored/benchmark_params.h"
 #include "support/declared_options.h"
 #include "support/fake_executor.h"
 
@@ -48,13 +49,14 @@ TEST_F(CaseOpening, TheIdentityHasTheDeviceThatTheRanksGet) {
   const bool gpu = host::no_visible_device_reason(host::SystemFiles()).empty();
   const auto found = open("auto");
   EXPECT_EQ(found.base.ranks.device, gpu ? "cuda" : "cpu");
-  EXPECT_EQ(found.result.benchmark.params.contains("device"), gpu);
-  EXPECT_EQ(found.result.benchmark.params, open(found.base.ranks.device).result.benchmark.params);
+  EXPECT_EQ(found.result.benchmark.device, gpu ? "cuda" : "");
+  const auto named = open(found.base.ranks.device).result.benchmark;
+  EXPECT_EQ(result::parameters_of(found.result.benchmark), result::parameters_of(named));
 }
 
 TEST_F(CaseOpening, RanksOnCudaHaveNoNumberInTheIdentity) {
-  EXPECT_EQ(open("cuda").result.benchmark.params.at("device"), "cuda");
-  EXPECT_FALSE(open("cpu").result.benchmark.params.contains("device"));
+  EXPECT_EQ(open("cuda").result.benchmark.device, "cuda");
+  EXPECT_EQ(open("cpu").result.benchmark.device, "");
 }
 
 TEST_F(CaseOpening, ASamplerIsAPluginOfThePassWithItsOptions) {

@@ -38,9 +38,8 @@ std::vector<config::Case> settled(const std::string& lines, const GpusHere& here
 }
 
 std::string identity(const config::Case& c) {
-  const auto params = new_case_result(c, "run").benchmark.params;
-  const auto found = params.find("device");
-  return found == params.end() ? "cpu" : found->second;
+  const auto device = new_case_result(c, "run").benchmark.device;
+  return device.empty() ? "cpu" : device;
 }
 
 TEST(DeviceChoice, AutoIsTheGpuWhereOneCanBeUsed) {

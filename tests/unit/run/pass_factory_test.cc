@@ -63,7 +63,7 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_TRUE(base_pass(inference_cases("device: cpu\n").at(0), 1).settings.options.empty());
   const auto second = inference_cases("device: cuda:1\n").at(0);
   EXPECT_EQ(base_pass(second, 1).settings.options.at("device"), "cuda:1");
-  EXPECT_EQ(new_case_result(second, "run").benchmark.params.at("device"), "cuda:1");
+  EXPECT_EQ(new_case_result(second, "run").benchmark.device, "cuda:1");
 }
 
 TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
@@ -78,7 +78,7 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   EXPECT_EQ(per_device("device: cuda\n"), 0);
   const auto device = [](const std::string& extra) {
     return new_case_result(inference_cases("scenario: closed_loop\ninstances: [2]\n" + extra).at(0), "run")
-        .benchmark.params.at("device");
+        .benchmark.device;
   };
   EXPECT_EQ(device("device: cuda\n"), "cuda");  // several
   EXPECT_EQ(device("device: cuda:1\n"), "cuda:1");
@@ -93,10 +93,11 @@ TEST(PassFactory, GpusAreProcessesOnTheirDevices) {
   EXPECT_EQ(two.inference.load.instances, 4);
   EXPECT_EQ(two.inference.load.instances_per_device, 2);
   EXPECT_EQ(two.inference.load.devices, (std::vector<int>{3, 1}));
-  const auto params = new_case_result(cases.at(1), "run").benchmark.params;
-  EXPECT_EQ(params.at("device"), "cuda");
-  EXPECT_EQ(params.at("gpus"), "2");
-  EXPECT_EQ(params.at("devices"), "3,1");
+  const auto benchmark = new_case_result(cases.at(1), "run").benchmark;
+  EXPECT_EQ(benchmark.device, "cuda");
+  EXPECT_EQ(benchmark.gpus, 2);
+  EXPECT_EQ(benchmark.params.at("devices"), "3,1");
+  EXPECT_FALSE(benchmark.params.contains("gpus"));
   EXPECT_TRUE(base_pass(inference_cases("gpus: 2\n").at(0), 4).inference.load.devices.empty());
 }
 
