@@ -358,7 +358,7 @@ class StandardOutput(RunFolder):
 ODD = "\x1b[31m\x07\u009b2J\x7f\u202e\u2066\r"
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # Texts that decide what is read or how it is sorted, not only what is shown.
-KEPT = {"case_id", "base_case_id", "baseline_case_id", "reference_case_id", "schema_version", "file", "sha256", "outcome", "grade", "kind", "scenario", "scope", "reason_code", "run_id", "ended_because"}
+KEPT = {"case_id", "base_case_id", "baseline_case_id", "reference_case_id", "schema_version", "file", "sha256", "outcome", "grade", "kind", "scenario", "scope", "reason_code", "run_id", "ended_because", "verdict"}
 
 
 def made_odd(node, key=""):
