@@ -176,13 +176,12 @@ class Unfinished(cli.CliTest):
         rows = cli.csv.DictReader(cli.io.StringIO(self.run_cli("report", "-s", run, "-f", "csv").out))
         self.assertEqual([(row["grade"], row["run_outcome"]) for row in rows], [("-", "unfinished")] * len(self.summary(run)["cases"]))
 
-    def test_a_run_of_an_older_version_that_was_killed(self):
-        """It says 'running', and grades cases that have no repetition."""
+    def test_a_run_that_was_killed(self):
         self.assert_code(self.infer("--batch", "1,2", "-q"), 0)
         run = self.only_run()
         summary = self.summary(run)
-        summary["outcome"], summary["finished_utc"] = "running", ""
-        summary["cases"][1].update(repetitions=[], outcome="ok", grade="A", complete=False)
+        summary["outcome"], summary["finished_utc"] = "unfinished", ""
+        summary["cases"][1].update(repetitions=[], outcome="ok", complete=False)
         (run / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
         one = summary["cases"][1]
         (cli.case_dir(run, one["case_id"]) / "result.json").write_text(json.dumps(one), encoding="utf-8")

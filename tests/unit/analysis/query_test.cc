@@ -136,6 +136,7 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup = {};
               run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+              run.cases[1].speedup.reason = "fewer than six pairs of processes";
               run.cases[1].repetitions_planned = 3;
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
