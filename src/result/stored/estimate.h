@@ -13,8 +13,8 @@ struct Estimate {
   Number ci_high;
   double confidence = 0.95;
   // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
-  // | clopper_pearson | clopper_pearson_samples | tango_score | t_weighted_fit | t_processes
-  // (until 1.6 also mover). A ratio's binomial_processes is cut by Student's t below nine pairs.
+  // | clopper_pearson | clopper_pearson_samples | tango_score | t_weighted_fit | t_processes.
+  // A ratio's binomial_processes is cut by Student's t below nine pairs.
   std::string ci_method;
 };
 
