@@ -94,7 +94,8 @@ double second_of_day(const std::string& utc) {
 
 // Runs of few steps and of small messages, which take as long as their processes need to start.
 TEST(Estimate, StoredRunsTookAboutThat) {
-  constexpr double kTolerated = 2, kOfMiddle = 4;  // times are stored in whole seconds
+  // Times are stored in whole seconds, and an estimate has at least the second that each process may need.
+  constexpr double kTolerated = 2.1, kOfMiddle = 4;
   for (const auto* name : {"comm", "train", "profile"}) {
     const auto folder = std::filesystem::path(PACELINE_SOURCE_DIR) / "tests/cli/data/0.1.0" / name;
     const auto run = result::read_run(folder).run;
