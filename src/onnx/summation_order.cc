@@ -106,7 +106,20 @@ std::string flattened(Sequence& to, const std::string& x, const Block& block) {
 }
 
 // The sum of `x`, each of whose axes keeps one element.
-std::string summed(Sequence& to, const proto::NodeProto& node, const std::string& x, const Axes& axes) {
+std::string summed_by_axis(Sequence& to, const proto::NodeProto& node, const std::string& x,
+                           const Axes& axes) {
+  const auto rest = [&](const Axes& flat, std::int64_t axis) {
+    return to.along(to.node("Reshape", {to.along(x, -1), to.constant(flat)}), axis);
+  };
+  if (node.op_type() == "GlobalAveragePool") return rest({0, 0, -1}, 2);
+  if (axes.empty()) return rest({-1}, 0);
+  std::string sum = x;
+  for (const std::int64_t axis : axes) sum = to.along(sum, axis);
+  return sum;
+}
+
+std::string summed_at_once(Sequence& to, const proto::NodeProto& node, const std::string& x,
+                           const Axes& axes) {
   if (node.op_type() == "GlobalAveragePool")
     return to.along(to.node("Reshape", {x, to.constant({0, 0, -1})}), 2);
   if (axes.empty()) return to.along(to.node("Reshape", {x, to.constant({-1})}), 0);
@@ -118,13 +131,19 @@ std::string summed(Sequence& to, const proto::NodeProto& node, const std::string
   return sum;
 }
 
+// Sums over one axis run alike in both orders.
+bool has_several(const proto::NodeProto& node, const Axes& axes) {
+  return node.op_type() == "GlobalAveragePool" || axes.empty() ||
+         std::ranges::any_of(blocks_of(axes), [](const Block& block) { return block.count > 1; });
+}
+
 // The node stays for the shape of its output, under another name.
-void rewrite(proto::GraphProto& graph, proto::NodeProto node, const Axes& axes, bool mean) {
+void rewrite(proto::GraphProto& graph, proto::NodeProto node, const Axes& axes, bool mean, SumOrder order) {
   const std::string output = node.output(0), whole = output + "/whole";
   node.set_output(0, whole);
   *graph.add_node() = node;
   Sequence to(graph, output + "/in_sequence");
-  auto sum = summed(to, node, node.input(0), axes);
+  auto sum = (order == SumOrder::kAtOnce ? summed_at_once : summed_by_axis)(to, node, node.input(0), axes);
   if (mean) {
     const auto ratio = to.node("Div", {to.node("Size", {node.input(0)}), to.node("Size", {whole})});
     const auto count = to.with(to.node("Cast", {ratio}), "to", std::int64_t{proto::TensorProto::FLOAT});
@@ -136,7 +155,7 @@ void rewrite(proto::GraphProto& graph, proto::NodeProto node, const Axes& axes, 
 
 }  // namespace
 
-int sum_in_sequence(proto::ModelProto& model) {
+int sum_in_sequence(proto::ModelProto& model, SumOrder order) {
   if (opset_version(model) < kFirstOpset) return 0;
   auto& graph = *model.mutable_graph();
   Nodes nodes;
@@ -150,8 +169,8 @@ int sum_in_sequence(proto::ModelProto& model) {
       *graph.add_node() = node;
       continue;
     }
-    rewrite(graph, node, *axes, row->mean);
-    ++rewritten;
+    rewrite(graph, node, *axes, row->mean, order);
+    if (order == SumOrder::kAxisByAxis || has_several(node, *axes)) ++rewritten;
   }
   return rewritten;
 }

@@ -5,8 +5,10 @@
 namespace paceline::onnx {
 
 // Rewrites sums and means over axes of the main graph (ReduceSum, ReduceMean, GlobalAveragePool) so that they
-// add one element after the other, through all neighbouring axes, as engines may that keep one partial sum a
-// channel. Returns how many were rewritten; none below opset 11.
-int sum_in_sequence(proto::ModelProto& model);
+// add one element after the other: axis by axis, as engines that keep few partial sums, or through all
+// neighbouring axes at once, as those that keep one a channel. Returns how many changed by that; at once, not
+// those of one axis. None below opset 11.
+enum class SumOrder { kAxisByAxis, kAtOnce };
+int sum_in_sequence(proto::ModelProto& model, SumOrder order);
 
 }  // namespace paceline::onnx

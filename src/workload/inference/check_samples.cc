@@ -132,7 +132,8 @@ std::optional<double> distance_of(const ComparedOutputs& witness, const Compared
     const auto* rows = reference[i].left_out.empty() ? reference_of(witness, reference, i) : nullptr;
     if (!rows || !same_shape(*rows, reference[i].rows)) continue;
     if (has_unit(reference[i].rows))
-      for (const auto& group : units_of(*rows, reference[i].rows))
+      for (const auto& group : units_of(*rows, reference[i].rows,
+                                        with_sums_at_once(*reference[i].rows.yardstick), Changes::kLargest))
         furthest = std::max(furthest, group.in_units());
     else if (rms_difference(*rows, reference[i].rows) > 0)
       return std::nullopt;
@@ -204,7 +205,10 @@ EngineError engine_error(const ComparedRows& outputs, const ComparedRows& unopti
   const double depends = rms_of_what_depends(unoptimised), step = eight_bit_step(unoptimised);
   result::Correctness figures;
   measure_agreement(figures, outputs, unoptimised, "none");
-  const double unit = has_unit(unoptimised) ? overall_units(unoptimised, unoptimised).unit : 0;
+  const double unit =
+      has_unit(unoptimised)
+          ? overall_units(unoptimised, unoptimised, *unoptimised.yardstick, Changes::kLargest).unit
+          : 0;
   EngineError found{rms_difference(outputs, unoptimised),
                     std::max(kOfOutput * depends, kConfirmedBelow * unit),
                     *figures.max_rel_err,

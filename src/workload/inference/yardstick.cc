@@ -160,6 +160,7 @@ class Study {
   ComparedOutputs run_file(const std::function<void(onnx::proto::ModelProto&)>& change, bool fused = false);
   void move_inputs();
   void move_weights();
+  Change sums_in(onnx::SumOrder order, bool fused);
   void change_order();
   void round_layers();
   void round_inputs();
@@ -299,19 +300,26 @@ void Study::move_weights() {
   set(&Yardstick::weights, rounding(run_file([](auto& copy) { onnx::move_all_weights(copy, 1); })));
 }
 
+// The model with its sums in this order, fused where that can be asked for; empty where there is no such sum.
+Study::Change Study::sums_in(onnx::SumOrder order, bool fused) {
+  auto copy = model_;
+  try {
+    if (onnx::sum_in_sequence(copy, order) > 0)
+      return rounding(run_file([&](auto& model) { model = std::move(copy); }, fused));
+  } catch (const Error&) {  // a sum of a type that the engine does not sum so
+  }
+  return Change(outputs_.size());
+}
+
 // Fused, and with long sums one element after the other: engines differ in both, and the larger counts.
 void Study::change_order() {
   phase_("other order");
   const bool can_fuse = spec_.settings.options.contains(kGraphOptimization);
   Change largest(outputs_.size());
   if (can_fuse) largest = rounding(run_file([](auto&) {}, true));
-  auto copy = model_;
-  try {
-    if (onnx::sum_in_sequence(copy) > 0)
-      raise(largest, rounding(run_file([&](auto& model) { model = std::move(copy); }, can_fuse)));
-  } catch (const Error&) {  // a sum of a type that the engine does not sum so
-  }
+  raise(largest, sums_in(onnx::SumOrder::kAxisByAxis, can_fuse));
   set(&Yardstick::order, largest);
+  set(&Yardstick::at_once, sums_in(onnx::SumOrder::kAtOnce, can_fuse));
 }
 
 // One layer towards each output; a layer on the way to several is rounded once.

@@ -33,7 +33,8 @@ ComparedRows reference(float scale) {
 
 double worst(float scale, float error) {
   double most = 0;
-  for (const auto& group : units_of(columns(scale, error), reference(scale)))
+  for (const auto& group :
+       units_of(columns(scale, error), reference(scale), *reference(scale).yardstick, Changes::kLargest))
     most = std::max(most, group.in_units());
   return most;
 }
@@ -53,7 +54,9 @@ TEST(OutputUnits, OtherSmallColumnsHaveTheirOwnUnit) {
 TEST(OutputUnits, ChangesAddUpBelowFp32) {
   auto right = reference(100);
   right.yardstick->weights = right.yardstick->order = right.yardstick->inputs;
-  const auto unit = [&](Changes changes) { return units_of(columns(100), right, changes).front().unit; };
+  const auto unit = [&](Changes changes) {
+    return units_of(columns(100), right, *right.yardstick, changes).front().unit;
+  };
   EXPECT_DOUBLE_EQ(unit(Changes::kTogether), std::sqrt(3.0) * unit(Changes::kLargest));
   right.yardstick->weights.clear(), right.yardstick->order.clear();
   EXPECT_DOUBLE_EQ(unit(Changes::kTogether), unit(Changes::kLargest)) << "inputs alone were moved";
@@ -67,6 +70,22 @@ TEST(OutputUnits, BelowFp32TheSumOfAllChangesIsTheUnit) {
   EXPECT_EQ(judge_outputs(outputs, &right, bf16, {}).verdict, answer::Verdict::kNo);
   right.yardstick->weights = right.yardstick->order = right.yardstick->inputs;
   EXPECT_NE(judge_outputs(outputs, &right, bf16, {}).verdict, answer::Verdict::kNo);
+}
+
+// An error within the other unit is judged in that, in which the check sees more.
+TEST(OutputUnits, TheLongestSumsCountForErrorsBeyondTheOthers) {
+  const pass::Tolerance fp32{.max_rel_err = 1e-4, .centred_cosine = 0.99999, .ulps = 5};
+  auto right = reference(100);
+  right.yardstick->layer = {1e-11, 1e-11, 1e-11, 1e-11};
+  const auto verdict = [&](float error) {
+    auto outputs = columns(100);
+    outputs.values[0] += error;
+    return judge_outputs(outputs, &right, fp32, {}).verdict;
+  };
+  EXPECT_EQ(verdict(2e-4F), answer::Verdict::kNo);
+  right.yardstick->at_once.assign(4, 1e-8);
+  EXPECT_EQ(verdict(2e-4F), answer::Verdict::kCannotSay) << "a layer in bfloat16 changes less than that";
+  EXPECT_EQ(verdict(1e-2F), answer::Verdict::kNo);
 }
 
 TEST(OutputUnits, ProbabilitiesThatNoLayerMovesVisiblyBlindNobody) {

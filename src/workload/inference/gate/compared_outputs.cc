@@ -31,7 +31,8 @@ void leave_out(ComparedOutput& output, std::string why) {
 }
 
 // Series of a yardstick by column, in the order of a file.
-constexpr std::array kSeries{&Yardstick::inputs, &Yardstick::weights, &Yardstick::order, &Yardstick::layer};
+constexpr std::array kSeries{&Yardstick::inputs, &Yardstick::weights, &Yardstick::order, &Yardstick::layer,
+                             &Yardstick::at_once};
 constexpr double kNotTried = -1;
 
 Json yardstick_json(const Yardstick& y) {
@@ -59,7 +60,8 @@ void read_series(const std::string& file, Yardstick& y) {
   const Tensor tensor = read_npy(file);
   const auto columns = static_cast<std::size_t>(tensor.spec().shape.at(1));
   const auto* from = tensor.as<double>();
-  for (const auto series : kSeries) {
+  for (const auto series : std::span(kSeries).first(
+           std::min(kSeries.size(), static_cast<std::size_t>(tensor.spec().shape.at(0))))) {
     if (columns > 0 && *from != kNotTried) (y.*series).assign(from, from + columns);
     from += columns;
   }

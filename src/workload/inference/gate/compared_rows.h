@@ -24,6 +24,7 @@ struct Yardstick {
   std::vector<double> weights{};  // moved likewise
   std::vector<double> order{};    // sums in another order, or all of it in float64
   std::vector<double> layer{};    // one layer, or the inputs, rounded to bfloat16
+  std::vector<double> at_once{};  // sums over neighbouring axes in one sequence
   std::string layer_name{};       // what was rounded; empty: nothing
   double subnormal_weights = -1;  // their share in the file; below 0: not known
   std::vector<bool> flips{};      // integers: elements that such a change makes another

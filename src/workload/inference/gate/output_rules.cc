@@ -196,27 +196,46 @@ std::string columns_in_words(const GroupUnits& group, const std::vector<GroupUni
   return fmt::format("the error of its values of about {:.2g}", group.group.size);
 }
 
-// The reference's own sensitivity is the unit: what rounding does to its columns of like size.
-void by_ulps(const Judging& j) {
-  const Yardstick& yard = *j.reference.yardstick;
-  auto& output = j.judged.output;
+// An output in units of what rounding does to its columns of like size.
+struct InUnits {
+  std::vector<GroupUnits> groups;
+  GroupUnits worst, overall;
+  double error = 0;
+};
+
+InUnits in_units_of(const Judging& j, const Yardstick& yard) {
   const auto changes = j.tolerance.rounds ? Changes::kTogether : Changes::kLargest;
-  const auto groups = units_of(j.outputs, j.reference, changes);
-  const auto& worst =
-      *std::ranges::max_element(groups, {}, [&](const auto& group) { return in_units(group, j.tolerance); });
-  const auto overall = overall_units(j.outputs, j.reference, changes);
-  const double found = in_units(worst, j.tolerance), limit = j.tolerance.ulps;
-  output.ulp_change = overall.unit;
-  output.error_ulps = found;
+  InUnits found{units_of(j.outputs, j.reference, yard, changes),
+                {},
+                overall_units(j.outputs, j.reference, yard, changes)};
+  found.worst = *std::ranges::max_element(found.groups, {},
+                                          [&](const auto& group) { return in_units(group, j.tolerance); });
+  found.error = in_units(found.worst, j.tolerance);
+  return found;
+}
+
+// The reference's own sensitivity is the unit.
+void by_ulps(const Judging& j) {
+  Yardstick yard = *j.reference.yardstick;
+  const double limit = j.tolerance.ulps;
+  auto found = in_units_of(j, yard);
+  if (found.error > limit && !yard.at_once.empty()) {
+    yard = with_sums_at_once(std::move(yard));
+    found = in_units_of(j, yard);
+  }
+  auto& output = j.judged.output;
+  output.ulp_change = found.overall.unit;
+  output.error_ulps = found.error;
   output.limit_ulps = limit;
-  output.layer_ulps = overall.layer / overall.unit;
-  note(j, part_of(found, limit),
-       found > limit
+  output.layer_ulps = found.overall.layer / found.overall.unit;
+  note(j, part_of(found.error, limit),
+       found.error > limit
            ? fmt::format("{} is {:.3g} times what {} changes, more than {:g} "
                          "(--accuracy.max_rel_err sets another limit; the largest error is {:.3g})",
-                         columns_in_words(worst, groups), found, worst.change, limit, *output.max_rel_err)
+                         columns_in_words(found.worst, found.groups), found.error, found.worst.change, limit,
+                         *output.max_rel_err)
            : "");
-  output.blind = blindness(groups, yard, j.tolerance);
+  output.blind = blindness(found.groups, yard, j.tolerance);
 }
 
 struct Rule {

@@ -137,21 +137,29 @@ bool has_unit(const ComparedRows& reference) {
              kChanges, [&](const auto& change) { return !(*reference.yardstick.*change.squares).empty(); });
 }
 
+Yardstick with_sums_at_once(Yardstick yard) {
+  for (std::size_t c = 0; c < std::min(yard.order.size(), yard.at_once.size()); ++c)
+    yard.order[c] = std::max(yard.order[c], yard.at_once[c]);
+  if (yard.order.empty()) yard.order = yard.at_once;
+  return yard;
+}
+
 std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference,
-                                 Changes changes) {
+                                 const Yardstick& yard, Changes changes) {
   const auto by = by_column(outputs, reference);
   std::vector<GroupUnits> all;
   for (auto& group : groups_of(by.columns, by.size))
-    all.push_back(group_units(*reference.yardstick, by, changes, std::move(group)));
+    all.push_back(group_units(yard, by, changes, std::move(group)));
   return all;
 }
 
-GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference, Changes changes) {
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference, const Yardstick& yard,
+                         Changes changes) {
   const auto by = by_column(outputs, reference);
   ColumnGroup all{std::vector<std::size_t>(by.columns.bounds().at(1)), 0};
   std::iota(all.columns.begin(), all.columns.end(), std::size_t{0});
   all.size = rms(by.size, all.columns);
-  return group_units(*reference.yardstick, by, changes, std::move(all));
+  return group_units(yard, by, changes, std::move(all));
 }
 
 }  // namespace paceline::workload

@@ -27,11 +27,14 @@ bool has_unit(const ComparedRows& reference);
 // Changes that a right engine makes to the reference: one of them (fp32), or all at once, whose squares add
 // (a lower precision rounds inputs, weights and sums).
 enum class Changes { kLargest, kTogether };
-// By group of columns. `reference` has a unit, and `outputs` its shape.
+// With the longest sequences of sums among its orders. Few engines sum so, and in such a unit the check sees
+// less: for errors that are beyond the other.
+Yardstick with_sums_at_once(Yardstick yard);
+// By group of columns. `outputs` has the shape of `reference`, and `yard`, which is the reference's, a unit.
 std::vector<GroupUnits> units_of(const ComparedRows& outputs, const ComparedRows& reference,
-                                 Changes changes = Changes::kLargest);
+                                 const Yardstick& yard, Changes changes);
 // Takes all columns together; if `outputs` are the reference itself, the error is 0.
-GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference,
-                         Changes changes = Changes::kLargest);
+GroupUnits overall_units(const ComparedRows& outputs, const ComparedRows& reference, const Yardstick& yard,
+                         Changes changes);
 
 }  // namespace paceline::workload
