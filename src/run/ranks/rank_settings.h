@@ -10,7 +10,7 @@
 
 namespace paceline::run {
 
-// Least memory of a rank: one of tiny_cnn, whose state is 0.4 MB, used 88 MB that it shares with none (LibTorch on Linux).
+// Least memory of a rank: one of tiny_cnn, whose state is 0.4 MB, used 88 MB alone (LibTorch on Linux).
 inline constexpr double kRankProcessBytes = 64e6;
 
 // cpu | cuda; `automatic` is what device: auto means here.
