@@ -20,8 +20,7 @@ std::string required(const config::Settings& options, const char* name, const ch
 void settle_model(config::Settings& options) {
   const auto weights = options.has("weights") ? options.text("weights") : std::string();
   const auto why = weights.empty() ? Refusal() : no_regular_file(weights);
-  if (why)
-    throw Error(ErrorCode::kUsage, fmt::format("--weights: '{}' {}", shown_path(weights), *why));
+  if (why) throw Error(ErrorCode::kUsage, fmt::format("--weights: '{}' {}", shown_path(weights), *why));
   const auto folder = config::folder_of_weights(options.text("model"), weights);
   if (!folder.empty()) options.set("model", folder);
 }

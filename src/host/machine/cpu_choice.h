@@ -14,8 +14,8 @@ std::vector<int> allowed_cpus();
 // there are fewer.
 std::vector<int> choose_cpus(long long threads);
 
-// Serves several parties, each with `each` CPUs that no other has; one after the other takes those in its list of
-// `near` first. All in one list, as far as there are enough.
+// Serves several parties, each with `each` CPUs that no other has; one after the other takes those in its
+// list of `near` first. All in one list, as far as there are enough.
 std::vector<int> choose_cpus_near(const std::vector<std::vector<int>>& near, long long each);
 
 // Takes `count` CPUs out of `pool`, or all of them, those in `near` first and otherwise in its order.

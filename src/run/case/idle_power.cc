@@ -63,8 +63,7 @@ std::vector<result::SampledWindow> idle_power_of(const config::Case& c,
   return read;
 }
 
-void read_idle_power(CaseRuns& cases, const PassRunner& runner,
-                     const std::filesystem::path& run) {
+void read_idle_power(CaseRuns& cases, const PassRunner& runner, const std::filesystem::path& run) {
   pass::PassSpec spec;
   spec.kind = pass::PassKind::kIdle;
   const CaseRun* first = nullptr;
