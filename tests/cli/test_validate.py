@@ -166,7 +166,7 @@ esac
     def test_the_minority_is_named_and_of_two_nobody(self):
         out, _ = self.ask("node0,node1,other", codes=(4,))
         self.assertRegex(out, r"what differs +node0 +node1 +other\nlibrary spin +1 +1 +2 \*\n")
-        self.assertRegex(out, "FAIL  other  library spin: 2, but 1 on the other hosts  → ")
+        self.assertRegex(out, "FAIL  other +library spin: 2, but 1 on the other hosts  → ")
         self.assertTrue(out.endswith("outliers: other (library spin)\n"), out)
         out, _ = self.ask("node0,other", codes=(4,))
         self.assertNotIn("*", out)
@@ -184,12 +184,12 @@ esac
 
     def test_the_launcher_of_a_package_is_what_other_hosts_start(self):
         out, _ = self.ask("bare", env={"PACELINE_LAUNCHER": "/opt/p/bin/paceline"}, codes=(5,))
-        self.assertIn("FAIL  bare  has no paceline at /opt/p/bin/paceline: install it", out)
+        self.assertRegex(out, "FAIL  bare +has no paceline at /opt/p/bin/paceline: install it")
 
     def test_what_most_have_is_saved_and_compared_with(self):
         self.ask("node0,node1,other", "--save", "fleet.json", codes=(4,))
         out, _ = self.ask("node0,other", "--expect", "fleet.json", codes=(4,))
-        self.assertRegex(out, r"FAIL  other  library spin: 2 here, 1 in fleet\.json  → ")
+        self.assertRegex(out, r"FAIL  other +library spin: 2 here, 1 in fleet\.json  → ")
         self.assertNotIn("node0  library", out)
 
     def test_each_complaint_is_of_one_origin_and_has_the_text_of_each_host(self):
@@ -200,7 +200,7 @@ esac
 
     def test_text_of_another_host_forges_no_line(self):
         out, _ = self.ask("node0,node1,liar", codes=(4,))
-        self.assertRegex(out, r"FAIL  liar  library spin: 1\\nFAIL  node1: lost, but 1 on the other hosts  → ")
+        self.assertRegex(out, r"FAIL  liar +library spin: 1\\nFAIL  node1: lost, but 1 on the other hosts  → ")
         self.assertNotRegex(out, r"(?m)^FAIL  node1")
 
     def test_json_has_the_machines_and_what_differs(self):
