@@ -146,7 +146,6 @@ class Lines(cli.CliTest):
         self.assertIn("<svg", page)
         self.assertRegex(page, "No timed pass was seen.|Shade: a timed pass")  # of another test
         self.assert_error(self.run_cli("report", "m.jsonl", "--format", "csv"), 2, "--format csv", "no cases", "markdown")
-        self.assert_error(self.run_cli("report", "m.jsonl", "--format", "junit"), 2, "--format junit", "no cases")
         self.assert_error(self.run_cli("report", "m.jsonl", "m.jsonl"), 2, "is reported alone")
         self.assert_error(self.run_cli("report", "m.jsonl", "-f", "html", "-o", "m.jsonl"), 2, "m.jsonl is the recording itself", "--output")
         lines = (self.folder / "m.jsonl").read_text(encoding="utf-8").splitlines()
