@@ -448,10 +448,18 @@ class Gpus(cli.CliTest):
             recorded = list(self.folder.glob("r/*/*/monitor.jsonl"))
             if not recorded or len(recorded[0].read_text().splitlines()) < 2:
                 return []
-            workers = [p.parent for p in Path("/proc").glob("[0-9]*/stat") if f") S {run.pid} " in p.read_text() or f") R {run.pid} " in p.read_text()]
-            return [(w / "environ").read_bytes().split(b"\0") for w in workers]
-        self.assertTrue(wait_until(of_workers))
-        for variables in of_workers():
+            found = []
+            for stat in Path("/proc").glob("[0-9]*/stat"):
+                try:
+                    if re.search(rf"\) [SR] {run.pid} ", stat.read_text()):
+                        found.append((stat.parent / "environ").read_bytes().split(b"\0"))
+                except OSError:  # it has ended
+                    continue
+            return found
+
+        seen = []
+        self.assertTrue(wait_until(lambda: seen.extend(of_workers()) or seen))
+        for variables in seen:
             self.assertIn(b"CUDA_VISIBLE_DEVICES=1", variables)
             self.assertNotIn(b"CUDA_DEVICE_ORDER=PCI_BUS_ID", variables)
         recording = next(self.folder.glob("r/*/*/monitor.jsonl")).read_text().splitlines()
