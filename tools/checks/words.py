@@ -4,7 +4,7 @@
 
 usage: words.py [--root DIR]     exit 1 and one line per comparison or turn
 
-The names (of scenarios, kinds, devices, verdicts, causes) are those in HEADERS. Readers and writers of files may compare them; READERS lists
+The names (of scenarios, kinds, devices, causes) are those in HEADERS. Readers and writers of files may compare them; READERS lists
 these files. TURNS are searched in code, comments, scripts and pages, but not in tests, whose data keep older words.
 """
 import argparse
@@ -17,7 +17,6 @@ HEADERS = {
     "src/base/scenario.h": "ask traits_of(Scenario)",
     "src/base/workload_kind.h": "compare WorkloadKind, or ask its traits",
     "src/base/device.h": "ask parse_device, is_cpu or is_cuda",
-    "src/result/stored/verdicts.h": "use the constants of result/stored/verdicts.h",
     "src/result/stored/rank_evidence.h": "use the constants of late_cause",
     "src/result/stored/training.h": "use the constants of loss_part",
 }
@@ -56,8 +55,7 @@ def code_of(path):
 
 def names(root):
     """Each name, and what to do instead of comparing with it."""
-    return {name: advice for header, advice in HEADERS.items() if (root / header).exists()
-            for name in LITERAL.findall(code_of(root / header))}
+    return {name: advice for header, advice in HEADERS.items() for name in LITERAL.findall(code_of(root / header))}
 
 
 def comparisons(root):
@@ -89,7 +87,10 @@ def turns(root):
 
 
 def findings(root):
-    yield from comparisons(root)
+    gone = [header for header in HEADERS if not (root / header).exists()]
+    yield from (f"{header} is gone; name in HEADERS where its names are now" for header in gone)
+    if not gone:
+        yield from comparisons(root)
     yield from turns(root)
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Check of comparisons with names, and of turns, against a small made-up tree."""
 import unittest
+import unittest.mock
 
 import made_up_tree
 import words
@@ -14,9 +15,10 @@ class WordsTest(made_up_tree.TreeTest):
         "src/base/scenario.h": '{.scenario = Scenario::kServer, .name = "server"},  // "schedule"\n',
         "src/base/workload_kind.h": '{WorkloadKind::kTraining, "training", "train"}\n',
         "src/base/device.h": '#include "base/tensor.h"\nreturn kind == kCpu ? "cpu" : "cuda";\n',
-        "src/result/stored/verdicts.h": 'inline constexpr std::string_view kMet = "met";\n',
+        "src/result/stored/rank_evidence.h": 'inline constexpr const char* kThrottled = "throttled";\n',
+        "src/result/stored/training.h": 'inline constexpr const char* kWaiting = "straggler_wait";\n',
         "src/plugin/registry.cc": 'if (word == "cuda") return;\n',  # reads manifests
-        CASES: 'if (axis == "schedule" || command == "train" || axis == "base") return "server";  // not == "met"\n',
+        CASES: 'if (axis == "schedule" || command == "train" || axis == "base") return "server";  // not == "throttled"\n',
     }
     check = staticmethod(words.findings)
 
@@ -25,15 +27,20 @@ class WordsTest(made_up_tree.TreeTest):
                     '\nif (one.scenario == "server") return;\n')
 
     def test_the_name_first_and_in_the_next_line(self):
-        self.expect('compares text with "met"', CASES, 'return "met" != gate.verdict;\n')
-        self.expect('compares text with "met"', CASES, "return gate.verdict ==\n       \"met\";\n")
+        self.expect('compares text with "throttled"', CASES, 'return "throttled" != cause.name;\n')
+        self.expect('compares text with "throttled"', CASES, "return cause.name ==\n       \"throttled\";\n")
 
     def test_a_device_with_its_number(self):
         self.expect('compares text with "cuda:1"; ask parse_device', CASES, 'if (device == "cuda:1") return;\n')
 
     def test_a_search_for_a_name(self):
-        self.expect('compares text with "met"', CASES, 'std::ranges::count(run.gates, "met", &GateResult::verdict);\n')
+        self.expect('compares text with "throttled"', CASES, 'std::ranges::count(causes, "throttled", &LateCause::name);\n')
         self.expect('compares text with "cuda"', CASES, 'if (device.starts_with("cuda")) return;\n')
+
+    def test_a_header_that_is_gone(self):
+        without = {name: text for name, text in self.clean.items() if name != "src/base/device.h"}
+        with unittest.mock.patch.object(self, "clean", without):
+            self.assertEqual(self.found(), ["src/base/device.h is gone; name in HEADERS where its names are now"])
 
     def test_turns_in_code_scripts_and_pages(self):
         for turn, instead in (("Stops after so long.", "so long"), ("at least so many", "so many"), ("written anew", "anew"),
