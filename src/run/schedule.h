@@ -22,8 +22,8 @@ struct TimedSlot {
   std::int64_t repetition = 0;
 };
 
-// A timed pass, or a case that the run lacks so far. A new case follows those that there are, and has an id
-// of its own and a kind that the run knows; a run under a launch takes none.
+// A timed pass, or a case that the run lacks so far. A new case follows those that there are, with another
+// id and a kind that the run knows; a run under a launch takes none.
 using Proposal = std::variant<TimedSlot, config::Case>;
 
 // Asked for the next proposal when the last one is done.

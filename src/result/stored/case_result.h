@@ -392,7 +392,7 @@ struct CaseResult : WithPayload {
   Throughput throughput;
   std::optional<Scaling> scaling;          // where a training case has a base
   Estimate device_p50_ns;                  // like the headline, on the device's own clock
-  std::vector<DevicePart> device_parts;    // where the engine has a clock of its own
+  std::vector<DevicePart> device_parts;    // where the engine has its own clock
   std::vector<PicturePart> picture_parts;  // where inputs are from image_dir
   std::string pictures_left_out;           // its files that are no inputs, in words; empty: none
   Estimate back_to_back_ns;                // pipelined: like the headline, which is missing there
