@@ -57,6 +57,11 @@ class Sequence {
         name, scalar ? Shape{} : Shape{static_cast<std::int64_t>(values.size())}, std::span(values));
     return name;
   }
+  std::string number(float value) {
+    const std::string name = name_ + "/" + std::to_string(count_++);
+    *graph_.add_initializer() = make_tensor(name, Shape{}, std::span(&value, 1));
+    return name;
+  }
   template <typename Value>
   std::string with(std::string output, const std::string& attribute, Value value) {
     set_attribute(*last_, attribute, value);
@@ -66,6 +71,11 @@ class Sequence {
   std::string along(const std::string& x, std::int64_t axis) {
     const auto sums = node("CumSum", {x, constant({axis}, true)});
     return with(node("Gather", {sums, constant({-1})}), "axis", axis);
+  }
+  // How many elements of `x` are in each of `sums`.
+  std::string elements(const std::string& x, const std::string& sums) {
+    const auto ratio = node("Div", {node("Size", {x}), node("Size", {sums})});
+    return with(node("Cast", {ratio}), "to", std::int64_t{proto::TensorProto::FLOAT});
   }
 
  private:
@@ -145,12 +155,56 @@ void rewrite(proto::GraphProto& graph, proto::NodeProto node, const Axes& axes, 
   Sequence to(graph, output + "/in_sequence");
   auto sum = (order == SumOrder::kAtOnce ? summed_at_once : summed_by_axis)(to, node, node.input(0), axes);
   if (mean) {
-    const auto ratio = to.node("Div", {to.node("Size", {node.input(0)}), to.node("Size", {whole})});
-    const auto count = to.with(to.node("Cast", {ratio}), "to", std::int64_t{proto::TensorProto::FLOAT});
-    sum = to.node("Div", {sum, count});
+    sum = to.node("Div", {sum, to.elements(node.input(0), whole)});
   }
   const auto shape = to.node("Shape", {whole});
   add_node(graph, "Reshape", output + "/in_sequence", std::array{sum, shape}, std::array{output});
+}
+
+constexpr std::string_view kOverPixels = "InstanceNormalization", kOverLayer = "LayerNormalization";
+
+// Norms whose mean and variance engines sum themselves.
+bool is_norm(const proto::NodeProto& node) {
+  const bool one_output = std::count_if(node.output().begin(), node.output().end(),
+                                        [](const auto& name) { return !name.empty(); }) == 1;
+  return is_standard(node) && one_output && (node.op_type() == kOverPixels || node.op_type() == kOverLayer);
+}
+
+// `x` with mean 0 and variance 1 along its last axis.
+std::string normalised(Sequence& to, const std::string& x, float epsilon) {
+  const auto mean = [&](const std::string& values) {
+    const auto sums = to.along(values, -1);
+    return to.node("Div", {sums, to.elements(values, sums)});
+  };
+  const auto centred = to.node("Sub", {x, mean(x)});
+  const auto variance = mean(to.node("Mul", {centred, centred}));
+  return to.node("Div", {centred, to.node("Sqrt", {to.node("Add", {variance, to.number(epsilon)})})});
+}
+
+void rewrite_norm(proto::GraphProto& graph, const proto::NodeProto& node) {
+  constexpr float kEpsilon = 1e-5F;  // of both operators
+  const auto* given = find_attribute(node, "epsilon");
+  const float epsilon = given ? given->f() : kEpsilon;
+  const std::string& x = node.input(0);
+  Sequence to(graph, node.output(0) + "/in_sequence");
+  const auto shape = to.node("Shape", {x});
+  std::vector<std::string> rest(node.input().begin() + 1, node.input().end());
+  std::string values;
+  if (node.op_type() == kOverPixels) {
+    for (auto& one : rest) one = to.node("Reshape", {one, to.constant({1, -1, 1})});
+    values = normalised(to, to.node("Reshape", {x, to.constant({0, 0, -1})}), epsilon);
+    values = to.node("Add", {to.node("Mul", {values, rest.at(0)}), rest.at(1)});
+    add_node(graph, "Reshape", node.output(0), std::array{values, shape}, std::array{node.output(0)});
+    return;
+  }
+  const auto axis = int_attribute(node, "axis", -1);
+  const auto outer = to.node("Slice", {shape, to.constant({0}), to.constant({axis}), to.constant({0})});
+  const auto flat = to.with(to.node("Concat", {outer, to.constant({-1})}), "axis", std::int64_t{0});
+  values = normalised(to, to.node("Reshape", {x, flat}), epsilon);
+  values = to.node("Mul", {to.node("Reshape", {values, shape}), rest.at(0)});
+  const bool bias = rest.size() > 1 && !rest[1].empty();
+  add_node(graph, bias ? "Add" : "Identity", node.output(0),
+           bias ? std::vector{values, rest[1]} : std::vector{values}, std::array{node.output(0)});
 }
 
 }  // namespace
@@ -162,6 +216,11 @@ int sum_in_sequence(proto::ModelProto& model, SumOrder order) {
   nodes.Swap(graph.mutable_node());
   int rewritten = 0;
   for (const auto& node : nodes) {
+    if (order == SumOrder::kAtOnce && is_norm(node)) {
+      rewrite_norm(graph, node);
+      ++rewritten;
+      continue;
+    }
     const auto* row = std::ranges::find(kReductions, std::string_view(node.op_type()), &Reduction::op);
     const auto axes =
         row == kReductions.end() || !is_standard(node) ? std::nullopt : axes_of(node, nodes, graph);

@@ -180,6 +180,12 @@ def means(kind, axes):
     return model([op(kind, ["x"], ["y"], **words)], inputs=[("x", ("N", 3, 224, 224))], outputs=[("y", ("N", 3) if axes else ("N", 3, 1, 1))])
 
 
+def norm_over_pixels():
+    """A norm over 224 x 224 pixels of each channel."""
+    return model([op("InstanceNormalization", ["x", "scale", "bias"], ["y"])], inputs=[("x", ("N", 3, 224, 224))], outputs=[("y", ("N", 3, 224, 224))],
+                 tensors=[weights("scale", (3,), [1.0] * 3), weights("bias", (3,), [0.0] * 3)])
+
+
 class Units(Gate):
     """The unit of errors: by columns of like size, and the largest of three small changes."""
 
@@ -192,7 +198,7 @@ class Units(Gate):
                 self.assertIn("the error of its values of about", case["reason"])
 
     def test_a_mean_over_many_pixels_passes_in_whatever_order_it_is_summed(self):
-        for name, file in (("pool", means("GlobalAveragePool", [])), ("mean", means("ReduceMean", [2, 3])), ("last", means("ReduceMean", [-1, -2]))):
+        for name, file in (("pool", means("GlobalAveragePool", [])), ("mean", means("ReduceMean", [2, 3])), ("last", means("ReduceMean", [-1, -2])), ("norm", norm_over_pixels())):
             for engine in ENGINES:
                 with self.subTest(engine=engine, name=name):
                     self.write_file(f"{name}.onnx", file)

@@ -61,6 +61,24 @@ TEST(SummationOrder, EachAxisIsSummed) {
   EXPECT_EQ(count(all, "CumSum"), 2);
 }
 
+TEST(SummationOrder, NormsSumTheirMeanAndVarianceAtOnce) {
+  for (const auto* op : {"InstanceNormalization", "LayerNormalization"}) {
+    auto model = ModelBuilder(17)
+                     .input("x", {-1, 3, 8, 8})
+                     .input("scale", {3})
+                     .input("bias", {3})
+                     .output("y")
+                     .node(op, {"x", "scale", "bias"}, "y")
+                     .model();
+    auto by_axis = model;
+    EXPECT_EQ(sum_in_sequence(by_axis, SumOrder::kAxisByAxis), 0) << op;
+    EXPECT_EQ(sum_in_sequence(model, SumOrder::kAtOnce), 1) << op;
+    EXPECT_EQ(count(model, op), 0);
+    EXPECT_EQ(count(model, "CumSum"), 2) << "mean and variance";
+    EXPECT_TRUE(makes(model, "y"));
+  }
+}
+
 TEST(SummationOrder, LeavesWhatItCannotRewrite) {
   auto old =
       ModelBuilder(10).input("x", {-1, 3, 8, 8}).output("y").node("GlobalAveragePool", {"x"}, "y").model();
