@@ -24,6 +24,12 @@ constexpr std::array kMeasuringRows{
            .kinds = kAnyKind,
            .help = "Fresh processes per case, interleaved over the cases. Six or more give intervals between "
                    "processes."}),
+    aside({.name = "turns",
+           .type = kBoolean,
+           .fallback = "true",
+           .kinds = kInference,
+           .help = "Has one repetition of all cases measure in turns of 50 ms, so that drift meets them "
+                   "alike: up to 8 cases on a CPU that fit into memory. false: one after the other."}),
     aside({.name = "warmup_iterations",
            .flags = "--warmup,--warmup-iters",
            .type = kInteger,

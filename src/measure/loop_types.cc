@@ -40,7 +40,7 @@ void finish(LoopResult& result, double limit_ns, bool interrupted) {
   }
   if (result.samples.empty()) return;
   const auto& last = result.samples.back();
-  result.elapsed_ns = last.start_ns + last.duration_ns - result.samples.front().start_ns;
+  result.elapsed_ns = last.start_ns + last.duration_ns - result.samples.front().start_ns - result.others_ns;
   const auto durations = result.samples_ns();
   result.mser = stats::mser5(durations);
   result.long_enough_to_time = stats::median(durations) * static_cast<double>(result.batch) >= limit_ns;

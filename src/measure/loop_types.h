@@ -41,6 +41,8 @@ struct LoopHooks {
   std::function<void()> measure_begins;             // noise snapshots
   std::function<void()> measure_ends;
   const std::atomic<bool>* interrupt = nullptr;  // true: stop between two samples and keep those taken
+  // Between two measured samples: lets others work, and returns how long that took in ns; 0: it did not.
+  std::function<std::int64_t()> pause{};
 };
 
 struct WarmupResult {
@@ -57,7 +59,8 @@ struct LoopResult {
   bool long_enough_to_time = true;   // the median sample is at least per_iteration_limit_ns long
   std::vector<std::int64_t> pauses;  // sample counts after which the loop paused, ascending
   std::int64_t checks = 0;           // checkpoints judged
-  std::int64_t elapsed_ns = 0;       // first issue to last completion, pauses included
+  std::int64_t elapsed_ns = 0;       // first issue to last completion, less the work of others in between
+  std::int64_t others_ns = 0;        // time of others in LoopHooks::pause
   stats::StopDecision stop;
   std::optional<stats::MserCut> mser;  // none below 50 samples; counts samples
 

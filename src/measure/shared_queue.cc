@@ -2,13 +2,9 @@
 #include "measure/shared_queue.h"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -25,15 +21,6 @@ constexpr std::size_t kSlotsOffset = (sizeof(Control) + kPage - 1) / kPage * kPa
 
 [[noreturn]] void fail(const char* what) {
   throw Error(ErrorCode::kInternal, fmt::format("{} of the instances: {}", what, std::strerror(errno)));
-}
-
-// Uses a shared futex, because waiters are other processes. The caller checks for spurious wake-ups.
-void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  ::syscall(SYS_futex, &word, FUTEX_WAIT, value, nullptr, nullptr, 0);
-}
-
-void wake_all(std::atomic<std::uint32_t>& word) {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 RequestState state_of(const Slot& slot) {
@@ -67,24 +54,6 @@ void count(ClaimTally& tally, RequestState state) {
 
 namespace detail {
 
-Mapping::Mapping(int fd, std::size_t offset, std::size_t bytes) : bytes_(bytes) {
-  data_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-  if (data_ == MAP_FAILED) {
-    data_ = nullptr;
-    fail("cannot map the queue");
-  }
-}
-Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-Mapping::~Mapping() {
-  if (data_ != nullptr) ::munmap(data_, bytes_);
-}
-
 Turn::Turn(pthread_mutex_t& mutex) : mutex_(mutex) {
   if (::pthread_mutex_lock(&mutex_) == EOWNERDEAD) ::pthread_mutex_consistent(&mutex_);
 }
@@ -94,19 +63,17 @@ Turn::~Turn() {
 
 }  // namespace detail
 
-SharedQueue::SharedQueue(int instances)
-    : file_(::memfd_create("paceline-queue", MFD_CLOEXEC)), instances_(instances) {
+SharedQueue::SharedQueue(int instances) : instances_(instances) {
   if (instances < 1 || instances > kMaxInstances)
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} instances; 1 to {} are possible", instances, kMaxInstances));
-  if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(kSlotsOffset)) != 0)
-    fail("cannot make the queue");
-  control_ = detail::Mapping(file_.get(), 0, sizeof(Control));
+  file_ = shared_memory_file("paceline-queue", kSlotsOffset);
+  control_ = SharedMapping(file_.get(), 0, sizeof(Control));
   make_shared_mutex(control().intake);
 }
 
 SharedQueue::SharedQueue(FileDescriptor file) : file_(std::move(file)) {
-  control_ = detail::Mapping(file_.get(), 0, sizeof(Control));
+  control_ = SharedMapping(file_.get(), 0, sizeof(Control));
 }
 
 std::span<Slot> SharedQueue::slots() const {
@@ -116,7 +83,7 @@ std::span<Slot> SharedQueue::slots() const {
 void SharedQueue::map_slots(std::int64_t count) {
   count_ = static_cast<std::size_t>(count);
   slots_ = {};
-  if (count_ > 0) slots_ = detail::Mapping(file_.get(), kSlotsOffset, count_ * sizeof(Slot));
+  if (count_ > 0) slots_ = SharedMapping(file_.get(), kSlotsOffset, count_ * sizeof(Slot));
 }
 
 // Truncating the file and extending it again zeroes every slot without touching it.

@@ -11,6 +11,7 @@
 
 #include "base/handle.h"
 #include "measure/open_loop.h"
+#include "measure/shared_mapping.h"
 
 // One queue of requests for several processes (methodology: instances). It lies in a memory file: the parent
 // opens a round of requests; instances claim the next one with a single compare-and-swap that also names the
@@ -66,23 +67,6 @@ struct Control {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
-
-// A shared mapping of a part of a file.
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(int fd, std::size_t offset, std::size_t bytes);  // throws Error(kInternal)
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&& other) noexcept;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping();
-  [[nodiscard]] void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 // Holds a mutex that processes share. A holder that died leaves nothing half done: its claim is in its slot.
 class Turn {
@@ -202,7 +186,7 @@ class SharedQueue {
 
   FileDescriptor file_;
   int instances_ = 0;
-  detail::Mapping control_, slots_;
+  SharedMapping control_, slots_;
   std::size_t count_ = 0;
   std::uint32_t round_ = 0;  // the last one seen
   std::size_t seen_ = 0;     // collect(): slots below are final or in pending_

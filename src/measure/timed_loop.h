@@ -67,8 +67,8 @@ class TimedLoop {
     begin_phase(Phase::kMeasure, r.samples);
     r.stop.next_n = decider_.first_stop_check(estimate_ns_ * static_cast<double>(r.batch));
     while (!r.stop.stop && run_until(r.stop.next_n, r.batch, r.samples, &r.pauses)) {
-      r.stop = decider_.stop(r.samples_ns(),
-                             r.samples.back().start_ns + r.samples.back().duration_ns - phase_start_ns_);
+      r.stop = decider_.stop(r.samples_ns(), r.samples.back().start_ns + r.samples.back().duration_ns -
+                                                 phase_start_ns_ - r.others_ns);
       ++r.checks;
       r.pauses.push_back(static_cast<std::int64_t>(r.samples.size()));
       report(clock_.now_ns());
@@ -99,13 +99,22 @@ class TimedLoop {
   bool run_until(std::int64_t n, std::int64_t batch, std::vector<Sample>& samples,
                  std::vector<std::int64_t>* pauses) {
     prepare(samples, n);
-    const auto after = [this](const Sample& sample) {
-      return report_if_due(sample.start_ns + sample.duration_ns);
+    const bool measures = pauses != nullptr;
+    const auto after = [this, measures](const Sample& sample) {
+      const bool reported = hooks_.progress && report_if_due(sample.start_ns + sample.duration_ns);
+      return (measures && paused()) || reported;
     };
-    const BlockHooks hooks{hooks_.before_sample, hooks_.progress ? BlockHooks::After(after) : nullptr,
+    const BlockHooks hooks{hooks_.before_sample,
+                           hooks_.progress || hooks_.pause ? BlockHooks::After(after) : nullptr,
                            hooks_.interrupt, pauses};
     run_block(clock_, body_, batch, n, samples, hooks);
     return !interrupted();
+  }
+
+  bool paused() {
+    const auto others_ns = hooks_.pause ? hooks_.pause() : 0;
+    result_.others_ns += others_ns;
+    return others_ns > 0;
   }
 
   bool report_if_due(std::int64_t now_ns) {
@@ -117,7 +126,8 @@ class TimedLoop {
   void report(std::int64_t now_ns) {
     last_report_ns_ = now_ns;
     if (!hooks_.progress) return;
-    Progress progress{phase_, static_cast<std::int64_t>(current_->size()), now_ns - phase_start_ns_};
+    Progress progress{phase_, static_cast<std::int64_t>(current_->size()),
+                      now_ns - phase_start_ns_ - result_.others_ns};
     if (result_.checks > 0) progress.decision = &result_.stop;
     if (phase_ == Phase::kMeasure && !current_->empty())
       progress.median_ns = stats::median(per_iteration_ns(*current_, 0, result_.batch));

@@ -11,6 +11,8 @@
 
 namespace paceline::pass {
 
+inline constexpr std::int64_t kNoTurns = -1;
+
 struct InferenceSpec {
   std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
   // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
@@ -30,6 +32,7 @@ struct InferenceSpec {
   // File that a timed pass waits for if its check follows its loop; it contains its spec with what the check
   // brought, or null. Empty: the check was before it.
   std::string check_file;
+  std::int64_t seat = kNoTurns;  // of a timed pass that works in turns with others (measure/turns.h)
 };
 
 }  // namespace paceline::pass

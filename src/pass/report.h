@@ -31,6 +31,8 @@ inline constexpr const char* kStartPhase = "start";
 inline constexpr const char* kLoadPhase = "load";
 // A timed pass has its times, and waits for what its outputs are compared with.
 inline constexpr const char* kUncheckedPhase = "unchecked";
+// Phase of a timed pass that is warm and waits for those that it works in turns with.
+inline constexpr const char* kTurnPhase = "turn";
 
 struct PluginReport {
   std::vector<plugin::Capability> capabilities;

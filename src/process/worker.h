@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pass/pass.h"
 #include "pass/records.h"
@@ -56,6 +57,21 @@ struct WorkerOutcome {
 // behind.
 WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress);
+
+// A timed pass, and who hears how it goes.
+struct HeardRequest {
+  WorkerRequest request;
+  OnProgress on_progress;
+};
+
+// Runs timed passes that work in turns (measure/turns.h), each in a worker as above: one after the other
+// starts and warms up, then they measure. One that fails leaves the others to work without it. Outcomes are
+// in the order of the requests.
+std::vector<WorkerOutcome> run_workers_in_turns(const std::vector<HeardRequest>& passes,
+                                                const std::atomic<bool>& interrupt);
+
+// Outcome of a pass that was not started because the run was interrupted.
+WorkerOutcome interrupted_before_start();
 
 // Variables of a worker on top of ours: threads, the case's own, a block of varying size.
 std::map<std::string, std::string> worker_environment(const WorkerRequest& request);

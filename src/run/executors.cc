@@ -49,6 +49,13 @@ WorkerOutcome ProcessExecutor::run(const WorkerRequest& request, const std::atom
   return outcome;
 }
 
+std::vector<WorkerOutcome> ProcessExecutor::run_in_turns(const std::vector<process::HeardRequest>& passes,
+                                                         const std::atomic<bool>& interrupt) {
+  // A program in front may start the worker late, or hold it.
+  if (in_process_ || front_of_) return PassExecutor::run_in_turns(passes, interrupt);
+  return process::run_workers_in_turns(passes, interrupt);
+}
+
 WorkerOutcome RankedExecutor::run(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                                   const OnProgress& on_progress) {
   const auto& traits = pass::traits_of(request.spec.kind);

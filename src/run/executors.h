@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "process/pass_executor.h"
 #include "run/case/run_setup.h"
@@ -20,6 +21,8 @@ class ProcessExecutor : public process::PassExecutor {
       : in_process_(in_process), front_of_(std::move(front_of)) {}
   process::WorkerOutcome run(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
                              const process::OnProgress& on_progress) override;
+  std::vector<process::WorkerOutcome> run_in_turns(const std::vector<process::HeardRequest>& passes,
+                                                   const std::atomic<bool>& interrupt) override;
 
  private:
   bool in_process_;
@@ -34,6 +37,10 @@ class RankedExecutor : public process::PassExecutor {
       : processes_(processes), setup_(setup) {}
   process::WorkerOutcome run(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
                              const process::OnProgress& on_progress) override;
+  std::vector<process::WorkerOutcome> run_in_turns(const std::vector<process::HeardRequest>& passes,
+                                                   const std::atomic<bool>& interrupt) override {
+    return processes_.run_in_turns(passes, interrupt);
+  }
 
  private:
   process::PassExecutor& processes_;

@@ -21,7 +21,12 @@ FixedOrder::FixedOrder(std::vector<TimedSlot> slots, const CaseRuns& cases)
       }))) {}
 
 std::optional<Proposal> FixedOrder::next(const CaseRuns&) {
-  return next_ < slots_.size() ? std::optional<Proposal>(slots_[next_++]) : std::nullopt;
+  if (next_ == slots_.size()) return std::nullopt;
+  TimedRound round{{slots_[next_++]}};
+  while (next_ < slots_.size() && slots_[next_].repetition == round.slots.front().repetition)
+    round.slots.push_back(slots_[next_++]);
+  if (round.slots.size() == 1) return round.slots.front();
+  return round;
 }
 
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed) {

@@ -22,9 +22,15 @@ struct TimedSlot {
   std::int64_t repetition = 0;
 };
 
-// A timed pass, or a case that the run lacks so far. A new case follows those that there are, with another
-// id and a kind that the run knows; a run under a launch takes none.
-using Proposal = std::variant<TimedSlot, config::Case>;
+// One repetition of several cases, which are compared: measured in turns where the machine allows it, else
+// one after the other.
+struct TimedRound {
+  std::vector<TimedSlot> slots;
+};
+
+// A timed pass, a round of them, or a case that the run lacks so far. A new case follows those that there
+// are, with another id and a kind that the run knows; a run under a launch takes none.
+using Proposal = std::variant<TimedSlot, TimedRound, config::Case>;
 
 // Asked for the next proposal when the last one is done.
 class Schedule {
@@ -41,7 +47,7 @@ class Schedule {
   [[nodiscard]] virtual std::size_t expected() const = 0;
 };
 
-// All slots of an order, whatever they bring.
+// All slots of an order, whatever they bring. Neighbours of one repetition are a round.
 class FixedOrder : public Schedule {
  public:
   FixedOrder(std::vector<TimedSlot> slots, const CaseRuns& cases);

@@ -14,6 +14,7 @@
 #include "run/case/kind_rules.h"
 #include "run/case/quiet.h"
 #include "run/more_pairs.h"
+#include "run/turn_groups.h"
 
 namespace paceline::run {
 namespace {
@@ -34,6 +35,20 @@ void add_limits(PassInfo& info, const pass::PassSpec& spec) {
   if (loop.iterations) return;
   info.most_s = static_cast<double>(loop.stop.t_max_ns) * 1e-9;
   info.fixed_time = loop.stop.t_min_ns == loop.stop.t_max_ns;
+}
+
+// Slots of a proposal that is no new case.
+std::vector<TimedSlot> slots_of(const Proposal& proposal) {
+  if (const auto* round = std::get_if<TimedRound>(&proposal)) return round->slots;
+  return {std::get<TimedSlot>(proposal)};
+}
+
+PassInfo info_of(const CaseRun& c, std::int64_t repetition, std::size_t number, std::size_t of, double left) {
+  const auto& kind = c.definition.kind;
+  const double samples = traits_of(kind).by_ranks ? 0 : kind_rules(kind).items_per_iteration(c.definition);
+  PassInfo info{number, of, c.result.label, "timed", repetition, left, c.definition.id, samples};
+  add_limits(info, c.base);
+  return info;
 }
 
 using GivenSlots = std::set<std::pair<std::size_t, std::int64_t>>;
@@ -79,22 +94,27 @@ void TimedPasses::run_all(Schedule& schedule, CaseRuns& cases, std::size_t befor
       arrival_.add(*added);
       continue;
     }
-    const auto slot = std::get<TimedSlot>(*proposal);
-    require_new(slot, cases, given);
-    CaseRun* found = case_for(slot, cases);
-    if (found == nullptr) continue;
-    CaseRun& c = *found;
+    Timings timings;
     const auto expected = schedule.expected();
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
-    ++done;
-    const double samples = traits_of(c.definition.kind).by_ranks
-                               ? 0
-                               : kind_rules(c.definition.kind).items_per_iteration(c.definition);
-    PassInfo info{before + done, before + expected, c.result.label, "timed", slot.repetition,
-                  left,          c.definition.id,   samples};
-    add_limits(info, c.base);
-    time_one(c, slot, info);
-    keeper_.keep(c);
+    for (const auto& slot : slots_of(*proposal)) {
+      require_new(slot, cases, given);
+      if (auto* c = case_for(slot, cases))
+        timings.push_back(
+            {c, slot.repetition, info_of(*c, slot.repetition, before + ++done, before + expected, left)});
+    }
+    time_all(std::move(timings));
+  }
+}
+
+void TimedPasses::time_all(Timings timings) {
+  std::vector<const CaseRun*> cases;
+  for (const auto& one : timings) cases.push_back(one.c);
+  const auto alone = why_not_in_turns(cases, setup_);
+  if (alone.empty()) return time_in_turns(std::move(timings));
+  for (auto& one : timings) {
+    one.alone = alone;
+    if (!interrupt_) time_one(one);
   }
 }
 
@@ -162,23 +182,52 @@ process::WorkerOutcome TimedPasses::run_pass(CaseRun& c, std::int64_t repetition
   return outcome;
 }
 
-void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info) {
-  const auto repetition = slot.repetition;
-  wait_for_quiet(c, repetition);
+void TimedPasses::time_one(const Timing& timing) {
+  CaseRun& c = *timing.c;
+  wait_for_quiet(c, timing.repetition);
   if (interrupt_) return;
-  observer_.pass_begins(info);
-  auto outcome = run_pass(c, repetition);
+  observer_.pass_begins(timing.info);
+  auto outcome = run_pass(c, timing.repetition);
   if (c.later_check && !interrupt_) {  // it did not come so far: the check says better what is wrong
     check_now(c);
-    if (!c.ended && !interrupt_) outcome = run_pass(c, repetition);
+    if (!c.ended && !interrupt_) outcome = run_pass(c, timing.repetition);
   }
+  take(timing, std::move(outcome));
+}
+
+// Cases are checked before, since a process that waits for its check would hold the others up.
+void TimedPasses::time_in_turns(Timings timings) {
+  for (auto& one : timings)
+    if (one.c->later_check && !interrupt_) check_now(*one.c);
+  std::erase_if(timings, [](const Timing& one) { return one.c->ended; });
+  if (timings.empty() || interrupt_) return;
+  wait_for_quiet(*timings.front().c, timings.front().repetition);
+  if (interrupt_) return;
+  std::vector<PassRunner::CasePass> passes;
+  for (const auto& one : timings) {
+    observer_.pass_begins(one.info);
+    passes.push_back({one.c, timed_pass(*one.c, one.repetition)});
+  }
+  auto outcomes = runner_.run_in_turns(passes);
+  for (std::size_t i = 0; i < timings.size(); ++i) take(timings[i], std::move(outcomes[i]));
+}
+
+void TimedPasses::take(const Timing& timing, process::WorkerOutcome outcome) {
+  CaseRun& c = *timing.c;
+  const auto repetition = timing.repetition;
   if (c.ended) {
-    observer_.pass_ends(info, "withdrawn: " + c.result.reason);
-    return observer_.case_ends(c.result);
+    observer_.pass_ends(timing.info, "withdrawn: " + c.result.reason);
+    observer_.case_ends(c.result);
+    return keeper_.keep(c);
   }
+  const auto reason = outcome.reason;
   if (outcome.ok) {
-    outcome.report.repetition.index = repetition;
-    quiet_at_ns_ = was_quiet(outcome.report.repetition.noise) ? SteadyClock{}.now_ns() : 0;
+    auto& figures = outcome.report.repetition;
+    figures.index = repetition;
+    if (!figures.in_turns)
+      figures.in_turns =
+          Maybe<bool>::missing(timing.alone.empty() ? "the processes ran one after the other" : timing.alone);
+    quiet_at_ns_ = was_quiet(figures.noise) ? SteadyClock{}.now_ns() : 0;
     const bool again = c.again.contains(repetition);
     const auto trained = outcome.report.get<pass::TrainingReport>().trained;
     apply_repetition(c, std::move(outcome.report));
@@ -188,8 +237,9 @@ void TimedPasses::time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& in
     const auto kept = keep_unfinished(c, repetition, outcome);
     if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason + (kept.empty() ? "" : "; " + kept));
   }
-  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  observer_.pass_ends(timing.info, reason);
   if (c.ended) observer_.case_ends(c.result);
+  keeper_.keep(c);
 }
 
 // Returns in words what is kept.

@@ -39,11 +39,22 @@ class TimedPasses {
   [[nodiscard]] std::vector<TimedSlot> order(const CaseRuns& cases) const;
   // `before`: passes of earlier schedules of this run.
   void run_all(Schedule& schedule, CaseRuns& cases, std::size_t before);
+  // A slot that is to be measured: its prepared case, and what observers hear of it.
+  struct Timing {
+    CaseRun* c = nullptr;
+    std::int64_t repetition = 0;
+    PassInfo info{};
+    std::string alone{};  // why it does not work in turns with others; empty: it does
+  };
+  using Timings = std::vector<Timing>;
   // The case of a slot that is to be measured, prepared; null: nothing to do.
   CaseRun* case_for(const TimedSlot& slot, CaseRuns& cases) const;
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   void conclude(const Schedule& schedule, CaseRuns& cases);
-  void time_one(CaseRun& c, const TimedSlot& slot, const PassInfo& info);
+  void time_all(Timings timings);  // of one proposal
+  void time_one(const Timing& timing);
+  void time_in_turns(Timings timings);
+  void take(const Timing& timing, process::WorkerOutcome outcome);
   static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition);
   void check_now(CaseRun& c);
   process::WorkerOutcome run_pass(CaseRun& c, std::int64_t repetition);

@@ -9,7 +9,6 @@
 #include "host/machine/affinity.h"
 #include "host/machine/process_clock.h"
 #include "stats/quantile.h"
-#include "workload/window/noise_observer.h"
 #include "workload/window/profiler_range.h"
 #include "workload/window/sampler_observer.h"
 
@@ -60,12 +59,31 @@ TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) :
 // One line per observer. The window of what disturbs includes the threads of samplers.
 void TimedRepetition::observe(std::vector<int> processes, bool samples) {
   if (samples) add_samplers(window, spec_, processes.size(), sampled);
-  window.add<NoiseObserver>(std::move(processes));
+  noise_ = &window.add<NoiseObserver>(std::move(processes));
   if (profiler_waits()) window.add<ProfilerRange>();
+}
+
+void TimedRepetition::begin_window() {
+  if (turns_) {
+    turns_->get_ready();
+    sink_.phase(pass::kTurnPhase);  // whoever starts the others hears it
+    turns_->begin();
+    noise_->work_in_turns(turns_->other_processes());
+    sink_.phase("measure");
+  }
+  window.open();
+}
+
+// What follows would disturb processes that still measure.
+void TimedRepetition::end_window() {
+  window.close();
+  if (turns_) turns_->end();
 }
 
 void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
   fill_loop(figures, spec_.loop, loop);
+  if (turns_ && !turns_->was_left_alone()) figures.in_turns = true;
+  if (noise_) noise_->others_worked(loop.others_ns);
   window.report(figures, timed_ns);
 }
 

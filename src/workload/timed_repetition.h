@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "measure/timed_loop.h"
 #include "pass/pass.h"
+#include "workload/inference/turn_taker.h"
 #include "workload/pass_records.h"
 #include "workload/window/measured_window.h"
+#include "workload/window/noise_observer.h"
 #include "workload/window/overhead_observer.h"
 
 namespace paceline::workload {
@@ -32,19 +34,25 @@ class TimedRepetition {
   // Adds the observers of every timed window, after those of the pass itself. `processes`: others that belong
   // to the measurement. `samples`: whether the samplers of the pass run in this process.
   void observe(std::vector<int> processes = {}, bool samples = true);
+  // Works in turns with other processes; null: alone. It outlives the loop.
+  void take_turns(TurnTaker* turns) { turns_ = turns; }
   // `before_sample` gets the number of a sample and runs outside the timed part. An interrupt ends the loop
   // between two iterations.
   template <class Body>
   measure::LoopResult run_loop(Body&& body, const std::atomic<bool>& interrupt,
                                std::function<void(std::int64_t)> before_sample = {}) {
     observe();
-    const measure::LoopHooks hooks{std::move(before_sample),
-                                   [this](const measure::Progress& p) {
-                                     auto progress = to_progress(p);
-                                     progress.blocks = spec_.loop.pipelined;
-                                     sink_.emit(pass::progress_record(progress));
-                                   },
-                                   [this] { window.open(); }, [this] { window.close(); }, &interrupt};
+    const measure::LoopHooks hooks{
+        std::move(before_sample),
+        [this](const measure::Progress& p) {
+          auto progress = to_progress(p);
+          progress.blocks = spec_.loop.pipelined;
+          sink_.emit(pass::progress_record(progress));
+        },
+        [this] { begin_window(); },
+        [this] { end_window(); },
+        &interrupt,
+        turns_ ? [this] { return turns_->pause(); } : std::function<std::int64_t()>()};
     measure::AloneDecider decider(spec_.loop.warmup, spec_.loop.stop, spec_.loop.iterations);
     return measure::run_timed_loop(SteadyClock{}, std::forward<Body>(body), spec_.loop, timer(), decider,
                                    hooks);
@@ -64,9 +72,14 @@ class TimedRepetition {
   MeasuredWindow window;
 
  private:
+  void begin_window();
+  void end_window();
+
   const pass::PassSpec& spec_;
   TaggedSink& sink_;
   OverheadObserver* overhead_ = nullptr;  // of the window
+  NoiseObserver* noise_ = nullptr;        // likewise, from observe() on
+  TurnTaker* turns_ = nullptr;
 };
 
 }  // namespace paceline::workload

@@ -134,6 +134,13 @@ class FakeExecutor : public process::PassExecutor {
     return outcome;
   }
 
+  std::vector<process::WorkerOutcome> run_in_turns(const std::vector<process::HeardRequest>& passes,
+                                                   const std::atomic<bool>& interrupt) override {
+    std::vector<std::string>& together = rounds.emplace_back();
+    for (const auto& pass : passes) together.push_back(pass.request.spec.case_id);
+    return PassExecutor::run_in_turns(passes, interrupt);
+  }
+
   // "CASE timed 0" of each pass that was asked for, in order.
   [[nodiscard]] std::vector<std::string> order(bool timed_only = false) const {
     std::vector<std::string> words;
@@ -145,6 +152,7 @@ class FakeExecutor : public process::PassExecutor {
   }
 
   std::vector<process::WorkerRequest> requests;
+  std::vector<std::vector<std::string>> rounds;  // cases that were to work in turns
 
  private:
   // Whoever hears of it runs the check.

@@ -165,6 +165,22 @@ NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids) {
   return snapshot;
 }
 
+NoiseSnapshot take_snapshot_beside(const std::vector<int>& process_ids, NoiseSnapshot own) {
+  for (const int id : process_ids) own.cpu.own_cpu_ns += process_cpu_ns(id);
+  return own;
+}
+
+void relate_to_own_time(result::Noise& noise, std::span<const NoiseSnapshot> snapshots,
+                        std::int64_t others_ns) {
+  if (others_ns <= 0 || snapshots.size() < 2) return;
+  const auto wall_ns = snapshots.back().cpu.wall_ns - snapshots.front().cpu.wall_ns;
+  if (wall_ns <= others_ns) return;
+  const double longer = static_cast<double>(wall_ns) / static_cast<double>(wall_ns - others_ns);
+  for (auto* share : {&noise.running_frac, &noise.runq_wait_frac})
+    if (*share) *share = std::min(1.0, **share * longer);
+  if (noise.nivcsw_per_s) noise.nivcsw_per_s = *noise.nivcsw_per_s * longer;
+}
+
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {
   if (snapshots.size() < 2 || snapshots.back().cpu.wall_ns <= snapshots.front().cpu.wall_ns) {
     return all_missing("no window was measured");

@@ -32,11 +32,19 @@ NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
 // Includes other processes: their CPU time is not foreign, and their threads are counted.
 NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 
+// Counts the CPU time of other processes as ours, and not their threads.
+NoiseSnapshot take_snapshot_beside(const std::vector<int>& process_ids, NoiseSnapshot own);
+
 // Fills in running_frac (busiest thread), runq_wait_frac and nivcsw_per_s (worst thread), steal_frac,
 // psi_cpu_some, foreign_cpu_frac, cgroup_throttled from the first and the last snapshot, and freq_cv over all
 // of them. What cannot be read is missing with a reason. Figures that follow from samples (drift, modes, tau)
 // stay as they are.
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
+
+// Relates what threads of this process ran and waited to the part of the window in which it worked: it slept
+// for `others_ns` of it.
+void relate_to_own_time(result::Noise& noise, std::span<const NoiseSnapshot> snapshots,
+                        std::int64_t others_ns);
 
 }  // namespace paceline::host

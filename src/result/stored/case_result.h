@@ -358,6 +358,8 @@ struct Repetition : WithPayload {
   Memory memory;
   Overhead overhead;
   Noise noise;
+  // With this repetition of other cases, in turns of 50 ms.
+  Maybe<bool> in_turns = Maybe<bool>::missing("there is no other case");
 };
 
 struct SamplesFile {

@@ -30,6 +30,12 @@ struct Outlook {
   std::vector<std::string> remarks{};
 };
 
+// Process of a case that waits for its turn (measure/turns.h).
+struct Waiting {
+  std::string refused{};  // why it cannot work in turns with others; empty: it can
+  double bytes = 0;       // that it may hold meanwhile
+};
+
 // Answers a kind's questions about its cases without running them. It keeps nothing between calls.
 class KindRules {
  public:
@@ -86,6 +92,8 @@ class KindRules {
                                                                     const pass::PassReport&) const {
     return std::nullopt;
   }
+
+  [[nodiscard]] virtual Waiting waiting(const CaseRun&) const { return {"its ranks wait for each other"}; }
 
   // --resume: a check comes before the repetitions, which are worth nothing without it.
   [[nodiscard]] virtual bool has_check() const { return false; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <deque>
 #include <utility>
 
 #include "base/file.h"
@@ -35,10 +36,7 @@ process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& p
 
 process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass,
                                             const std::function<void()>& check) const {
-  auto request = request_of(c, pass);
-  request.record_file = c.record_file(pass.kind, pass.repetition);
-  request.spec.table_file = process::unfinished_table_of(request.record_file);
-  return start(c, request, check);
+  return start(c, kept_request_of(c, pass), check);
 }
 
 process::WorkerOutcome PassRunner::announce(const CaseRun& c, const process::WorkerRequest& request,
@@ -68,10 +66,47 @@ process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::Pass
   return request;
 }
 
-process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request,
-                                         const std::function<void()>& check) const {
+process::WorkerRequest PassRunner::kept_request_of(const CaseRun& c, const pass::PassSpec& pass) const {
+  auto request = request_of(c, pass);
+  request.record_file = c.record_file(pass.kind, pass.repetition);
+  request.spec.table_file = process::unfinished_table_of(request.record_file);
+  return request;
+}
+
+namespace {
+
+void announce_in_log(const process::WorkerRequest& request) {
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", format_utc(std::time(nullptr)),
                                        pass::pass_kind_name(request.spec.kind), request.spec.repetition));
+}
+
+}  // namespace
+
+std::vector<process::WorkerOutcome> PassRunner::run_in_turns(const std::vector<CasePass>& passes) const {
+  std::deque<PhaseWatch> watches;
+  std::vector<process::HeardRequest> requests;
+  for (const auto& [c, pass] : passes) {
+    auto& watch = watches.emplace_back(pass::pass_kind_name(pass.kind));
+    const bool shown = c == passes.back().c;  // observers follow the pass that began last
+    requests.push_back({kept_request_of(*c, pass), [this, &watch, shown](const pass::ProgressRecord& p) {
+                          watch.take(p);
+                          if (!p.notice.empty()) return observer_.notice(p.notice);
+                          if (shown) observer_.progress(p);
+                        }});
+    announce_in_log(requests.back().request);
+  }
+  auto outcomes = executor_.run_in_turns(requests, interrupt_);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto times = watches[i].end();
+    append_file(requests[i].request.log, fmt::format("# {}\n", words_of(times)));
+    observer_.pass_timed(times);
+  }
+  return outcomes;
+}
+
+process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request,
+                                         const std::function<void()>& check) const {
+  announce_in_log(request);
   PhaseWatch watch(pass::pass_kind_name(request.spec.kind));
   bool told = false;  // of a figure that is not checked yet
   auto outcome = executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "process/pass_executor.h"
 #include "run/case/case_run.h"
@@ -30,6 +31,12 @@ class PassRunner {
   // other passes.
   process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass,
                                   const std::function<void()>& check = {}) const;
+  // Timed passes of cases that are compared, in turns where they can be. Outcomes are in their order.
+  struct CasePass {
+    const CaseRun* c = nullptr;
+    pass::PassSpec pass;
+  };
+  [[nodiscard]] std::vector<process::WorkerOutcome> run_in_turns(const std::vector<CasePass>& passes) const;
   // As run(); the observer hears when the pass begins and ends, under a name for people (empty: its own).
   process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass,
                                        const std::string& name = {}) const;
@@ -41,6 +48,8 @@ class PassRunner {
   process::WorkerOutcome announce(const CaseRun& c, const process::WorkerRequest& request,
                                   const std::string& name) const;
   [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass) const;
+  // As request_of(); its records are kept for --resume.
+  [[nodiscard]] process::WorkerRequest kept_request_of(const CaseRun& c, const pass::PassSpec& pass) const;
   [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request,
                                              const std::function<void()>& check = {}) const;
   void report_part(const CaseRun& c, const pass::PassReport& report) const;

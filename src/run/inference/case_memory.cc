@@ -70,10 +70,8 @@ MemoryHere memory_here() {
           [](int index) { return host::gpu_at_index(host::gpu_places(), index); }};
 }
 
-bool leaves_room_beside(const CaseRun& c, const MemoryHere& here) {
-  constexpr double kTimes =
-      16;  // engines unpack weights, and the check has a reference and copies of the file
-  const auto usable = host::usable_bytes(here.host);
+double ample_bytes(const CaseRun& c) {
+  constexpr double kTimes = 16;
   const auto* known = config::find_model(c.definition.settings.text("model"));
   double bytes = bytes_of(c.base.model.inputs) + (known ? 4.0 * static_cast<double>(known->parameters) : 0);
   for (const auto& model : {c.base.model.file, c.base.model.weights_file})
@@ -82,7 +80,12 @@ bool leaves_room_beside(const CaseRun& c, const MemoryHere& here) {
       if (const auto size = std::filesystem::file_size(part, missing); !missing)
         bytes += static_cast<double>(size);
     }
-  return usable && kTimes * bytes <= static_cast<double>(*usable);
+  return kTimes * bytes;
+}
+
+bool leaves_room_beside(const CaseRun& c, const MemoryHere& here) {
+  const auto usable = host::usable_bytes(here.host);
+  return usable && ample_bytes(c) <= static_cast<double>(*usable);
 }
 
 std::string memory_obstacle(const Case& c, const MemoryHere& here) {

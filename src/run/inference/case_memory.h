@@ -27,6 +27,10 @@ struct MemoryHere {
 };
 MemoryHere memory_here();
 
+// What a process of the case may hold, with ample room: engines unpack weights, a check has a reference and
+// copies of the file.
+double ample_bytes(const CaseRun& c);
+
 // Whether processes that check a case fit beside the one that has measured it, with ample room.
 bool leaves_room_beside(const CaseRun& c, const MemoryHere& here);
 

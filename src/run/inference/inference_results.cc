@@ -90,6 +90,12 @@ class InferenceRules : public KindRules {
     repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;
     return report.samples;
   }
+  [[nodiscard]] Waiting waiting(const CaseRun& c) const override {
+    if (!traits_of(c.result.benchmark.scenario).one_at_a_time) return {"it measures a load"};
+    if (device_of(c.definition.settings).kind != DeviceKind::kCpu) return {"it runs on a device"};
+    if (c.base.uses(plugin::Role::kSampler)) return {"a sampler reads what it uses"};
+    return {{}, ample_bytes(c)};
+  }
   [[nodiscard]] bool has_check() const override { return true; }
 };
 

@@ -29,6 +29,7 @@
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
+#include "workload/inference/turn_taker.h"
 #include "workload/inference/yardstick.h"
 #include "workload/timed_repetition.h"
 #include "workload/window/memory_observer.h"
@@ -235,6 +236,8 @@ void run_timed(const pass::PassSpec& given, TaggedSink& sink, const std::atomic<
   repetition.window.add<MemoryObserver>(loaded.memory);
   TimedEngine engine(spec, *loaded.engine);
   sink.phase("measure");
+  const auto turns = TurnTaker::of(spec, [&] { engine.infer(1); });
+  repetition.take_turns(turns.get());
   const auto feed = [&] { engine.feed(); };
   BetweenSamples between(*loaded.engine, spec.inference.cache_mode == "cold",
                          spec.inference.feedback.empty() ? std::function<void()>() : feed,

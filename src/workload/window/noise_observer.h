@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Counts what disturbs this process over a window.
 #pragma once
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -13,15 +14,24 @@ class NoiseObserver : public WindowObserver {
  public:
   // `processes`: others that belong to the measurement, so that their CPU time is not foreign.
   explicit NoiseObserver(std::vector<int> processes = {}) : processes_(std::move(processes)) {}
-  void open() override { snapshots_ = {host::take_snapshot_with(processes_)}; }
-  void close() override { snapshots_.push_back(host::take_snapshot_with(processes_)); }
+  // The CPU time of `others` is not foreign, but their threads are not those of this case.
+  void work_in_turns(std::vector<int> others) { others_ = std::move(others); }
+  void others_worked(std::int64_t ns) { others_ns_ = ns; }
+  void open() override { snapshots_ = {snapshot()}; }
+  void close() override { snapshots_.push_back(snapshot()); }
   void report(result::Repetition& into, double) override {
     into.noise = host::noise_over(snapshots_);
+    host::relate_to_own_time(into.noise, snapshots_, others_ns_);
     into.foreign_cpu_frac = into.noise.foreign_cpu_frac;
   }
 
  private:
-  std::vector<int> processes_;
+  [[nodiscard]] host::NoiseSnapshot snapshot() const {
+    return host::take_snapshot_beside(others_, host::take_snapshot_with(processes_));
+  }
+
+  std::vector<int> processes_, others_;
+  std::int64_t others_ns_ = 0;
   std::vector<host::NoiseSnapshot> snapshots_;
 };
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "run/turn_groups.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/run/coordinated.h"
+
+// Which timed passes work in turns, on passes that are played.
+namespace paceline::run {
+namespace {
+
+using testing::fails;
+using testing::FakeExecutor;
+
+class InTurns : public Coordinated {
+ protected:
+  static std::string reason_of(const result::CaseResult& c) {
+    EXPECT_FALSE(c.repetitions.empty());
+    return c.repetitions.empty() ? "" : c.repetitions.front().in_turns.reason();
+  }
+};
+
+TEST_F(InTurns, EachRepetitionOfAllCasesIsOneRound) {
+  FakeExecutor fake;
+  const auto done = run(plan_of_batches("[1, 2]", 3), fake);
+  EXPECT_EQ(done.outcome, "ok");
+  ASSERT_EQ(fake.rounds.size(), 3U);
+  for (const auto& round : fake.rounds) EXPECT_EQ(round.size(), 2U);
+  EXPECT_NE(fake.rounds[0], fake.rounds[1]);                                             // A B, then B A
+  EXPECT_EQ(reason_of(case_named(done, kB1)), "the processes ran one after the other");  // here they did
+}
+
+TEST_F(InTurns, ASingleCaseHasNoPartner) {
+  FakeExecutor fake;
+  const auto done = run(plan_of_batches("[1]", 2), fake);
+  EXPECT_TRUE(fake.rounds.empty());
+  EXPECT_EQ(reason_of(done.cases.front()), "there is no other case");
+}
+
+TEST_F(InTurns, MayBeSwitchedOff) {
+  FakeExecutor fake;
+  const auto done = run(plan_of_batches("[1, 2]", 2) + "turns: false\n", fake);
+  EXPECT_TRUE(fake.rounds.empty());
+  EXPECT_EQ(reason_of(case_named(done, kB2)), "turns is false");
+}
+
+TEST_F(InTurns, MoreThanEightCasesRunOneAfterTheOther) {
+  FakeExecutor fake;
+  const auto done = run(plan_of_batches("[1, 2, 3, 4, 5, 6, 7, 8, 9]", 1), fake);
+  EXPECT_TRUE(fake.rounds.empty());
+  EXPECT_EQ(reason_of(case_named(done, kB1)), "there are more than 8 cases");
+}
+
+TEST_F(InTurns, ProcessesOfOthersAreNotHeldUp) {
+  auto setup = setup_of(plan_of_batches("[1, 2]", 1));
+  setup.in_process = true;
+  CaseRun one, other;
+  EXPECT_EQ(why_not_in_turns({&one, &other}, setup), "its processes are started by others");
+}
+
+TEST_F(InTurns, ACaseThatFailsLeavesTheOthers) {
+  FakeExecutor fake([](const process::WorkerRequest& r) -> std::optional<testing::Played> {
+    if (r.spec.kind == pass::PassKind::kTimed && r.spec.case_id == kB2) return fails("crash");
+    return std::nullopt;
+  });
+  const auto done = run(plan_of_batches("[1, 2, 4]", 3), fake);
+  EXPECT_EQ(case_named(done, kB2).outcome, result::Outcome::kFailed);
+  EXPECT_EQ(case_named(done, kB1).repetitions.size(), 3U);
+  EXPECT_EQ(fake.rounds.back().size(), 2U);
+}
+
+}  // namespace
+}  // namespace paceline::run
