@@ -43,6 +43,9 @@ constexpr std::array kOthers{
     Command{"validate", "", "[options]",
             "check whether this machine is fit to measure: PASS, WARN or FAIL, with a fix", config::kValidate,
             validate_command},
+    Command{"compare", "", "RUN RUN [RUN …] [options] | --command 'COMMAND A' 'COMMAND B' [options]",
+            "say whether the second side is slower than the first, by how much, and how certainly",
+            config::kCompare, compare_command},
     Command{"monitor", "", "[--serve HOST:PORT] [options]",
             "show CPUs, GPUs, memory, network, disks and runs of paceline, live", config::kMonitor,
             monitor_command},
@@ -180,7 +183,7 @@ void set_format_choices() {
     for (const auto& format : answer_formats()) choices.push_back({format.name});
     return choices;
   }();
-  for (const unsigned commands : {config::kValidate, config::kRunsCases})
+  for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases})
     config::set_choices("answer_format", commands, kOfAnswers);
 }
 

@@ -37,6 +37,7 @@ ExitCode run_cases(const Context& context);  // run, infer, train, comm
 ExitCode profile_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode monitor_command(const Context& context);
+ExitCode compare_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);
 ExitCode export_command(const Context& context);

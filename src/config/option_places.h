@@ -42,6 +42,7 @@ inline constexpr unsigned kRun = 1, kReport = 2, kValidate = 4, kSchema = 8, kEx
 // Options that profile has beside those of train, or of infer; its flags are read as kTrain | kProfile, those
 // behind the word infer as kInfer | kProfile.
 inline constexpr unsigned kProfile = 128;
+inline constexpr unsigned kCompare = 256;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;
 
@@ -56,6 +57,7 @@ struct CommandRow {
 inline constexpr auto kFlagCommands = [] {
   constexpr std::array kOthers{CommandRow{kRun, "run", kAnyKind, 1},
                                CommandRow{kReport, "report", 0, kAnyNumber},
+                               CommandRow{kCompare, "compare", 0, kAnyNumber},
                                CommandRow{kBuild, "build"},
                                CommandRow{kExport, "export"},
                                CommandRow{kValidate, "validate"},

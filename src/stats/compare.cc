@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "stats/process_level.h"
 #include "stats/quantile.h"
 #include "stats/spread.h"
 #include "stats/student_t.h"
@@ -33,6 +34,12 @@ std::vector<double> log_ratios(std::span<const double> denominator, std::span<co
     d[i] = std::log(numerator[i]) - std::log(denominator[i]);
   }
   return d;
+}
+
+void require_positive(std::span<const double> values) {
+  if (values.empty()) throw Error(ErrorCode::kData, "a side without a process cannot be compared");
+  for (const double value : values)
+    if (!(value > 0)) throw Error(ErrorCode::kData, fmt::format("{} is no value above 0, as a ratio needs", value));
 }
 
 struct MedianLog {
@@ -156,6 +163,34 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
   result.reason = centre.reason;
   if (result.ci_ratio && !config.any_spread && restless(baseline, candidate, d))
     take_size(result, "the times of the processes differ too much");
+  return result;
+}
+
+ApartComparison compare_apart(std::span<const double> baseline, std::span<const double> candidate,
+                              const CompareConfig& config) {
+  const auto logs = [](const ProcessEstimate& side) {
+    return Interval{std::log(side.ci->low), std::log(side.ci->high)};
+  };
+  require_positive(baseline), require_positive(candidate);
+  const auto from = over_processes(baseline, config.confidence),
+             to = over_processes(candidate, config.confidence);
+  ApartComparison result;
+  result.pairs = std::min(from.processes, to.processes);
+  result.confidence = config.confidence;
+  result.delta = used_delta(config);
+  result.estimate_ratio = to.value / from.value;
+  if (!from.ci || !to.ci) {
+    result.reason = fmt::format("one process of {} has no spread", from.ci ? "the candidate" : "the baseline");
+    return result;
+  }
+  const double b = std::log(from.value), c = std::log(to.value);
+  const auto of_b = logs(from), of_c = logs(to);
+  MedianLog difference;
+  difference.estimate = c - b;
+  difference.ci = Interval{c - b - std::hypot(c - of_c.low, of_b.high - b),
+                           c - b + std::hypot(of_c.high - c, b - of_b.low)};
+  result.ci_ratio = exp_interval(difference.ci);
+  result.apart_verdict = judge(difference, result.delta, config.better);
   return result;
 }
 

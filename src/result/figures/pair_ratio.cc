@@ -29,10 +29,6 @@ Number rate_of(const CaseResult& one, const Repetition& r) {
   return *rate * *usual_mean_ns(one) / *r.mean_ns;
 }
 
-Number value_of(const CaseResult& one, const Repetition& r, Figure figure) {
-  return figure == Figure::kLatency ? r.p50_ns : rate_of(one, r);
-}
-
 bool is_positive(const Number& value) {
   return value && std::isfinite(*value) && *value > 0;
 }
@@ -85,6 +81,10 @@ bool times_blocks(const CaseResult& one) {
 
 }  // namespace
 
+Number process_value(const CaseResult& one, const Repetition& repetition, Figure figure) {
+  return figure == Figure::kLatency ? repetition.p50_ns : rate_of(one, repetition);
+}
+
 std::int64_t pairs_for_claim(double confidence) {
   return std::max(kPairsForClaim, stats::required_n(0.5, stats::tail(confidence)));
 }
@@ -109,7 +109,7 @@ PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator,
   bool waited = false;
   const Pairing pairing = pair_repetitions(numerator, denominator, resumed_utc);
   for (const auto& [mine, theirs] : pairing.neighbours) {
-    values.add(value_of(numerator, *mine, figure), value_of(denominator, *theirs, figure));
+    values.add(process_value(numerator, *mine, figure), process_value(denominator, *theirs, figure));
     means.add(mine->mean_ns, theirs->mean_ns);
     waited = waited || median_waited(numerator, *mine) || median_waited(denominator, *theirs);
   }

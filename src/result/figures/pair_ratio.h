@@ -8,8 +8,8 @@
 #include "result/stored/case_result.h"
 #include "stats/compare.h"
 
-// The ratio of one figure of two cases over repetitions that ran in turns (methodology: A/B comparison). All
-// comparisons of measured cases use it; the grades of the two cases do not matter to it.
+// The ratio of one figure of two cases, of one run or of two, over repetitions that ran in turns (methodology:
+// A/B comparison). All comparisons of measured cases use it; the grades of the two cases do not matter to it.
 namespace paceline::result {
 
 enum class Figure : std::uint8_t {
@@ -24,7 +24,10 @@ struct PairRatio {
   std::string no_size;  // why the processes allow a direction at most, which the verdict of `found` is
 };
 
-// `resumed_utc`: when --resume continued the run. `delta`: the smallest difference that counts.
+// One process's median time in ns, or the case's rate as that process had it.
+Number process_value(const CaseResult& one, const Repetition& repetition, Figure figure);
+
+// `resumed_utc`: when --resume continued a run of the two. `delta`: the smallest difference that counts.
 PairRatio pair_ratio(const CaseResult& numerator, const CaseResult& denominator, Figure figure,
                      const std::vector<std::string>& resumed_utc, double confidence, double delta);
 

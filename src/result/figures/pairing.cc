@@ -33,9 +33,10 @@ Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
     if (theirs == b.repetitions.end()) continue;
     const auto [from, to] = std::minmax(mine.started_utc, theirs->started_utc);
     const UtcSpan span{from, to};
-    const bool apart =
-        !from.empty() && (another_began_within(a, mine.index, span) ||
-                          another_began_within(b, mine.index, span) || resumed_within(resumed_utc, span));
+    const bool apart = from.empty() ? a.run_id != b.run_id
+                                    : another_began_within(a, mine.index, span) ||
+                                          another_began_within(b, mine.index, span) ||
+                                          resumed_within(resumed_utc, span);
     if (apart)
       ++pairing.apart;
     else

@@ -61,6 +61,18 @@ TEST(AnswerForms, ATerminalHasEverythingInOneColumn) {
             "The pump is too slow.\n");
 }
 
+TEST(AnswerForms, MarkdownFoldsMoreThanTenRows) {
+  Answer answer = toy();
+  for (int hour = 2; hour <= 10; ++hour) answer.sections[0].table.add(std::to_string(hour), "9.4");
+  EXPECT_EQ(markdown_of(answer).find("<details>"), std::string::npos);
+  answer.sections[0].table.add("11", "9.3");
+  for (int i = 0; i < 9; ++i) answer.checks.push_back({.name = "valve " + std::to_string(i)});
+  const auto text = markdown_of(answer);
+  expect_words(text, {"<details><summary>11 rows</summary>\n\n| hour | l/s |", "<details><summary>11 checks</summary>"});
+  EXPECT_LT(text.find("| FAIL | speed |"), text.find("<details>"));
+  EXPECT_GT(text.find("| PASS | valve 0 |"), text.find("<summary>11 checks</summary>"));
+}
+
 TEST(AnswerForms, MarkdownBeginsWithTheSentence) {
   EXPECT_EQ(markdown_of(toy()),
             "# pump &lt;A&gt;\n\nThe pump is too slow.\n\n"

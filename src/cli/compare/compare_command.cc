@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The command `compare`.
+#include <fmt/format.h>
+
+#include "cli/answer_output.h"
+#include "cli/command_table.h"
+#include "cli/compare/compare_options.h"
+#include "cli/compare/stored_sides.h"
+#include "compare/comparison_answer.h"
+#include "compare/runs.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+
+namespace paceline::cli {
+namespace {
+
+// The command that measures both in turns, for cases of the kind that the runs have.
+std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
+  const auto& cases = sides.front().stored.run.cases;
+  const auto kind = cases.empty() ? WorkloadKind::kInference : cases.front().benchmark.kind;
+  return fmt::format("paceline compare {} --a … --b …", traits_of(kind).command.name);
+}
+
+answer::Answer compared_runs(const config::FlagSet& flags, const config::Settings& options,
+                             const Console& console) {
+  compare::RunOptions request;
+  request.judge.threshold = asked_threshold(options);
+  request.matches = asked_matches(options);
+  request.allow_env_diff = options.flag("allow_env_diff");
+  const auto sides = stored_sides(flags.positionals, console);
+  request.judge.again = in_turns_command(sides);
+  return compare::answer_of(compare::compare_runs(sides, request));
+}
+
+}  // namespace
+
+ExitCode compare_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kCompare);
+  const auto options = config::command_settings(flags);
+  const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                    options.flag("no_color"));
+  const auto output = answer_output(flags, options, "compare", "output");
+  check_compare_options(flags, options.has("command"));
+  const auto answer = compared_runs(flags, options, console);
+  show(answer, output, console);
+  return answer::exit_code_of(answer);
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "cli/compare/stored_sides.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/display_text.h"
+#include "base/error.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMostSides = 26;
+
+compare::SideRun side_of(const std::string& name, std::size_t side, const Console& console) {
+  std::error_code unknown;
+  if (!fs::exists(name, unknown))
+    throw Error(ErrorCode::kUsage, fmt::format("{} ({}): no such file or folder", shown_path(name), side_name(side)));
+  auto stored = result::read_run(name);
+  const auto folder = shown_path(stored.folder.string());
+  if (fs::is_directory(name, unknown) && !fs::exists(fs::path(name) / result::kSummaryFile, unknown))
+    console.warn(fmt::format("{} is the newest run below '{}': {}", side_name(side), shown_path(name), folder));
+  for (const auto& sentence : result::changed_results(stored)) console.warn(sentence);
+  auto what = fmt::format("{} ({})", folder, stored.run.started_utc.empty() ? "start unknown" : stored.run.started_utc);
+  return {{side_name(side), std::move(what), stored.run.run_id}, std::move(stored)};
+}
+
+}  // namespace
+
+std::string side_name(std::size_t side) {
+  return std::string(1, static_cast<char>('A' + side));
+}
+
+std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names, const Console& console) {
+  if (names.size() < 2)
+    throw Error(ErrorCode::kUsage, fmt::format("compare needs two runs, and {}; usage: paceline compare "
+                                               "results/before results/after",
+                                               names.empty() ? "none is given" : "one is given"));
+  if (names.size() > kMostSides)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} runs are given, and compare takes at most {}", names.size(), kMostSides));
+  std::vector<compare::SideRun> sides;
+  for (std::size_t i = 0; i < names.size(); ++i) sides.push_back(side_of(names[i], i, console));
+  return sides;
+}
+
+}  // namespace paceline::cli

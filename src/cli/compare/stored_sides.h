@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Reads the sides of a comparison that the user named as folders or files.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "compare/side_run.h"
+
+namespace paceline::cli {
+
+// Throws Error(kUsage) for fewer than two names and for one that does not exist, Error(kData) for what is no
+// run. Says which run of a folder of several was taken.
+std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names, const Console& console);
+
+// "A", "B", …
+std::string side_name(std::size_t side);
+
+}  // namespace paceline::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "compare/runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "compare/environment.h"
+
+namespace paceline::compare {
+namespace {
+
+void require_other_runs(const std::vector<SideRun>& sides) {
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      const auto &a = sides[k], &b = sides[i];
+      if (!a.stored.run.run_id.empty() && a.stored.run.run_id == b.stored.run.run_id)
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("{} and {} are the same run, {}: its figures are equal to themselves; name two "
+                                "runs",
+                                a.side.name, b.side.name, a.stored.run.run_id));
+    }
+}
+
+void add_unmatched(const Matching& matching, std::size_t side, Comparison& comparison) {
+  for (const auto* one : matching.only_a)
+    comparison.unmatched.push_back({0, label_of(*one)});
+  for (const auto* one : matching.only_b) comparison.unmatched.push_back({side, label_of(*one)});
+}
+
+// With more than two sides a case of the first may lack several partners.
+void keep_each_once(std::vector<Unmatched>& unmatched) {
+  std::vector<Unmatched> kept;
+  for (auto& one : unmatched)
+    if (std::ranges::none_of(kept, [&](const auto& k) { return k.side == one.side && k.label == one.label; }))
+      kept.push_back(std::move(one));
+  unmatched = std::move(kept);
+}
+
+void compare_side(const std::vector<SideRun>& sides, std::size_t side, const RunOptions& options,
+                  Comparison& comparison) {
+  const auto &a = sides.front().stored, &b = sides[side].stored;
+  const auto matching = match_cases(a.run, b.run, options.matches);
+  add_unmatched(matching, side, comparison);
+  for (auto& one : environment_differences(a.run, b.run, side)) comparison.environment.push_back(std::move(one));
+  for (auto& one : library_differences(matching.cases, side)) comparison.environment.push_back(std::move(one));
+  auto judge = options.judge;
+  std::ranges::copy(a.run.resumed_utc, std::back_inserter(judge.resumed_utc));
+  std::ranges::copy(b.run.resumed_utc, std::back_inserter(judge.resumed_utc));
+  for (const auto& [mine, theirs, differs] : matching.cases) {
+    auto compared =
+        judge_cases({mine, process_figures(a, *mine)}, {theirs, process_figures(b, *theirs)}, judge);
+    compared.label = label_of(*mine);
+    compared.side = side;
+    compared.id_a = mine->case_id, compared.id_b = theirs->case_id;
+    compared.differs = differs;
+    comparison.cases.push_back(std::move(compared));
+  }
+}
+
+bool compares_accuracy(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.cases, [](const auto& one) {
+    return std::ranges::any_of(one.figures, [](const auto& f) { return f.scale == Scale::kDifference; });
+  });
+}
+
+}  // namespace
+
+Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& options) {
+  require_other_runs(sides);
+  Comparison comparison;
+  comparison.subject = plural(std::ssize(sides), "run");
+  comparison.allow_env_diff = options.allow_env_diff;
+  comparison.control = options.control;
+  comparison.block_order = options.block_order;
+  comparison.again = options.judge.again;
+  for (const auto& one : sides) comparison.sides.push_back(one.side);
+  for (std::size_t side = 1; side < sides.size(); ++side) compare_side(sides, side, options, comparison);
+  keep_each_once(comparison.unmatched);
+  comparison.pairing = Pairing::kInTurns;
+  for (const auto& one : comparison.cases) comparison.pairing = std::max(comparison.pairing, one.pairing);
+  std::ranges::stable_partition(comparison.environment, [](const auto& one) { return one.blocks; });
+  if (compares_accuracy(comparison))
+    comparison.remarks.emplace_back(
+        "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is wider "
+        "than that of answers in pairs");
+  settle(comparison);
+  return comparison;
+}
+
+}  // namespace paceline::compare
