@@ -167,13 +167,13 @@ void ChildProcess::signal_group(int signal) const {
 }
 
 bool ChildProcess::ended() {
-  if (!reaped_ && ::waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  if (!reaped_ && ::wait4(pid_, &status_, WNOHANG, &usage_) == pid_) reaped_ = true;
   return reaped_;
 }
 
 void ChildProcess::wait() {
   while (!reaped_) {
-    if (::waitpid(pid_, &status_, 0) == pid_ || errno != EINTR) reaped_ = true;
+    if (::wait4(pid_, &status_, 0, &usage_) == pid_ || errno != EINTR) reaped_ = true;
   }
 }
 

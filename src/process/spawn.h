@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Starts a child process in a process group of its own, with the descriptors that a worker expects.
 #pragma once
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -53,11 +54,14 @@ class ChildProcess {
   // The wait status when the child has ended; polls without blocking.
   [[nodiscard]] bool ended();
   [[nodiscard]] int wait_status() const { return status_; }
+  // CPU time and memory of the child that has ended, and of its own that it waited for.
+  [[nodiscard]] const rusage& usage() const { return usage_; }
   void wait();
 
  private:
   pid_t pid_ = -1;
   int status_ = 0;
+  rusage usage_{};
   bool reaped_ = false;
 };
 

@@ -4,8 +4,10 @@
 
 #include "cli/answer_output.h"
 #include "cli/command_table.h"
+#include "cli/compare/command_sides.h"
 #include "cli/compare/compare_options.h"
 #include "cli/compare/stored_sides.h"
+#include "cli/interrupts.h"
 #include "compare/comparison_answer.h"
 #include "compare/runs.h"
 #include "config/flags.h"
@@ -21,7 +23,7 @@ std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
   return fmt::format("paceline compare {} --a … --b …", traits_of(kind).command.name);
 }
 
-answer::Answer compared_runs(const config::FlagSet& flags, const config::Settings& options,
+compare::Comparison compared_runs(const config::FlagSet& flags, const config::Settings& options,
                              const Console& console) {
   compare::RunOptions request;
   request.judge.threshold = asked_threshold(options);
@@ -29,7 +31,7 @@ answer::Answer compared_runs(const config::FlagSet& flags, const config::Setting
   request.allow_env_diff = options.flag("allow_env_diff");
   const auto sides = stored_sides(flags.positionals, console);
   request.judge.again = in_turns_command(sides);
-  return compare::answer_of(compare::compare_runs(sides, request));
+  return compare::compare_runs(sides, request);
 }
 
 }  // namespace
@@ -40,10 +42,13 @@ ExitCode compare_command(const Context& context) {
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
   const auto output = answer_output(flags, options, "compare", "output");
-  check_compare_options(flags, options.has("command"));
-  const auto answer = compared_runs(flags, options, console);
+  const bool commands = options.has("command");
+  check_compare_options(flags, commands);
+  const auto compared =
+      commands ? compared_commands(flags, options, console) : compared_runs(flags, options, console);
+  const auto answer = compare::answer_of(compared);
   show(answer, output, console);
-  return answer::exit_code_of(answer);
+  return commands && InterruptGuard::flag() ? ExitCode::kInterrupted : answer::exit_code_of(answer);
 }
 
 }  // namespace paceline::cli
