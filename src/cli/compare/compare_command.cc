@@ -2,10 +2,12 @@
 // The command `compare`.
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/compare/command_sides.h"
 #include "cli/compare/compare_options.h"
+#include "cli/compare/profile_sides.h"
 #include "cli/compare/stored_sides.h"
 #include "cli/interrupts.h"
 #include "compare/comparison_answer.h"
@@ -23,6 +25,8 @@ std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
   return fmt::format("paceline compare {} --a … --b …", traits_of(kind).command.name);
 }
 
+constexpr double kMarginOfProfiles = 0.03;
+
 compare::Comparison compared_runs(const config::FlagSet& flags, const config::Settings& options,
                              const Console& console) {
   compare::RunOptions request;
@@ -32,6 +36,17 @@ compare::Comparison compared_runs(const config::FlagSet& flags, const config::Se
   const auto sides = stored_sides(flags.positionals, console);
   request.judge.again = in_turns_command(sides);
   return compare::compare_runs(sides, request);
+}
+
+compare::Comparison compared_files(const config::FlagSet& flags, const config::Settings& options,
+                                   const Console& console) {
+  require_sides(flags.positionals);
+  if (common_kind(flags.positionals) == SideKind::kRun) return compared_runs(flags, options, console);
+  for (const auto& setting : flags.settings)
+    if (setting.name == "match" || setting.name == "allow_env_diff")
+      throw Error(ErrorCode::kUsage, fmt::format("{} is about stored runs; these are profiles", setting.written));
+  return compare::compare_profiles(profile_sides(flags.positionals),
+                                   asked_threshold(options).value_or(kMarginOfProfiles));
 }
 
 }  // namespace
@@ -45,7 +60,7 @@ ExitCode compare_command(const Context& context) {
   const bool commands = options.has("command");
   check_compare_options(flags, commands);
   const auto compared =
-      commands ? compared_commands(flags, options, console) : compared_runs(flags, options, console);
+      commands ? compared_commands(flags, options, console) : compared_files(flags, options, console);
   const auto answer = compare::answer_of(compared);
   show(answer, output, console);
   return commands && InterruptGuard::flag() ? ExitCode::kInterrupted : answer::exit_code_of(answer);

@@ -16,8 +16,6 @@ constexpr std::size_t kMostSides = 26;
 
 compare::SideRun side_of(const std::string& name, std::size_t side, const Console& console) {
   std::error_code unknown;
-  if (!fs::exists(name, unknown))
-    throw Error(ErrorCode::kUsage, fmt::format("{} ({}): no such file or folder", shown_path(name), side_name(side)));
   auto stored = result::read_run(name);
   const auto folder = shown_path(stored.folder.string());
   if (fs::is_directory(name, unknown) && !fs::exists(fs::path(name) / result::kSummaryFile, unknown))
@@ -33,7 +31,7 @@ std::string side_name(std::size_t side) {
   return std::string(1, static_cast<char>('A' + side));
 }
 
-std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names, const Console& console) {
+void require_sides(const std::vector<std::string>& names) {
   if (names.size() < 2)
     throw Error(ErrorCode::kUsage, fmt::format("compare needs two runs, and {}; usage: paceline compare "
                                                "results/before results/after",
@@ -41,6 +39,15 @@ std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names
   if (names.size() > kMostSides)
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} runs are given, and compare takes at most {}", names.size(), kMostSides));
+  std::error_code unknown;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!fs::exists(names[i], unknown))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} ({}): no such file or folder", shown_path(names[i]), side_name(i)));
+}
+
+std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names, const Console& console) {
+  require_sides(names);
   std::vector<compare::SideRun> sides;
   for (std::size_t i = 0; i < names.size(); ++i) sides.push_back(side_of(names[i], i, console));
   return sides;

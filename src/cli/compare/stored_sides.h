@@ -13,6 +13,9 @@ namespace paceline::cli {
 // run. Says which run of a folder of several was taken.
 std::vector<compare::SideRun> stored_sides(const std::vector<std::string>& names, const Console& console);
 
+// Throws Error(kUsage) for fewer than two names, for too many, and for one that does not exist.
+void require_sides(const std::vector<std::string>& names);
+
 // "A", "B", …
 std::string side_name(std::size_t side);
 

@@ -41,35 +41,46 @@ std::string with_program(const std::string& program, std::vector<std::string> ar
   return output_of_tool(arguments, scratch.path() / "log", shown_path(report.string()));
 }
 
-NsightStudy from_csv(const fs::path& file) {
-  return study_of_ncu(read_foreign(file, Foreign::kNsightTable), file.string());
+NsightFile from_csv(const fs::path& file) {
+  return nsight::parse_ncu_csv(read_foreign(file, Foreign::kNsightTable), file.string());
 }
 
-NsightStudy from_ncu_report(const fs::path& file) {
+NsightFile from_ncu_report(const fs::path& file) {
   const auto name = file.filename().string();
   const auto table =
       with_program("ncu", {"--import", file.string(), "--csv", "--page", "raw", "--print-units", "base"},
                    file, fmt::format("ncu --import {} --csv --page raw > kernels.csv", name));
-  return study_of_ncu(table, file.string());
+  return nsight::parse_ncu_csv(table, file.string());
 }
 
-NsightStudy from_sqlite(const fs::path& file) {
-  return study_of_nsys(file, file.string());
+NsightFile from_sqlite(const fs::path& file) {
+  return nsight::read_nsys_file(file);
 }
 
-NsightStudy from_nsys_report(const fs::path& file) {
+NsightFile from_nsys_report(const fs::path& file) {
   const auto scratch = ScratchFolder::below_temp("nsys");
   const auto exported = scratch.path() / "export.sqlite";
   const auto said = with_program(
       "nsys", {"export", "--type", "sqlite", "--output", exported.string(), file.string()}, file,
       fmt::format("nsys export --type sqlite --output timeline.sqlite {}", file.filename().string()));
   require_export(exported, shown_path(file.string()), said);
-  return study_of_nsys(exported, file.string());
+  return nsight::read_nsys_file(exported);
+}
+
+NsightStudy study_of(const nsight::NcuFile& file, const std::string& name) {
+  return {nsight::answer_of(nsight::study_kernels(file, name))};
+}
+
+NsightStudy study_of(const nsight::NsysFile& file, const std::string& name) {
+  const auto study = nsight::study_timeline(file, name);
+  NsightStudy whole{nsight::answer_of(study)};
+  for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
+  return whole;
 }
 
 struct Kind {
   std::string_view suffix;
-  NsightStudy (*read)(const fs::path&);
+  NsightFile (*read)(const fs::path&);
 };
 constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
                                       {".sqlite", from_sqlite},
@@ -79,14 +90,11 @@ constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
 }  // namespace
 
 NsightStudy study_of_ncu(const std::string& table, const std::string& name) {
-  return {nsight::answer_of(nsight::study_kernels(nsight::parse_ncu_csv(table, name), name))};
+  return study_of(nsight::parse_ncu_csv(table, name), name);
 }
 
 NsightStudy study_of_nsys(const fs::path& file, const std::string& name) {
-  const auto study = nsight::study_timeline(nsight::read_nsys_file(file), name);
-  NsightStudy whole{nsight::answer_of(study)};
-  for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
-  return whole;
+  return study_of(nsight::read_nsys_file(file), name);
 }
 
 void require_export(const fs::path& table, const std::string& report, const std::string& said) {
@@ -122,10 +130,16 @@ std::string output_of_tool(const std::vector<std::string>& argv, const fs::path&
   return read_foreign(log, Foreign::kNsightTable);
 }
 
-std::optional<answer::Answer> answer_of_nsight(const fs::path& from) {
+std::optional<NsightFile> read_nsight(const fs::path& from) {
   for (const auto& kind : kKinds)
-    if (from.extension() == kind.suffix && !fs::is_directory(from)) return kind.read(from).answer;
+    if (from.extension() == kind.suffix && !fs::is_directory(from)) return kind.read(from);
   return std::nullopt;
+}
+
+std::optional<answer::Answer> answer_of_nsight(const fs::path& from) {
+  const auto file = read_nsight(from);
+  if (!file) return std::nullopt;
+  return std::visit([&](const auto& one) { return study_of(one, from.string()).answer; }, *file);
 }
 
 }  // namespace paceline::cli

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "answer/answer.h"
+#include "nsight/ncu_csv.h"
+#include "nsight/nsys_file.h"
 
 namespace paceline::cli {
 
@@ -30,6 +33,11 @@ void require_export(const std::filesystem::path& table, const std::string& repor
 // fails, or is interrupted.
 std::string output_of_tool(const std::vector<std::string>& argv, const std::filesystem::path& log,
                            const std::string& subject);
+
+// A file of Nsight as it is read: FILE.csv and .ncu-rep of Nsight Compute, .sqlite and .nsys-rep of Nsight
+// Systems; none: it is no such file.
+using NsightFile = std::variant<nsight::NcuFile, nsight::NsysFile>;
+std::optional<NsightFile> read_nsight(const std::filesystem::path& from);
 
 // `profile --from` for a file of Nsight: FILE.csv of Nsight Compute, FILE.sqlite of Nsight Systems, and their
 // reports (.ncu-rep, .nsys-rep), which their programs turn into those. Prints what is found; false: it is no

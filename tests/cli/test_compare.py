@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""The command compare: stored runs, two commands, and what it refuses. No test here depends on how fast this machine is."""
+
+import json
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from known_traces import write_traces
+from paceline_cli import CliTest, main, read_json
+
+DATA = Path(__file__).resolve().parent / "data"
+FORMATS = {"text": "case", "html": "<svg", "markdown": "## Cases", "json": '"verdict"', "junit": "<testsuite"}
+
+
+class Runs(CliTest):
+    minute = 0
+
+    def stored(self, name, change=None, source=DATA / "run", turns=None):
+        """A copy of a stored run under another id, begun minutes after the one before; with `turns` its processes begin at that second of each
+        minute, so that those of two copies alternate. `change` edits its summary."""
+        self.minute += 20
+        folder = self.folder / name
+        shutil.copytree(source, folder)
+        summary = read_json(folder / "run_summary.json")
+        summary["run_id"] = name
+        for case in summary["cases"]:
+            case["run_id"] = name
+            for i, repetition in enumerate(case["repetitions"]):
+                repetition["started_utc"] = f"2026-01-02T03:{self.minute:02}:{i:02}Z" if turns is None else f"2026-01-02T03:{i:02}:{turns:02}Z"
+        if change:
+            change(summary)
+        (folder / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        return folder
+
+    def slower(self, factor):
+        def change(summary):
+            for case in summary["cases"]:
+                for key in ("headline",):
+                    for field in ("value", "ci_low", "ci_high"):
+                        if case[key]["p50_ns"].get(field) is not None:
+                            case[key]["p50_ns"][field] *= factor
+                for repetition in case["repetitions"]:
+                    repetition["p50_ns"] *= factor
+                    repetition["mean_ns"] *= factor
+        return change
+
+    def compare(self, *arguments, code):
+        """`code`: the exit code, or several that are right."""
+        result = self.run_cli("compare", *arguments)
+        self.assertIn(result.code, code if isinstance(code, tuple) else (code,), str(result))
+        return result
+
+    def answer(self, *arguments, code):
+        return json.loads(self.compare(*arguments, "--json", code=code).out)
+
+    def refused(self, *arguments, words):
+        result = self.compare(*arguments, code=2)
+        for word in words:
+            self.assertIn(word, " ".join(result.err.split()))
+        return result
+
+
+class Stored(Runs):
+    def test_runs_apart_are_suspected_at_most(self):
+        found = self.answer(self.stored("a"), self.stored("b", self.slower(1.5)), code=3)
+        self.assertEqual(found["pairing"], "apart")
+        for case in found["cases"]:
+            for figure in case["figures"]:
+                self.assertEqual(figure["verdict"], "INCONCLUSIVE", figure)
+        headline = found["cases"][0]["figures"][0]
+        self.assertEqual((headline["metric"], headline["shows"]), ("p50_ms", "REGRESSION"))
+        self.assertAlmostEqual(headline["estimate_ratio"], 1.5, 2)
+        self.assertIn("suspected", headline["doubt"])
+
+    def test_runs_in_turns_get_a_verdict(self):
+        def spin(factor):
+            def change(summary):
+                summary["cases"] = summary["cases"][:1]
+                self.slower(factor)(summary)
+            return change
+        a = self.stored("a", spin(1), turns=10)
+        found = self.answer(a, self.stored("b", spin(1.5), turns=20), code=1)
+        headline = found["cases"][0]["figures"][0]
+        self.assertEqual((headline["verdict"], headline["pairs"]), ("REGRESSION", 6))
+        self.assertEqual(found["verdict"], "REGRESSION")
+        result = self.compare(a, self.stored("c", spin(0.5), turns=20), code=0)
+        self.assertIn("IMPROVEMENT", result.on_one_line)
+        self.assertIn("EQUIVALENT", self.compare(a, self.stored("d", spin(1), turns=20), code=0).on_one_line)
+
+    def test_what_failed_and_what_was_skipped_is_said(self):
+        shown = self.compare(self.stored("a"), self.stored("b"), code=3).on_one_line
+        self.assertIn("no result in A", shown)
+
+    def test_a_case_that_fails_now_is_exit_five(self):
+        def fail(summary):
+            summary["cases"][0].update(outcome="failed", reason="killed by signal 11", repetitions=[])
+        result = self.compare(self.stored("a"), self.stored("b", fail), code=5)
+        self.assertIn("failed in B: killed by signal 11", result.on_one_line)
+
+    def test_every_form(self):
+        sides = self.stored("a"), self.stored("b", self.slower(1.5))
+        for form, sign in FORMATS.items():
+            file = self.folder / f"answer.{form}"
+            self.compare(*sides, "--format", form, "-o", file, code=3)
+            self.assertIn(sign, file.read_text(encoding="utf-8"), form)
+        page = self.folder / "page.html"
+        self.compare(*sides, "-o", page, code=3)
+        self.assertIn("slower", page.read_text(encoding="utf-8"))
+        quiet = self.compare(*sides, "--quiet", code=3)
+        self.assertNotIn("Other figures", quiet.out)
+
+    def test_other_machine_is_exit_four_unless_allowed(self):
+        def move(summary):
+            summary["environment"]["cpu"]["model"] = "Another CPU"
+        a, b = self.stored("a"), self.stored("b", move)
+        result = self.compare(a, b, code=4)
+        self.assertIn("No verdict about the code: the sides differ in CPU model.", result.on_one_line)
+        self.assertLess(result.out.find("Another CPU"), result.out.find("Cases"))
+        self.assertIn("Another CPU", self.compare(a, b, "--allow-env-diff", code=3).out)
+
+    def test_a_folder_of_runs_is_its_newest(self):
+        for name in ("20260101T000000Z-aaaa", "20260102T000000Z-bbbb"):
+            self.stored("results/x/" + name)
+        other = self.stored("c")
+        result = self.compare(self.folder / "results", other / "run_summary.json", code=3)
+        self.assertIn("20260102T000000Z-bbbb", result.err)
+
+    def test_names_that_differ_are_matched(self):
+        def rename(summary):
+            summary["cases"] = summary["cases"][:3]
+            for case in summary["cases"]:
+                case["benchmark"]["engine"] = case["benchmark"]["engine"].replace("spin", "turbo")
+                case["label"] = case["label"].replace(" spin ", " turbo ")
+        def three(summary):
+            summary["cases"] = summary["cases"][:3]
+        a, b = self.stored("a", three), self.stored("b", rename)
+        without = self.answer(a, b, code=3)
+        self.assertEqual(len(without["cases"]), 1)
+        self.assertEqual(len(without["unmatched"]), 4)
+        matched = self.answer(a, b, "--match", "spin=turbo", code=3)
+        self.assertEqual([c["differs"] for c in matched["cases"]], ["spin → turbo", "spin → turbo", ""])
+        self.refused(a, b, "--match", "x=y", words=["--match x=y", "spin"])
+
+    def test_collectives_are_compared_by_size(self):
+        source = DATA / "0.1.0/comm"
+        found = self.answer(self.stored("a", source=source), self.stored("b", source=source), code=3)
+        names = [f["metric"] for f in found["cases"][0]["figures"] if f["decides"]]
+        self.assertEqual(names, ["busbw_gb_per_s.8", "busbw_gb_per_s.512"])
+        self.assertIn("one process", found["cases"][0]["figures"][0]["doubt"])
+
+    def test_training_has_its_parts(self):
+        source = DATA / "0.1.0/train"
+        found = self.answer(self.stored("a", source=source), self.stored("b", source=source), code=3)
+        names = {f["metric"] for f in found["cases"][0]["figures"]}
+        self.assertLessEqual({"p50_ms", "throughput_per_s", "forward_ms", "backward_ms"}, names)
+
+
+class Refused(Runs):
+    def test_too_few_runs(self):
+        self.refused(words=["needs two runs"])
+        self.refused(self.stored("a"), words=["needs two runs", "one is given"])
+
+    def test_no_run(self):
+        (self.folder / "empty").mkdir()
+        self.refused(self.stored("a"), "empty", words=["empty", "no run"])
+        self.refused(self.folder / "a", "nowhere", words=["nowhere (B)", "no such file or folder"])
+        self.write("broken/run_summary.json", "{")
+        self.refused(self.folder / "a", "broken", words=["broken"])
+
+    def test_the_same_run_twice(self):
+        a = self.stored("a")
+        self.refused(a, a / "run_summary.json", words=["A and B are the same run, a"])
+
+    def test_other_schema(self):
+        def newer(summary):
+            summary["schema_version"] = "9.0"
+        self.refused(self.stored("a"), self.stored("b", newer), words=["9.0"])
+
+    def test_other_kind(self):
+        self.refused(self.stored("a"), self.stored("b", source=DATA / "0.1.0/comm"), words=["inference", "collective"])
+
+    def test_nothing_in_common(self):
+        def rename(summary):
+            for case in summary["cases"]:
+                case["benchmark"]["model"] = "other"
+        self.refused(self.stored("a"), self.stored("b", rename), words=["no case in common", "--match OLD=NEW"])
+
+    def test_values_of_options(self):
+        sides = self.stored("a"), self.stored("b")
+        self.refused(*sides, "--threshold", "5", words=["--threshold 5", "did you mean 5%?"])
+        self.refused(*sides, "--threshold", "wide", words=["--threshold wide"])
+        self.refused(*sides, "--match", "spin", words=["--match spin", "OLD=NEW"])
+        self.refused(*sides, "--prepare", "true", words=["--prepare belongs to --command"])
+        self.refused("--command", "true", "true", "--allow-env-diff", words=["--allow-env-diff is about stored runs"])
+
+
+class Profiles(Runs):
+    def traces(self, name, **options):
+        write_traces(self.folder / name, lambda rank, step: self.own[name], **options)
+        return self.folder / name
+
+    own = {"a": 100, "b": 150, "few": 100}
+
+    def test_traces_are_compared_by_steps_and_operators(self):
+        found = self.answer(self.traces("a"), self.traces("b"), code=3)
+        figures = {f["metric"]: f for f in found["cases"][0]["figures"]}
+        self.assertEqual(figures["step_ms"]["shows"], "REGRESSION")
+        self.assertEqual(figures["step_ms"]["verdict"], "INCONCLUSIVE")
+        self.assertGreater(figures["step_ms"]["estimate_ratio"], 1.1)
+        self.assertTrue(any(name.startswith("operator.") for name in figures), figures.keys())
+        self.assertIn("suspected", self.compare(self.folder / "a", self.folder / "b", code=3).on_one_line)
+
+    def test_few_steps_are_no_claim(self):
+        found = self.answer(self.traces("a"), self.traces("few", steps=6), code=3)
+        step = found["cases"][0]["figures"][0]
+        self.assertEqual(step["shows"], "INCONCLUSIVE")
+        self.assertIn("a claim needs 6", step["doubt"])
+
+    def test_kernels_of_nsight_compute(self):
+        rows = (DATA / "ncu_raw_h200.csv").read_text(encoding="utf-8")
+        self.write("one.csv", rows)
+        self.write("two.csv", rows)
+        found = self.answer("one.csv", "two.csv", code=3)
+        figures = found["cases"][0]["figures"]
+        self.assertEqual(figures[0]["metric"], "kernels_ms")
+        self.assertEqual(figures[0]["estimate_ratio"], 1)
+        self.assertTrue(figures[1]["metric"].startswith("kernel."))
+
+    def test_sides_of_two_kinds(self):
+        traces = self.traces("a")
+        self.write("one.csv", "")
+        self.refused(traces, self.stored("run"), words=["is a trace of PyTorch", "is a run", "of one kind"])
+        self.refused("one.csv", self.folder / "run", words=["is a file of Nsight Compute"])
+        self.refused(traces, traces, words=["are the same"])
+        self.refused(traces, self.traces("b"), "--match", "a=b", words=["--match is about stored runs"])
+
+
+class Commands(Runs):
+    def test_a_slower_command_is_a_regression(self):
+        found = self.answer("--command", "sleep 0.02", "sleep 0.06", "--repetitions", 6, "--threshold", "10%", code=(1, 4))
+        wall = found["cases"][0]["figures"][0]
+        self.assertEqual(wall["shows"], "REGRESSION")
+        self.assertEqual(wall["pairs"], 6)
+        self.assertGreater(wall["estimate_ratio"], 1.5)
+        self.assertRegex(found["block_order"], r"^(ABBA|BAAB)( (ABBA|BAAB))*( (AB|BA))?$")
+        self.assertIsNotNone(found["control"]["estimate_ratio"])
+
+    def test_words_of_both_commands_are_quoted_as_in_a_shell(self):
+        seen = self.folder / "seen"
+        shell = f"sh -c 'echo $0 >> {seen}' 'x y'"
+        self.run_cli("compare", "--command", shell, "--command", shell, "--repetitions", 6)
+        self.assertEqual(set(seen.read_text().splitlines()), {"x y"})
+
+    def test_preparation_and_warm_up(self):
+        self.run_cli("compare", "--command", "true", "true", "--repetitions", 6, "--warmup", 1, "--prepare", "sh -c 'echo p >> prepared'")
+        self.assertIn((self.folder / "prepared").read_text().count("p"), (14, 26))
+
+    def test_a_failure_is_exit_five_with_its_last_words(self):
+        failing = "sh -c 'echo no such model; exit 3'"
+        result = self.compare("--command", "true", failing, "--repetitions", 6, code=5)
+        for word in ("exit code 3", "no such model", "--ignore-failure"):
+            self.assertIn(word, result.err)
+        counted = self.run_cli("compare", "--command", failing, failing, "--repetitions", 6, "--ignore-failure")
+        self.assertIn(counted.code, (0, 1, 3, 4))
+        self.assertIn("exit code", counted.on_one_line)
+
+    def test_what_needs_a_shell(self):
+        self.refused("--command", "true | cat", "true", words=["--command 'true | cat'", "--shell /bin/sh"])
+        result = self.run_cli("compare", "--command", "true | cat", "true", "--shell", "/bin/sh", "--repetitions", 6)
+        self.assertIn(result.code, (0, 1, 3, 4))
+
+    def test_what_is_no_pair_of_commands(self):
+        self.refused("--command", "true", words=["takes two commands, and one is given"])
+        self.refused("--command", "true", "true", "true", words=["3 are given"])
+        self.refused("--command", "no-such-program-anywhere", "true", words=["no-such-program-anywhere", "PATH"])
+        self.refused("--command", "true", "true", "--repetitions", 5, words=["6"])
+
+    def test_an_interrupt_keeps_what_is_there(self):
+        process = self.start("compare", "--command", "sleep 0.05", "sleep 0.05", "--repetitions", 1000, "--verbose")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process, timeout=20)
+        self.assertEqual(result.code, 130, str(result))
+        self.assertTrue(re.search(r"interrupted: \d+ of 1000 pairs", result.on_one_line), str(result))
+
+
+if __name__ == "__main__":
+    main()
