@@ -178,14 +178,28 @@ Control judge_control(const std::vector<double>& a_ns, const std::vector<double>
   return control;
 }
 
+namespace {
+
+bool worked_in_turns(const result::CaseResult& one) {
+  return std::ranges::all_of(one.repetitions, [](const auto& r) { return r.in_turns.value().value_or(false); });
+}
+
+Pairing pairing_of(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
+  const bool neighbours =
+      result::in_turns(*a.one, *b.one, options.resumed_utc) &&
+      !result::pair_repetitions(*a.one, *b.one, options.resumed_utc).neighbours.empty() &&
+      std::min(a.one->repetitions.size(), b.one->repetitions.size()) > 1;
+  if (!neighbours) return Pairing::kApart;
+  return worked_in_turns(*a.one) && worked_in_turns(*b.one) ? Pairing::kInTurns : Pairing::kAlternating;
+}
+
+}  // namespace
+
 ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
   ComparedCase compared;
   compared.failed_a = failure_of(*a.one), compared.failed_b = failure_of(*b.one);
   compared.skipped_b = b.one->outcome == result::Outcome::kSkipped;
-  const bool turns = result::in_turns(*a.one, *b.one, options.resumed_utc) &&
-                     !result::pair_repetitions(*a.one, *b.one, options.resumed_utc).neighbours.empty() &&
-                     std::min(a.one->repetitions.size(), b.one->repetitions.size()) > 1;
-  compared.pairing = options.pairing.value_or(turns ? Pairing::kAlternating : Pairing::kApart);
+  compared.pairing = options.pairing.value_or(pairing_of(a, b, options));
   if (!compared.failed_a.empty() || !compared.failed_b.empty()) return compared;
   const auto rows = figure_rows(a, b);
   const auto distorted = distortion_of(a, b);

@@ -4,8 +4,10 @@
 
 namespace paceline::measure {
 
-// Time of a fixed amount of arithmetic and of reading memory beyond the caches of a core, about 20 ms
-// altogether. Equal work on every call.
-double control_spin_ns();
+inline constexpr int kWholeControl = 20;
+
+// Time of a fixed amount of arithmetic and of reading memory beyond the caches of a core, about 1 ms per part.
+// Equal work for equal parts.
+double control_spin_ns(int parts = kWholeControl);
 
 }  // namespace paceline::measure

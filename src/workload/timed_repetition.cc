@@ -53,6 +53,7 @@ TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) :
   figures.started_utc = format_utc(std::time(nullptr));
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   sink.phase("calibrate");
+  TurnTaker::prepare(spec);
   overhead_ = &window.add<OverheadObserver>();
 }
 
@@ -82,7 +83,7 @@ void TimedRepetition::end_window() {
 
 void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
   fill_loop(figures, spec_.loop, loop);
-  if (turns_ && !turns_->was_left_alone()) figures.in_turns = true;
+  if (turns_ && !turns_->was_left_alone()) figures.in_turns = true, figures.control_ns = turns_->control_ns();
   if (noise_) noise_->others_worked(loop.others_ns);
   window.report(figures, timed_ns);
 }

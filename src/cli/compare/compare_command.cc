@@ -2,11 +2,18 @@
 // The command `compare`.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "answer/render/answer_forms.h"
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/compare/command_sides.h"
 #include "cli/compare/compare_options.h"
+#include "cli/compare/live_sides.h"
+#include "cli/compare/live_words.h"
 #include "cli/compare/profile_sides.h"
 #include "cli/compare/stored_sides.h"
 #include "cli/interrupts.h"
@@ -14,6 +21,7 @@
 #include "compare/runs.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "result/stored/result_json.h"
 
 namespace paceline::cli {
 namespace {
@@ -49,9 +57,32 @@ compare::Comparison compared_files(const config::FlagSet& flags, const config::S
                                    asked_threshold(options).value_or(kMarginOfProfiles));
 }
 
+bool is_other_program(const LiveSide& side) {
+  return !side.program.empty();
+}
+
+// Measures both sides; their runs, the page and its data stay in one folder.
+ExitCode compare_here(const LiveWords& words, const Context& context) {
+  const auto options = config::command_settings(words.own);
+  const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                    options.flag("no_color"));
+  const auto output = answer_output(words.own, options, "compare", "output");
+  const InterruptGuard guard;
+  const bool programs = std::ranges::any_of(words.sides, is_other_program);
+  const auto measured = (programs ? compare_programs : compare_live)(words, context, console);
+  const auto answer = compare::answer_of(measured.comparison);
+  const auto page = measured.folder / "compare.html";
+  replace_file(page, answer::html_of(answer));
+  replace_file(measured.folder / "compare.json", result::json_text(answer::json_of(answer)));
+  console.say(fmt::format("\nreport  {}\n", on_one_line(page.string())));
+  show(answer, output, console);
+  return InterruptGuard::flag() ? ExitCode::kInterrupted : answer::exit_code_of(answer);
+}
+
 }  // namespace
 
 ExitCode compare_command(const Context& context) {
+  if (const auto live = live_words(context.arguments)) return compare_here(*live, context);
   const auto flags = config::parse_flags(context.arguments, config::kCompare);
   const auto options = config::command_settings(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),

@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "measure/control_spin.h"
 #include "process/spawn.h"
+#include "stats/median.h"
 
 namespace paceline::workload {
 namespace {
@@ -21,7 +23,16 @@ std::unique_ptr<TurnTaker> TurnTaker::of(const pass::PassSpec& spec, std::functi
                                      std::move(warm));
 }
 
-void TurnTaker::warm_up() {
+void TurnTaker::prepare(const pass::PassSpec& spec) {
+  if (spec.inference.seat != pass::kNoTurns) measure::control_spin_ns();
+}
+
+Number TurnTaker::control_ns() const {
+  return controls_ns_.empty() ? Number::missing("it had no turn") : Number(stats::median(controls_ns_));
+}
+
+void TurnTaker::begin_turn() {
+  controls_ns_.push_back(measure::control_spin_ns(1));
   const auto begin = clock_.now_ns();
   do warm_();
   while (clock_.now_ns() - begin < kWarmNs);
@@ -32,14 +43,14 @@ void TurnTaker::warm_up() {
 void TurnTaker::begin() {
   turns_.begin();
   left_alone_ = turns_.is_alone();
-  warm_up();
+  begin_turn();
 }
 
 std::int64_t TurnTaker::pause() {
   const auto now = clock_.now_ns();
   if (++samples_ < kLeastSamples || now - turn_began_ns_ < kTurnNs || turns_.is_alone()) return 0;
   turns_.hand_over();
-  warm_up();
+  begin_turn();
   return turn_began_ns_ - now;
 }
 

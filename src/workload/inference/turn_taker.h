@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/maybe.h"
 #include "measure/turns.h"
 #include "pass/pass.h"
 
@@ -26,17 +27,21 @@ class TurnTaker {
   // Returns when all have measured; what follows disturbs none of them.
   void end();
   [[nodiscard]] std::vector<int> other_processes() const { return turns_.other_processes(); }
+  // Median time of fixed work at the beginning of each turn: whether the machine changed.
+  [[nodiscard]] Number control_ns() const;
   // No other process was there to take turns with.
   [[nodiscard]] bool was_left_alone() const { return left_alone_; }
 
   TurnTaker(FileDescriptor file, int seat, std::function<void()> warm)
       : turns_(std::move(file), seat), warm_(std::move(warm)) {}
+  // Touches the memory of the control, before that of a model counts.
+  static void prepare(const pass::PassSpec& spec);
   ~TurnTaker() { turns_.leave(); }
   TurnTaker(const TurnTaker&) = delete;
   TurnTaker& operator=(const TurnTaker&) = delete;
 
  private:
-  void warm_up();
+  void begin_turn();
 
   measure::Turns turns_;
   std::function<void()> warm_;
@@ -44,6 +49,7 @@ class TurnTaker {
   std::int64_t turn_began_ns_ = 0;
   int samples_ = 0;  // of this turn
   bool left_alone_ = false;
+  std::vector<double> controls_ns_;
 };
 
 }  // namespace paceline::workload
