@@ -22,13 +22,15 @@ namespace {
 constexpr double kNsPerMs = 1e6, kBytesPerMb = 1e6;
 
 struct Measured {
-  std::vector<double> wall_ns, cpu_ns, peak_bytes, control_ns;  // by pair; a peak that is missing has no place
+  std::vector<double> wall_ns, cpu_ns, peak_bytes,
+      control_ns;  // by pair; a peak that is missing has no place
   std::string no_peak{};
 };
 
 class PairedCommands {
  public:
-  PairedCommands(const CommandRequest& request, const CommandRunner& runner, const std::atomic<bool>& interrupt)
+  PairedCommands(const CommandRequest& request, const CommandRunner& runner,
+                 const std::atomic<bool>& interrupt)
       : request_(request), runner_(runner), interrupt_(interrupt) {}
 
   void warm_up() {
@@ -96,7 +98,8 @@ class PairedCommands {
       costs.at(side) = checked_run(request_.sides.at(side).argv, request_.sides.at(side).text);
       if (interrupt_ || costs.at(side).interrupted) return false;
     }
-    for (std::size_t side = 0; side < costs.size(); ++side) keep(sides_.at(side), costs.at(side), controls.at(side));
+    for (std::size_t side = 0; side < costs.size(); ++side)
+      keep(sides_.at(side), costs.at(side), controls.at(side));
     return true;
   }
 
@@ -127,7 +130,8 @@ class PairedCommands {
   }
 
   [[nodiscard]] Figure peak() const {
-    Figure figure{.name = "peak_memory_mb", .title = "peak memory", .unit = "MB", .delta = request_.threshold};
+    Figure figure{
+        .name = "peak_memory_mb", .title = "peak memory", .unit = "MB", .delta = request_.threshold};
     for (const auto& side : sides_)
       if (!side.no_peak.empty()) {
         figure.a = figure.b = figure.change = Number::missing(side.no_peak);
@@ -153,7 +157,8 @@ bool is_open(const Comparison& comparison) {
 std::string word_error(int code) {
   switch (code) {
     case WRDE_BADCHAR:
-      return "it has a character that only a shell understands (| & ; < > ( ) { } or a line end); add --shell "
+      return "it has a character that only a shell understands (| & ; < > ( ) { } or a line end); add "
+             "--shell "
              "/bin/sh, or quote it";
     case WRDE_CMDSUB:
       return "it has the output of another command in it; add --shell /bin/sh";
@@ -177,11 +182,12 @@ Comparison compare_commands(const CommandRequest& request, const CommandRunner& 
   if (again) {
     commands.run_pairs(pairs);
     found = commands.comparison();
-    found.remarks.push_back(fmt::format("{} decided nothing, so as many followed", plural(request.pairs, "pair")));
+    found.remarks.push_back(
+        fmt::format("{} decided nothing, so as many followed", plural(request.pairs, "pair")));
   }
   if (interrupt)
-    found.remarks.push_back(fmt::format("interrupted: {} of {} were complete",
-                                        commands.pairs_done(), plural((again ? 2 : 1) * request.pairs, "pair")));
+    found.remarks.push_back(fmt::format("interrupted: {} of {} were complete", commands.pairs_done(),
+                                        plural((again ? 2 : 1) * request.pairs, "pair")));
   settle(found);
   return found;
 }
@@ -193,7 +199,8 @@ std::vector<std::string> command_words(const std::string& flag, const std::strin
     throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", flag, shown_value(text), word_error(code)));
   std::vector<std::string> words(found.we_wordv, found.we_wordv + found.we_wordc);
   ::wordfree(&found);
-  if (words.empty()) throw Error(ErrorCode::kUsage, fmt::format("{} '{}': it has no word", flag, shown_value(text)));
+  if (words.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("{} '{}': it has no word", flag, shown_value(text)));
   return words;
 }
 

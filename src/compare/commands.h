@@ -34,7 +34,7 @@ struct CommandRequest {
 struct CommandRunner {
   std::function<process::ProcessCost(const std::vector<std::string>& argv)> run;
   std::function<double()> control_ns;
-  std::function<std::string()> last_words{};         // of the process before, for messages
+  std::function<std::string()> last_words{};              // of the process before, for messages
   std::function<void(std::size_t, std::size_t)> begun{};  // pair, pairs
 };
 

@@ -51,14 +51,21 @@ std::string change_cell(const Figure& figure) {
   return change_words(figure) + (range.empty() ? "" : " (" + range + ")");
 }
 
+answer::Cell value_cell(const Figure& figure, const Number& value) {
+  answer::Cell cell(value_words(figure, value));
+  if (!value) cell.note = value.reason();
+  return cell;
+}
+
 answer::Table table_of(const Comparison& comparison, const std::vector<Shown>& figures) {
-  answer::Table table{.heads = {"case", value_head(comparison, 0), value_head(comparison, 1), "change", "verdict"},
-                      .numbers_to = 3,
-                      .last_stays = true,
-                      .row_heads = true};
+  answer::Table table{
+      .heads = {"case", value_head(comparison, 0), value_head(comparison, 1), "change", "verdict"},
+      .numbers_to = 3,
+      .last_stays = true,
+      .row_heads = true};
   for (const auto& [one, figure] : figures) {
-    answer::Row row{.cells = {subject_words(comparison, *one, *figure), value_words(*figure, figure->a),
-                              value_words(*figure, figure->b), change_cell(*figure), verdict_cell(*figure)},
+    answer::Row row{.cells = {subject_words(comparison, *one, *figure), value_cell(*figure, figure->a),
+                              value_cell(*figure, figure->b), change_cell(*figure), verdict_cell(*figure)},
                     .tone = figure->decides ? tone_of(*figure) : answer::Tone::kPlain};
     table.rows.push_back(std::move(row));
   }
@@ -68,10 +75,12 @@ answer::Table table_of(const Comparison& comparison, const std::vector<Shown>& f
 answer::Section environment_section(const Comparison& comparison) {
   answer::Section section{.title = "Environment"};
   if (comparison.environment.empty()) return section;
-  section.table.heads = {"differs", value_head(comparison, 0), value_head(comparison, 1), "may explain a change"};
+  section.table.heads = {"differs", value_head(comparison, 0), value_head(comparison, 1),
+                         "may explain a change"};
   section.table.numbers_from = answer::kNoNumbers;
   for (const auto& one : comparison.environment) {
-    const auto side = comparison.sides.size() > 2 ? fmt::format(" ({})", comparison.sides[one.side].name) : "";
+    const auto side =
+        comparison.sides.size() > 2 ? fmt::format(" ({})", comparison.sides[one.side].name) : "";
     section.table.add(one.name + side, one.a, one.b, one.blocks ? "yes" : "no");
   }
   return section;
@@ -79,9 +88,12 @@ answer::Section environment_section(const Comparison& comparison) {
 
 // A dot with whiskers per figure, and the margin as a band.
 answer::Chart ratio_chart(const Comparison& comparison, const std::vector<Shown>& figures) {
-  answer::Chart chart{.id = "ratios", .title = "Ratios", .reading = {}, .metric = {}};
+  answer::Chart chart{.id = "ratios", .title = {}, .reading = {}, .metric = {}};
   answer::Plot plot{.x = {.title = "B / A", .from_zero = false}, .height = 0};
-  answer::Line dots{.points = {}, .mark = answer::Line::Mark::kDot, .text = answer::Line::Text::kRight};
+  answer::Line dots{.points = {},
+                    .stroke = answer::Line::Stroke::kHidden,
+                    .mark = answer::Line::Mark::kDot,
+                    .text = answer::Line::Text::kRight};
   double margin = 0;
   for (const auto& [one, figure] : figures) {
     if (figure->scale != Scale::kRatio || !figure->change) continue;
@@ -127,21 +139,36 @@ answer::Section cases_section(const Comparison& comparison) {
 }
 
 answer::Section chart_section(const Comparison& comparison) {
-  return {.title = "Ratios",
-          .chart = ratio_chart(comparison, figures_that(comparison, true)),
-          .aside = true};
+  return {.title = "Ratios", .chart = ratio_chart(comparison, figures_that(comparison, true)), .aside = true};
 }
 
+// The case is named once; a single one above the table.
 answer::Section others_section(const Comparison& comparison) {
-  return {.title = "Other figures", .table = table_of(comparison, figures_that(comparison, false))};
+  const auto figures = figures_that(comparison, false);
+  answer::Section section{.title = "Other figures", .table = table_of(comparison, figures)};
+  auto& table = section.table;
+  table.heads.insert(table.heads.begin() + 1, "figure");
+  table.numbers_from = 2, table.numbers_to = 4;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    auto& cells = table.rows[i].cells;
+    cells.front() = answer::Cell(case_words(comparison, *figures[i].one));
+    cells.insert(cells.begin() + 1, answer::Cell(figures[i].figure->title));
+  }
+  if (comparison.cases.size() > 1) answer::share_labels(table);
+  for (std::size_t i = table.rows.size(); i-- > 1;)
+    if (figures[i].one == figures[i - 1].one) table.rows[i].cells.front().text.clear();
+  if (comparison.cases.size() != 1) return section;
+  for (auto& row : table.rows) row.cells.erase(row.cells.begin());
+  table.heads.erase(table.heads.begin());
+  table.numbers_from = 1, table.numbers_to = 3;
+  return section;
 }
 
 answer::Section unmatched_section(const Comparison& comparison) {
   answer::Section section{.title = "Without a partner"};
   section.table.heads = {"side", "case"};
   section.table.numbers_from = answer::kNoNumbers;
-  for (const auto& one : comparison.unmatched)
-    section.table.add(comparison.sides[one.side].name, one.label);
+  for (const auto& one : comparison.unmatched) section.table.add(comparison.sides[one.side].name, one.label);
   return section;
 }
 

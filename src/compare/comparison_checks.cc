@@ -24,7 +24,8 @@ constexpr std::array kOfVerdict{VerdictRow{answer::Verdict::kNo, ExitCode::kGate
 constexpr const char* kGroup = "compare";
 
 answer::Check check_of(std::string name, answer::Verdict verdict, std::string text, ExitCode exit) {
-  return {.name = std::move(name), .verdict = verdict, .text = std::move(text), .exit = exit, .group = kGroup};
+  return {
+      .name = std::move(name), .verdict = verdict, .text = std::move(text), .exit = exit, .group = kGroup};
 }
 
 void add_environment(const Comparison& comparison, std::vector<answer::Check>& checks) {
@@ -71,7 +72,8 @@ std::optional<answer::Check> failure_check(const ComparedCase& one, const Compar
 
 answer::Check figure_check(const Figure& figure, const ComparedCase& one, const Comparison& comparison) {
   const auto& row = kOfVerdict.at(static_cast<std::size_t>(figure.verdict));
-  auto text = fmt::format("{}: {}", stats::verdict_name(figure.verdict), change_with_range(figure, one.pairing));
+  auto text =
+      fmt::format("{}: {}", stats::verdict_name(figure.verdict), change_with_range(figure, one.pairing));
   if (!figure.doubt.empty()) text += "; " + figure.doubt;
   return check_of(subject_words(comparison, one, figure), row.check, std::move(text), row.exit);
 }

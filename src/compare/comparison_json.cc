@@ -37,13 +37,14 @@ Json figure_json(const Figure& figure, const Comparison& comparison, Pairing pai
 }
 
 Json case_json(const ComparedCase& one, const Comparison& comparison) {
-  Json json{{"label", one.label},     {"side", comparison.sides[one.side].name},
-            {"case_a", one.id_a},     {"case_b", one.id_b},
-            {"differs", one.differs}, {"pairing", pairing_name(one.pairing)},
+  Json json{{"label", one.label},      {"side", comparison.sides[one.side].name},
+            {"case_a", one.id_a},      {"case_b", one.id_b},
+            {"differs", one.differs},  {"pairing", pairing_name(one.pairing)},
             {"figures", Json::array()}};
   if (!one.failed_a.empty()) json["failed_a"] = one.failed_a;
   if (!one.failed_b.empty()) json["failed_b"] = one.failed_b;
-  for (const auto& figure : one.figures) json["figures"].push_back(figure_json(figure, comparison, one.pairing));
+  for (const auto& figure : one.figures)
+    json["figures"].push_back(figure_json(figure, comparison, one.pairing));
   return json;
 }
 
@@ -53,7 +54,8 @@ Json whole_verdict(const Comparison& comparison) {
   if (!blocked_by(comparison).empty()) return {};
   const auto any = [&](Verdict wanted) {
     return std::ranges::any_of(comparison.cases, [&](const auto& one) {
-      return std::ranges::any_of(deciding(one), [&](const auto* figure) { return figure->verdict == wanted; });
+      return std::ranges::any_of(deciding(one),
+                                 [&](const auto* figure) { return figure->verdict == wanted; });
     });
   };
   for (const auto verdict : {Verdict::kRegression, Verdict::kInconclusive, Verdict::kImprovement})

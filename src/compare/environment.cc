@@ -17,8 +17,9 @@ namespace {
 
 // Facts that a run may have changed on purpose, or that do not change times; a name that ends with a blank is
 // how names begin.
-constexpr std::array<std::string_view, 8> kHarmless{
-    "variable ", "open files", "locked memory", "processes", "swap", "huge pages", "Nsight ", "Paceline commit"};
+constexpr std::array<std::string_view, 8> kHarmless{"variable ", "open files",     "locked memory",
+                                                    "processes", "swap",           "huge pages",
+                                                    "Nsight ",   "Paceline commit"};
 
 bool is_harmless(const std::string& name) {
   return std::ranges::any_of(kHarmless, [&](std::string_view row) {
@@ -55,6 +56,11 @@ host::Machine machine_of(const result::RunResult& run) {
   return machine;
 }
 
+// Older results do not say which were set.
+void forget_variables(host::Machine& machine) {
+  std::erase_if(machine.facts, [](const auto& fact) { return fact.name.starts_with("variable "); });
+}
+
 EnvironmentDifference difference_of(const host::Difference& one, std::size_t side) {
   return {one.name, one.expected, one.found, side, blocks_verdicts(one)};
 }
@@ -64,8 +70,8 @@ void add_host(const result::RunResult& a, const result::RunResult& b, std::size_
               std::vector<EnvironmentDifference>& all) {
   const auto host_of = [](const result::RunResult& run) {
     const nlohmann::json::json_pointer where("/os/host_sha256_16");
-    const auto value = run.environment.is_object() ? run.environment.value(where, nlohmann::json())
-                                                   : nlohmann::json();
+    const auto value =
+        run.environment.is_object() ? run.environment.value(where, nlohmann::json()) : nlohmann::json();
     return value.is_string() ? on_one_line(value.get<std::string>()) : std::string();
   };
   const auto mine = host_of(a), theirs = host_of(b);
@@ -80,7 +86,9 @@ constexpr std::string_view kVersion = "version.";
 std::vector<EnvironmentDifference> environment_differences(const result::RunResult& a,
                                                            const result::RunResult& b, std::size_t side) {
   std::vector<EnvironmentDifference> all;
-  const auto mine = machine_of(a), theirs = machine_of(b);
+  auto mine = machine_of(a), theirs = machine_of(b);
+  if (!a.environment.contains("variables") || !b.environment.contains("variables"))
+    forget_variables(mine), forget_variables(theirs);
   for (const auto& one : host::differences(theirs, mine)) all.push_back(difference_of(one, side));
   add_host(a, b, side, all);
   if (!a.suite.git_sha.empty() && !b.suite.git_sha.empty() && a.suite.git_sha != b.suite.git_sha)
@@ -99,8 +107,9 @@ std::vector<EnvironmentDifference> library_differences(const std::vector<Matched
       const auto there = b->effective_settings.find(key);
       if (there == b->effective_settings.end() || there->second == value) continue;
       EnvironmentDifference one{"library " + key.substr(kVersion.size()), value, there->second, side, true};
-      const auto known = std::ranges::find_if(
-          all, [&](const auto& other) { return other.name == one.name && other.a == one.a && other.b == one.b; });
+      const auto known = std::ranges::find_if(all, [&](const auto& other) {
+        return other.name == one.name && other.a == one.a && other.b == one.b;
+      });
       if (known == all.end()) all.push_back(std::move(one));
     }
   }

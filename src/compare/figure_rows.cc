@@ -49,11 +49,13 @@ struct PlainRow {
   Number (*value)(const CaseSide&, const Repetition&);
 };
 constexpr std::array kPlainRows{
-    PlainRow{"p99_ms", [](const CaseSide& c, const Repetition& r) { return found_in(c.extra.p99_ns, r, kNsToMs); }},
+    PlainRow{"p99_ms",
+             [](const CaseSide& c, const Repetition& r) { return found_in(c.extra.p99_ns, r, kNsToMs); }},
     PlainRow{"memory_mb",
              [](const CaseSide& c, const Repetition& r) {
                const auto bytes = result::peak_memory(c.one->benchmark, r.memory);
-               return bytes ? Number(static_cast<double>(*bytes) * kBytesToMb) : Number::missing(bytes.reason());
+               return bytes ? Number(static_cast<double>(*bytes) * kBytesToMb)
+                            : Number::missing(bytes.reason());
              }},
     PlainRow{"first_iteration_ms",
              [](const CaseSide&, const Repetition& r) { return scaled_by(r.first_iteration_ns, kNsToMs); }},
@@ -64,7 +66,8 @@ FigureRow row_of(const char* metric, Number (*value)(const CaseSide&, const Repe
 }
 
 FigureRow latency_row(const CaseResult& one) {
-  auto row = row_of("p50_ms", [](const CaseSide&, const Repetition& r) { return scaled_by(r.p50_ns, kNsToMs); });
+  auto row =
+      row_of("p50_ms", [](const CaseSide&, const Repetition& r) { return scaled_by(r.p50_ns, kNsToMs); });
   if (traits_of(one.benchmark.kind).trains) row.figure.title = "step p50";
   return row;
 }
@@ -118,7 +121,8 @@ FigureRow size_row(const CaseSide& side, std::int64_t bytes, bool in_place) {
 void add_sizes(const CaseSide& a, const CaseSide& b, std::vector<FigureRow>& rows) {
   for (const auto& size : a.one->collective()->sizes)
     for (const bool in_place : {false, true}) {
-      const auto *mine = size_in(*a.one, size.bytes, in_place), *theirs = size_in(*b.one, size.bytes, in_place);
+      const auto *mine = size_in(*a.one, size.bytes, in_place),
+                 *theirs = size_in(*b.one, size.bytes, in_place);
       if (mine && theirs && mine->sync_busbw_gb_per_s.value && theirs->sync_busbw_gb_per_s.value)
         rows.push_back(size_row(a, size.bytes, in_place));
     }
@@ -141,8 +145,8 @@ Figure share_figure(const char* metric, const result::Estimate& a, const result:
   if (figure.ci->high < 0) figure.verdict = stats::Verdict::kRegression;
   if (figure.ci->low > 0) figure.verdict = stats::Verdict::kImprovement;
   if (figure.verdict == stats::Verdict::kInconclusive)
-    figure.doubt = change == 0 ? "both sides give equally many right answers"
-                               : "too few answers tell the sides apart";
+    figure.doubt =
+        change == 0 ? "both sides give equally many right answers" : "too few answers tell the sides apart";
   figure.decides = figure.verdict == stats::Verdict::kRegression;
   return figure;
 }

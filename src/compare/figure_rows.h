@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/figures.h"
+#include "compare/side_run.h"
 #include "result/figures/pair_ratio.h"
 
 namespace paceline::compare {

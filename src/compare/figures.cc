@@ -70,8 +70,8 @@ std::vector<double> of_side(const FigureRow& row, const CaseSide& side) {
 
 void judge_headline(Figure& figure, result::Figure which, const CaseSide& a, const CaseSide& b,
                     const JudgeOptions& options) {
-  const auto found = result::pair_ratio(*b.one, *a.one, which, options.resumed_utc, figure.confidence,
-                                        figure.delta);
+  const auto found =
+      result::pair_ratio(*b.one, *a.one, which, options.resumed_utc, figure.confidence, figure.delta);
   if (!found.found) {
     figure.doubt = found.reason;
     return;
@@ -107,11 +107,9 @@ void withhold(Figure& figure, const std::string& why) {
 
 void judge_row(Figure& figure, const FigureRow& row, bool headline, const FigureRows& rows, const CaseSide& a,
                const CaseSide& b, const JudgeOptions& options, Pairing pairing) {
-  if (pairing == Pairing::kApart)
-    return judge_apart(figure, of_side(row, a), of_side(row, b), options.again);
+  if (pairing == Pairing::kApart) return judge_apart(figure, of_side(row, a), of_side(row, b), options.again);
   if (headline) return judge_headline(figure, rows.headline, a, b, options);
-  const auto values =
-      of_neighbours(row, a, b, result::pair_repetitions(*a.one, *b.one, options.resumed_utc));
+  const auto values = of_neighbours(row, a, b, result::pair_repetitions(*a.one, *b.one, options.resumed_utc));
   judge_pairs(figure, values.a, values.b);
 }
 
@@ -150,13 +148,15 @@ void judge_apart(Figure& figure, const std::vector<double>& a, const std::vector
                                                        "six or more (--repetitions 6)"
                                                      : found.reason;
   else if (figure.shows == Verdict::kRegression || figure.shows == Verdict::kImprovement)
-    figure.doubt = "suspected: the runs were not measured in turns, so drift between them may be the cause; "
-                   "measure both in one run: " +
-                   again;
+    figure.doubt =
+        "suspected: the runs were not measured in turns, so drift between them may be the cause; "
+        "measure both in one run: " +
+        again;
   else if (figure.shows == Verdict::kEquivalent)
-    figure.doubt = "no change is seen, but runs at different times cannot show that there is none; measure "
-                   "both in one run: " +
-                   again;
+    figure.doubt =
+        "no change is seen, but runs at different times cannot show that there is none; measure "
+        "both in one run: " +
+        again;
   else
     figure.doubt = cannot_tell(figure);
 }
@@ -174,7 +174,8 @@ Control judge_control(const std::vector<double>& a_ns, const std::vector<double>
   figure.a = stats::median(a_ns) / kNsPerMs, figure.b = stats::median(b_ns) / kNsPerMs;
   const auto& ci = figure.ci;
   const bool excludes_one = ci && (ci->low > 1 || ci->high < 1);
-  control.moved = excludes_one && figure.change && std::abs(std::log(*figure.change)) > std::log1p(margin) / 2;
+  control.moved =
+      excludes_one && figure.change && std::abs(std::log(*figure.change)) > std::log1p(margin) / 2;
   return control;
 }
 
@@ -234,10 +235,11 @@ void settle(Comparison& comparison) {
     const double alpha = 1 - figure.confidence;
     if (!claims || adjusted[i] <= alpha) continue;
     const auto tests = std::ssize(decided);
-    withhold(figure,
-             fmt::format("{} pairs of processes do not tell it apart among {} verdicts (p {} after Holm); {} can",
-                         figure.pairs, tests, format_significant(adjusted[i], 2),
-                         stats::pairs_for_tests(tests, alpha)));
+    withhold(
+        figure,
+        fmt::format("{} pairs of processes do not tell it apart among {} verdicts (p {} after Holm); {} can",
+                    figure.pairs, tests, format_significant(adjusted[i], 2),
+                    stats::pairs_for_tests(tests, alpha)));
   }
   const auto why = blocked_by(comparison);
   if (why.empty()) return;

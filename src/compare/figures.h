@@ -12,15 +12,10 @@
 namespace paceline::compare {
 
 struct JudgeOptions {
-  std::optional<double> threshold{};            // smallest change that counts; empty: that of the noise profile
-  std::optional<Pairing> pairing{};             // as it is known; empty: from the start times
-  std::vector<std::string> resumed_utc{};       // of all runs
-  std::string again = "paceline compare";       // the command that measures both in turns
-};
-
-struct CaseSide {
-  const result::CaseResult* one = nullptr;
-  ProcessFigures extra{};
+  std::optional<double> threshold{};       // smallest change that counts; empty: that of the noise profile
+  std::optional<Pairing> pairing{};        // as it is known; empty: from the start times
+  std::vector<std::string> resumed_utc{};  // of all runs
+  std::string again = "paceline compare";  // the command that measures both in turns
 };
 
 // Label, ids and side of the answer are left to the caller. Figures of a case that failed are missing.

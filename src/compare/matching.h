@@ -27,8 +27,8 @@ struct Matching {
 };
 
 // Cases with equal identities match, then those that `matches` name; a single case on each side matches
-// whatever it measures. Throws Error(kUsage) where no case has a partner, where a match names no case, and for
-// cases of two kinds.
+// whatever it measures. Throws Error(kUsage) where no case has a partner, where a match names no case, and
+// for cases of two kinds.
 Matching match_cases(const result::RunResult& a, const result::RunResult& b,
                      const std::vector<Match>& matches);
 

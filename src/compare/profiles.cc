@@ -61,7 +61,8 @@ void add_steps(const StepsByNumber& steps, Profile& profile) {
   for (const auto& row : kParts) {
     ProfilePart part{.name = row.name, .title = row.title};
     for (const auto& [number, ranks] : steps) part.each_ms.push_back(mean_ms(ranks, row.ns));
-    if (std::ranges::any_of(part.each_ms, [](double ms) { return ms > 0; })) profile.parts.push_back(std::move(part));
+    if (std::ranges::any_of(part.each_ms, [](double ms) { return ms > 0; }))
+      profile.parts.push_back(std::move(part));
   }
 }
 
@@ -73,13 +74,15 @@ void add_operators(const std::vector<RankTrace>& ranks, Profile& profile) {
   std::map<std::string, Sum> sums;
   for (const auto& rank : ranks)
     for (const auto& one : rank.operators) {
-      const double steps = static_cast<double>(std::max<std::int64_t>(rank.operator_steps, 1) * std::ssize(ranks));
+      const double steps =
+          static_cast<double>(std::max<std::int64_t>(rank.operator_steps, 1) * std::ssize(ranks));
       auto& sum = sums[one.name];
       sum.ms += static_cast<double>(rank.device ? one.device_ns : one.host_ns) * kToMs / steps;
       sum.calls += static_cast<double>(one.calls) / steps;
     }
   for (const auto& [name, sum] : sums)
-    profile.parts.push_back({.name = "operator." + name, .title = name, .whole_ms = sum.ms, .calls = sum.calls});
+    profile.parts.push_back(
+        {.name = "operator." + name, .title = name, .whole_ms = sum.ms, .calls = sum.calls});
 }
 
 Profile profile_of_kernels(Side side, const std::map<std::string, std::vector<double>>& kernels) {
@@ -93,8 +96,9 @@ Profile profile_of_kernels(Side side, const std::map<std::string, std::vector<do
     all += sum;
     profile.parts.push_back(std::move(part));
   }
-  profile.parts.insert(profile.parts.begin(),
-                       ProfilePart{.name = "kernels_ms", .title = "all kernels", .decides = true, .whole_ms = all});
+  profile.parts.insert(
+      profile.parts.begin(),
+      ProfilePart{.name = "kernels_ms", .title = "all kernels", .decides = true, .whole_ms = all});
   return profile;
 }
 
@@ -103,7 +107,7 @@ const ProfilePart* part_named(const Profile& profile, const std::string& name) {
   return found == profile.parts.end() ? nullptr : &*found;
 }
 
-// Of a step or all calls; else the median step.
+// Returns the time of a step or of all calls; else the median step.
 Number value_of(const ProfilePart* part) {
   if (!part) return Number::missing("not on this side");
   if (part->whole_ms || part->each_ms.empty()) return part->whole_ms;
@@ -125,17 +129,19 @@ std::vector<double> positive(const ProfilePart* part) {
 
 void state_doubt(Figure& figure, const std::string& unit, std::size_t a, std::size_t b) {
   if (figure.shows == Verdict::kRegression || figure.shows == Verdict::kImprovement)
-    figure.doubt = fmt::format("suspected: nothing pairs the {}s of two jobs, so drift between them may be the cause", unit);
+    figure.doubt = fmt::format(
+        "suspected: nothing pairs the {}s of two jobs, so drift between them may be the cause", unit);
   else if (figure.shows == Verdict::kEquivalent)
     figure.doubt = "no change is seen, but jobs at different times cannot show that there is none";
   else if (std::min(a, b) < kFewestForAClaim)
-    figure.doubt = fmt::format("{} on one side: a claim needs {}", plural(static_cast<std::int64_t>(std::min(a, b)), unit),
-                               kFewestForAClaim);
+    figure.doubt = fmt::format("{} on one side: a claim needs {}",
+                               plural(static_cast<std::int64_t>(std::min(a, b)), unit), kFewestForAClaim);
 }
 
 Figure figure_of(const ProfilePart* a, const ProfilePart* b, const std::string& unit, double threshold) {
   const auto& named = a ? *a : *b;
-  Figure figure{.name = named.name, .title = named.title, .unit = "ms", .decides = named.decides, .delta = threshold};
+  Figure figure{
+      .name = named.name, .title = named.title, .unit = "ms", .decides = named.decides, .delta = threshold};
   if (const auto calls = calls_words(a, b); !calls.empty()) figure.title += " (" + calls + ")";
   figure.a = value_of(a), figure.b = value_of(b);
   const auto from = positive(a), to = positive(b);
@@ -161,16 +167,22 @@ double difference_of(const Figure& figure) {
 
 // Steps and their parts stay; of the rest what differs most.
 void keep_largest(std::vector<Figure>& figures) {
-  const auto detail = [](const Figure& f) { return f.name.starts_with("operator.") || f.name.starts_with("kernel."); };
-  const auto from = std::stable_partition(figures.begin(), figures.end(), [&](const auto& f) { return !detail(f); });
+  const auto detail = [](const Figure& f) {
+    return f.name.starts_with("operator.") || f.name.starts_with("kernel.");
+  };
+  const auto from =
+      std::stable_partition(figures.begin(), figures.end(), [&](const auto& f) { return !detail(f); });
   std::stable_sort(from, figures.end(),
                    [](const auto& a, const auto& b) { return difference_of(a) > difference_of(b); });
-  if (static_cast<std::size_t>(figures.end() - from) > kMostParts) figures.erase(from + kMostParts, figures.end());
+  if (static_cast<std::size_t>(figures.end() - from) > kMostParts)
+    figures.erase(from + kMostParts, figures.end());
 }
 
 ComparedCase compared(const Profile& a, const Profile& b, std::size_t side, double threshold) {
-  ComparedCase one{.label = a.unit == "step" ? "job" : "file", .side = side, .id_a = a.side.what, .id_b = b.side.what};
-  for (const auto& part : a.parts) one.figures.push_back(figure_of(&part, part_named(b, part.name), a.unit, threshold));
+  ComparedCase one{
+      .label = a.unit == "step" ? "job" : "file", .side = side, .id_a = a.side.what, .id_b = b.side.what};
+  for (const auto& part : a.parts)
+    one.figures.push_back(figure_of(&part, part_named(b, part.name), a.unit, threshold));
   for (const auto& part : b.parts)
     if (!part_named(a, part.name)) one.figures.push_back(figure_of(nullptr, &part, a.unit, threshold));
   keep_largest(one.figures);
@@ -184,7 +196,8 @@ Profile profile_of(Side side, const std::vector<RankTrace>& ranks) {
   const auto steps = common_steps(ranks);
   add_steps(steps, profile);
   add_operators(ranks, profile);
-  profile.side.what += fmt::format(" ({}, {})", plural(std::ssize(ranks), "rank"), plural(std::ssize(steps), "step"));
+  profile.side.what +=
+      fmt::format(" ({}, {})", plural(std::ssize(ranks), "rank"), plural(std::ssize(steps), "step"));
   return profile;
 }
 

@@ -17,16 +17,16 @@ void require_other_runs(const std::vector<SideRun>& sides) {
     for (std::size_t k = 0; k < i; ++k) {
       const auto &a = sides[k], &b = sides[i];
       if (!a.stored.run.run_id.empty() && a.stored.run.run_id == b.stored.run.run_id)
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("{} and {} are the same run, {}: its figures are equal to themselves; name two "
-                                "runs",
-                                a.side.name, b.side.name, a.stored.run.run_id));
+        throw Error(
+            ErrorCode::kUsage,
+            fmt::format("{} and {} are the same run, {}: its figures are equal to themselves; name two "
+                        "runs",
+                        a.side.name, b.side.name, a.stored.run.run_id));
     }
 }
 
 void add_unmatched(const Matching& matching, std::size_t side, Comparison& comparison) {
-  for (const auto* one : matching.only_a)
-    comparison.unmatched.push_back({0, label_of(*one)});
+  for (const auto* one : matching.only_a) comparison.unmatched.push_back({0, label_of(*one)});
   for (const auto* one : matching.only_b) comparison.unmatched.push_back({side, label_of(*one)});
 }
 
@@ -44,8 +44,10 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
   const auto &a = sides.front().stored, &b = sides[side].stored;
   const auto matching = match_cases(a.run, b.run, options.matches);
   add_unmatched(matching, side, comparison);
-  for (auto& one : environment_differences(a.run, b.run, side)) comparison.environment.push_back(std::move(one));
-  for (auto& one : library_differences(matching.cases, side)) comparison.environment.push_back(std::move(one));
+  for (auto& one : environment_differences(a.run, b.run, side))
+    comparison.environment.push_back(std::move(one));
+  for (auto& one : library_differences(matching.cases, side))
+    comparison.environment.push_back(std::move(one));
   auto judge = options.judge;
   std::ranges::copy(a.run.resumed_utc, std::back_inserter(judge.resumed_utc));
   std::ranges::copy(b.run.resumed_utc, std::back_inserter(judge.resumed_utc));
@@ -84,7 +86,8 @@ Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& opt
   std::ranges::stable_partition(comparison.environment, [](const auto& one) { return one.blocks; });
   if (compares_accuracy(comparison))
     comparison.remarks.emplace_back(
-        "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is wider "
+        "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is "
+        "wider "
         "than that of answers in pairs");
   settle(comparison);
   return comparison;

@@ -18,8 +18,8 @@ struct RunOptions {
   std::string block_order{};         // likewise
 };
 
-// At least two sides; their runs may be of any kinds, a pair of cases is of one. Throws Error(kUsage) for runs
-// without a common case, and for one run on two sides.
+// At least two sides; their runs may be of any kinds, a pair of cases is of one. Throws Error(kUsage) for
+// runs without a common case, and for one run on two sides.
 Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& options);
 
 }  // namespace paceline::compare

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@ namespace paceline::compare {
 namespace {
 
 constexpr const char* kCollectiveTimes = "collective_times.csv";
+constexpr std::string_view kOneByOne = "sync";  // the mode of operations that were timed one by one
 constexpr std::size_t kColumns = 7;  // repetition,bytes,in_place,mode,rank,index,duration_ns
 
 PerProcess tails_of(const result::StoredRun& stored, const result::CaseResult& one) {
@@ -44,7 +46,7 @@ std::optional<OperationRow> operation_in(const std::string& line, const std::str
     return Error(ErrorCode::kData, fmt::format("{}: '{}' is no row of an operation", origin, line));
   };
   if (cells.size() != kColumns) throw wrong();
-  if (cells[3] != "sync") return std::nullopt;
+  if (cells[3] != kOneByOne) return std::nullopt;
   std::array<std::optional<long long>, 4> whole{parse_int(cells[0]), parse_int(cells[1]), parse_int(cells[2]),
                                                 parse_int(cells[5])};
   const auto ns = parse_double(cells[6]);

@@ -21,11 +21,17 @@ struct SideRun {
 // Values by the index of a repetition.
 using PerProcess = std::map<std::int64_t, double>;
 
-// What only the files beside a result tell. Empty where they are missing or changed.
+// Figures that only the files beside a result tell. Empty where they are missing or changed.
 struct ProcessFigures {
-  PerProcess p99_ns;                                           // where the process's sample carries it
+  PerProcess p99_ns;                                            // where the process's sample carries it
   std::map<std::pair<std::int64_t, bool>, PerProcess> size_ns;  // of a collective: bytes, in place
 };
+// A case as one side has it.
+struct CaseSide {
+  const result::CaseResult* one = nullptr;
+  ProcessFigures extra{};
+};
+
 ProcessFigures process_figures(const result::StoredRun& stored, const result::CaseResult& one);
 
 // Median time of an operation in each repetition, from the text of collective_times.csv: the slowest rank of

@@ -29,7 +29,8 @@ constexpr std::array kUnits{
     UnitRow{"MB", [](double v) { return format_bytes(v * 1e6); }, "more", "less", "times as much"},
     UnitRow{"J/item", [](double v) { return format_significant(v) + " J"; }, "more", "less", "times as much"},
     UnitRow{"items/s", [](double v) { return format_rate(v) + "/s"; }, "higher", "lower", "times as high"},
-    UnitRow{"GB/s", [](double v) { return format_significant(v) + " GB/s"; }, "higher", "lower", "times as high"},
+    UnitRow{"GB/s", [](double v) { return format_significant(v) + " GB/s"; }, "higher", "lower",
+            "times as high"},
     UnitRow{"", [](double v) { return format_significant(v); }, "higher", "lower", "times as high"}};
 
 const UnitRow& unit_of(const Figure& figure) {
@@ -69,12 +70,15 @@ struct Counts {
   std::array<std::int64_t, 4> of{};  // as stats::Verdict
   std::int64_t all = 0, suspected = 0, failed = 0;
   std::vector<std::string> claims{};
-  [[nodiscard]] std::int64_t operator[](Verdict verdict) const { return of.at(static_cast<std::size_t>(verdict)); }
+  [[nodiscard]] std::int64_t operator[](Verdict verdict) const {
+    return of.at(static_cast<std::size_t>(verdict));
+  }
 };
 
 Counts counts_of(const Comparison& comparison) {
   Counts counts;
-  for (const auto wanted : {Verdict::kRegression, Verdict::kImprovement, Verdict::kEquivalent, Verdict::kInconclusive})
+  for (const auto wanted :
+       {Verdict::kRegression, Verdict::kImprovement, Verdict::kEquivalent, Verdict::kInconclusive})
     for (const auto& one : comparison.cases)
       for (const auto* figure : deciding(one)) {
         if (figure->verdict != wanted) continue;
@@ -147,13 +151,17 @@ std::string change_with_range(const Figure& figure, Pairing pairing) {
   return change_words(figure) + (inside.empty() ? "" : " (" + join(inside, ", ") + ")");
 }
 
-std::string subject_words(const Comparison& comparison, const ComparedCase& one, const Figure& figure) {
-  const auto decide = deciding(one);
-  const bool headline = !decide.empty() && decide.front() == &figure && decide.size() == 1;
-  auto words = headline ? one.label : fmt::format("{}, {}", one.label, figure.title);
+std::string case_words(const Comparison& comparison, const ComparedCase& one) {
+  auto words = one.label;
   if (!one.differs.empty()) words += fmt::format(" ({})", one.differs);
   if (comparison.sides.size() > 2) words += fmt::format(" in {}", comparison.sides[one.side].name);
   return words;
+}
+
+std::string subject_words(const Comparison& comparison, const ComparedCase& one, const Figure& figure) {
+  const auto decide = deciding(one);
+  const bool headline = decide.size() == 1 && decide.front() == &figure;
+  return case_words(comparison, one) + (headline ? "" : ", " + figure.title);
 }
 
 std::string sentence_of(const Comparison& comparison) {

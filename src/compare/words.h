@@ -19,7 +19,10 @@ std::string range_words(const Figure& figure);
 // "8.4 % slower (6.3–10.6 %, 6 pairs)"; with `apart` processes are no pairs.
 std::string change_with_range(const Figure& figure, Pairing pairing);
 
-// "resnet50 onnxruntime b8", followed by the figure where it is not the headline, and by the side.
+// "resnet50 onnxruntime b8", with words that differ, and the side of several.
+std::string case_words(const Comparison& comparison, const ComparedCase& one);
+
+// Adds the figure where it is not the headline.
 std::string subject_words(const Comparison& comparison, const ComparedCase& one, const Figure& figure);
 
 // The answer in one sentence: each proven change, at most three of them, or that there is none.

@@ -178,6 +178,7 @@ constexpr std::array kCommandRows{
            .type = kExpression,
            .form = kList,
            .commands = kCompare,
+           .by_place = true,
            .help = "Compares commands, each one argument: --command 'CMD A' 'CMD B'. Each process is new; "
                    "the order is A B B A or B A A B at random."},
     Option{.name = "prepare",

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kPollMs = 100, kShortPollMs = 1;  // the short one where a process cannot be waited for
 
-// Resident pages of this process. A child has as many before it becomes another program, and the kernel counts
-// them in its peak.
+// Resident pages of this process. A child has as many before it becomes another program, and the kernel
+// counts them in its peak.
 std::optional<std::int64_t> own_resident_bytes() {
   try {
     const auto words = split(read_file("/proc/self/statm"), ' ');

@@ -39,7 +39,8 @@ std::vector<double> log_ratios(std::span<const double> denominator, std::span<co
 void require_positive(std::span<const double> values) {
   if (values.empty()) throw Error(ErrorCode::kData, "a side without a process cannot be compared");
   for (const double value : values)
-    if (!(value > 0)) throw Error(ErrorCode::kData, fmt::format("{} is no value above 0, as a ratio needs", value));
+    if (!(value > 0))
+      throw Error(ErrorCode::kData, fmt::format("{} is no value above 0, as a ratio needs", value));
 }
 
 struct MedianLog {
@@ -180,7 +181,8 @@ ApartComparison compare_apart(std::span<const double> baseline, std::span<const 
   result.delta = used_delta(config);
   result.estimate_ratio = to.value / from.value;
   if (!from.ci || !to.ci) {
-    result.reason = fmt::format("one process of {} has no spread", from.ci ? "the candidate" : "the baseline");
+    result.reason =
+        fmt::format("one process of {} has no spread", from.ci ? "the candidate" : "the baseline");
     return result;
   }
   const double b = std::log(from.value), c = std::log(to.value);

@@ -50,9 +50,9 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
 Comparison held_against(Comparison medians, const Comparison& means, const CompareConfig& config = {});
 
 // Sides whose processes did not run in turns: the difference of the medians of the logs, its interval by
-// MOVER from those of the two sides (Zou and Donner 2008). Drift between the sides is in it, so the verdict is
-// always kInconclusive and p_sign 1; `apart_verdict` has what the interval shows. Values > 0, any number of
-// processes on each side; a single one has no interval. Throws Error(kData) as compare_pairs.
+// MOVER from those of the two sides (Zou and Donner 2008). Drift between the sides is in it, so the verdict
+// is always kInconclusive and p_sign 1; `apart_verdict` has what the interval shows. Values > 0, any number
+// of processes on each side; a single one has no interval. Throws Error(kData) as compare_pairs.
 struct ApartComparison : Comparison {
   Verdict apart_verdict = Verdict::kInconclusive;
 };

@@ -214,7 +214,7 @@ class Profiles(Runs):
         self.assertIn("suspected", self.compare(self.folder / "a", self.folder / "b", code=3).on_one_line)
 
     def test_few_steps_are_no_claim(self):
-        found = self.answer(self.traces("a"), self.traces("few", steps=6), code=3)
+        found = self.answer(self.traces("a"), self.traces("few", steps=5), code=3)
         step = found["cases"][0]["figures"][0]
         self.assertEqual(step["shows"], "INCONCLUSIVE")
         self.assertIn("a claim needs 6", step["doubt"])

@@ -19,7 +19,7 @@ std::string folded_markdown(const Table& table, std::string_view what) {
                      markdown_of(table));
 }
 
-// Of many checks those that did not pass stay in sight.
+// Folds many checks; those that did not pass stay in sight.
 std::string checks_markdown(const std::vector<Check>& checks) {
   const auto all = folded_markdown(checks_table(checks), "checks");
   if (checks.size() <= kUnfolded) return all;

@@ -15,16 +15,17 @@ namespace paceline::cli {
 namespace {
 
 constexpr double kMargin = 0.03;
-constexpr std::size_t kTail = 1000;  // bytes of a command's output in a message
+constexpr std::size_t kCommandTail = 1000;  // bytes of a command's output in a message
 
 compare::CommandRequest request_of(const config::FlagSet& flags, const config::Settings& options) {
   auto texts = options.texts("command");
   texts.insert(texts.end(), flags.positionals.begin(), flags.positionals.end());
   if (texts.size() != 2)
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--command takes two commands, and {} given; write each as one argument: paceline "
-                            "compare --command 'sleep 0.1' 'sleep 0.2'",
-                            texts.size() == 1 ? "one is" : fmt::format("{} are", texts.size())));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--command takes two commands, and {} given; write each as one argument: paceline "
+                    "compare --command 'sleep 0.1' 'sleep 0.2'",
+                    texts.size() == 1 ? "one is" : fmt::format("{} are", texts.size())));
   const auto& shell = options.text("shell");
   compare::CommandRequest request;
   for (std::size_t i = 0; i < texts.size(); ++i)
@@ -53,7 +54,7 @@ compare::Comparison compared_commands(const config::FlagSet& flags, const config
     return process::cost_of_process(argv, log, InterruptGuard::flag());
   };
   runner.control_ns = measure::control_spin_ns;
-  runner.last_words = [&] { return file_tail(log, kTail); };
+  runner.last_words = [&] { return file_tail(log, kCommandTail); };
   runner.begun = [&](std::size_t pair, std::size_t pairs) {
     if (console.verbose) print(stderr, fmt::format("pair {} of {}\n", pair, pairs));
   };

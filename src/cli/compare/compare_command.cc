@@ -36,7 +36,7 @@ std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
 constexpr double kMarginOfProfiles = 0.03;
 
 compare::Comparison compared_runs(const config::FlagSet& flags, const config::Settings& options,
-                             const Console& console) {
+                                  const Console& console) {
   compare::RunOptions request;
   request.judge.threshold = asked_threshold(options);
   request.matches = asked_matches(options);
@@ -52,7 +52,8 @@ compare::Comparison compared_files(const config::FlagSet& flags, const config::S
   if (common_kind(flags.positionals) == SideKind::kRun) return compared_runs(flags, options, console);
   for (const auto& setting : flags.settings)
     if (setting.name == "match" || setting.name == "allow_env_diff")
-      throw Error(ErrorCode::kUsage, fmt::format("{} is about stored runs; these are profiles", setting.written));
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} is about stored runs; these are profiles", setting.written));
   return compare::compare_profiles(profile_sides(flags.positionals),
                                    asked_threshold(options).value_or(kMarginOfProfiles));
 }

@@ -27,10 +27,11 @@ double threshold_of(const std::string& text) {
   const auto value = parse_double(number);
   const double share = value.value_or(-1) / (percent ? 100 : 1);
   if (!value || share <= 0 || share >= 1)
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--threshold {}: write a share above 0 and below 1, or percent: 0.03, 3%{}",
-                            shown_value(text),
-                            value && !percent && *value >= 1 ? fmt::format("; did you mean {}%?", number) : ""));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--threshold {}: write a share above 0 and below 1, or percent: 0.03, 3%{}",
+                    shown_value(text),
+                    value && !percent && *value >= 1 ? fmt::format("; did you mean {}%?", number) : ""));
   return share;
 }
 

@@ -23,13 +23,14 @@ struct SuffixRow {
   std::string_view suffix;
   SideKind kind;
 };
-constexpr std::array kSuffixes{SuffixRow{".csv", SideKind::kKernels}, SuffixRow{".ncu-rep", SideKind::kKernels},
-                               SuffixRow{".sqlite", SideKind::kTimeline},
-                               SuffixRow{".nsys-rep", SideKind::kTimeline}, SuffixRow{".json.gz", SideKind::kTraces}};
+constexpr std::array kSuffixes{
+    SuffixRow{".csv", SideKind::kKernels}, SuffixRow{".ncu-rep", SideKind::kKernels},
+    SuffixRow{".sqlite", SideKind::kTimeline}, SuffixRow{".nsys-rep", SideKind::kTimeline},
+    SuffixRow{".json.gz", SideKind::kTraces}};
 
 // As SideKind.
-constexpr std::array<std::string_view, 4> kKindWords{"a run", "a trace of PyTorch", "a file of Nsight Compute",
-                                                     "a file of Nsight Systems"};
+constexpr std::array<std::string_view, 4> kKindWords{"a run", "a trace of PyTorch",
+                                                     "a file of Nsight Compute", "a file of Nsight Systems"};
 
 bool is_trace_name(const std::string& name) {
   return (name.ends_with(".json") || name.ends_with(".json.gz")) && name != result::kSummaryFile;
@@ -86,7 +87,8 @@ compare::Profile profile_in(const std::string& name, std::size_t side) {
 SideKind side_kind(const std::string& name) {
   std::error_code unknown;
   if (fs::is_directory(name, unknown)) return has_traces(name) ? SideKind::kTraces : SideKind::kRun;
-  const auto* row = std::ranges::find_if(kSuffixes, [&](const auto& one) { return name.ends_with(one.suffix); });
+  const auto* row =
+      std::ranges::find_if(kSuffixes, [&](const auto& one) { return name.ends_with(one.suffix); });
   if (row != kSuffixes.end()) return row->kind;
   const bool trace = is_trace_name(fs::path(name).filename().string()) && begins_like_trace(name);
   return trace ? SideKind::kTraces : SideKind::kRun;

@@ -19,9 +19,11 @@ compare::SideRun side_of(const std::string& name, std::size_t side, const Consol
   auto stored = result::read_run(name);
   const auto folder = shown_path(stored.folder.string());
   if (fs::is_directory(name, unknown) && !fs::exists(fs::path(name) / result::kSummaryFile, unknown))
-    console.warn(fmt::format("{} is the newest run below '{}': {}", side_name(side), shown_path(name), folder));
+    console.warn(
+        fmt::format("{} is the newest run below '{}': {}", side_name(side), shown_path(name), folder));
   for (const auto& sentence : result::changed_results(stored)) console.warn(sentence);
-  auto what = fmt::format("{} ({})", folder, stored.run.started_utc.empty() ? "start unknown" : stored.run.started_utc);
+  auto what = fmt::format("{} ({})", folder,
+                          stored.run.started_utc.empty() ? "start unknown" : stored.run.started_utc);
   return {{side_name(side), std::move(what), stored.run.run_id}, std::move(stored)};
 }
 

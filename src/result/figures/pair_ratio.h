@@ -8,8 +8,9 @@
 #include "result/stored/case_result.h"
 #include "stats/compare.h"
 
-// The ratio of one figure of two cases, of one run or of two, over repetitions that ran in turns (methodology:
-// A/B comparison). All comparisons of measured cases use it; the grades of the two cases do not matter to it.
+// The ratio of one figure of two cases, of one run or of two, over repetitions that ran in turns
+// (methodology: A/B comparison). All comparisons of measured cases use it; the grades of the two cases do not
+// matter to it.
 namespace paceline::result {
 
 enum class Figure : std::uint8_t {

@@ -68,7 +68,8 @@ TEST(AnswerForms, MarkdownFoldsMoreThanTenRows) {
   answer.sections[0].table.add("11", "9.3");
   for (int i = 0; i < 9; ++i) answer.checks.push_back({.name = "valve " + std::to_string(i)});
   const auto text = markdown_of(answer);
-  expect_words(text, {"<details><summary>11 rows</summary>\n\n| hour | l/s |", "<details><summary>11 checks</summary>"});
+  expect_words(text, {"<details><summary>11 rows</summary>\n\n| hour | l/s |",
+                      "<details><summary>11 checks</summary>"});
   EXPECT_LT(text.find("| FAIL | speed |"), text.find("<details>"));
   EXPECT_GT(text.find("| PASS | valve 0 |"), text.find("<summary>11 checks</summary>"));
 }

@@ -16,15 +16,23 @@ using namespace test;
 using paceline::test::expect_words;
 
 Figure time_of(double ratio, double low, double high) {
-  return {.name = "p50_ms", .unit = "ms", .decides = true, .change = ratio, .ci = stats::Interval{low, high}, .pairs = 6};
+  return {.name = "p50_ms",
+          .unit = "ms",
+          .decides = true,
+          .change = ratio,
+          .ci = stats::Interval{low, high},
+          .pairs = 6};
 }
 
 TEST(CompareWords, ChangesReadAsPeopleSayThem) {
-  EXPECT_EQ(change_with_range(time_of(1.084, 1.063, 1.106), Pairing::kInTurns), "8.4 % slower (6.3–10.6 %, 6 pairs)");
-  EXPECT_EQ(change_with_range(time_of(0.9, 0.88, 0.92), Pairing::kInTurns), "10.0 % faster (8.0–12.0 %, 6 pairs)");
+  EXPECT_EQ(change_with_range(time_of(1.084, 1.063, 1.106), Pairing::kInTurns),
+            "8.4 % slower (6.3–10.6 %, 6 pairs)");
+  EXPECT_EQ(change_with_range(time_of(0.9, 0.88, 0.92), Pairing::kInTurns),
+            "10.0 % faster (8.0–12.0 %, 6 pairs)");
   EXPECT_EQ(change_with_range(time_of(1.01, 0.99, 1.03), Pairing::kApart),
             "1.0 % slower (-1.0 to 3.0 %, 6 processes per side)");
-  EXPECT_EQ(change_with_range(time_of(2.5, 2.3, 2.7), Pairing::kInTurns), "2.50 times as long (2.30–2.70, 6 pairs)");
+  EXPECT_EQ(change_with_range(time_of(2.5, 2.3, 2.7), Pairing::kInTurns),
+            "2.50 times as long (2.30–2.70, 6 pairs)");
   EXPECT_EQ(change_words(time_of(1.0001, 1, 1)), "no difference");
   auto rate = time_of(0.9, 0.88, 0.92);
   rate.unit = "items/s";
@@ -95,8 +103,8 @@ TEST(CompareAnswer, EveryFormShowsCaseValuesAndVerdict) {
   const auto answer = answer_of(compare_runs(sides, {}));
   const auto text = answer::terminal_of(answer, {}), page = answer::html_of(answer);
   for (const auto& form : {text, page, answer::markdown_of(answer)})
-    expect_words(form, {"OMP", "resnet50 onnxruntime b8", "10.0 ms", "12.0 ms", "REGRESSION", "eager", "openvino",
-                        "memory"});
+    expect_words(form, {"OMP", "resnet50 onnxruntime b8", "10.0 ms", "12.0 ms", "REGRESSION", "eager",
+                        "openvino", "memory"});
   EXPECT_LT(text.find("Environment"), text.find("Cases"));
   expect_words(page, {"<svg", "margin of 5"});
   expect_words(answer::junit_of(answer), {"<failure", "REGRESSION", "tests=\"2\""});

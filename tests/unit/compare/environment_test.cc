@@ -15,7 +15,8 @@ namespace {
 using namespace test;
 
 nlohmann::json machine() {
-  return nlohmann::json::parse(R"({"cpu": {"model": "Xeon", "cores_online": 8, "affinity": "0-7", "governor": null,
+  return nlohmann::json::parse(
+      R"({"cpu": {"model": "Xeon", "cores_online": 8, "affinity": "0-7", "governor": null,
     "governor_reason": "no cpufreq"}, "os": {"kernel": "6.1", "host_sha256_16": "aa"},
     "nvidia": {"driver_version": "580.10.1", "gpus": [{"name": "H200"}]}, "variables": {"OMP_NUM_THREADS": "4"}})");
 }
@@ -44,8 +45,9 @@ TEST(CompareEnvironment, HardwareBlocksVariablesDoNot) {
   other["nvidia"]["driver_version"] = "580.20";
   other["os"]["host_sha256_16"] = "bb";
   const auto found = compare_runs(on(machine(), other), {});
-  EXPECT_EQ(names_of(found), (std::vector<std::string>{"CPU model!", "NVIDIA driver", "variable OMP_NUM_THREADS",
-                                                       "name of the host (its digest)"}));
+  EXPECT_EQ(names_of(found),
+            (std::vector<std::string>{"CPU model!", "NVIDIA driver", "variable OMP_NUM_THREADS",
+                                      "name of the host (its digest)"}));
   EXPECT_EQ(found.environment[0].a, "Xeon");
   EXPECT_EQ(found.environment[0].b, "EPYC");
   EXPECT_EQ(deciding(found.cases[0])[0]->verdict, stats::Verdict::kInconclusive);

@@ -15,13 +15,13 @@ namespace {
 using stats::Verdict;
 using namespace test;
 
-const Figure& headline(const Comparison& comparison) {
+Figure headline(const Comparison& comparison) {
   return *deciding(comparison.cases.at(0)).at(0);
 }
 
 TEST(CompareFigures, SixPairsInTurnsProveTenPercent) {
   const auto found = compare_runs(in_turns({.p50_ms = 10}, {.p50_ms = 11}), {});
-  const auto& figure = headline(found);
+  const auto figure = headline(found);
   EXPECT_EQ(found.pairing, Pairing::kAlternating);
   EXPECT_EQ(figure.verdict, Verdict::kRegression);
   EXPECT_EQ(figure.pairs, 6);
@@ -51,7 +51,7 @@ TEST(CompareFigures, TheThresholdDecidesWhatCounts) {
 
 TEST(CompareFigures, SidesApartAreSuspectedAtMost) {
   const auto found = compare_runs(apart({.p50_ms = 10}, {.p50_ms = 12}), {});
-  const auto& figure = headline(found);
+  const auto figure = headline(found);
   EXPECT_EQ(found.pairing, Pairing::kApart);
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_EQ(figure.shows, Verdict::kRegression);
@@ -61,7 +61,7 @@ TEST(CompareFigures, SidesApartAreSuspectedAtMost) {
 }
 
 TEST(CompareFigures, SidesApartAreNeverEquivalent) {
-  const auto& figure = headline(compare_runs(apart({}, {}), {}));
+  const auto figure = headline(compare_runs(apart({}, {}), {}));
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_EQ(figure.shows, Verdict::kEquivalent);
 }
@@ -73,15 +73,14 @@ TEST(CompareFigures, RunsWithoutStartTimesAreApart) {
 }
 
 TEST(CompareFigures, OneProcessSaysNothingAndWhy) {
-  const auto& figure = headline(compare_runs(apart({.processes = 1}, {.p50_ms = 12, .processes = 1}), {}));
+  const auto figure = headline(compare_runs(apart({.processes = 1}, {.p50_ms = 12, .processes = 1}), {}));
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_FALSE(figure.ci);
   EXPECT_NE(figure.doubt.find("one process"), std::string::npos);
 }
 
 TEST(CompareFigures, FivePairsAreTooFew) {
-  const auto& figure =
-      headline(compare_runs(in_turns({.processes = 5}, {.p50_ms = 15, .processes = 5}), {}));
+  const auto& figure = headline(compare_runs(in_turns({.processes = 5}, {.p50_ms = 15, .processes = 5}), {}));
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_EQ(figure.doubt, "fewer than six pairs of processes");
 }
@@ -121,7 +120,7 @@ TEST(CompareFigures, AFallOfAccuracyIsARegressionEvenApart) {
 TEST(CompareFigures, DebuggedRunsProveNothing) {
   auto sides = in_turns({.p50_ms = 10}, {.p50_ms = 12});
   sides[1].stored.run.cases[0].noise.instrument = "gdb";
-  const auto& figure = headline(compare_runs(sides, {}));
+  const auto figure = headline(compare_runs(sides, {}));
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_NE(figure.doubt.find("gdb"), std::string::npos);
 }
@@ -189,7 +188,8 @@ CaseSide sweep(result::CaseResult& one, double times) {
   sweep.sizes.push_back(size);
   one.payload = sweep;
   CaseSide side{&one, {}};
-  for (int i = 0; i < 6; ++i) side.extra.size_ns[{1 << 20, false}][i] = 1e6 * times * wobble(i, times > 1 ? 3 : 0);
+  for (int i = 0; i < 6; ++i)
+    side.extra.size_ns[{1 << 20, false}][i] = 1e6 * times * wobble(i, times > 1 ? 3 : 0);
   return side;
 }
 

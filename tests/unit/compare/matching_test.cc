@@ -16,7 +16,8 @@ result::RunResult run_of(const std::vector<std::string>& engines) {
   return side_of("A", {.engines = engines}).stored.run;
 }
 
-std::string error_of(const result::RunResult& a, const result::RunResult& b, const std::vector<Match>& matches) {
+std::string error_of(const result::RunResult& a, const result::RunResult& b,
+                     const std::vector<Match>& matches) {
   try {
     match_cases(a, b, matches);
   } catch (const Error& error) {
@@ -68,12 +69,14 @@ TEST(CompareMatching, WordsIdsAndLabelsAreNames) {
 // A part of a word is no name: "run" is not onnxruntime.
 TEST(CompareMatching, PartsOfWordsAreNoNames) {
   const auto a = run_of({"onnxruntime", "eager"}), b = run_of({"onnxfuntime", "eager"});
-  EXPECT_NE(error_of(a, b, {{"runtime", "funtime"}}).find("--match runtime=funtime: no case"), std::string::npos);
+  EXPECT_NE(error_of(a, b, {{"runtime", "funtime"}}).find("--match runtime=funtime: no case"),
+            std::string::npos);
 }
 
 TEST(CompareMatching, NothingInCommonNamesTheCases) {
   const auto words = error_of(run_of({"eager", "torchscript"}), run_of({"openvino", "onnxruntime"}), {});
-  for (const auto* part : {"no case in common", "resnet50 eager b8", "resnet50 openvino b8", "--match OLD=NEW"})
+  for (const auto* part :
+       {"no case in common", "resnet50 eager b8", "resnet50 openvino b8", "--match OLD=NEW"})
     EXPECT_NE(words.find(part), std::string::npos) << words;
 }
 

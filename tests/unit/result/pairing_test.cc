@@ -26,6 +26,16 @@ CaseResult measured_at(const char* id, const std::vector<int>& minutes, double p
 
 const std::vector<int> kFirst{0, 3, 4, 7, 8, 11}, kSecond{1, 2, 5, 6, 9, 10}, kLater{60, 61, 62, 63, 64, 65};
 
+// Nothing says that repetitions of two runs ran as neighbours.
+TEST(Pairing, RunsWithoutStartTimesAreApart) {
+  auto a = measured_at("a", kFirst), b = a;
+  for (auto* one : {&a, &b})
+    for (auto& r : one->repetitions) r.started_utc.clear();
+  EXPECT_EQ(pair_repetitions(a, b, {}).neighbours.size(), 6U);
+  b.run_id = "another";
+  EXPECT_EQ(pair_repetitions(a, b, {}).apart, 6);
+}
+
 TEST(Pairing, InterleavedRepetitionsAreNeighbours) {
   const auto a = measured_at("a", kFirst), b = measured_at("b", kSecond);
   const auto pairing = pair_repetitions(a, b, {});
