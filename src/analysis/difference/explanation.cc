@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/difference/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "analysis/difference/part_groups.h"
+#include "base/units.h"
+#include "stats/quantile.h"
+
+namespace paceline::analysis::difference {
+namespace {
+
+constexpr double kConfidence = 0.95;
+constexpr double kExplained = 0.9;  // of the difference: smaller parts go to the rest
+constexpr double kSmallest = 0.01;  // of the difference: no part below is a row
+constexpr double kOneWay = 0.75;    // of the pairs, from which all seem slower for one reason
+
+Number share_of(double part, double whole) {
+  return whole != 0 ? Number(part / whole) : Number::missing("there is no difference");
+}
+
+bool excludes_zero(const stats::Interval& one) {
+  return one.low > 0 || one.high < 0;
+}
+
+// Fewest times of the whole and of the parts that have any.
+std::size_t fewest_times(const TimedParts& side) {
+  auto fewest = side.total_ns.size();
+  for (const auto& part : side.parts)
+    if (!part.times_ns.empty()) fewest = std::min(fewest, part.times_ns.size());
+  return fewest;
+}
+
+bool has_times(const TimedParts& side) {
+  return std::ranges::any_of(side.parts, [](const TimedPart& part) { return !part.times_ns.empty(); });
+}
+
+// Why a side supports no claim; empty: it does.
+std::string why_no_claim(const TimedParts& side, std::string_view letter) {
+  if (!side.missing.empty()) return fmt::format("{}: {}", letter, side.missing);
+  if (!has_times(side)) return fmt::format("{} has no parts with times", letter);
+  const auto count = fewest_times(side);
+  if (count >= kFewestTimes) return {};
+  return fmt::format("{} has {}: at least {} are needed", letter,
+                     plural(static_cast<std::int64_t>(count), side.unit_words), kFewestTimes);
+}
+
+DifferenceRow row_of(const PartGroup& group, double whole, double confidence) {
+  const auto side = [](const std::vector<const TimedPart*>& parts, const Mean& mean) {
+    return parts.empty() ? Number::missing("this side does not have it") : Number(mean.value);
+  };
+  return {.what = name_of(group),
+          .from_ns = side(group.a, group.from),
+          .to_ns = side(group.b, group.to),
+          .difference_ns = group.difference.value,
+          .interval = group.difference.interval(confidence),
+          .share = share_of(group.difference.value, whole),
+          .change = change_of(group),
+          .cause = cause_of(group)};
+}
+
+Mean mean_of_groups(std::span<const PartGroup> groups, std::vector<const TimedPart*> PartGroup::*side) {
+  std::vector<const TimedPart*> parts;
+  for (const auto& group : groups) parts.insert(parts.end(), (group.*side).begin(), (group.*side).end());
+  return mean_of_sum(times_of(parts));
+}
+
+// Says where pairs differ one way together, as after a change of clocks; else their number.
+std::string words_of_rest(std::span<const PartGroup> groups) {
+  std::vector<double> ratios;
+  for (const auto& group : groups)
+    if (group.is_pair() && group.from.value > 0) ratios.push_back(group.to.value / group.from.value);
+  auto words = fmt::format("{}, each by itself within its spread or small",
+                           plural(static_cast<std::int64_t>(groups.size()), "part"));
+  if (ratios.empty()) return words;
+  const auto slower =
+      static_cast<double>(std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; }));
+  const double middle = stats::median(ratios), all = static_cast<double>(ratios.size());
+  const double one_way = std::max(slower, all - slower);
+  if (ratios.size() < kFewestTimes || one_way < kOneWay * all) return words;
+  return fmt::format("{}; {:.0f} of {} pairs are {}, in the middle by {}", words, one_way, ratios.size(),
+                     slower > all - slower ? "slower" : "faster", format_percent(std::abs(middle - 1)));
+}
+
+DifferenceRow rest_of(std::span<const PartGroup> groups, double whole) {
+  const Mean from = mean_of_groups(groups, &PartGroup::a), to = mean_of_groups(groups, &PartGroup::b);
+  const auto difference = difference_of(from, to);
+  return {.what = "all other parts",
+          .from_ns = from.value,
+          .to_ns = to.value,
+          .difference_ns = difference.value,
+          .interval = difference.interval(kConfidence),
+          .share = share_of(difference.value, whole),
+          .change = Change::kRest,
+          .cause = words_of_rest(groups)};
+}
+
+// The whole without its parts, iteration by iteration where both have the same number.
+Mean outside_of(const TimedParts& side) {
+  std::vector<std::vector<double>> negative{side.total_ns};
+  for (const auto& part : side.parts) {
+    if (part.times_ns.empty()) continue;
+    auto& times = negative.emplace_back(part.times_ns);
+    for (double& time : times) time = -time;
+  }
+  return mean_of_sum({negative.begin(), negative.end()});
+}
+
+DifferenceRow unexplained_of(const TimedParts& a, const TimedParts& b, double whole) {
+  const Mean from = outside_of(a), to = outside_of(b);
+  const auto difference = difference_of(from, to);
+  return {.what = "in no part",
+          .from_ns = from.value,
+          .to_ns = to.value,
+          .difference_ns = difference.value,
+          .interval = difference.interval(kConfidence),
+          .share = share_of(difference.value, whole),
+          .change = Change::kUnexplained,
+          .cause = "time between parts, and what profilers add to one side more than to the other"};
+}
+
+// Moves parts whose difference is certain to the front, the largest first; returns how many of them are rows.
+std::size_t choose_rows(std::vector<PartGroup>& groups, double whole, double confidence) {
+  const auto certain = std::ranges::stable_partition(groups, [&](const PartGroup& group) {
+    return excludes_zero(group.difference.interval(confidence)) &&
+           std::abs(group.difference.value) >= kSmallest * std::abs(whole);
+  });
+  const auto size = [](const PartGroup& group) { return std::abs(group.difference.value); };
+  const auto end = certain.begin();
+  std::ranges::stable_sort(groups.begin(), end, std::greater{}, size);
+  double left = whole;
+  std::size_t rows = 0;
+  for (auto at = groups.begin(); at != end && std::abs(left) > (1 - kExplained) * std::abs(whole);
+       ++at, ++rows)
+    left -= at->difference.value;
+  return rows;
+}
+
+}  // namespace
+
+const DifferenceRow* Explanation::first_cause() const {
+  const auto at = std::ranges::find_if(rows, [&](const DifferenceRow& row) {
+    return row.change < Change::kRest && (row.difference_ns > 0) == (difference_ns > 0);
+  });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+Explanation explain(const TimedParts& a, const TimedParts& b) {
+  Explanation result;
+  result.unit_words = b.unit_words.empty() ? a.unit_words : b.unit_words;
+  for (auto [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
+    if (result.no_claim.empty()) result.no_claim = why_no_claim(*side, letter);
+  if (a.total_ns.size() < 2 || b.total_ns.size() < 2) return result;
+  const Mean from = mean_of(a.total_ns), to = mean_of(b.total_ns);
+  const auto whole = difference_of(from, to);
+  result.from_ns = from.value, result.to_ns = to.value, result.difference_ns = whole.value;
+  if (!result.no_claim.empty()) return result;
+  result.interval = whole.interval(kConfidence);
+  if (!excludes_zero(*result.interval)) {
+    result.no_claim = "there is nothing to explain: the interval of the difference includes 0";
+    return result;
+  }
+  auto groups = groups_of(a, b);
+  result.pairs = static_cast<std::size_t>(std::ranges::count_if(groups, &PartGroup::is_pair));
+  const double each = 1 - (1 - kConfidence) / static_cast<double>(groups.size());
+  const auto rows = choose_rows(groups, whole.value, each);
+  for (std::size_t i = 0; i < rows; ++i) result.rows.push_back(row_of(groups[i], whole.value, each));
+  if (rows < groups.size()) result.rows.push_back(rest_of(std::span(groups).subspan(rows), whole.value));
+  result.rows.push_back(unexplained_of(a, b, whole.value));
+  return result;
+}
+
+}  // namespace paceline::analysis::difference

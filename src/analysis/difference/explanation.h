@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Explains the difference between two sides by their parts.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/difference/timed_parts.h"
+#include "base/maybe.h"
+#include "stats/interval.h"
+
+namespace paceline::analysis::difference {
+
+enum class Change : std::uint8_t {
+  kSlower,
+  kFaster,
+  kNew,
+  kVanished,
+  kPrecision,    // it ran in another one
+  kCalls,        // another number of them
+  kFused,        // one part does the work of several of the other side
+  kRest,         // all other parts together
+  kUnexplained,  // of the whole, in no part: gaps, and what profilers add on one side more than on the other
+};
+inline constexpr std::array<std::string_view, 9> kChangeWords{
+    "slower", "faster", "new", "vanished", "precision", "calls", "fused", "rest", "unexplained"};
+constexpr std::string_view change_word(Change change) {
+  return kChangeWords.at(static_cast<std::size_t>(change));
+}
+
+// Means per iteration or step.
+struct DifferenceRow {
+  std::string what;       // name of the part; "old → new" where it was renamed
+  Number from_ns, to_ns;  // missing where the side does not have the part
+  double difference_ns = 0;
+  stats::Interval interval;  // Welch's; of single parts at 95 % for all of them together (Bonferroni)
+  Number share;              // of the whole difference
+  Change change = Change::kSlower;
+  std::string cause{};  // in words; empty: not known
+};
+
+struct Explanation {
+  std::string unit_words;  // "inference", "step"
+  std::string no_claim;    // why nothing is explained; empty: the rows do
+  Number from_ns, to_ns;   // means of the whole
+  double difference_ns = 0;
+  std::optional<stats::Interval> interval;  // 95 %, Welch's over iterations or steps
+  // Parts whose difference is certain, the largest first, until at least 90 % is explained; then the rest and
+  // what no part explains. Differences of all rows add up to difference_ns.
+  std::vector<DifferenceRow> rows;
+  std::size_t pairs = 0;  // parts or groups of parts that both sides have
+  // First row in the direction of the whole difference; null: no single part is certain.
+  [[nodiscard]] const DifferenceRow* first_cause() const;
+};
+
+// Throws nothing: sides that cannot be explained have `no_claim`.
+Explanation explain(const TimedParts& a, const TimedParts& b);
+
+}  // namespace paceline::analysis::difference
