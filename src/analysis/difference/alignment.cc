@@ -102,6 +102,7 @@ class Aligner {
         fusions_(keys),
         band_(a_.size(), b_.size()),
         taken_((a_.size() + 1) * band_.width()) {
+    for (const auto& key : b_) b_may_be_fused_.push_back(may_be_fused(key));
     for (auto& row : costs_) row.assign(band_.width(), kEndless);
     for (std::size_t i = 0; i <= a_.size(); ++i) fill_row(i);
   }
@@ -123,54 +124,65 @@ class Aligner {
   static constexpr double kEndless = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kKept = kMostFused + 1;
 
-  [[nodiscard]] double at(std::size_t i, std::size_t j) const {
-    const auto column = j - band_.low(i);  // wraps below the band
-    return column < band_.width() ? costs_[i % kKept][column] : kEndless;
+  // A row of costs, and its first column.
+  struct CostRow {
+    double* costs;
+    std::size_t low;
+  };
+
+  [[nodiscard]] double at(const CostRow& row, std::size_t j) const {
+    const auto column = j - row.low;  // wraps below the band
+    return column < band_.width() ? row.costs[column] : kEndless;
   }
 
-  // Cost of a step that ends at (i, j).
-  [[nodiscard]] double cost_of(std::size_t step, std::size_t i, std::size_t j) const {
-    if (step == 0) return pair_cost(a_[i - 1], b_[j - 1]);
-    if (step < 3) return kAlone;
-    const auto [k, l] = kSteps[step];
+  // Cost of a fused step that ends at (i, j).
+  [[nodiscard]] double cost_of(const Step& step, std::size_t i, std::size_t j) const {
+    const auto [k, l] = step;
     const bool whole_is_b = l == 1;
     const auto& whole = whole_is_b ? b_[j - 1] : a_[i - 1];
     const auto run = whole_is_b ? std::span(a_).subspan(i - k, k) : std::span(b_).subspan(j - l, l);
     return fusions_.is_one(run, whole, whole_is_b) ? kFusedPart * static_cast<double>(run.size()) : kEndless;
   }
 
-  // Steps that may end at (i, j): those beyond the third need a part that can stand for several.
-  [[nodiscard]] std::size_t steps_at(std::size_t i, std::size_t j) const {
-    const bool fused = i > 0 && j > 0 && (may_be_fused(a_[i - 1]) || may_be_fused(b_[j - 1]));
-    return fused ? kSteps.size() : 3;
+  void fill_row(std::size_t i) {
+    for (std::size_t k = 0; k <= std::min(i, kMostFused); ++k)
+      rows_[k] = {costs_[(i - k) % kKept].data(), band_.low(i - k)};
+    const auto& row = rows_[0];
+    const bool a_fused = i > 0 && may_be_fused(a_[i - 1]);
+    auto* const taken = &taken_[i * band_.width()];
+    for (std::size_t column = 0; column < band_.width(); ++column) {
+      const auto j = row.low + column;
+      double best = i == 0 && j == 0 ? 0 : kEndless;
+      const auto offer = [&](std::size_t step, double cost) {
+        if (cost < best) best = cost, taken[column] = static_cast<std::uint8_t>(step);
+      };
+      if (j > 0) offer(2, (column > 0 ? row.costs[column - 1] : kEndless) + kAlone);
+      if (i > 0) offer(1, at(rows_[1], j) + kAlone);
+      if (i > 0 && j > 0) {
+        if (const double before = at(rows_[1], j - 1); before <= best)
+          offer(0, before + pair_cost(a_[i - 1], b_[j - 1]));
+        if (a_fused || b_may_be_fused_[j - 1]) offer_fused(i, j, offer);
+      }
+      row.costs[column] = best;
+    }
   }
 
-  void fill_row(std::size_t i) {
-    auto& costs = costs_[i % kKept];
-    std::ranges::fill(costs, kEndless);
-    for (std::size_t column = 0; column < band_.width(); ++column) {
-      const auto j = band_.low(i) + column;
-      if (i == 0 && j == 0) {
-        costs[column] = 0;
-        continue;
-      }
-      for (std::size_t step = 0; step < steps_at(i, j); ++step) {
-        const auto [k, l] = kSteps[step];
-        if (k > i || l > j) continue;
-        const double before = at(i - k, j - l);
-        if (before >= costs[column]) continue;
-        const double cost = before + cost_of(step, i, j);
-        if (cost >= costs[column]) continue;
-        costs[column] = cost;
-        taken_[i * band_.width() + column] = static_cast<std::uint8_t>(step);
-      }
+  template <typename Offer>
+  void offer_fused(std::size_t i, std::size_t j, const Offer& offer) const {
+    for (std::size_t step = 3; step < kSteps.size(); ++step) {
+      const auto [k, l] = kSteps[step];
+      if (k > i || l > j) continue;
+      if (const double before = at(rows_[k], j - l); before < kEndless)
+        offer(step, before + cost_of(kSteps[step], i, j));
     }
   }
 
   const Keys &a_, &b_;
   Fusions fusions_;
   Band band_;
+  std::vector<bool> b_may_be_fused_{};
   std::array<std::vector<double>, kKept> costs_;  // of the last rows
+  std::array<CostRow, kKept> rows_{};             // k: the row that is k above the present one
   std::vector<std::uint8_t> taken_;               // index in kSteps, by row and column of the band
 };
 

@@ -49,6 +49,7 @@ std::string without_digits(std::string_view text) {
   std::string out;
   for (const char c : text)
     if (!is_digit(c)) out += c;
+  while (out.ends_with('.')) out.pop_back();
   return out;
 }
 
