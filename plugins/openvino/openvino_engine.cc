@@ -29,7 +29,8 @@ namespace paceline::openvino_plugin {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSuffixes{".onnx", ".xml", ".blob"};
-constexpr int kProfiledModels = 5;  // two of them may be disturbed
+constexpr int kProfiledModels = 5;      // two of them may be disturbed
+constexpr int kInferencesPerModel = 3;  // at least: compiling takes longer than most inferences
 
 std::string type_name(const ov::element::Type& type) {
   const auto dtype = from_openvino(type);
@@ -333,7 +334,7 @@ std::vector<plugin::Layer> OpenVinoEngine::mean_times(SlotState& state, int infe
 plugin::LayerTimes OpenVinoEngine::profile(plugin::Slot slot, int inferences) {
   auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    const int models = std::min(inferences, kProfiledModels);
+    const int models = std::clamp(inferences / kInferencesPerModel, 1, kProfiledModels);
     std::vector<std::vector<plugin::Layer>> runs;
     for (int i = 0; i < models; ++i)
       runs.push_back(mean_times(state, inferences / models + (i < inferences % models ? 1 : 0)));

@@ -21,7 +21,7 @@ class Layers(cli.CliTest):
         rows = cli.read_csv(run / profile["file"])
         self.assertEqual([r["name"] for r in rows], ["sum", "view", "scale"])
         self.assertEqual(rows[0], {"index": "0", "name": "sum", "type": "Add", "precision": "fp32", "model_layer": "body, first",
-                                   "time_ns": "300000", "share": "0.75"})
+                                   "time_ns": "300000", "share": "0.75", "times_ns": " ".join(["300000"] * 7)})
         self.assertEqual((rows[1]["time_ns"], rows[1]["share"]), ("", ""))
         said = " ".join(done.out.split())
         self.assertIn("layers of", said)

@@ -206,6 +206,20 @@ void join_alone(std::vector<Aligned>& rows, const PartKeys& keys, Get get) {
   std::erase_if(rows, [](const Aligned& row) { return row.a.empty() && row.b.empty(); });
 }
 
+// Pairs the only part that A alone has of a type with the only one that B alone has of it: another kernel of
+// the same operator.
+void join_replaced(std::vector<Aligned>& rows, const PartKeys& keys) {
+  std::map<int, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> alone;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].b.empty()) alone[keys.a[rows[r].a[0]].layer].first.push_back(r);
+    if (rows[r].a.empty()) alone[keys.b[rows[r].b[0]].layer].second.push_back(r);
+  }
+  for (const auto& [layer, sides] : alone)
+    if (layer != kUnknown && sides.first.size() == 1 && sides.second.size() == 1)
+      rows[sides.first[0]].b = std::exchange(rows[sides.second[0]].b, {});
+  std::erase_if(rows, [](const Aligned& row) { return row.a.empty() && row.b.empty(); });
+}
+
 std::pair<int, int> by_name(const PartKey& key) {
   return {key.positional ? kUnknown : key.name, key.family};
 }
@@ -227,6 +241,7 @@ std::vector<Aligned> align_by_name(const PartKeys& keys) {
   join_alone(rows, keys, [](const PartKey& key) { return std::pair(key.name, key.shape); });
   join_alone(rows, keys, [](const PartKey& key) { return std::pair(key.name, key.family); });
   join_alone(rows, keys, [](const PartKey& key) { return std::pair(key.normal, key.family); });
+  join_replaced(rows, keys);
   return rows;
 }
 

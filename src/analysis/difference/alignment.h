@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostFused = 6;
 // beyond that only pairs near the diagonal are considered.
 std::vector<Aligned> align_ordered(const PartKeys& keys);
 
-// Pairs parts without an order by name, then by normalised name.
+// Pairs parts without an order by name, then by normalised name, then those that are left alone in a layer.
 std::vector<Aligned> align_by_name(const PartKeys& keys);
 
 // Cost of taking two parts for the same work, in units of leaving one of them alone; beyond kNeverPaired they

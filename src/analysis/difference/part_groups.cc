@@ -172,7 +172,9 @@ std::string renamed_words(const PartGroup& group) {
   const auto a = short_name(*group.a.front()), b = short_name(*group.b.front());
   const bool layer = !group.a.front()->is.model_layer.empty() &&
                      group.a.front()->is.model_layer == group.b.front()->is.model_layer;
-  return a == b || layer ? std::string() : "it has another name";
+  if (a == b) return {};
+  if (group.b.front()->is.category.starts_with("kernel")) return "another kernel";
+  return layer ? std::string() : "it has another name";
 }
 
 PartGroup group_of(const Aligned& row, const Parts& a, const Parts& b) {

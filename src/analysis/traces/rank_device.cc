@@ -174,12 +174,15 @@ void RankReader::leave_out_cut_off() {
 }
 
 void RankReader::count_operators() {
-  const auto in_step = [this](std::int64_t time) { return step_at(time) != nullptr; };
-  operators_.count_calls(in_step);
+  const auto step_of = [this](std::int64_t time) -> std::optional<std::size_t> {
+    const auto* const parts = step_at(time);
+    return parts ? std::optional(static_cast<std::size_t>(parts - steps_.data())) : std::nullopt;
+  };
+  operators_.count_calls(step_of);
   for (const auto& e : trace_.events) {
     if (e.kind != EventKind::kKernel && e.kind != EventKind::kCopy) continue;
     const Launch* launch = operators_.launch_of(e);
-    if (in_step(launched(e, launch))) operators_.add_work(e, launch);
+    if (const auto step = step_of(launched(e, launch))) operators_.add_work(e, launch, *step);
   }
   result_.operators = operators_.rows(times_.device);
   result_.operator_steps = static_cast<std::int64_t>(steps_.size());

@@ -20,6 +20,12 @@ const OpenOperator* innermost_at(std::vector<std::vector<OpenOperator>>& open, c
   return stack.empty() ? nullptr : &stack.back();
 }
 
+// Adds to a total and to its part of one step.
+void add_time(std::int64_t& all, TimesByStep& by_step, std::size_t step, std::int64_t ns) {
+  if (by_step.size() <= step) by_step.resize(step + 1);
+  all += ns, by_step[step] += ns;
+}
+
 // 0 is what profilers write where they lost the number, and the first number of others.
 bool counts_from_zero(const Trace& trace) {
   std::size_t launches = 0, work = 0;
@@ -51,13 +57,17 @@ RankOperators::RankOperators(const Trace& trace, const std::vector<Role>& roles)
 }
 
 // Self times: an operator's time less that of the operators which it calls on its thread.
-void RankOperators::count_calls(const std::function<bool(std::int64_t)>& in_step) {
+void RankOperators::count_calls(const std::function<std::optional<std::size_t>(std::int64_t)>& step_of) {
   std::vector<std::vector<OpenOperator>> open(trace_.threads.size());
+  const auto add = [&](std::uint32_t name, std::size_t step, std::int64_t ns) {
+    add_time(by_name_[name].host_ns, by_name_[name].host_by_step, step, ns);
+  };
   for (const auto& e : trace_.events) {
-    if (e.kind != EventKind::kOperator || !in_step(e.begin)) continue;
-    if (const auto* caller = innermost_at(open, e)) by_name_[caller->name].host_ns -= e.end - e.begin;
+    const auto step = e.kind == EventKind::kOperator ? step_of(e.begin) : std::nullopt;
+    if (!step) continue;
+    if (const auto* caller = innermost_at(open, e)) add(caller->name, *step, e.begin - e.end);
     open[e.thread].push_back({e.end, e.name});
-    by_name_[e.name].host_ns += e.end - e.begin;
+    add(e.name, *step, e.end - e.begin);
     ++by_name_[e.name].calls;
   }
 }
@@ -70,13 +80,13 @@ Launch* RankOperators::launch_of(const TraceEvent& work) {
 }
 
 // Work that no operator launched has a row of its own name.
-void RankOperators::add_work(const TraceEvent& work, const Launch* launch) {
+void RankOperators::add_work(const TraceEvent& work, const Launch* launch, std::size_t step) {
   const bool known = launch != nullptr && launch->name != Launch::kNone;
   auto& row = by_name_[known ? launch->name : work.name];
-  row.device_ns += work.end - work.begin;
+  add_time(row.device_ns, row.device_by_step, step, work.end - work.begin);
   if (!known) return void(++row.calls);
   auto& kernel = kernels_[{launch->name, work.name}];
-  kernel.device_ns += work.end - work.begin;
+  add_time(kernel.device_ns, kernel.device_by_step, step, work.end - work.begin);
   ++kernel.calls;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,10 +31,10 @@ class RankOperators {
 
   // Null: the trace does not have it.
   Launch* launch_of(const TraceEvent& work);
-  // Counts calls of operators and their times on the host. `in_step`: whether a time lies in a step.
-  void count_calls(const std::function<bool(std::int64_t)>& in_step);
-  // Work of the device in a step; `launch` may be null.
-  void add_work(const TraceEvent& work, const Launch* launch);
+  // Counts calls of operators and their times on the host. `step_of`: index of the step in which a time lies.
+  void count_calls(const std::function<std::optional<std::size_t>(std::int64_t)>& step_of);
+  // Work of the device in this step; `launch` may be null.
+  void add_work(const TraceEvent& work, const Launch* launch, std::size_t step);
 
   [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
   std::vector<TraceOperator> rows(bool on_device);

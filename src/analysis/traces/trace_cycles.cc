@@ -41,24 +41,44 @@ void append(std::vector<T>& all, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-void add_operators(std::vector<TraceOperator>& all, std::vector<TraceOperator> more) {
+// Puts the times of later steps behind those of `steps` earlier ones.
+void append_times(TimesByStep& times, const TimesByStep& later, std::int64_t steps) {
+  if (later.empty()) return;
+  times.resize(static_cast<std::size_t>(steps));
+  times.insert(times.end(), later.begin(), later.end());
+}
+
+void move_behind(TraceOperator& op, std::int64_t steps) {
+  const auto move = [&](TimesByStep& times) { append_times(times, std::exchange(times, {}), steps); };
+  move(op.host_by_step), move(op.device_by_step);
+  for (auto& kernel : op.kernels) move(kernel.device_by_step);
+}
+
+void join_kernels(std::vector<TraceKernel>& all, std::vector<TraceKernel> more, std::int64_t steps) {
+  for (auto& kernel : more) {
+    auto same = std::ranges::find(all, kernel.name, &TraceKernel::name);
+    if (same == all.end()) same = all.insert(all.end(), {.name = kernel.name});
+    same->calls += kernel.calls, same->device_ns += kernel.device_ns;
+    append_times(same->device_by_step, kernel.device_by_step, steps);
+  }
+}
+
+// `steps`: how many those of `all` are of.
+void add_operators(std::vector<TraceOperator>& all, std::vector<TraceOperator> more, std::int64_t steps) {
   std::map<std::string, std::size_t> at;
   for (std::size_t i = 0; i < all.size(); ++i) at[all[i].name] = i;
   for (auto& op : more) {
     const auto [place, is_new] = at.try_emplace(op.name, all.size());
     if (is_new) {
+      move_behind(op, steps);
       all.push_back(std::move(op));
       continue;
     }
     TraceOperator& sum = all[place->second];
     sum.calls += op.calls, sum.host_ns += op.host_ns, sum.device_ns += op.device_ns;
-    for (auto& kernel : op.kernels) {
-      const auto same = std::ranges::find(sum.kernels, kernel.name, &TraceKernel::name);
-      if (same == sum.kernels.end())
-        sum.kernels.push_back(std::move(kernel));
-      else
-        same->calls += kernel.calls, same->device_ns += kernel.device_ns;
-    }
+    append_times(sum.host_by_step, op.host_by_step, steps);
+    append_times(sum.device_by_step, op.device_by_step, steps);
+    join_kernels(sum.kernels, std::move(op.kernels), steps);
   }
 }
 
@@ -75,7 +95,7 @@ void add_recording(RankTrace& one, RankTrace later) {
   append(one.steps, std::move(later.steps));
   append(one.left_out, std::move(later.left_out));
   append(one.notes, std::move(later.notes));
-  add_operators(one.operators, std::move(later.operators));
+  add_operators(one.operators, std::move(later.operators), one.operator_steps);
   one.operator_steps += later.operator_steps;
   one.placed += later.placed;
 }

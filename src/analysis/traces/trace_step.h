@@ -50,10 +50,14 @@ struct LeftOutStep {
   std::string why;
 };
 
+// Times by index of the rank's steps; steps beyond the last element have none.
+using TimesByStep = std::vector<std::int64_t>;
+
 // Work of the device of one name that one operator launched.
 struct TraceKernel {
   std::string name;
   std::int64_t calls = 0, device_ns = 0;
+  TimesByStep device_by_step = {};
 };
 
 // All calls within steps.
@@ -63,6 +67,7 @@ struct TraceOperator {
   std::int64_t host_ns = 0;               // without the operators that it calls
   std::int64_t device_ns = 0;             // of the kernels that it launched itself
   std::vector<TraceKernel> kernels = {};  // these, and copies; none of work that no operator launched
+  TimesByStep host_by_step = {}, device_by_step = {};
 };
 
 }  // namespace paceline::analysis::traces

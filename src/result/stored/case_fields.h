@@ -218,7 +218,7 @@ PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iterat
                 overhead, noise, in_turns, control_ns, payload);
 PACELINE_FIELDS(CrossCheck, asked, tool, version, command, iterations, ours_ns, theirs_ns, ours_p50_ns,
                 theirs_p50_ns, ratio, verdict, reason, log_tail, notes);
-PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share);
+PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share, times_ns);
 PACELINE_FIELDS(LayerProfile, asked, source, statistic, inferences, layers, sum_ns, of_latency, file, top,
                 reason);
 PACELINE_FIELDS(OperatorRow, name, calls, self_ns, total_ns, share);

@@ -4,8 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
 
 #include "base/csv_cell.h"
+#include "base/csv_rows.h"
+#include "base/error.h"
+#include "base/foreign_text.h"
+#include "base/text.h"
+#include "stats/quantile.h"
 
 namespace paceline::result {
 namespace {
@@ -18,7 +26,65 @@ std::vector<LayerRow> longest(std::vector<LayerRow> rows) {
   return rows;
 }
 
+bool same_layers(const std::vector<LayerRow>& a, const std::vector<LayerRow>& b) {
+  return std::ranges::equal(a, b, {}, &LayerRow::name, &LayerRow::name);
+}
+
+constexpr std::array kLayerColumns{"index",       "name",    "type",  "precision",
+                                   "model_layer", "time_ns", "share", "times_ns"};
+constexpr std::size_t kNeededColumns = 7;  // older files end with the share
+
+// Cells of one line by the file's columns.
+class LayerLine {
+ public:
+  LayerLine(const std::vector<std::string>& heads, const std::vector<std::string>& cells, std::string place)
+      : place_(std::move(place)) {
+    if (heads.size() != cells.size())
+      throw Error(ErrorCode::kData,
+                  fmt::format("{}: {} cells instead of {}", place_, cells.size(), heads.size()));
+    for (std::size_t i = 0; i < heads.size(); ++i) cells_[heads[i]] = cells[i];
+  }
+  [[nodiscard]] LayerRow row() const {
+    LayerRow row{text("name"),        text("type"),      text("precision"),
+                 text("model_layer"), number("time_ns"), number("share")};
+    for (const auto& time : split(text("times_ns"), ' '))
+      if (!time.empty()) row.times_ns.push_back(parsed(time));
+    return row;
+  }
+
+ private:
+  [[nodiscard]] std::string text(const char* column) const {
+    const auto at = cells_.find(column);
+    return at == cells_.end() ? std::string() : at->second;
+  }
+  [[nodiscard]] Number number(const char* column) const {
+    const auto cell = text(column);
+    return cell.empty() ? Number::missing("the file has no such number") : Number(parsed(cell));
+  }
+  [[nodiscard]] double parsed(const std::string& cell) const {
+    if (const auto value = parse_double(cell); value && *value >= 0) return *value;
+    throw Error(ErrorCode::kData, fmt::format("{}: '{}' is no time or share", place_, cell));
+  }
+
+  std::string place_;
+  std::map<std::string, std::string> cells_;
+};
+
 }  // namespace
+
+std::vector<LayerRow> merged_profiles(const std::vector<std::vector<LayerRow>>& profiles) {
+  if (profiles.empty()) return {};
+  auto rows = profiles.back();
+  for (auto& row : rows) row.times_ns.clear();
+  for (const auto& one : profiles) {
+    if (!same_layers(one, rows)) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (one[i].time_ns) rows[i].times_ns.push_back(*one[i].time_ns);
+  }
+  for (auto& row : rows)
+    if (!row.times_ns.empty()) row.time_ns = stats::median(row.times_ns);
+  return rows;
+}
 
 LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns) {
   LayerProfile profile;
@@ -43,13 +109,26 @@ LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns)
 }
 
 std::string layers_to_csv(const std::vector<LayerRow>& rows) {
-  std::string out = "index,name,type,precision,model_layer,time_ns,share\n";
+  auto out = fmt::format("{}\n", fmt::join(kLayerColumns, ","));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& r = rows[i];
-    out += fmt::format("{},{},{},{},{},{},{}\n", i, csv_cell(r.name), csv_cell(r.type), csv_cell(r.precision),
-                       csv_cell(r.model_layer), csv_cell(r.time_ns), csv_cell(r.share));
+    out += fmt::format("{},{},{},{},{},{},{},{:.9g}\n", i, csv_cell(r.name), csv_cell(r.type),
+                       csv_cell(r.precision), csv_cell(r.model_layer), csv_cell(r.time_ns), csv_cell(r.share),
+                       fmt::join(r.times_ns, " "));
   }
   return out;
+}
+
+std::vector<LayerRow> read_layers_csv(const std::filesystem::path& path) {
+  const auto lines = csv_rows(read_stored(path, Foreign::kRows));
+  if (lines.empty() || lines[0].size() < kNeededColumns ||
+      !std::equal(kLayerColumns.begin(), kLayerColumns.begin() + kNeededColumns, lines[0].begin()))
+    throw Error(ErrorCode::kData, fmt::format("'{}' is not a file of layers: its first line should be {}",
+                                              path.string(), fmt::join(kLayerColumns, ",")));
+  std::vector<LayerRow> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    rows.push_back(LayerLine(lines[0], lines[i], fmt::format("{}:{}", path.string(), i + 1)).row());
+  return rows;
 }
 
 }  // namespace paceline::result

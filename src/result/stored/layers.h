@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct LayerRow {
   std::string model_layer;  // the model's name for it; empty: names do not tell
   Number time_ns;           // the profile's statistic over the inferences
   Number share;             // of the sum of all layers
+  // Of each profile of the layer (kLayerProfiles), as its engine reports it: a median or mean over a few
+  // inferences. Empty in results of versions without them.
+  std::vector<double> times_ns{};
 };
 
 struct LayerProfile {
@@ -31,12 +35,21 @@ struct LayerProfile {
 };
 
 inline constexpr std::size_t kTopLayers = 10;
+// A layer pass divides its inferences among so many profiles, so that the spread between them is known.
+inline constexpr int kLayerProfiles = 7;
+
+// Merges profiles of one model: the layers of the last one, each with its times and their median. Profiles
+// that ran other layers than the last are left out.
+std::vector<LayerRow> merged_profiles(const std::vector<std::vector<LayerRow>>& profiles);
 
 // Fills in the shares of `rows`, and makes a profile with their sum and the longest rows. Rows without a time
 // count as 0 and come last.
 LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns);
 
-// Columns index,name,type,precision,model_layer,time_ns,share; the cell of a missing number is empty.
+// Columns index,name,type,precision,model_layer,time_ns,share,times_ns; the cell of a missing number is
+// empty. Blanks separate times.
 std::string layers_to_csv(const std::vector<LayerRow>& rows);
+// Reads such a file, also without times_ns. Throws Error(kIo), or Error(kData) naming file and line.
+std::vector<LayerRow> read_layers_csv(const std::filesystem::path& path);
 
 }  // namespace paceline::result

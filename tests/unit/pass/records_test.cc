@@ -117,7 +117,7 @@ TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
 
 TEST(Records, LayersComeBackAsTheyWere) {
   PassReport report;
-  apply_record(report, layers_record({{{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
+  apply_record(report, layers_record({{{"conv1", "Conv", "int8", "block.conv", 12.5, {}, {12, 13}},
                                        {"view", "Reshape", "", "", Number::missing("no time"), {}}},
                                       "profiler",
                                       20}));
@@ -126,6 +126,7 @@ TEST(Records, LayersComeBackAsTheyWere) {
   EXPECT_EQ(layers.layers[0].model_layer, "block.conv");
   EXPECT_EQ(layers.layers[0].time_ns, Number(12.5));
   EXPECT_EQ(layers.layers[1].time_ns.reason(), "no time");
+  EXPECT_EQ(layers.layers[0].times_ns, (std::vector<double>{12, 13}));
   EXPECT_EQ(layers.inferences, 20);
 }
 

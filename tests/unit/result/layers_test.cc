@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/file.h"
+
 namespace paceline::result {
 namespace {
 
@@ -46,12 +49,61 @@ TEST(Layers, NoTimesAreAReasonAndNotZero) {
 }
 
 TEST(Layers, NamesFromUsersStayOneCell) {
-  std::vector<LayerRow> rows{{"a,b", "Co\"nv", "fp32", "x", 5.0, {}}, row("d", Number::missing("no time"))};
+  std::vector<LayerRow> rows{{"a,b", "Co\"nv", "fp32", "x", 5.0, {}, {4, 5.5, 6}},
+                             row("d", Number::missing("no time"))};
   summarize_layers(rows, 5.0);
   EXPECT_EQ(layers_to_csv(rows),
-            "index,name,type,precision,model_layer,time_ns,share\n"
-            "0,\"a,b\",\"Co\"\"nv\",fp32,x,5,1\n"
-            "1,d,Conv,fp32,,,\n");
+            "index,name,type,precision,model_layer,time_ns,share,times_ns\n"
+            "0,\"a,b\",\"Co\"\"nv\",fp32,x,5,1,4 5.5 6\n"
+            "1,d,Conv,fp32,,,,\n");
+}
+
+std::vector<LayerRow> read_text(const std::string& text) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "layers.csv";
+  replace_file(path, text);
+  return read_layers_csv(path);
+}
+
+TEST(Layers, AFileIsReadBack) {
+  std::vector<LayerRow> rows{{"a,b\n\"c\"", "=SUM(1)", "fp32", "x", 5.0, {}, {4, 5.5, 6}},
+                             row("d", Number::missing("no time"))};
+  summarize_layers(rows, 5.0);
+  const auto back = read_text(layers_to_csv(rows));
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].name, rows[0].name);
+  EXPECT_EQ(back[0].type, rows[0].type);
+  EXPECT_EQ(back[0].time_ns, rows[0].time_ns);
+  EXPECT_EQ(back[0].times_ns, rows[0].times_ns);
+  EXPECT_FALSE(back[1].time_ns);
+  EXPECT_TRUE(back[1].times_ns.empty());
+}
+
+TEST(Layers, AnOlderFileHasNoTimesOfProfiles) {
+  const auto rows = read_text("index,name,type,precision,model_layer,time_ns,share\n0,a,Conv,fp32,x,5,1\n");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].time_ns, Number(5.0));
+  EXPECT_TRUE(rows[0].times_ns.empty());
+}
+
+TEST(Layers, AnotherFileIsRefused) {
+  EXPECT_THROW(read_text(""), Error);
+  EXPECT_THROW(read_text("index,name,calls\n0,a,1\n"), Error);
+  const std::string head = "index,name,type,precision,model_layer,time_ns,share,times_ns\n";
+  EXPECT_THROW(read_text(head + "0,a,Conv\n"), Error);
+  EXPECT_THROW(read_text(head + "0,a,Conv,fp32,x,fast,1,\n"), Error);
+  EXPECT_THROW(read_text(head + "0,a,Conv,fp32,x,5,1,4 x\n"), Error);
+}
+
+TEST(Layers, ProfilesMergeToMedians) {
+  const auto merged = merged_profiles({{row("other", 1.0)},
+                                       {row("a", 10.0), row("b", Number::missing("no time"))},
+                                       {row("a", 30.0), row("b", 2.0)},
+                                       {row("a", 14.0), row("b", Number::missing("no time"))}});
+  ASSERT_EQ(merged.size(), 2U);
+  EXPECT_EQ(merged[0].times_ns, (std::vector<double>{10, 30, 14}));
+  EXPECT_EQ(merged[0].time_ns, Number(14.0));
+  EXPECT_EQ(merged[1].time_ns, Number(2.0));
+  EXPECT_TRUE(merged_profiles({}).empty());
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/difference/layer_parts.h"
+
+#include <algorithm>
+
+#include "analysis/difference/step_parts.h"
+#include "result/stored_steps.h"
+
+namespace paceline::analysis::difference {
+namespace {
+
+constexpr const char* kOneTime =
+    "its layers have one time each, so that their spread is not known; measure it again with --layer-profile";
+
+std::vector<double> process_means(const result::CaseResult& one) {
+  std::vector<double> means;
+  for (const auto& repetition : one.repetitions)
+    if (repetition.mean_ns) means.push_back(*repetition.mean_ns);
+  return means;
+}
+
+// Sum of all layers in each profile; empty where profiles timed different layers.
+std::vector<double> sums_of(const std::vector<TimedPart>& parts) {
+  std::vector<double> sums;
+  for (const auto& part : parts) {
+    if (part.times_ns.empty()) continue;
+    sums.resize(std::max(sums.size(), part.times_ns.size()));
+    if (part.times_ns.size() != sums.size()) return {};
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part.times_ns[i];
+  }
+  return sums;
+}
+
+TimedParts without_parts(std::string why, std::string unit) {
+  return {.unit_words = std::move(unit), .missing = std::move(why)};
+}
+
+TimedParts stored_layers(const result::StoredRun& stored, const result::CaseResult& one) {
+  const auto& profile = one.layer_profile;
+  if (!profile.asked) return without_parts("its layers were not timed (--layer-profile)", "inference");
+  if (profile.file.empty()) return without_parts(profile.reason, "inference");
+  const auto file = folder_of_case(stored, one.case_id) / "layers.csv";
+  if (!result::is_in_run(file)) return without_parts("layers.csv is not in its folder", "inference");
+  return layer_parts(one, result::read_layers_csv(file));
+}
+
+}  // namespace
+
+TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::LayerRow>& layers) {
+  TimedParts side{.unit_words = "inference"};
+  for (const auto& row : layers)
+    side.parts.push_back(
+        {.is = {row.type, row.name, row.model_layer, row.precision}, .times_ns = row.times_ns});
+  const bool timed = std::ranges::any_of(layers, [](const auto& row) { return !row.times_ns.empty(); });
+  if (!timed) side.missing = layers.empty() ? "there are no layers" : kOneTime;
+  side.total_ns = process_means(one);
+  if (side.total_ns.size() >= kFewestTimes && !one.load()) return side;
+  side.total_ns = sums_of(side.parts);
+  side.unit_words = "profiled inference";
+  return side;
+}
+
+TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one) {
+  if (one.benchmark.kind == WorkloadKind::kInference) return stored_layers(stored, one);
+  if (one.benchmark.kind == WorkloadKind::kTraining) return step_parts(result::read_rank_steps(stored, one));
+  return without_parts("only inference and training have parts", "operation");
+}
+
+}  // namespace paceline::analysis::difference
