@@ -222,11 +222,12 @@ constexpr std::array kMeasuringRows{
            .fallback = "false",
            .help = "Afterwards times every layer under the engine's profiler, in a separate process: "
                    "layers.csv, and the longest layers in the report."}),
-    aside({.name = "layer_profile_inferences",
-           .type = kInteger,
-           .fallback = "20",
-           .range = {1, 100'000},
-           .help = "Number of inferences; the time of a layer is the median over them."}),
+    aside(
+        {.name = "layer_profile_inferences",
+         .type = kInteger,
+         .fallback = "20",
+         .range = {1, 100'000},
+         .help = "Number of inferences, divided among seven profiles; the time of a layer is their median."}),
     aside({.name = "cross_check",
            .type = kBoolean,
            .fallback = "false",

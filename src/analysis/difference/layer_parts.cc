@@ -61,9 +61,9 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
 }
 
 TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one) {
-  if (one.benchmark.kind == WorkloadKind::kInference) return stored_layers(stored, one);
-  if (one.benchmark.kind == WorkloadKind::kTraining) return step_parts(result::read_rank_steps(stored, one));
-  return without_parts("only inference and training have parts", "operation");
+  if (one.training()) return step_parts(result::read_rank_steps(stored, one));
+  if (one.collective()) return without_parts("the operations of a sweep have no parts", "operation");
+  return stored_layers(stored, one);
 }
 
 }  // namespace paceline::analysis::difference

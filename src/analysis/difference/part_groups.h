@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/difference/alignment.h"
-#include "analysis/difference/explanation.h"
+#include "analysis/difference/change.h"
 #include "analysis/difference/mean_difference.h"
 
 namespace paceline::analysis::difference {

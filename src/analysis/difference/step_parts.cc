@@ -78,13 +78,11 @@ TimedParts step_parts(const std::vector<result::RankSteps>& ranks) {
     side.parts.push_back(
         step_part(traits_of(part).late_in,
                   per_step(accounts, rank, [&](const RankAccount& one) { return one.own[part]; })));
-  if (ranks.size() > 1) {
-    auto& wait = side.parts.emplace_back(step_part(
-        "waiting for late ranks", per_step(accounts, rank, std::mem_fn(&RankAccount::straggler_wait))));
-    wait.note = wait_note(accounts, ranks);
-    side.parts.push_back(
-        step_part("communication", per_step(accounts, rank, std::mem_fn(&RankAccount::communication))));
-  }
+  side.parts.push_back(step_part("waiting for late ranks",
+                                 per_step(accounts, rank, std::mem_fn(&RankAccount::straggler_wait))));
+  side.parts.back().note = wait_note(accounts, ranks);
+  side.parts.push_back(
+      step_part("communication", per_step(accounts, rank, std::mem_fn(&RankAccount::communication))));
   side.total_ns = per_step(accounts, rank, std::mem_fn(&RankAccount::sum));
   return side;
 }

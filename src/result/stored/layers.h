@@ -35,7 +35,7 @@ struct LayerProfile {
 };
 
 inline constexpr std::size_t kTopLayers = 10;
-// A layer pass divides its inferences among so many profiles, so that the spread between them is known.
+// Number of profiles among which a layer pass divides its inferences, so that their spread is known.
 inline constexpr int kLayerProfiles = 7;
 
 // Merges profiles of one model: the layers of the last one, each with its times and their median. Profiles

@@ -8,6 +8,7 @@
 #include "analysis/difference/explanation.h"
 #include "analysis/difference/layer_parts.h"
 #include "analysis/difference/step_parts.h"
+#include "analysis/traces/trace_cycles.h"
 #include "analysis/traces/trace_folder.h"
 #include "base/file.h"
 #include "base/scratch_folder.h"
@@ -103,9 +104,9 @@ TEST_F(StoredParts, WhatLacksIsSaid) {
   EXPECT_EQ(stored_parts(stored, one).missing, "layers.csv is not in its folder");
   one.layer_profile = {};
   EXPECT_THAT(stored_parts(stored, one).missing, HasSubstr("--layer-profile"));
-  one.benchmark.kind = WorkloadKind::kTraining;
+  one.payload.emplace<result::Training>();
   EXPECT_EQ(stored_parts(stored, one).missing, "there are no steps of its ranks");
-  one.benchmark.kind = WorkloadKind::kCollective;
+  one.payload.emplace<result::CollectiveResult>();
   EXPECT_FALSE(stored_parts(stored, one).missing.empty());
 }
 
@@ -211,6 +212,28 @@ TEST(TraceParts, AnotherKernelOfAnOperatorIsOneRow) {
   ASSERT_FALSE(one.rows.empty()) << one.no_claim;
   EXPECT_EQ(one.rows[0].what, "aten::mm (sgemm_64x64) → aten::mm (sgemm_128x32)");
   EXPECT_EQ(one.rows[0].cause, "another kernel");
+}
+
+// A second recording of the same process has its times behind those of the first.
+TEST(TraceParts, JoinedRecordingsKeepTheOrderOfSteps) {
+  traces::RankTrace first{.file = "a", .rank = 0, .base_ns = 0, .operator_steps = 2};
+  first.steps = {{.number = 1}, {.number = 2}};
+  for (std::int64_t k = 0; k < 2; ++k) first.steps[k].begin = 10 * k, first.steps[k].length = 10;
+  first.operators = {
+      {.name = "mm", .calls = 1, .device_ns = 3, .kernels = {{"k", 1, 3, {3}}}, .device_by_step = {3}}};
+  auto second = first;
+  second.base_ns = 1000;
+  second.steps[0].number = 5, second.steps[1].number = 6;
+  second.operators.push_back({.name = "add", .calls = 1, .host_ns = 7, .host_by_step = {0, 7}});
+  std::vector<traces::RankTrace> ranks{first, second};
+  traces::join_recordings(ranks);
+  ASSERT_EQ(ranks.size(), 1U);
+  const auto& operators = ranks[0].operators;
+  ASSERT_EQ(operators.size(), 2U);
+  EXPECT_EQ(operators[0].device_by_step, (traces::TimesByStep{3, 0, 3}));
+  EXPECT_EQ(operators[0].kernels.at(0).device_by_step, (traces::TimesByStep{3, 0, 3}));
+  EXPECT_EQ(operators[1].host_by_step, (traces::TimesByStep{0, 0, 0, 7}));
+  EXPECT_EQ(ranks[0].operator_steps, 4);
 }
 
 TEST(TraceParts, StepPartsAddUp) {
