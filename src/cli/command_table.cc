@@ -52,6 +52,11 @@ constexpr std::array kOthers{
     Command{"report", "", "[generate] --source DIR [options]",
             "render a stored run, or several side by side, as a page, charts, a table or data",
             config::kReport, report_command},
+    Command{"history", "",
+            "[list | tag RUN NAME | untag NAME | note RUN TEXT | pin RUN NAME | unpin NAME | trend | prune | "
+            "import DIR … | export] [options]",
+            "list, tag, prune and export stored runs, and show when a figure changed", config::kHistory,
+            history_command},
     Command{"schema", "",
             "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes | man] "
             "[options]",
@@ -185,6 +190,12 @@ void set_format_choices() {
   }();
   for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases})
     config::set_choices("answer_format", commands, kOfAnswers);
+  static const auto kOfHistory = [] {
+    auto choices = kOfAnswers;
+    choices.push_back({"csv"});
+    return choices;
+  }();
+  config::set_choices("answer_format", config::kHistory, kOfHistory);
 }
 
 // Lists them for its help.

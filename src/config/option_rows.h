@@ -47,6 +47,7 @@ std::span<const Option> plan_rows();
 std::span<const Option> export_rows();
 std::span<const Option> build_rows();
 std::span<const Option> command_rows();
+std::span<const Option> history_rows();
 
 // Rows, and what those leave open that say nothing else.
 struct GroupRow {
@@ -71,6 +72,7 @@ inline constexpr std::array kGroups{
     GroupRow{"Plan", plan_rows, kPlanLevel},
     GroupRow{"Model and file", export_rows, kCommandLine, kExport | kBuild},
     GroupRow{"Engine file", build_rows, kCommandLine, kBuild},
+    GroupRow{"History", history_rows, kCommandLine, kHistory},
     GroupRow{"Command", command_rows, kCommandLine},
 };
 

@@ -333,7 +333,7 @@ constexpr std::array kCommandRows{
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",
-           .commands = kRuns | kValidate | kCompare | kSchema | kExport | kBuild | kMonitor,
+           .commands = kRuns | kValidate | kCompare | kSchema | kExport | kBuild | kMonitor | kHistory,
            .help = "Prints JSON on stdout, and text on stderr."},
     Option{.name = "quiet",
            .flags = "-q",

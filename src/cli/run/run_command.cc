@@ -80,7 +80,8 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const AnswerOutput& ou
        p.options.has("target") && !is_self_test(p.options) && !tool ? p.options.text("target") : "",
        is_self_test(p.options) ? std::optional(output) : std::nullopt,
        std::move(next),
-       {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
+       {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()},
+       is_self_test(p.options) || tool ? fs::path() : fs::path(p.plan.settings.text("output_dir"))});
   if (tool && !InterruptGuard::flag()) tool->tell(console);
   return code;
 }

@@ -25,6 +25,7 @@
 #include "cli/exit_rules.h"
 #include "cli/overwriting.h"
 #include "cli/report/report_source.h"
+#include "cli/run/run_history.h"
 #include "report/bottlenecks.h"
 #include "report/format_table.h"
 #include "report/junit.h"
@@ -164,7 +165,9 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))
                                        : "") +
-                     gates_text(run) + report::terminal_answer(run, terminal) + next_text(run, options);
+                     gates_text(run) + report::terminal_answer(run, terminal) +
+                     (files.complete() ? add_to_history(run, directory, options.results, console) : "") +
+                     next_text(run, options);
   print(console.text(), table);
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));

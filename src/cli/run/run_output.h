@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct FinishOptions {
   // A command that compares more; empty: none.
   std::function<std::string(const result::RunResult&)> next{};
   ExitOptions exit;
+  std::filesystem::path results{};  // folder of runs with the index; empty: the run is not added
 };
 
 // Does what follows the last pass: findings, gates, exit code, stored summary, report.html, table.
