@@ -136,10 +136,11 @@ answer::Answer list_answer(const std::vector<Indexed>& runs, std::size_t most, c
     answer.data["runs"].push_back(json_of_run(one));
   }
   const auto where = shown_path(results.string());
-  answer.sentence = runs.empty() ? fmt::format("no run in {} matches", where)
-                                 : fmt::format("{} in {}", plural(std::ssize(runs), "run"), where);
-  if (shown < runs.size())
-    answer.sentence += fmt::format("; the newest {} are listed, --limit 0 lists all", shown);
+  const auto count = runs.empty() ? std::string("no run") : plural(std::ssize(runs), "run");
+  answer.sentence =
+      shown < runs.size()
+          ? fmt::format("{} of {} in {}, the newest first; --limit 0 lists all", shown, count, where)
+          : fmt::format("{} in {}{}", count, where, runs.empty() ? " matches" : "");
   answer.sections.push_back({.title = "Runs", .table = std::move(table)});
   for (const auto& why : updated.unreadable) answer.remarks.push_back("left out: " + why);
   return answer;

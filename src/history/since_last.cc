@@ -54,7 +54,7 @@ std::string from_here(const std::string& folder) {
 std::string line_of(const CaseSinceLast& found, const std::string& folder, bool only_case) {
   const auto subject = only_case ? std::string() : on_one_line(found.one->label) + ": ";
   if (!found.since.differs())
-    return fmt::format("{}as the last {} runs here ({})", subject, found.since.runs,
+    return fmt::format("{}within the spread of the last {} runs here ({})", subject, found.since.runs,
                        percent_range(found.since));
   return fmt::format(
       "{}{} {} than the last {} runs here ({}); not measured in turns, so drift may be the cause: "

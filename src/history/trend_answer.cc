@@ -212,14 +212,13 @@ std::string reading_of(const Course& course) {
 }
 
 answer::Table table_of(const std::vector<Course>& courses) {
-  answer::Table table{
-      .heads = {"case", "metric", "runs", "level", "last run", "trend"}, .numbers_from = 2, .numbers_to = 5};
+  answer::Table table{.heads = {"case", "metric", "runs", "level", "last run"}, .numbers_from = 2};
   for (const auto& course : courses) {
     const auto& points = course.changes.points;
     const auto level =
         points.empty() ? std::string(answer::kNone) : value_words(course.metric, points.back().after);
     table.add(course.label, course.metric, std::to_string(course.steps.size()), level,
-              value_words(course.metric, course.steps.back().value), reading_of(course));
+              value_words(course.metric, course.steps.back().value));
   }
   return table;
 }
