@@ -46,7 +46,7 @@ std::string identity_key(const result::Benchmark& benchmark);
 // The figure that stands for a case: the first of p50_ms, back_to_back_ms, … that it has; null: it has none.
 const Figure* headline_figure(const CaseEntry& one);
 
-// The same order, as names.
+// Names of these metrics, in their order.
 std::vector<std::string> headline_metrics();
 
 }  // namespace paceline::history

@@ -12,9 +12,9 @@ namespace paceline::history {
 
 // Empty fields select everything. Texts of cases match anywhere in a label, whatever their case.
 struct Filter {
-  std::vector<std::string> models, engines, experiments, tags;
-  std::string case_text;
-  std::string since, until;  // beginnings of UTC times, inclusive: 2026-11, 2026-11-21T10:00
+  std::vector<std::string> models{}, engines{}, experiments{}, tags{};
+  std::string case_text{};
+  std::string since{}, until{};  // beginnings of UTC times, inclusive: 2026-11, 2026-11-21T10:00
 };
 
 // Throws Error(kUsage) naming the flag for a time that is none.

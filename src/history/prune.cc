@@ -53,7 +53,7 @@ std::string not_deletable(const fs::path& results, const PrunedRun& run) {
   return is_being_written(folder) ? "a run is being written there" : "";
 }
 
-// What a killed deletion left, and folders of experiments without a run.
+// Removes folders that a killed deletion left.
 void remove_leftovers_of_pruning(const fs::path& results) {
   std::error_code error;
   std::vector<fs::path> leftovers;

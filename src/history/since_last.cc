@@ -25,7 +25,7 @@ struct CaseSinceLast {
   std::string last_folder;
 };
 
-// Of a ratio that is `more`: "slower" for a time, "faster" for a rate.
+// Returns "slower" for more time, "faster" for a higher rate.
 std::string direction_of(const std::string& metric, bool more) {
   const auto* row = result::find_metric(metric);
   const bool lower_is_better = row && row->better == result::Better::kLower;

@@ -30,7 +30,7 @@ struct Course {
 // `metric`: its name; empty: the headline figure of each case.
 std::vector<Course> courses_of(const std::vector<Indexed>& runs, const std::string& metric);
 
-// What a change of the figure goes with.
+// Origin of a change, as far as the machine's figure tells.
 enum class Cause { kMachine, kNotMachine, kUnknown };
 // The machine's figure moved the same way at most one run away; kUnknown without such a figure.
 Cause cause_of(const Course& course, const stats::ChangePoint& change);

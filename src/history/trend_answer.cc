@@ -111,6 +111,7 @@ answer::Point point_at(std::size_t index, double value) {
 Line line_of_values(const Course& course) {
   Line line{.points = {},
             .colour = answer::series_colour(0),
+            .stroke = Line::Stroke::kHidden,
             .mark = Line::Mark::kDot,
             .name = title_of_metric(course.metric)};
   for (std::size_t i = 0; i < course.steps.size(); ++i) {
@@ -165,6 +166,7 @@ answer::Plot plot_of_case(const Course& course) {
 answer::Plot plot_of_control(const Course& course) {
   Line line{.points = {},
             .colour = answer::series_colour(1),
+            .stroke = Line::Stroke::kHidden,
             .mark = Line::Mark::kDot,
             .name = control_words(course)};
   for (std::size_t i = 0; i < course.steps.size(); ++i)
