@@ -43,7 +43,9 @@ constexpr std::array kOthers{
     Command{"validate", "", "[options]",
             "check whether this machine is fit to measure: PASS, WARN or FAIL, with a fix", config::kValidate,
             validate_command},
-    Command{"compare", "", "RUN RUN [RUN …] | infer|train|comm|run OPTIONS --a WORDS --b WORDS | --command 'COMMAND A' 'COMMAND B' [options]",
+    Command{"compare", "",
+            "RUN RUN [RUN …] | infer|train|comm|run OPTIONS --a WORDS --b WORDS | --command 'COMMAND A' "
+            "'COMMAND B' [options]",
             "say whether the second side is slower than the first, by how much, and how certainly",
             config::kCompare, compare_command},
     Command{"monitor", "", "[--serve HOST:PORT] [options]",

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/difference/explanation.h"
 #include "base/maybe.h"
 #include "stats/compare.h"
 #include "stats/interval.h"
@@ -59,6 +60,8 @@ struct ComparedCase {
   std::string failed_a{}, failed_b{};
   bool skipped_b = false;  // B could not run here, which is no failure
   std::vector<Figure> figures{};
+  std::optional<analysis::difference::Explanation>
+      why{};  // of what is not equal; empty: nothing was looked at
 };
 
 // A case without a partner.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/difference/difference_words.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/words.h"
@@ -164,6 +165,31 @@ answer::Section others_section(const Comparison& comparison) {
   return section;
 }
 
+// Explanations of cases that are not equal. Where only layers are missing that nobody asked for, one line
+// says how to get them.
+void add_reasons(const Comparison& comparison, answer::Answer& answer) {
+  std::string no_claim;
+  for (const auto& one : comparison.cases) {
+    if (!one.why) continue;
+    if (!one.why->no_claim.empty()) {
+      no_claim = one.why->no_claim;
+      continue;
+    }
+    const auto subject = case_words(comparison, one);
+    for (auto section : sections_of(*one.why)) {
+      section.title = "Why " + subject;
+      section.chart.id += fmt::format("-{}", answer.sections.size());
+      answer.sections.push_back(std::move(section));
+    }
+    if (auto finding = finding_of(*one.why)) {
+      if (comparison.cases.size() > 1) finding->text = fmt::format("{}: {}", subject, finding->text);
+      finding->about.push_back(one.id_b);
+      answer.findings.push_back(std::move(*finding));
+    }
+  }
+  if (!no_claim.empty() && answer.findings.empty()) answer.remarks.push_back("not explained: " + no_claim);
+}
+
 answer::Section unmatched_section(const Comparison& comparison) {
   answer::Section section{.title = "Without a partner"};
   section.table.heads = {"side", "case"};
@@ -186,6 +212,7 @@ answer::Answer answer_of(const Comparison& comparison) {
     if (!section.table.rows.empty() || !section.chart.plots.empty() || !section.paragraphs.empty())
       answer.sections.push_back(std::move(section));
   answer.remarks = comparison.remarks;
+  add_reasons(comparison, answer);
   answer.data = comparison_json(comparison);
   return answer;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "analysis/difference/difference_words.h"
 #include "compare/comparison_answer.h"
 #include "compare/words.h"
 
@@ -45,6 +46,7 @@ Json case_json(const ComparedCase& one, const Comparison& comparison) {
   if (!one.failed_b.empty()) json["failed_b"] = one.failed_b;
   for (const auto& figure : one.figures)
     json["figures"].push_back(figure_json(figure, comparison, one.pairing));
+  if (one.why) json["why"] = analysis::difference::json_of(*one.why);
   return json;
 }
 

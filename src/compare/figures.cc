@@ -182,14 +182,14 @@ Control judge_control(const std::vector<double>& a_ns, const std::vector<double>
 namespace {
 
 bool worked_in_turns(const result::CaseResult& one) {
-  return std::ranges::all_of(one.repetitions, [](const auto& r) { return r.in_turns.value().value_or(false); });
+  return std::ranges::all_of(one.repetitions,
+                             [](const auto& r) { return r.in_turns.value().value_or(false); });
 }
 
 Pairing pairing_of(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
-  const bool neighbours =
-      result::in_turns(*a.one, *b.one, options.resumed_utc) &&
-      !result::pair_repetitions(*a.one, *b.one, options.resumed_utc).neighbours.empty() &&
-      std::min(a.one->repetitions.size(), b.one->repetitions.size()) > 1;
+  const bool neighbours = result::in_turns(*a.one, *b.one, options.resumed_utc) &&
+                          !result::pair_repetitions(*a.one, *b.one, options.resumed_utc).neighbours.empty() &&
+                          std::min(a.one->repetitions.size(), b.one->repetitions.size()) > 1;
   if (!neighbours) return Pairing::kApart;
   return worked_in_turns(*a.one) && worked_in_turns(*b.one) ? Pairing::kInTurns : Pairing::kAlternating;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/difference/layer_parts.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "compare/environment.h"
@@ -28,6 +29,26 @@ void require_other_runs(const std::vector<SideRun>& sides) {
 void add_unmatched(const Matching& matching, std::size_t side, Comparison& comparison) {
   for (const auto* one : matching.only_a) comparison.unmatched.push_back({0, label_of(*one)});
   for (const auto* one : matching.only_b) comparison.unmatched.push_back({side, label_of(*one)});
+}
+
+struct StoredCase {
+  const result::StoredRun& stored;
+  const result::CaseResult& one;
+};
+
+// Explains a case by its parts unless it is equal; damaged files explain nothing.
+std::optional<analysis::difference::Explanation> why(const ComparedCase& compared, const StoredCase& a,
+                                                     const StoredCase& b) {
+  const auto figures = deciding(compared);
+  if (figures.empty() || figures.front()->shows == stats::Verdict::kEquivalent) return std::nullopt;
+  try {
+    using analysis::difference::stored_parts;
+    return explain(stored_parts(a.stored, a.one), stored_parts(b.stored, b.one));
+  } catch (const Error& error) {
+    analysis::difference::Explanation none;
+    none.no_claim = error.what();
+    return none;
+  }
 }
 
 // With more than two sides a case of the first may lack several partners.
@@ -58,6 +79,7 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
     compared.side = side;
     compared.id_a = mine->case_id, compared.id_b = theirs->case_id;
     compared.differs = differs;
+    compared.why = why(compared, {a, *mine}, {b, *theirs});
     comparison.cases.push_back(std::move(compared));
   }
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kCollectiveTimes = "collective_times.csv";
 constexpr std::string_view kOneByOne = "sync";  // the mode of operations that were timed one by one
-constexpr std::size_t kColumns = 7;  // repetition,bytes,in_place,mode,rank,index,duration_ns
+constexpr std::size_t kColumns = 7;             // repetition,bytes,in_place,mode,rank,index,duration_ns
 
 PerProcess tails_of(const result::StoredRun& stored, const result::CaseResult& one) {
   PerProcess tails;

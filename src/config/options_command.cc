@@ -132,8 +132,9 @@ constexpr std::array kCommandRows{
     Option{.name = "a",
            .type = kExpression,
            .commands = kCompare,
-           .help = "Words of side A alone, for a comparison that measures: compare infer --model net.onnx --a "
-                   "'--engine onnxruntime' --b '--engine openvino'."},
+           .help =
+               "Words of side A alone, for a comparison that measures: compare infer --model net.onnx --a "
+               "'--engine onnxruntime' --b '--engine openvino'."},
     Option{.name = "b", .type = kExpression, .commands = kCompare, .help = "Words of side B alone."},
     Option{.name = "a_env",
            .type = kExpression,
@@ -155,8 +156,9 @@ constexpr std::array kCommandRows{
            .help = "Another paceline that measures B: its path."},
     Option{.name = "a_venv",
            .commands = kCompare,
-           .help = "Python environment of A: its paceline where it has one, else its libraries of ONNX Runtime "
-                   "and OpenVINO."},
+           .help =
+               "Python environment of A: its paceline where it has one, else its libraries of ONNX Runtime "
+               "and OpenVINO."},
     Option{.name = "b_venv", .commands = kCompare, .help = "Python environment of B."},
     Option{.name = "same",
            .type = kBoolean,

@@ -65,6 +65,7 @@ class Coordinator {
     TimedPasses(setup_, runner_, keeper_, observer_, interrupt_,
                 {[this](config::Case added) { add(std::move(added)); }, [this](CaseRun& c) { prepare(c); }})
         .run(cases_);
+    add_layer_profiles();
     const auto groups = kinds_.with_cases(cases_);
     for (const auto& [kind, cases] : groups) kind->finish(cases);
     for (const auto& [kind, cases] : groups) kind->compare(cases, keeper_.run().resumed_utc);
@@ -80,6 +81,7 @@ class Coordinator {
   void add(config::Case definition);
   void prepare_all();
   void prepare(CaseRun& c);
+  void add_layer_profiles();
 
   RunSetup setup_;
   result::RunDirectory& directory_;
@@ -132,6 +134,12 @@ void Coordinator::prepare_all() {
   if (setup_.schedule) return;
   for (auto& c : cases_)
     if (!c.ended && c.selected && !interrupt_) prepare(c);
+}
+
+void Coordinator::add_layer_profiles() {
+  for (auto& c : cases_)
+    if (setup_.schedule && c.definition.settings.has("layer_profile") && setup_.schedule->asks_layers(c))
+      c.definition.settings.set("layer_profile", true);
 }
 
 void Coordinator::prepare(CaseRun& c) {

@@ -16,9 +16,8 @@ bool has_failed(const CaseRun& c) {
 
 }  // namespace
 
-PairOrder::PairOrder(std::vector<CasePair> pairs, std::int64_t repetitions, std::uint64_t seed,
-                     Undecided undecided)
-    : pairs_(std::move(pairs)), repetitions_(repetitions), seed_(seed), undecided_(std::move(undecided)) {
+PairOrder::PairOrder(std::vector<CasePair> pairs, std::int64_t repetitions, std::uint64_t seed, Judge judge)
+    : pairs_(std::move(pairs)), repetitions_(repetitions), seed_(seed), judge_(std::move(judge)) {
   std::vector<std::size_t> all(pairs_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   add_rounds(all, 0);
@@ -38,20 +37,35 @@ TimedRound PairOrder::slots_of(const Round& round) const {
   return {b_first ? std::vector{b, a} : std::vector{a, b}};
 }
 
-std::optional<Proposal> PairOrder::next(const CaseRuns& cases) {
-  if (next_ == rounds_.size() && !std::exchange(doubled_, true)) {
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const auto &a = cases[pairs_[i].a], &b = cases[pairs_[i].b];
-      if (!has_failed(a) && !has_failed(b) && undecided_(a, b)) open.push_back(i);
-    }
-    add_rounds(open, repetitions_);
+void PairOrder::add_open_pairs(const CaseRuns& cases) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const auto &a = cases[pairs_[i].a], &b = cases[pairs_[i].b];
+    if (!has_failed(a) && !has_failed(b) && judge_(a, b) == stats::Verdict::kInconclusive) open.push_back(i);
   }
+  add_rounds(open, repetitions_);
+}
+
+void PairOrder::note_differences(const CaseRuns& cases) {
+  for (const auto& pair : pairs_) {
+    const auto &a = cases[pair.a], &b = cases[pair.b];
+    if (!has_failed(a) && !has_failed(b) && judge_(a, b) != stats::Verdict::kEquivalent)
+      different_.insert({pair.a, pair.b});
+  }
+}
+
+bool PairOrder::asks_layers(const CaseRun& c) const {
+  return different_.contains(c.index);
+}
+
+std::optional<Proposal> PairOrder::next(const CaseRuns& cases) {
+  if (next_ == rounds_.size() && !std::exchange(doubled_, true)) add_open_pairs(cases);
   while (next_ < rounds_.size()) {
     const auto& round = rounds_[next_++];
     const auto& pair = pairs_[round.pair];
     if (!has_failed(cases[pair.a]) && !has_failed(cases[pair.b])) return slots_of(round);
   }
+  note_differences(cases);
   return std::nullopt;
 }
 

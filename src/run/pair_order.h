@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "run/schedule.h"
+#include "stats/compare.h"
 
 namespace paceline::run {
 
@@ -19,10 +21,12 @@ struct CasePair {
 // that are not decided by then (methodology: A/B comparison). A pair ends with a case that fails.
 class PairOrder : public Schedule {
  public:
-  using Undecided = std::function<bool(const CaseRun& a, const CaseRun& b)>;
+  using Judge = std::function<stats::Verdict(const CaseRun& a, const CaseRun& b)>;
   // The cases allow twice `repetitions`.
-  PairOrder(std::vector<CasePair> pairs, std::int64_t repetitions, std::uint64_t seed, Undecided undecided);
+  PairOrder(std::vector<CasePair> pairs, std::int64_t repetitions, std::uint64_t seed, Judge judge);
   std::optional<Proposal> next(const CaseRuns& cases) override;
+  // What differs, or may differ, is to be explained.
+  [[nodiscard]] bool asks_layers(const CaseRun& c) const override;
   [[nodiscard]] std::size_t expected() const override { return 2 * rounds_.size(); }
 
  private:
@@ -31,15 +35,18 @@ class PairOrder : public Schedule {
     std::int64_t repetition;
   };
   void add_rounds(const std::vector<std::size_t>& pairs, std::int64_t from);
+  void add_open_pairs(const CaseRuns& cases);
+  void note_differences(const CaseRuns& cases);
   [[nodiscard]] TimedRound slots_of(const Round& round) const;
 
   std::vector<CasePair> pairs_;
   std::int64_t repetitions_;
   std::uint64_t seed_;
-  Undecided undecided_;
+  Judge judge_;
   std::vector<Round> rounds_;
   std::size_t next_ = 0;
   bool doubled_ = false;
+  std::set<std::size_t> different_;  // indices of cases
 };
 
 }  // namespace paceline::run

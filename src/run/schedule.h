@@ -43,6 +43,8 @@ class Schedule {
   virtual std::optional<Proposal> next(const CaseRuns& cases) = 0;
   // Why a case with fewer repetitions than planned is complete; asked when no more passes are needed.
   [[nodiscard]] virtual result::EndedBecause ending(const CaseRun& c) const;
+  // Whether a case gets a profile of its layers although its options ask for none; asked as above.
+  [[nodiscard]] virtual bool asks_layers(const CaseRun&) const { return false; }
   // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
   [[nodiscard]] virtual std::size_t expected() const = 0;
 };

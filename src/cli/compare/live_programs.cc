@@ -50,9 +50,9 @@ std::int64_t asked_pairs(const config::FlagSet& flags) {
     if (setting.name == "repetitions") {
       const auto asked = parse_int(setting.values.front().text).value_or(0);
       if (asked < result::kPairsForClaim)
-        throw Error(ErrorCode::kUsage, fmt::format("{} {}: a verdict needs at least {} pairs of processes",
-                                                   setting.written, setting.values.front().text,
-                                                   result::kPairsForClaim));
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("{} {}: a verdict needs at least {} pairs of processes", setting.written,
+                                setting.values.front().text, result::kPairsForClaim));
       return asked;
     }
   return result::kPairsForClaim;
@@ -77,16 +77,18 @@ class Program {
     const auto results = folder_ / fmt::format("{:03}", pair + 1);
     make_directories(results);
     auto argv = argv_;
-    argv.insert(argv.end(), {"--repetitions", "1", "--output-dir", results.string(), "--experiment-name", "run"});
+    argv.insert(argv.end(),
+                {"--repetitions", "1", "--output-dir", results.string(), "--experiment-name", "run"});
     const auto log = results / "log.txt";
     const auto problem = process::run_tool({argv, env_, log, {}, kLongestS}, InterruptGuard::flag());
     if (InterruptGuard::flag()) return controls_ns_.pop_back();
     try {
       add(result::read_run(results / "run"), static_cast<std::int64_t>(pair));
     } catch (const Error& error) {
-      throw Error(ErrorCode::kData,
-                  fmt::format("{}: '{}' left no results ({}); its output ends with: {}", side_.name, join(argv, " "),
-                              problem.empty() ? error.what() : problem, file_tail(log, kTailOfLog)));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("{}: '{}' left no results ({}); its output ends with: {}", side_.name, join(argv, " "),
+                      problem.empty() ? error.what() : problem, file_tail(log, kTailOfLog)));
     }
   }
 
@@ -186,7 +188,8 @@ MeasuredSides compare_programs(const LiveWords& words, const Context&, const Con
   const auto run_pairs = [&](std::size_t from) {
     const auto order = compare::block_order(pairs, seed, from);
     for (std::size_t i = 0; i < order.size() && !InterruptGuard::flag(); ++i) {
-      console.say(fmt::format("  pair {} of {} · {}", from + i / 2 + 1, from + pairs, order[i] == 0 ? "A" : "B"));
+      console.say(
+          fmt::format("  pair {} of {} · {}", from + i / 2 + 1, from + pairs, order[i] == 0 ? "A" : "B"));
       programs.at(order[i]).run(from + i / 2);
       done.push_back(order[i]);
     }

@@ -27,15 +27,16 @@ namespace {
 constexpr std::int64_t kPairs = result::kPairsForClaim;
 
 // Options of a run that a comparison decides itself, or has no place for.
-constexpr std::array<std::string_view, 9> kNotHere{"resume",     "only",       "dry_run", "expect", "junit",
-                                                   "in_process", "nccl_json",  "tool",    "self_test"};
+constexpr std::array<std::string_view, 9> kNotHere{"resume",     "only",      "dry_run", "expect",   "junit",
+                                                   "in_process", "nccl_json", "tool",    "self_test"};
 
 void refuse_options_of_runs(const config::FlagSet& flags) {
   for (const auto& setting : flags.settings)
     if (std::ranges::find(kNotHere, setting.name) != kNotHere.end())
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("{}: compare measures new runs of both sides and judges them itself; leave it out",
-                              setting.written));
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("{}: compare measures new runs of both sides and judges them itself; leave it out",
+                      setting.written));
 }
 
 // An interval between processes needs many short ones.
@@ -57,8 +58,9 @@ std::int64_t pairs_of(const Planned& planned) {
   for (const auto& c : planned.cases) pairs = std::max(pairs, c.settings.integer("repetitions"));
   for (const auto& c : planned.cases)
     if (c.settings.integer("repetitions") < kPairs)
-      throw Error(ErrorCode::kUsage, fmt::format("--repetitions {}: a verdict needs at least {} pairs of processes",
-                                                 c.settings.integer("repetitions"), kPairs));
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("--repetitions {}: a verdict needs at least {} pairs of processes",
+                              c.settings.integer("repetitions"), kPairs));
   return pairs;
 }
 
@@ -87,8 +89,8 @@ void join_side(const LiveSide& side, const Planned& planned, std::int64_t pairs,
 std::vector<run::CasePair> pairs_between(std::size_t a, std::size_t b, const LiveWords& words) {
   if (a != b)
     throw Error(ErrorCode::kUsage,
-                fmt::format("compare {}: A has {} and B has {}; give both the same lists of values", words.command,
-                            plural(static_cast<std::int64_t>(a), "case"),
+                fmt::format("compare {}: A has {} and B has {}; give both the same lists of values",
+                            words.command, plural(static_cast<std::int64_t>(a), "case"),
                             plural(static_cast<std::int64_t>(b), "case")));
   std::vector<run::CasePair> pairs;
   for (std::size_t i = 0; i < a; ++i) pairs.push_back({i, a + i});
@@ -101,16 +103,16 @@ compare::JudgeOptions judge_options(const LiveWords& words) {
   return judge;
 }
 
-bool undecided(const result::CaseResult& a, const result::CaseResult& b, const compare::JudgeOptions& judge) {
+stats::Verdict verdict_of(const result::CaseResult& a, const result::CaseResult& b,
+                          const compare::JudgeOptions& judge) {
   const auto compared = compare::judge_cases({&a, {}}, {&b, {}}, judge);
   const auto figures = compare::deciding(compared);
-  return std::ranges::any_of(
-      figures, [](const auto* one) { return one->verdict == stats::Verdict::kInconclusive; });
+  return figures.empty() ? stats::Verdict::kInconclusive : figures.front()->verdict;
 }
 
 // Ratios of the control, which no side can change, over all pairs of processes.
-std::optional<compare::Control> control_of(const result::RunResult& run, const std::vector<run::CasePair>& pairs,
-                                           double margin) {
+std::optional<compare::Control> control_of(const result::RunResult& run,
+                                           const std::vector<run::CasePair>& pairs, double margin) {
   std::vector<double> a_ns, b_ns;
   for (const auto& [a, b] : pairs)
     for (const auto& mine : run.cases[a].repetitions)
@@ -163,7 +165,7 @@ MeasuredSides compare_live(const LiveWords& words, const Context& context, const
   const auto judge = judge_options(words);
   run::PairOrder order(pairs, repetitions, hash64(folder.filename().string()),
                        [&](const run::CaseRun& mine, const run::CaseRun& theirs) {
-                         return undecided(mine.result, theirs.result, judge);
+                         return verdict_of(mine.result, theirs.result, judge);
                        });
   setup.schedule = &order;
   result::RunDirectory directory(folder);

@@ -21,13 +21,15 @@ namespace fs = std::filesystem;
 
 // Flags that compare reads itself; all others are words of the command.
 constexpr std::array<std::string_view, 17> kOfCompare{
-    "a",        "b",         "a_env",         "b_env",  "a_program", "b_program", "a_venv",   "b_venv", "threshold",
-    "output",   "answer_format", "json",      "quiet",  "verbose",   "no_color",  "help",     "same"};
+    "a",      "b",       "a_env",     "b_env",  "a_program",     "b_program",
+    "a_venv", "b_venv",  "threshold", "output", "answer_format", "json",
+    "quiet",  "verbose", "no_color",  "help",   "same"};
 
 struct SideOptions {
   std::string_view words, env, program, venv;
 };
-constexpr std::array<SideOptions, 2> kSides{{{"a", "a_env", "a_program", "a_venv"}, {"b", "b_env", "b_program", "b_venv"}}};
+constexpr std::array<SideOptions, 2> kSides{
+    {{"a", "a_env", "a_program", "a_venv"}, {"b", "b_env", "b_program", "b_venv"}}};
 
 const config::Option* own_option(const std::string& word) {
   if (word.size() < 2 || word.front() != '-') return nullptr;
@@ -38,7 +40,8 @@ const config::Option* own_option(const std::string& word) {
 // Appends a flag with its value to `to`, and returns the number of words.
 std::size_t take_flag(const std::vector<std::string>& words, std::size_t at, const config::Option& option,
                       std::vector<std::string>& to) {
-  const bool with_value = option.type != config::OptionType::kBoolean && words[at].find('=') == std::string::npos;
+  const bool with_value =
+      option.type != config::OptionType::kBoolean && words[at].find('=') == std::string::npos;
   const std::size_t count = with_value && at + 1 < words.size() ? 2 : 1;
   to.insert(to.end(), words.begin() + static_cast<std::ptrdiff_t>(at),
             words.begin() + static_cast<std::ptrdiff_t>(at + count));
@@ -73,10 +76,11 @@ void use_venv(LiveSide& side, const std::string& flag, const std::string& venv) 
   }
   const auto folders = library_folders(fs::absolute(venv));
   if (folders.empty())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{} {}: this folder has neither bin/paceline nor a package of PyTorch, ONNX Runtime or "
-                            "OpenVINO; name the folder of a Python environment",
-                            flag, shown_path(venv)));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{} {}: this folder has neither bin/paceline nor a package of PyTorch, ONNX Runtime or "
+                    "OpenVINO; name the folder of a Python environment",
+                    flag, shown_path(venv)));
   side.env.push_back("LD_LIBRARY_PATH=" + join(folders, ":"));
 }
 
@@ -133,10 +137,11 @@ std::optional<LiveWords> live_words(const std::vector<std::string>& arguments) {
   const auto options = config::command_settings(words.own);
   for (std::size_t i = 0; i < words.sides.size(); ++i) words.sides.at(i) = side_of(i, common, options);
   if (words.sides[0].written == words.sides[1].written && !options.flag("same"))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("compare {}: the sides do not differ; write what each has for itself, e.g. --a "
-                            "'--engine onnxruntime' --b '--engine openvino', or --same to compare equal sides",
-                            words.command));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("compare {}: the sides do not differ; write what each has for itself, e.g. --a "
+                    "'--engine onnxruntime' --b '--engine openvino', or --same to compare equal sides",
+                    words.command));
   return words;
 }
 

@@ -13,17 +13,17 @@ namespace paceline::cli {
 
 // One side as it was written.
 struct LiveSide {
-  std::string name;                 // A, B
-  std::string written;              // what is its own, in words: "--engine onnxruntime"; empty: nothing
-  std::vector<std::string> words;   // of its command, with those that both sides share
-  std::vector<std::string> env;     // NAME=VALUE of its processes
-  std::string program;              // another Paceline; empty: this one
+  std::string name;                // A, B
+  std::string written;             // what is its own, in words: "--engine onnxruntime"; empty: nothing
+  std::vector<std::string> words;  // of its command, with those that both sides share
+  std::vector<std::string> env;    // NAME=VALUE of its processes
+  std::string program;             // another Paceline; empty: this one
 };
 
 struct LiveWords {
-  std::string command;            // infer, train, comm, run
-  unsigned bits = 0;              // of that command
-  config::FlagSet own;            // flags of compare itself
+  std::string command;  // infer, train, comm, run
+  unsigned bits = 0;    // of that command
+  config::FlagSet own;  // flags of compare itself
   std::array<LiveSide, 2> sides;
 };
 

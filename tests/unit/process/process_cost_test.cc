@@ -18,8 +18,8 @@ TEST(ProcessCost, CountsTimeAndMemoryOfOneProcess) {
   const auto fails = cost_of_process({"/bin/sh", "-c", "exit 3"}, log, never);
   EXPECT_EQ(fails.failure, "exit code 3");
   // 200 MB in one string of the shell.
-  const auto large = cost_of_process(
-      {"/bin/sh", "-c", "x=$(head -c 200000000 /dev/zero | tr '\\0' a); :"}, log, never);
+  const auto large =
+      cost_of_process({"/bin/sh", "-c", "x=$(head -c 200000000 /dev/zero | tr '\\0' a); :"}, log, never);
   ASSERT_TRUE(large.peak_bytes);
   EXPECT_GT(*large.peak_bytes, 150'000'000);
   EXPECT_GT(large.cpu_ns, 1e6);

@@ -46,7 +46,8 @@ TEST(CompareApart, CoversTheTrueRatio) {
   constexpr int kRuns = 2000;
   int covered = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    const auto found = compare_apart(processes(10, 0.03, 10, 2 * seed), processes(10.5, 0.05, 10, 2 * seed + 1));
+    const auto found =
+        compare_apart(processes(10, 0.03, 10, 2 * seed), processes(10.5, 0.05, 10, 2 * seed + 1));
     covered += found.ci_ratio->low <= 1.05 && 1.05 <= found.ci_ratio->high ? 1 : 0;
   }
   EXPECT_GT(covered, 0.94 * kRuns);
