@@ -62,6 +62,8 @@ answer::Table table_of(const Comparison& comparison, const std::vector<Shown>& f
   answer::Table table{
       .heads = {"case", value_head(comparison, 0), value_head(comparison, 1), "change", "verdict"},
       .numbers_to = 3,
+      .labels = 44,
+      .stays = 3,
       .last_stays = true,
       .row_heads = true};
   for (const auto& [one, figure] : figures) {
