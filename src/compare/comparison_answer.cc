@@ -132,12 +132,8 @@ answer::Section cases_section(const Comparison& comparison) {
   section.paragraphs.push_back(
       fmt::format("Measured {}.{}", pairing_words(comparison.pairing),
                   comparison.block_order.empty() ? "" : " Blocks: " + comparison.block_order + "."));
-  if (comparison.control) {
-    const auto& [figure, moved] = *comparison.control;
-    section.notes.push_back(fmt::format("Control, which no side can change: {}{}.",
-                                        change_with_range(figure, comparison.pairing),
-                                        moved ? "; it moved, so there is no verdict" : ""));
-  }
+  if (comparison.control)
+    section.notes.push_back(fmt::format("Control, which no side can change: {}.", control_words(comparison)));
   return section;
 }
 

@@ -45,21 +45,22 @@ Number metric_value(const char* metric, const CaseResult& one) {
 }
 
 struct PlainRow {
-  const char* metric;
+  const char *metric, *title;
   Number (*value)(const CaseSide&, const Repetition&);
 };
 constexpr std::array kPlainRows{
-    PlainRow{"p99_ms",
+    PlainRow{"p99_ms", "p99",
              [](const CaseSide& c, const Repetition& r) { return found_in(c.extra.p99_ns, r, kNsToMs); }},
-    PlainRow{"memory_mb",
+    PlainRow{"memory_mb", "memory",
              [](const CaseSide& c, const Repetition& r) {
                const auto bytes = result::peak_memory(c.one->benchmark, r.memory);
                return bytes ? Number(static_cast<double>(*bytes) * kBytesToMb)
                             : Number::missing(bytes.reason());
              }},
-    PlainRow{"first_iteration_ms",
+    PlainRow{"first_iteration_ms", "first inference",
              [](const CaseSide&, const Repetition& r) { return scaled_by(r.first_iteration_ns, kNsToMs); }},
-    PlainRow{"load_ms", [](const CaseSide&, const Repetition& r) { return scaled_by(r.load_ns, kNsToMs); }}};
+    PlainRow{"load_ms", "load time",
+             [](const CaseSide&, const Repetition& r) { return scaled_by(r.load_ns, kNsToMs); }}};
 
 FigureRow row_of(const char* metric, Number (*value)(const CaseSide&, const Repetition&)) {
   return {figure_of(metric), value, [metric](const CaseSide& c) { return metric_value(metric, *c.one); }};
@@ -174,7 +175,10 @@ FigureRows figure_rows(const CaseSide& a, const CaseSide& b) {
   headline.figure.decides = true;
   if (!sweeps) found.rows = by_rate ? std::vector{rate, latency} : std::vector{latency, rate};
   if (sweeps && a.one->collective() && b.one->collective()) add_sizes(a, b, found.rows);
-  for (const auto& row : kPlainRows) found.rows.push_back(row_of(row.metric, row.value));
+  for (const auto& row : kPlainRows) {
+    found.rows.push_back(row_of(row.metric, row.value));
+    found.rows.back().figure.title = row.title;
+  }
   if (a.one->training() && b.one->training())
     for (const auto part : result::kStepParts) found.rows.push_back(part_row(part));
   return found;
