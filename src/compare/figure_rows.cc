@@ -11,6 +11,7 @@
 #include "result/figures/peak_memory.h"
 #include "result/metric_table.h"
 #include "stats/interval.h"
+#include "stats/median.h"
 
 namespace paceline::compare {
 namespace {
@@ -64,6 +65,14 @@ constexpr std::array kPlainRows{
 
 FigureRow row_of(const char* metric, Number (*value)(const CaseSide&, const Repetition&)) {
   return {figure_of(metric), value, [metric](const CaseSide& c) { return metric_value(metric, *c.one); }};
+}
+
+// The median over processes, as the change is one of medians; the case's own figure may be the largest.
+Number usual_value(const CaseSide& side, Number (*value)(const CaseSide&, const Repetition&)) {
+  std::vector<double> values;
+  for (const auto& r : side.one->repetitions)
+    if (const auto one = value(side, r)) values.push_back(*one);
+  return values.empty() ? Number::missing("no process has it") : Number(stats::median(values));
 }
 
 FigureRow latency_row(const CaseResult& one) {
@@ -178,6 +187,7 @@ FigureRows figure_rows(const CaseSide& a, const CaseSide& b) {
   for (const auto& row : kPlainRows) {
     found.rows.push_back(row_of(row.metric, row.value));
     found.rows.back().figure.title = row.title;
+    found.rows.back().whole = [value = row.value](const CaseSide& c) { return usual_value(c, value); };
   }
   if (a.one->training() && b.one->training())
     for (const auto part : result::kStepParts) found.rows.push_back(part_row(part));

@@ -136,6 +136,9 @@ std::string range_words(const Figure& figure) {
   if (!figure.ci || !figure.change) return {};
   if (is_multiple(figure))
     return fmt::format("{}–{}", format_significant(figure.ci->low), format_significant(figure.ci->high));
+  if (figure.scale == Scale::kRatio && figure.ci->high >= kTwofold)
+    return fmt::format("{} to {} times", format_significant(figure.ci->low),
+                       format_significant(figure.ci->high));
   const auto shares = shares_of(figure);
   const auto *unit = figure.scale == Scale::kRatio ? "%" : "points", *to = shares.low < 0 ? " to " : "–";
   return fmt::format("{}{}{} {}", percent_number(shares.low), to, percent_number(shares.high), unit);
