@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "analysis/difference/step_parts.h"
-#include "result/stored_steps.h"
-
 namespace paceline::analysis::difference {
 namespace {
 
@@ -31,19 +28,6 @@ std::vector<double> sums_of(const std::vector<TimedPart>& parts) {
   return sums;
 }
 
-TimedParts without_parts(std::string why, std::string unit) {
-  return {.unit_words = std::move(unit), .missing = std::move(why)};
-}
-
-TimedParts stored_layers(const result::StoredRun& stored, const result::CaseResult& one) {
-  const auto& profile = one.layer_profile;
-  if (!profile.asked) return without_parts("its layers were not timed (--layer-profile)", "inference");
-  if (profile.file.empty()) return without_parts(profile.reason, "inference");
-  const auto file = folder_of_case(stored, one.case_id) / "layers.csv";
-  if (!result::is_in_run(file)) return without_parts("layers.csv is not in its folder", "inference");
-  return layer_parts(one, result::read_layers_csv(file));
-}
-
 }  // namespace
 
 TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::LayerRow>& layers) {
@@ -58,12 +42,6 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
   side.total_ns = sums_of(side.parts);
   side.unit_words = "profiled inference";
   return side;
-}
-
-TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one) {
-  if (one.training()) return step_parts(result::read_rank_steps(stored, one));
-  if (one.collective()) return without_parts("the operations of a sweep have no parts", "operation");
-  return stored_layers(stored, one);
 }
 
 }  // namespace paceline::analysis::difference

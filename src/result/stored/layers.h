@@ -16,8 +16,8 @@ struct LayerRow {
   std::string model_layer;  // the model's name for it; empty: names do not tell
   Number time_ns;           // the profile's statistic over the inferences
   Number share;             // of the sum of all layers
-  // Of each profile of the layer (kLayerProfiles), as its engine reports it: a median or mean over a few
-  // inferences. Empty in results of versions without them.
+  // One time per profile (kLayerProfiles), as its engine reports it: a median or mean over a few inferences.
+  // Empty in results of versions without them.
   std::vector<double> times_ns{};
 };
 
