@@ -16,13 +16,20 @@ std::vector<double> process_means(const result::CaseResult& one) {
   return means;
 }
 
-// Sum of all layers in each profile; empty where profiles timed different layers.
+// Takes the times of layers that some profile lacks: they would count for another profile.
+void keep_complete(std::vector<TimedPart>& parts) {
+  std::size_t most = 0;
+  for (const auto& part : parts) most = std::max(most, part.times_ns.size());
+  for (auto& part : parts)
+    if (part.times_ns.size() < most) part.times_ns.clear();
+}
+
+// Sum of all layers in each profile.
 std::vector<double> sums_of(const std::vector<TimedPart>& parts) {
   std::vector<double> sums;
   for (const auto& part : parts) {
     if (part.times_ns.empty()) continue;
-    sums.resize(std::max(sums.size(), part.times_ns.size()));
-    if (part.times_ns.size() != sums.size()) return {};
+    sums.resize(part.times_ns.size());
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part.times_ns[i];
   }
   return sums;
@@ -35,6 +42,7 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
   for (const auto& row : layers)
     side.parts.push_back(
         {.is = {row.type, row.name, row.model_layer, row.precision}, .times_ns = row.times_ns});
+  keep_complete(side.parts);
   const bool timed = std::ranges::any_of(layers, [](const auto& row) { return !row.times_ns.empty(); });
   if (!timed) side.missing = layers.empty() ? "there are no layers" : kOneTime;
   side.total_ns = process_means(one);

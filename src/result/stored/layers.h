@@ -38,8 +38,8 @@ inline constexpr std::size_t kTopLayers = 10;
 // Number of profiles among which a layer pass divides its inferences, so that their spread is known.
 inline constexpr int kLayerProfiles = 7;
 
-// Merges profiles of one model: the layers of the last one, each with its times and their median. Profiles
-// that ran other layers than the last are left out.
+// Merges profiles of one model: the layers of the last one, each with its times and their median. Layers are
+// the same by name, else by type and order; a profile that ran others lacks their times.
 std::vector<LayerRow> merged_profiles(const std::vector<std::vector<LayerRow>>& profiles);
 
 // Fills in the shares of `rows`, and makes a profile with their sum and the longest rows. Rows without a time

@@ -62,6 +62,14 @@ TEST(LayerParts, FewerProcessesLeaveTheSumsOfProfiles) {
   EXPECT_EQ(side.unit_words, "profiled inference");
 }
 
+TEST(LayerParts, LayersThatAProfileLacksAreNotTimed) {
+  auto layers = layers_of(net_of(1), 0);
+  layers[2].times_ns.pop_back();
+  const auto side = layer_parts(case_with({}), layers);
+  EXPECT_TRUE(side.parts[2].times_ns.empty());
+  EXPECT_EQ(side.total_ns.size(), 7U);
+}
+
 TEST(LayerParts, OneTimePerLayerIsNoSpread) {
   const std::vector<LayerRow> old{{"a", "Conv", "fp32", "", 5.0, {}}};
   const auto side = layer_parts(case_with({10, 11, 12, 10, 11, 12}), old);
