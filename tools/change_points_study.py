@@ -69,7 +69,7 @@ def paceline_points(paceline, folder, look):
 
 
 class Tally:
-    """What one tool has found of a cell."""
+    """Counts what one tool finds in the series of a cell."""
 
     def __init__(self, shift, count):
         self.shift, self.delay, self.false = shift, {}, set()
