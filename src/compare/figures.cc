@@ -123,7 +123,8 @@ void judge_row(Figure& figure, const FigureRow& row, bool headline, const Figure
 }  // namespace
 
 double margin_of(const result::CaseResult& one, const JudgeOptions& options) {
-  return options.threshold.value_or(result::smallest_difference(result::profile_of(one)));
+  const double asked = options.threshold.value_or(result::smallest_difference(result::profile_of(one)));
+  return std::max(asked, 2 * options.equal_halfwidth);
 }
 
 void judge_pairs(Figure& figure, const std::vector<double>& a, const std::vector<double>& b) {

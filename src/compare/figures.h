@@ -14,6 +14,7 @@ namespace paceline::compare {
 struct JudgeOptions {
   std::optional<double> threshold{};       // smallest change that counts; empty: that of the noise profile
   std::optional<Pairing> pairing{};        // as it is known; empty: from the start times
+  double equal_halfwidth = 0;              // of equal sides on this machine (compare/equal_sides.h)
   std::vector<std::string> resumed_utc{};  // of all runs
   std::string again = "paceline compare";  // the command that measures both in turns
 };

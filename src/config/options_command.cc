@@ -129,6 +129,10 @@ constexpr std::array kCommandRows{
            .commands = kCompare,
            .help = "Smallest change that counts, as a share or in percent: 0.03, 3%. Unset: 3% on a quiet "
                    "machine, 5% on a shared one."},
+    Option{.name = "baseline_run",
+           .flags = "--baseline",
+           .commands = kCompare,
+           .help = "Run that the others are compared with: a folder, or a tag, pin or run id of results/."},
     Option{.name = "a",
            .type = kExpression,
            .commands = kCompare,

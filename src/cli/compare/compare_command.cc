@@ -35,26 +35,27 @@ std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
 
 constexpr double kMarginOfProfiles = 0.03;
 
-compare::Comparison compared_runs(const config::FlagSet& flags, const config::Settings& options,
+compare::Comparison compared_runs(const std::vector<std::string>& names, const config::Settings& options,
                                   const Console& console) {
   compare::RunOptions request;
   request.judge.threshold = asked_threshold(options);
   request.matches = asked_matches(options);
   request.allow_env_diff = options.flag("allow_env_diff");
-  const auto sides = stored_sides(flags.positionals, console);
+  const auto sides = stored_sides(names, console);
   request.judge.again = in_turns_command(sides);
   return compare::compare_runs(sides, request);
 }
 
 compare::Comparison compared_files(const config::FlagSet& flags, const config::Settings& options,
                                    const Console& console) {
-  require_sides(flags.positionals);
-  if (common_kind(flags.positionals) == SideKind::kRun) return compared_runs(flags, options, console);
+  const auto names = named_sides(flags.positionals, options, console);
+  require_sides(names);
+  if (common_kind(names) == SideKind::kRun) return compared_runs(names, options, console);
   for (const auto& setting : flags.settings)
     if (setting.name == "match" || setting.name == "allow_env_diff")
       throw Error(ErrorCode::kUsage,
                   fmt::format("{} is about stored runs; these are profiles", setting.written));
-  return compare::compare_profiles(profile_sides(flags.positionals),
+  return compare::compare_profiles(profile_sides(names),
                                    asked_threshold(options).value_or(kMarginOfProfiles));
 }
 

@@ -10,13 +10,16 @@
 
 #include "analysis/finding_table.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "base/units.h"
 #include "cli/compare/compare_options.h"
 #include "cli/run/planned_run.h"
+#include "compare/equal_sides.h"
 #include "compare/runs.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "host/machine/environment.h"
 #include "result/figures/pair_ratio.h"
 #include "run/case/case_run.h"
 #include "run/pair_order.h"
@@ -24,6 +27,7 @@
 namespace paceline::cli {
 namespace {
 
+constexpr const char* kEqualSides = "equal_sides.json";  // in the cache folder
 constexpr std::int64_t kPairs = result::kPairsForClaim;
 
 // Options of a run that a comparison decides itself, or has no place for.
@@ -99,7 +103,11 @@ std::vector<run::CasePair> pairs_between(std::size_t a, std::size_t b, const Liv
 
 compare::JudgeOptions judge_options(const LiveWords& words) {
   compare::JudgeOptions judge;
-  judge.threshold = asked_threshold(config::command_settings(words.own));
+  const auto options = config::command_settings(words.own);
+  judge.threshold = asked_threshold(options);
+  if (const auto host = host::host_digest(); host && !options.flag("same"))
+    judge.equal_halfwidth =
+        compare::equal_halfwidth(cache_dir() / kEqualSides, *host, compare::Pairing::kInTurns).value_or(0);
   return judge;
 }
 
@@ -143,7 +151,24 @@ compare::Comparison judged(const LiveWords& words, const result::RunResult& run,
   options.allow_env_diff = true;  // sides that differ are what was asked for
   options.control = control_of(run, pairs, compare::margin_of(run.cases.front(), options.judge));
   for (const auto& [a, b] : pairs) options.matches.push_back({run.cases[a].case_id, run.cases[b].case_id});
-  return compare::compare_runs({side_run(words, 0, run, folder), side_run(words, 1, run, folder)}, options);
+  auto comparison =
+      compare::compare_runs({side_run(words, 0, run, folder), side_run(words, 1, run, folder)}, options);
+  if (2 * options.judge.equal_halfwidth >= compare::margin_of(run.cases.front(), options.judge))
+    comparison.remarks.push_back(fmt::format(
+        "the margin is {}: equal sides differed by up to {} on this machine",
+        format_percent(2 * options.judge.equal_halfwidth), format_percent(options.judge.equal_halfwidth)));
+  return comparison;
+}
+
+// A comparison of equal sides says how far this machine tells equals apart.
+void keep_if_same(const LiveWords& words, const compare::Comparison& comparison, const Console& console) {
+  const auto host = host::host_digest();
+  if (!host || !config::command_settings(words.own).flag("same")) return;
+  try {
+    compare::keep_equal_sides(cache_dir() / kEqualSides, *host, comparison);
+  } catch (const Error& error) {
+    console.warn(error.what());
+  }
 }
 
 }  // namespace
@@ -176,7 +201,9 @@ MeasuredSides compare_live(const LiveWords& words, const Context& context, const
   run.folder = folder.string();
   run.findings = analysis::find_all(run);
   directory.write_summary(run);
-  return {judged(words, run, pairs, folder), folder};
+  auto comparison = judged(words, run, pairs, folder);
+  keep_if_same(words, comparison, console);
+  return {std::move(comparison), folder};
 }
 
 }  // namespace paceline::cli

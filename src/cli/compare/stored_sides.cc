@@ -7,12 +7,15 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "history/index.h"
+#include "history/names.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostSides = 26;
+constexpr const char* kResults = "results";  // where runs are written by default, with their index
 
 compare::SideRun side_of(const std::string& name, std::size_t side, const Console& console) {
   std::error_code unknown;
@@ -31,6 +34,17 @@ compare::SideRun side_of(const std::string& name, std::size_t side, const Consol
 
 std::string side_name(std::size_t side) {
   return std::string(1, static_cast<char>('A' + side));
+}
+
+std::vector<std::string> named_sides(std::vector<std::string> names, const config::Settings& options,
+                                     const Console& console) {
+  if (options.has("baseline_run")) names.insert(names.begin(), options.text("baseline_run"));
+  const fs::path results = kResults;
+  std::error_code unknown;
+  for (auto& name : names)
+    if (!fs::exists(name, unknown) && fs::exists(results / history::kIndexFile, unknown))
+      name = history::resolve(results, name, [&](const std::string& words) { console.warn(words); }).string();
+  return names;
 }
 
 void require_sides(const std::vector<std::string>& names) {
