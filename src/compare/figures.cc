@@ -200,9 +200,7 @@ Pairing pairing_of(const CaseSide& a, const CaseSide& b, const JudgeOptions& opt
   return worked_in_turns(*a.one) && worked_in_turns(*b.one) ? Pairing::kInTurns : Pairing::kAlternating;
 }
 
-}  // namespace
-
-ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
+ComparedCase judged(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
   ComparedCase compared;
   compared.failed_a = failure_of(*a.one), compared.failed_b = failure_of(*b.one);
   compared.skipped_b = b.one->outcome == result::Outcome::kSkipped;
@@ -224,6 +222,17 @@ ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOption
   }
   for (auto& figure : figures_of_cases(*a.one, *b.one)) compared.figures.push_back(std::move(figure));
   return compared;
+}
+
+}  // namespace
+
+ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOptions& options) {
+  const bool paired = options.pairing && *options.pairing != Pairing::kApart;
+  if (!paired || a.one->run_id == b.one->run_id) return judged(a, b, options);
+  // Whoever paired the processes knows more than their start times in whole seconds tell of two runs.
+  auto of_one_run = *b.one;
+  of_one_run.run_id = a.one->run_id;
+  return judged(a, {&of_one_run, b.extra}, options);
 }
 
 void settle(Comparison& comparison) {

@@ -90,7 +90,8 @@ SideKind side_kind(const std::string& name) {
   const auto* row =
       std::ranges::find_if(kSuffixes, [&](const auto& one) { return name.ends_with(one.suffix); });
   if (row != kSuffixes.end()) return row->kind;
-  const bool trace = is_trace_name(fs::path(name).filename().string()) && begins_like_trace(name);
+  const bool trace = is_trace_name(fs::path(name).filename().string()) &&
+                     fs::is_regular_file(name, unknown) && begins_like_trace(name);
   return trace ? SideKind::kTraces : SideKind::kRun;
 }
 

@@ -6,15 +6,19 @@
 namespace paceline::result {
 namespace {
 
-// Starts are UTC in one format, so they sort as text.
+// Starts are UTC in one format, so they sort as text. They are whole seconds: within one run the order of
+// what began in the same one is known, between two runs it is not, so that an equal start counts as within.
 struct UtcSpan {
   std::string from, to;
+  bool one_run = true;
+  [[nodiscard]] bool contains(const std::string& time) const {
+    return one_run ? from < time && time < to : from <= time && time <= to;
+  }
 };
 
 bool another_began_within(const CaseResult& one, std::int64_t index, const UtcSpan& span) {
-  return std::any_of(one.repetitions.begin(), one.repetitions.end(), [&](const Repetition& r) {
-    return r.index != index && span.from < r.started_utc && r.started_utc < span.to;
-  });
+  return std::any_of(one.repetitions.begin(), one.repetitions.end(),
+                     [&](const Repetition& r) { return r.index != index && span.contains(r.started_utc); });
 }
 
 bool resumed_within(const std::vector<std::string>& resumed_utc, const UtcSpan& span) {
@@ -32,8 +36,8 @@ Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
                                      [&](const Repetition& r) { return r.index == mine.index; });
     if (theirs == b.repetitions.end()) continue;
     const auto [from, to] = std::minmax(mine.started_utc, theirs->started_utc);
-    const UtcSpan span{from, to};
-    const bool apart = from.empty() ? a.run_id != b.run_id
+    const UtcSpan span{from, to, a.run_id == b.run_id};
+    const bool apart = from.empty() ? !span.one_run
                                     : another_began_within(a, mine.index, span) ||
                                           another_began_within(b, mine.index, span) ||
                                           resumed_within(resumed_utc, span);

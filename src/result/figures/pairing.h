@@ -16,8 +16,8 @@ struct Pairing {
 };
 
 // Two repetitions with the same index are neighbours unless another repetition of either case began between
-// their starts, or --resume did (`resumed_utc`); the cases may be of two runs. A repetition without a start
-// time counts as a neighbour of one of the same run.
+// their starts, or --resume did (`resumed_utc`). In cases of two runs a start in the same second counts as
+// between. A repetition without a start time counts as a neighbour of one of the same run.
 Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
                          const std::vector<std::string>& resumed_utc);
 

@@ -72,6 +72,18 @@ TEST(CompareFigures, RunsWithoutStartTimesAreApart) {
   EXPECT_EQ(compare_runs(sides, {}).pairing, Pairing::kApart);
 }
 
+// Runs of processes that somebody started in turns, all within a second.
+TEST(CompareFigures, APairingThatIsKnownNeedsNoStartTimes) {
+  const std::vector<SideRun> sides{side_of("A", {.id = "one"}),
+                                   side_of("B", {.id = "two", .p50_ms = 12, .shift = 3})};
+  RunOptions options;
+  options.judge.pairing = Pairing::kInTurns;
+  const auto found = compare_runs(sides, options);
+  EXPECT_EQ(found.pairing, Pairing::kInTurns);
+  EXPECT_EQ(headline(found).verdict, Verdict::kRegression);
+  EXPECT_EQ(headline(found).pairs, 6);
+}
+
 TEST(CompareFigures, OneProcessSaysNothingAndWhy) {
   const auto figure = headline(compare_runs(apart({.processes = 1}, {.p50_ms = 12, .processes = 1}), {}));
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);

@@ -36,6 +36,17 @@ TEST(Pairing, RunsWithoutStartTimesAreApart) {
   EXPECT_EQ(pair_repetitions(a, b, {}).apart, 6);
 }
 
+// Starts are whole seconds: quick runs one after the other must not look like turns.
+TEST(Pairing, QuickRunsOneAfterTheOtherAreApart) {
+  auto a = measured_at("a", {5, 5, 5, 5, 5, 5}), b = measured_at("b", {6, 6, 6, 6, 6, 6});
+  a.run_id = "first", b.run_id = "second";
+  EXPECT_EQ(pair_repetitions(a, b, {}).apart, 6);
+  EXPECT_FALSE(in_turns(a, b, {}));
+  auto turns = measured_at("a", kFirst), others = measured_at("b", kSecond);
+  turns.run_id = "first", others.run_id = "second";
+  EXPECT_EQ(pair_repetitions(turns, others, {}).neighbours.size(), 6U);
+}
+
 TEST(Pairing, InterleavedRepetitionsAreNeighbours) {
   const auto a = measured_at("a", kFirst), b = measured_at("b", kSecond);
   const auto pairing = pair_repetitions(a, b, {});
