@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/units.h"
@@ -13,6 +14,7 @@ namespace {
 using answer::kNone;
 
 constexpr double kNsToMs = 1e-6;
+constexpr double kMost = 0.5;          // of the difference: less in single parts is not its reason
 constexpr double kMoreThanAll = 1.05;  // share beyond which a part is not "of" the difference
 
 std::string signed_duration(double ns) {
@@ -52,6 +54,27 @@ std::string cause_words_of(const DifferenceRow& row, const Explanation& whole) {
     words += fmt::format("{} of the {} {} ({})", format_duration_ns(size), format_duration_ns(all), word,
                          size_range(row));
   return row.cause.empty() ? words : fmt::format("{}; {}", words, row.cause);
+}
+
+double explained_share(const Explanation& one) {
+  double sum = 0;
+  for (const auto& row : one.rows)
+    if (row.change < Change::kRest) sum += row.difference_ns;
+  return one.difference_ns != 0 ? sum / one.difference_ns : 0;
+}
+
+// The row of those without a single part that has most of the difference.
+const DifferenceRow& largest_remainder(const Explanation& one) {
+  return *std::ranges::max_element(one.rows, {}, [](const DifferenceRow& row) {
+    return row.change < Change::kRest ? -1 : std::abs(row.difference_ns);
+  });
+}
+
+std::string remainder_words(const Explanation& one, const DifferenceRow* cause) {
+  const auto words = fmt::format("no single part explains {}the {} {}: {}", cause ? "most of " : "",
+                                 format_duration_ns(std::abs(one.difference_ns)),
+                                 one.difference_ns > 0 ? "more" : "less", largest_remainder(one).cause);
+  return cause ? fmt::format("{}; the largest: {}", words, cause_words_of(*cause, one)) : words;
 }
 
 std::string change_cell(const DifferenceRow& row) {
@@ -111,13 +134,6 @@ answer::Plot waterfall(const Explanation& one) {
   return plot;
 }
 
-double explained_share(const Explanation& one) {
-  double sum = 0;
-  for (const auto& row : one.rows)
-    if (row.change < Change::kRest) sum += row.difference_ns;
-  return one.difference_ns != 0 ? sum / one.difference_ns : 0;
-}
-
 void set_number(nlohmann::json& json, const char* name, const Number& number) {
   json[name] = number.value() ? nlohmann::json(*number) : nlohmann::json();
   if (!number) json[fmt::format("{}_reason", name)] = number.reason();
@@ -139,12 +155,9 @@ nlohmann::json json_of_row(const DifferenceRow& row) {
 
 std::string sentence_of(const Explanation& explanation) {
   if (!explanation.no_claim.empty()) return explanation.no_claim;
-  if (const auto* cause = explanation.first_cause()) return cause_words_of(*cause, explanation);
-  const auto& last = explanation.rows.back();
-  const bool outside = last.share && *last.share > 0.5;
-  return fmt::format(
-      "no single part explains the {} {}: {}", format_duration_ns(std::abs(explanation.difference_ns)),
-      explanation.difference_ns > 0 ? "more" : "less", outside ? last.cause : explanation.rows.front().cause);
+  const auto* const cause = explanation.first_cause();
+  if (cause && explained_share(explanation) >= kMost) return cause_words_of(*cause, explanation);
+  return remainder_words(explanation, cause);
 }
 
 answer::Sections sections_of(const Explanation& explanation) {

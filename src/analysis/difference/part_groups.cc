@@ -167,14 +167,19 @@ std::string type_words(const PartGroup& group) {
                                                               : std::string();
 }
 
+// Layer of the model that one part runs on each side, by whatever name; empty: not known, or a kernel of it.
+std::string layer_of_both(const PartGroup& group) {
+  if (!group.is_pair() || one_for_several(group) || group.b.front()->is.category.starts_with("kernel"))
+    return {};
+  const auto layer = common(group.a, &PartSignature::model_layer);
+  return layer == common(group.b, &PartSignature::model_layer) ? layer : std::string();
+}
+
 std::string renamed_words(const PartGroup& group) {
   if (!group.is_pair() || one_for_several(group)) return {};
-  const auto a = short_name(*group.a.front()), b = short_name(*group.b.front());
-  const bool layer = !group.a.front()->is.model_layer.empty() &&
-                     group.a.front()->is.model_layer == group.b.front()->is.model_layer;
-  if (a == b) return {};
-  if (group.b.front()->is.category.starts_with("kernel")) return "another kernel";
-  return layer ? std::string() : "it has another name";
+  if (short_name(*group.a.front()) == short_name(*group.b.front()) || !layer_of_both(group).empty())
+    return {};
+  return group.b.front()->is.category.starts_with("kernel") ? "another kernel" : "it has another name";
 }
 
 PartGroup group_of(const Aligned& row, const Parts& a, const Parts& b) {
@@ -210,6 +215,7 @@ std::vector<PartGroup> groups_of(const TimedParts& a, const TimedParts& b) {
 
 std::string name_of(const PartGroup& group) {
   if (!group.is_pair()) return list_of(group.a.empty() ? group.b : group.a);
+  if (auto layer = layer_of_both(group); !layer.empty()) return layer;
   const auto a = list_of(group.a), b = list_of(group.b);
   return a == b ? a : fmt::format("{} → {}", a, b);
 }

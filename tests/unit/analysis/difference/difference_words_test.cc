@@ -72,6 +72,33 @@ TEST(DifferenceWords, AVanishedPartHasNoNumberOnItsSide) {
   EXPECT_EQ(sections_of(one)[0].table.rows[0].cells[2].text, answer::kNone);
 }
 
+// All parts are slower by 15 %, one by 40 %: the machine is the reason, not that part.
+TEST(DifferenceWords, APartBesideASlowerMachineIsNotTheReason) {
+  const Net a = net_of(7);
+  Net b = a;
+  for (auto& layer : b) layer.ns *= 1.15;
+  b[0].ns = a[0].ns * 1.4;
+  auto left = measured(a, 7, 0), right = measured(b, 7, 1);
+  for (auto* side : {&left, &right})
+    for (auto& part : side->parts)
+      if (&part != &side->parts[0])
+        for (std::size_t i = 0; i < kIterations; ++i) part.times_ns[i] *= i % 2 ? 1.6 : 0.4;
+  const auto one = explain(left, right);
+  ASSERT_NE(one.first_cause(), nullptr);
+  EXPECT_THAT(sentence_of(one), StartsWith("no single part explains most of the "));
+  EXPECT_THAT(sentence_of(one), HasSubstr("pairs are slower, in the middle by 1"));
+  EXPECT_THAT(sentence_of(one), HasSubstr("; the largest: layer0.conv takes "));
+}
+
+TEST(DifferenceWords, ALayerOfTheModelIsNamedByIt) {
+  const Net a{{{"Conv", "conv_nchwc", "stem.conv"}, 1e6}};
+  Net b{{{"FusedConv", "fused_3", "stem.conv"}, 2e6}};
+  const auto words = sentence_of(explain(measured(a, 1, 0), measured(b, 1, 1)));
+  EXPECT_THAT(words, StartsWith("stem.conv takes "));
+  EXPECT_THAT(words, HasSubstr("; FusedConv instead of Conv"));
+  EXPECT_EQ(words.find("another name"), std::string::npos);
+}
+
 TEST(DifferenceWords, APartThatCostsMoreThanTheWholeIsNotOfIt) {
   const Net a{{{"Conv", "x"}, 1e6}, {{"Softmax", "y"}, 5e6}};
   Net b = a;
