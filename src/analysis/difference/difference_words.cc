@@ -21,13 +21,19 @@ std::string signed_duration(double ns) {
   return fmt::format("{}{}", ns < 0 ? "−" : "+", format_duration_ns(std::abs(ns)));
 }
 
-// "+2.9 to +3.3 ms" with a unit for both ends.
+// "+2.9–3.3 ms", or "−172 µs to +2.89 ms" where the signs differ.
 std::string interval_words(const stats::Interval& one) {
-  return fmt::format("{} to {}", signed_duration(one.low), signed_duration(one.high));
+  if (one.low < 0 && one.high > 0)
+    return fmt::format("{} to {}", signed_duration(one.low), signed_duration(one.high));
+  const double low = std::min(std::abs(one.low), std::abs(one.high)),
+               high = std::max(std::abs(one.low), std::abs(one.high));
+  return fmt::format("{}{}", one.low < 0 ? "−" : "+", format_duration_range_ns(low, high, high));
 }
 
+// Time outside of the parts is negative where a profiler made them longer than the whole.
 std::string duration_or_none(const Number& ns) {
-  return ns ? format_duration_ns(*ns) : std::string(kNone);
+  if (!ns) return kNone;
+  return *ns < 0 ? signed_duration(*ns) : format_duration_ns(*ns);
 }
 
 std::string lead_of(const DifferenceRow& row) {
@@ -77,8 +83,14 @@ std::string remainder_words(const Explanation& one, const DifferenceRow* cause) 
   return cause ? fmt::format("{}; the largest: {}", words, cause_words_of(*cause, one)) : words;
 }
 
-std::string change_cell(const DifferenceRow& row) {
-  return row.cause.empty() ? std::string(change_word(row.change)) : row.cause;
+// Kind and cause; a narrow terminal keeps the kind, and the cause becomes a note. The last rows are of no
+// kind that their names do not say.
+answer::Cell change_cell(const DifferenceRow& row) {
+  if (row.change >= Change::kRest) return row.cause;
+  const std::string kind(change_word(row.change));
+  answer::Cell cell(row.cause.empty() ? kind : fmt::format("{}; {}", kind, row.cause));
+  cell.brief = row.cause.empty() ? kind : kind + ";";
+  return cell;
 }
 
 answer::Tone tone_of(const DifferenceRow& row) {
@@ -89,7 +101,7 @@ answer::Table table_of(const Explanation& one) {
   answer::Table table{.heads = {"part", "A", "B", "change", "95 % interval", "of the difference", "why"},
                       .numbers_from = 1,
                       .numbers_to = 6,
-                      .most = {44},
+                      .most = {40},
                       .columns_kept = 4,
                       .last_stays = true};
   for (const auto& row : one.rows)
@@ -105,7 +117,7 @@ answer::Table table_of(const Explanation& one) {
 
 const char* colour_of(const DifferenceRow& row) {
   if (row.change >= Change::kRest) return "pale";
-  return row.difference_ns > 0 ? "c5" : "c0";
+  return row.difference_ns > 0 ? "c1" : "c0";
 }
 
 // Each bar begins where the one before ends, so that the last one ends at the whole difference.
@@ -113,8 +125,8 @@ answer::Plot waterfall(const Explanation& one) {
   answer::Plot plot{.description = "the difference, part by part",
                     .x = {.title = fmt::format("ms per {} that B takes more than A; whiskers: 95 % intervals",
                                                one.unit_words)},
-                    .legend = {{"slower", "c5"}, {"faster", "c0"}, {"in no single part", "pale"}}};
-  answer::Line ends{.points = {}, .mark = answer::Line::Mark::kDot};
+                    .legend = {{"slower", "c1"}, {"faster", "c0"}, {"in no single part", "pale"}}};
+  answer::Line ends{.points = {}, .stroke = answer::Line::Stroke::kHidden, .mark = answer::Line::Mark::kDot};
   double from = 0, y = 0;
   for (const auto& row : one.rows) {
     const double to = from + row.difference_ns * kNsToMs;
@@ -167,7 +179,7 @@ answer::Sections sections_of(const Explanation& explanation) {
   section.table = table_of(explanation);
   section.chart = {
       .id = "difference-parts",
-      .title = fmt::format("Where the difference of a {} comes from", explanation.unit_words),
+      .title = "Where the difference comes from",
       .reading =
           "Each bar is a part's difference of means and begins where the one before ends; the last "
           "ends at the whole difference.",

@@ -39,6 +39,8 @@ TEST(DifferenceWords, TheTableEndsWithTheRestAndTheWhole) {
   EXPECT_EQ(rows[2].cells[0].text, "in no part");
   EXPECT_EQ(rows[3].cells[0].text, "the whole inference");
   for (const auto& row : rows) EXPECT_EQ(row.cells.size(), sections[0].table.heads.size());
+  EXPECT_EQ(rows[0].cells.back().text, "precision; it ran in fp32 instead of int8");
+  EXPECT_EQ(rows[0].cells.back().brief, "precision;");  // begins the text, as narrow terminals need it
 }
 
 TEST(DifferenceWords, TheWaterfallEndsAtTheWholeDifference) {
