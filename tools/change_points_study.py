@@ -130,7 +130,7 @@ def main():
     if options.docs:
         text = options.docs.read_text(encoding="utf-8")
         head, rest = text.split(MARKS[0])
-        options.docs.write_text(head + MARKS[0] + "\n" + table + "\n" + MARKS[1] + rest.split(MARKS[1])[1], encoding="utf-8")
+        options.docs.write_text(head + MARKS[0] + table + MARKS[1] + rest.split(MARKS[1])[1], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,14 @@ std::vector<std::string> names_of_run(const std::map<std::string, std::string>& 
   return names;
 }
 
+// Throws Damaged for a row that leads nowhere.
+template <class Places, class Key>
+auto place_in(const Places& places, const Key& key) {
+  const auto found = places.find(key);
+  if (found == places.end()) throw Damaged(ErrorCode::kData, "a row belongs to nothing");
+  return found->second;
+}
+
 // Throws Damaged for a page that cannot be right.
 void check_database(const Database& database) {
   auto answer = database.ask("PRAGMA quick_check(1)");
@@ -223,8 +231,7 @@ std::vector<Indexed> Index::runs_without_cases() const {
   std::vector<Indexed> runs;
   auto row = database_->ask(
       "SELECT run_id, folder, experiment, started_utc, machine, machine_words, version, git_sha, "
-      "source_commit, "
-      "outcome, note, gone FROM runs ORDER BY started_utc DESC, run_id DESC");
+      "source_commit, outcome, note, gone FROM runs ORDER BY started_utc DESC, run_id DESC");
   while (row.step()) {
     const auto run_id = row.text(0), folder = row.text(1);
     const auto note = marks_.notes.find(run_id);
@@ -257,7 +264,7 @@ std::vector<Indexed> Index::runs(std::span<const std::string> metrics) const {
       "SELECT run_id, case_no, key, case_id, label, model, engine, outcome, grade FROM cases ORDER BY "
       "case_no");
   while (row.step()) {
-    const auto place = places.at(row.text(0));
+    const auto place = place_in(places, row.text(0));
     auto& of_run = runs[place].run.cases;
     cases[row.integer(1)] = {place, of_run.size()};
     of_run.push_back(
@@ -270,7 +277,7 @@ std::vector<Indexed> Index::runs(std::span<const std::string> metrics) const {
                                             join(std::vector<std::string>(metrics.size(), "?"), ", ") + ")"));
   for (const auto& metric : metrics) figures.bind(metric);
   while (figures.step()) {
-    const auto [run, nth] = cases.at(figures.integer(0));
+    const auto [run, nth] = place_in(cases, figures.integer(0));
     runs[run].run.cases[nth].figures.push_back(
         {figures.text(1), *figures.number(2), figures.number(3), figures.number(4)});
   }

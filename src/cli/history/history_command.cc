@@ -116,8 +116,9 @@ answer::Answer add_pin(HistoryCall& call, history::Index& index) {
 }
 
 answer::Answer set_note(HistoryCall& call, history::Index& index) {
-  return change_marks(call, index, "has the note",
-                      [](auto& marks, const auto& run_id, const auto& text) { marks.notes[run_id] = text; });
+  return change_marks(call, index, "has the note", [](auto& marks, const auto& run_id, const auto& text) {
+    text.empty() ? void(marks.notes.erase(run_id)) : void(marks.notes[run_id] = text);
+  });
 }
 
 answer::Answer remove_tag(HistoryCall& call, history::Index& index) {

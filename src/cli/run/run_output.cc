@@ -122,6 +122,18 @@ std::string invalid_text(const result::RunResult& run) {
       noisy == 1 ? "1 case is" : fmt::format("{} cases are", noisy));
 }
 
+// Table, gates and the answer. `complete`: all files could be written.
+std::string closing_text(const result::RunResult& run, const result::RunDirectory& directory,
+                         const Console& console, const FinishOptions& options, bool complete) {
+  const answer::TerminalOptions terminal{console.width, console.ascii, console.colour};
+  auto text = "\n" + report::terminal_table(run, terminal);
+  if (complete)
+    text += fmt::format("\nreport  {}\n", on_one_line((directory.path() / "report.html").string()));
+  text += gates_text(run) + report::terminal_answer(run, terminal);
+  if (complete) text += add_to_history(run, directory, options.results, console);
+  return text + next_text(run, options);
+}
+
 // Why a file cannot be written; empty if nothing is known. Devices and links are left to the writing.
 std::string obstacle_to(const std::string& name) {
   if (name == "-") return "standard output has the table; name a file, or /dev/stderr";
@@ -160,15 +172,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
       files.attempt(
           [&] { write_file_atomic(options.settings.text(further.option), further.make(run, options.exit)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
-  const answer::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table = "\n" + report::terminal_table(run, terminal) +
-                     (files.complete() ? fmt::format("\nreport  {}\n",
-                                                     on_one_line((directory.path() / "report.html").string()))
-                                       : "") +
-                     gates_text(run) + report::terminal_answer(run, terminal) +
-                     (files.complete() ? add_to_history(run, directory, options.results, console) : "") +
-                     next_text(run, options);
-  print(console.text(), table);
+  print(console.text(), closing_text(run, directory, console, options, files.complete()));
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));
   if (code == ExitCode::kEnvironmentInvalid) console.say(invalid_text(run));
