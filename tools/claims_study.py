@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: MIT
 """How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
-usage: tools/claims_study.py aa|five|ten|ratio [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE] [--paceline build/release/bin/paceline]
+usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
        tools/claims_study.py rows --keep FILE
 
 aa:              both sides are the same ONNX file, so every "faster" and "slower" is false.
 five, ten, ratio: one side has 21, 22, 26 equal layers, the other 20, so their work is as 1.05, 1.1, 1.3 to 1.
 rows:            the rows of everything that slices have kept in FILE; nothing runs.
-Every comparison is a separate run: six repetitions of both sides in turns, on ONNX Runtime with one thread; twelve where the binary asks
-for them. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
+Every comparison is a separate run: six pairs of processes that work in turns of 50 ms, on ONNX Runtime with one thread; twelve where the
+binary asks for them. `--apart` has the processes of a pair run one after the other. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
 end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
-Prints Markdown rows: claims, sizes, sizes that miss the true ratio, wrong directions, each with its exact 95 % interval; ratios; grades.
+Prints Markdown rows: claims, sizes, sizes that miss the true ratio, wrong directions, each with its exact 95 % interval; ratios; half the
+width of the interval of a ratio, the median of all; grades.
 The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
 """
 import argparse
@@ -51,14 +52,14 @@ def chain(layers, rows):
     return onnx.model(nodes, (("x", (rows, WIDTH)),), (("y", (rows, WIDTH)),), tensors)
 
 
-def plan_text(kind, folder, iterations, rows):
+def plan_text(kind, folder, iterations, rows, apart):
     names = []
     for side, layers in enumerate(LAYERS[kind]):
         names.append(folder / f"side{side}.onnx")
         names[-1].write_bytes(chain(layers, rows))
     return (f"kind: inference\nmodels: [{names[0]}, {names[1]}]\nbaseline: {{model: {names[0]}}}\nengine: onnxruntime\n"
             f"threads: 1\ndevice: cpu\nrepetitions: 6\niterations: {iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\n"
-            "measure_peak: false\naccuracy: {samples: 2}\nexperiment_name: claims\n")
+            f"measure_peak: false\naccuracy: {{samples: 2}}\nexperiment_name: claims\nturns: {str(not apart).lower()}\n")
 
 
 def truth_of(kind):
@@ -106,6 +107,7 @@ def main():
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--load", type=float, default=0, help="number of spinning neighbours, or the share of the CPUs that they take")
     parser.add_argument("--within", type=float, default=math.inf, help="seconds after which no comparison begins")
+    parser.add_argument("--apart", action="store_true", help="processes of a pair run one after the other")
     parser.add_argument("--iterations", type=int, default=400, help="of a process")
     parser.add_argument("--rows", type=int, default=32, help="of the input: 32 take about 0.6 ms, 96 about 1.8 ms, near a scheduler's slice")
     parser.add_argument("--paceline", default=ROOT / "build/release/bin/paceline")
@@ -125,11 +127,11 @@ def main():
 
 def measure(args, folder):
     plan = folder / "plan.yaml"
-    plan.write_text(plan_text(args.kind, folder, args.iterations, args.rows))
+    plan.write_text(plan_text(args.kind, folder, args.iterations, args.rows, args.apart))
     rows, begin = [], time.monotonic()
     while len(rows) < args.comparisons and time.monotonic() - begin < args.within:
         speedup, grades, processes = compared(args, plan, folder / "results")
-        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "speedup": speedup, "grades": grades, "processes": processes})
+        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "apart": args.apart, "speedup": speedup, "grades": grades, "processes": processes})
         if args.keep:
             with args.keep.open("a") as out:
                 out.write(json.dumps(rows[-1]) + "\n")
@@ -149,14 +151,14 @@ def share(k, n):
 
 
 def print_rows(rows):
-    """| what | claims | sizes | sizes that miss | wrong directions | ratios | grades |"""
+    """| what | claims | sizes | sizes that miss | wrong directions | ratios | half-width | grades |"""
     def key(row):
-        return row["kind"], row["load"], row["rows"]
-    for kind, load, height in sorted({key(row) for row in rows}):
-        print(row_of(kind, load, height, [row for row in rows if key(row) == (kind, load, height)]))
+        return row["kind"], row["load"], row["rows"], row.get("apart", True)
+    for kind, load, height, apart in sorted({key(row) for row in rows}):
+        print(row_of(kind, load, height, apart, [row for row in rows if key(row) == (kind, load, height, apart)]))
 
 
-def row_of(kind, load, height, rows):
+def row_of(kind, load, height, apart, rows):
     speedups, truth, n = [row["speedup"] for row in rows], truth_of(kind), len(rows)
     claimed = [s for s in speedups if s["verdict"] in ("faster", "slower")]
     sizes = [s["ratio"] for s in speedups if s["ratio"]["value"]]
@@ -167,8 +169,11 @@ def row_of(kind, load, height, rows):
     letters = ", ".join(f"{count} {grade}" for grade, count in sorted(grades.items()))
     ratios = f"{statistics.median(values):.3f} ({values[0]:.3f}–{values[-1]:.3f})" if values else "none"
     beside = "quiet" if not load else f"{load:.0%} of the CPUs taken".replace("%", " %") if load < 1 else f"{load:.0f} spinning neighbours"
-    return (f"| {kind}, {height} rows, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
-            f"{share(wrong, n)} | {ratios} | {letters} |")
+    order = "one after the other" if apart else "in turns"
+    widths = [(size["ci_high"] - size["ci_low"]) / 2 / size["value"] for size in sizes]
+    half = f"{statistics.median(widths):.1%}".replace("%", " %") if widths else "none"
+    return (f"| {kind}, {height} rows, {order}, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
+            f"{share(wrong, n)} | {ratios} | {half} | {letters} |")
 
 
 if __name__ == "__main__":

@@ -19,14 +19,15 @@ constexpr std::array kRows{
     ExitMeaning{ExitCode::kUsage,
                 "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
     ExitMeaning{ExitCode::kInconclusive,
-                "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, "
+                "the interval is too wide to say: a gate, a claim or a comparison cannot be decided, or, "
+                "with `--strict`, "
                 "a case did not converge before its cap or its outputs could not be checked "
                 "(except with `--accuracy off`); or a `--cross-check` could not run"},
     ExitMeaning{
         ExitCode::kEnvironmentInvalid,
         "the environment invalidates what was asked: a gate (`expect`, `slo`, `--min-busbw`) on a time, rate "
         "or share of a case of grade C, or such a case with `--strict`, unless `--allow-noisy`; a FAIL "
-        "of `validate`"},
+        "of `validate`; sides of `compare` on other machines or software, or a control that moved"},
     ExitMeaning{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
     ExitMeaning{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},

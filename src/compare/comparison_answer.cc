@@ -62,6 +62,8 @@ answer::Table table_of(const Comparison& comparison, const std::vector<Shown>& f
   answer::Table table{
       .heads = {"case", value_head(comparison, 0), value_head(comparison, 1), "change", "verdict"},
       .numbers_to = 3,
+      .labels = 44,
+      .stays = 3,
       .last_stays = true,
       .row_heads = true};
   for (const auto& [one, figure] : figures) {
@@ -130,12 +132,8 @@ answer::Section cases_section(const Comparison& comparison) {
   section.paragraphs.push_back(
       fmt::format("Measured {}.{}", pairing_words(comparison.pairing),
                   comparison.block_order.empty() ? "" : " Blocks: " + comparison.block_order + "."));
-  if (comparison.control) {
-    const auto& [figure, moved] = *comparison.control;
-    section.notes.push_back(fmt::format("Control, which no side can change: {}{}.",
-                                        change_with_range(figure, comparison.pairing),
-                                        moved ? "; it moved, so there is no verdict" : ""));
-  }
+  if (comparison.control)
+    section.notes.push_back(fmt::format("Control, which no side can change: {}.", control_words(comparison)));
   return section;
 }
 

@@ -47,10 +47,9 @@ void add_environment(const Comparison& comparison, std::vector<answer::Check>& c
 
 void add_control(const Comparison& comparison, std::vector<answer::Check>& checks) {
   if (!comparison.control) return;
-  const auto& [figure, moved] = *comparison.control;
+  const bool moved = comparison.control->moved;
   auto check = check_of("control", moved ? answer::Verdict::kNo : answer::Verdict::kYes,
-                        change_with_range(figure, comparison.pairing),
-                        moved ? ExitCode::kEnvironmentInvalid : ExitCode::kOk);
+                        control_words(comparison), moved ? ExitCode::kEnvironmentInvalid : ExitCode::kOk);
   if (moved) check.fix = "measure again when nothing else runs";
   checks.push_back(std::move(check));
 }

@@ -11,6 +11,7 @@
 #include "result/figures/peak_memory.h"
 #include "result/metric_table.h"
 #include "stats/interval.h"
+#include "stats/median.h"
 
 namespace paceline::compare {
 namespace {
@@ -45,24 +46,33 @@ Number metric_value(const char* metric, const CaseResult& one) {
 }
 
 struct PlainRow {
-  const char* metric;
+  const char *metric, *title;
   Number (*value)(const CaseSide&, const Repetition&);
 };
 constexpr std::array kPlainRows{
-    PlainRow{"p99_ms",
+    PlainRow{"p99_ms", "p99",
              [](const CaseSide& c, const Repetition& r) { return found_in(c.extra.p99_ns, r, kNsToMs); }},
-    PlainRow{"memory_mb",
+    PlainRow{"memory_mb", "memory",
              [](const CaseSide& c, const Repetition& r) {
                const auto bytes = result::peak_memory(c.one->benchmark, r.memory);
                return bytes ? Number(static_cast<double>(*bytes) * kBytesToMb)
                             : Number::missing(bytes.reason());
              }},
-    PlainRow{"first_iteration_ms",
+    PlainRow{"first_iteration_ms", "first inference",
              [](const CaseSide&, const Repetition& r) { return scaled_by(r.first_iteration_ns, kNsToMs); }},
-    PlainRow{"load_ms", [](const CaseSide&, const Repetition& r) { return scaled_by(r.load_ns, kNsToMs); }}};
+    PlainRow{"load_ms", "load time",
+             [](const CaseSide&, const Repetition& r) { return scaled_by(r.load_ns, kNsToMs); }}};
 
 FigureRow row_of(const char* metric, Number (*value)(const CaseSide&, const Repetition&)) {
   return {figure_of(metric), value, [metric](const CaseSide& c) { return metric_value(metric, *c.one); }};
+}
+
+// The median over processes, as the change is one of medians; the case's own figure may be the largest.
+Number usual_value(const CaseSide& side, Number (*value)(const CaseSide&, const Repetition&)) {
+  std::vector<double> values;
+  for (const auto& r : side.one->repetitions)
+    if (const auto one = value(side, r)) values.push_back(*one);
+  return values.empty() ? Number::missing("no process has it") : Number(stats::median(values));
 }
 
 FigureRow latency_row(const CaseResult& one) {
@@ -174,7 +184,11 @@ FigureRows figure_rows(const CaseSide& a, const CaseSide& b) {
   headline.figure.decides = true;
   if (!sweeps) found.rows = by_rate ? std::vector{rate, latency} : std::vector{latency, rate};
   if (sweeps && a.one->collective() && b.one->collective()) add_sizes(a, b, found.rows);
-  for (const auto& row : kPlainRows) found.rows.push_back(row_of(row.metric, row.value));
+  for (const auto& row : kPlainRows) {
+    found.rows.push_back(row_of(row.metric, row.value));
+    found.rows.back().figure.title = row.title;
+    found.rows.back().whole = [value = row.value](const CaseSide& c) { return usual_value(c, value); };
+  }
   if (a.one->training() && b.one->training())
     for (const auto part : result::kStepParts) found.rows.push_back(part_row(part));
   return found;

@@ -30,6 +30,13 @@ Verdict of_better(Verdict larger, stats::Better better) {
   return larger == Verdict::kImprovement ? Verdict::kRegression : larger;
 }
 
+constexpr std::string_view kMemoryUnit = "MB";  // no load of the machine changes it
+
+stats::CompareConfig config_of(const Figure& figure) {
+  return {
+      .delta = figure.delta, .aa_halfwidth = {}, .confidence = figure.confidence, .better = figure.better};
+}
+
 void take(Figure& figure, const stats::Comparison& found, const std::string& reason) {
   figure.pairs = found.pairs;
   figure.delta = found.delta;
@@ -124,8 +131,8 @@ void judge_pairs(Figure& figure, const std::vector<double>& a, const std::vector
     figure.doubt = "no process ran on both sides";
     return;
   }
-  const stats::CompareConfig config{
-      .delta = figure.delta, .aa_halfwidth = {}, .confidence = figure.confidence, .better = figure.better};
+  auto config = config_of(figure);
+  config.any_spread = figure.unit == kMemoryUnit;
   const auto found = stats::compare_pairs(a, b, config);
   take(figure, found, found.reason);
   state_missing_verdict(figure);
@@ -137,9 +144,7 @@ void judge_apart(Figure& figure, const std::vector<double>& a, const std::vector
     figure.doubt = "the processes of a side have no such value";
     return;
   }
-  const stats::CompareConfig config{
-      .delta = figure.delta, .aa_halfwidth = {}, .confidence = figure.confidence, .better = figure.better};
-  const auto found = stats::compare_apart(a, b, config);
+  const auto found = stats::compare_apart(a, b, config_of(figure));
   take(figure, found, found.reason);
   figure.p = Number::missing("not measured in pairs");
   figure.shows = found.reason.empty() ? found.apart_verdict : Verdict::kInconclusive;

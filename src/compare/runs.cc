@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/difference/layer_parts.h"
+#include "analysis/difference/stored_parts.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "compare/environment.h"
@@ -42,8 +42,8 @@ std::optional<analysis::difference::Explanation> why(const ComparedCase& compare
   const auto figures = deciding(compared);
   if (figures.empty() || figures.front()->shows == stats::Verdict::kEquivalent) return std::nullopt;
   try {
-    using analysis::difference::stored_parts;
-    return explain(stored_parts(a.stored, a.one), stored_parts(b.stored, b.one));
+    return analysis::difference::explain(analysis::difference::stored_parts(a.stored, a.one),
+                                         analysis::difference::stored_parts(b.stored, b.one));
   } catch (const Error& error) {
     analysis::difference::Explanation none;
     none.no_claim = error.what();

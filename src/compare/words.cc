@@ -60,7 +60,11 @@ std::string percent_number(double share) {
   return format_fixed(100 * share, 1);
 }
 
-// The figure at which a verdict was withheld, and would have been one.
+std::string pairs_words(const Figure& figure, Pairing pairing) {
+  return pairing == Pairing::kApart ? plural(figure.pairs, "process") + " per side"
+                                    : plural(figure.pairs, "pair");
+}
+
 std::string verdict_sentence(const Comparison& comparison, const ComparedCase& one, const Figure& figure) {
   return fmt::format("{}: {}: {}", subject_words(comparison, one, figure),
                      change_with_range(figure, one.pairing), stats::verdict_name(figure.verdict));
@@ -132,12 +136,17 @@ std::string range_words(const Figure& figure) {
   if (!figure.ci || !figure.change) return {};
   if (is_multiple(figure))
     return fmt::format("{}–{}", format_significant(figure.ci->low), format_significant(figure.ci->high));
+  if (figure.scale == Scale::kRatio && figure.ci->high >= kTwofold)
+    return fmt::format("{} to {} times", format_significant(figure.ci->low),
+                       format_significant(figure.ci->high));
   const auto shares = shares_of(figure);
   const auto *unit = figure.scale == Scale::kRatio ? "%" : "points", *to = shares.low < 0 ? " to " : "–";
   return fmt::format("{}{}{} {}", percent_number(shares.low), to, percent_number(shares.high), unit);
 }
 
 std::string change_with_range(const Figure& figure, Pairing pairing) {
+  if (!figure.change && figure.verdict == Verdict::kInconclusive)
+    return figure.pairs > 0 ? "no answer from " + pairs_words(figure, pairing) : "no answer";
   if (!figure.change && figure.verdict != Verdict::kInconclusive)
     return fmt::format("{}, by how much cannot be said",
                        (figure.verdict == Verdict::kRegression) == (figure.better == stats::Better::kLower)
@@ -145,10 +154,14 @@ std::string change_with_range(const Figure& figure, Pairing pairing) {
                            : unit_of(figure).less);
   std::vector<std::string> inside;
   if (const auto range = range_words(figure); !range.empty()) inside.push_back(range);
-  if (figure.pairs > 0)
-    inside.push_back(pairing == Pairing::kApart ? plural(figure.pairs, "process") + " per side"
-                                                : plural(figure.pairs, "pair"));
+  if (figure.pairs > 0) inside.push_back(pairs_words(figure, pairing));
   return change_words(figure) + (inside.empty() ? "" : " (" + join(inside, ", ") + ")");
+}
+
+std::string control_words(const Comparison& comparison) {
+  const auto& [figure, moved] = *comparison.control;
+  if (!figure.change) return "it cannot say whether the machine drifted: " + figure.doubt;
+  return change_with_range(figure, comparison.pairing) + (moved ? "; it moved, so there is no verdict" : "");
 }
 
 std::string case_words(const Comparison& comparison, const ComparedCase& one) {

@@ -19,6 +19,9 @@ std::string range_words(const Figure& figure);
 // "8.4 % slower (6.3–10.6 %, 6 pairs)"; with `apart` processes are no pairs.
 std::string change_with_range(const Figure& figure, Pairing pairing);
 
+// Says what became of the control. Only for a comparison that has one.
+std::string control_words(const Comparison& comparison);
+
 // "resnet50 onnxruntime b8", with words that differ, and the side of several.
 std::string case_words(const Comparison& comparison, const ComparedCase& one);
 

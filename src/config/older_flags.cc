@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::array kOlderCommands{
     OlderCommand{"analyze", "paceline report --source DIR"},
-    OlderCommand{"compare", "paceline report --source DIR --source DIR"},
     OlderCommand{"list", "paceline schema options"},
     OlderCommand{"convert", "`paceline export`, or `paceline build` for a file of one engine"},
 };

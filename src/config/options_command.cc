@@ -156,9 +156,7 @@ constexpr std::array kCommandRows{
            .help = "Another paceline that measures B: its path."},
     Option{.name = "a_venv",
            .commands = kCompare,
-           .help =
-               "Python environment of A: its paceline where it has one, else its libraries of ONNX Runtime "
-               "and OpenVINO."},
+           .help = "Python environment of A: its paceline where it has one, else its ONNX Runtime."},
     Option{.name = "b_venv", .commands = kCompare, .help = "Python environment of B."},
     Option{.name = "same",
            .type = kBoolean,

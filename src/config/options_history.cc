@@ -10,8 +10,8 @@ namespace {
 constexpr std::array kHistoryRows{
     Option{
         .name = "output_dir", .fallback = "results", .help = "Folder of runs, as --output-dir of the runs."},
-    Option{.name = "only_model", .flags = "--model", .form = kList, .help = "Only cases of these models."},
-    Option{.name = "only_engine", .flags = "--engine", .form = kList, .help = "Only cases on these engines."},
+    Option{.name = "models", .flags = "--model", .form = kList, .help = "Only cases of these models."},
+    Option{.name = "engines", .flags = "--engine", .form = kList, .help = "Only cases on these engines."},
     Option{.name = "experiment", .form = kList, .help = "Only runs of these experiments."},
     Option{.name = "tag", .form = kList, .help = "Only runs with one of these tags or pins."},
     Option{.name = "case", .type = kExpression, .help = "Only cases with this text in their label or id."},

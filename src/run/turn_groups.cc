@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/machine/memory.h"
+#include "result/figures/pair_ratio.h"
 #include "run/case/kind_rules.h"
 
 namespace paceline::run {
@@ -25,6 +26,8 @@ std::string why_not_in_turns(const std::vector<const CaseRun*>& cases, const Run
   double bytes = 0;
   for (const auto* c : cases) {
     if (switched_off(*c)) return "turns is false";
+    // Checks would come before the first figure, and nothing is claimed.
+    if (c->result.repetitions_planned < result::kPairsForClaim) return "there are fewer than six pairs";
     const auto waiting = kind_rules(c->definition.kind).waiting(*c);
     if (!waiting.refused.empty()) return waiting.refused;
     bytes += waiting.bytes;

@@ -231,6 +231,8 @@ std::vector<Aligned> align_ordered(const PartKeys& keys) {
   auto rows = Aligner(keys).rows();
   join_alone(rows, keys, by_name);
   join_alone(rows, keys, [](const PartKey& key) { return std::pair(key.layer, key.family); });
+  join_alone(rows, keys,
+             [](const PartKey& key) { return std::pair(key.positional ? key.stem : kUnknown, key.family); });
   return rows;
 }
 

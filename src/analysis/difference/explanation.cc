@@ -28,23 +28,18 @@ bool excludes_zero(const stats::Interval& one) {
   return one.low > 0 || one.high < 0;
 }
 
-// Fewest times of the whole and of the parts that have any.
-std::size_t fewest_times(const TimedParts& side) {
-  auto fewest = side.total_ns.size();
-  for (const auto& part : side.parts)
-    if (!part.times_ns.empty()) fewest = std::min(fewest, part.times_ns.size());
-  return fewest;
-}
-
-bool has_times(const TimedParts& side) {
-  return std::ranges::any_of(side.parts, [](const TimedPart& part) { return !part.times_ns.empty(); });
+// Times of the whole, or of the part that has most if those are fewer.
+std::size_t usable_times(const TimedParts& side) {
+  std::size_t most = 0;
+  for (const auto& part : side.parts) most = std::max(most, part.times_ns.size());
+  return std::min(most, side.total_ns.size());
 }
 
 // Why a side supports no claim; empty: it does.
 std::string why_no_claim(const TimedParts& side, std::string_view letter) {
   if (!side.missing.empty()) return fmt::format("{}: {}", letter, side.missing);
-  if (!has_times(side)) return fmt::format("{} has no parts with times", letter);
-  const auto count = fewest_times(side);
+  const auto count = usable_times(side);
+  if (count == 0) return fmt::format("{} has no parts with times", letter);
   if (count >= kFewestTimes) return {};
   return fmt::format("{} has {}: at least {} are needed", letter,
                      plural(static_cast<std::int64_t>(count), side.unit_words), kFewestTimes);
@@ -104,7 +99,7 @@ DifferenceRow rest_of(std::span<const PartGroup> groups, double whole) {
 Mean outside_of(const TimedParts& side) {
   std::vector<std::vector<double>> negative{side.total_ns};
   for (const auto& part : side.parts) {
-    if (part.times_ns.empty()) continue;
+    if (!is_timed(part)) continue;
     auto& times = negative.emplace_back(part.times_ns);
     for (double& time : times) time = -time;
   }

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "analysis/difference/step_parts.h"
-#include "result/stored_steps.h"
-
 namespace paceline::analysis::difference {
 namespace {
 
@@ -19,29 +16,23 @@ std::vector<double> process_means(const result::CaseResult& one) {
   return means;
 }
 
-// Sum of all layers in each profile; empty where profiles timed different layers.
+// Takes the times of layers that some profile lacks: they would count for another profile.
+void keep_complete(std::vector<TimedPart>& parts) {
+  std::size_t most = 0;
+  for (const auto& part : parts) most = std::max(most, part.times_ns.size());
+  for (auto& part : parts)
+    if (part.times_ns.size() < most) part.times_ns.clear();
+}
+
+// Sum of all layers in each profile.
 std::vector<double> sums_of(const std::vector<TimedPart>& parts) {
   std::vector<double> sums;
   for (const auto& part : parts) {
     if (part.times_ns.empty()) continue;
-    sums.resize(std::max(sums.size(), part.times_ns.size()));
-    if (part.times_ns.size() != sums.size()) return {};
+    sums.resize(part.times_ns.size());
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part.times_ns[i];
   }
   return sums;
-}
-
-TimedParts without_parts(std::string why, std::string unit) {
-  return {.unit_words = std::move(unit), .missing = std::move(why)};
-}
-
-TimedParts stored_layers(const result::StoredRun& stored, const result::CaseResult& one) {
-  const auto& profile = one.layer_profile;
-  if (!profile.asked) return without_parts("its layers were not timed (--layer-profile)", "inference");
-  if (profile.file.empty()) return without_parts(profile.reason, "inference");
-  const auto file = folder_of_case(stored, one.case_id) / "layers.csv";
-  if (!result::is_in_run(file)) return without_parts("layers.csv is not in its folder", "inference");
-  return layer_parts(one, result::read_layers_csv(file));
 }
 
 }  // namespace
@@ -51,6 +42,7 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
   for (const auto& row : layers)
     side.parts.push_back(
         {.is = {row.type, row.name, row.model_layer, row.precision}, .times_ns = row.times_ns});
+  keep_complete(side.parts);
   const bool timed = std::ranges::any_of(layers, [](const auto& row) { return !row.times_ns.empty(); });
   if (!timed) side.missing = layers.empty() ? "there are no layers" : kOneTime;
   side.total_ns = process_means(one);
@@ -58,12 +50,6 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
   side.total_ns = sums_of(side.parts);
   side.unit_words = "profiled inference";
   return side;
-}
-
-TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one) {
-  if (one.training()) return step_parts(result::read_rank_steps(stored, one));
-  if (one.collective()) return without_parts("the operations of a sweep have no parts", "operation");
-  return stored_layers(stored, one);
 }
 
 }  // namespace paceline::analysis::difference

@@ -15,18 +15,18 @@ namespace {
 
 using Parts = std::vector<const TimedPart*>;
 
-// Leaves out parts without times, which alignment cannot place.
+// Leaves out parts without enough times.
 TimedParts with_times(const TimedParts& side) {
   TimedParts timed{.ordered = side.ordered};
   for (const auto& part : side.parts)
-    if (!part.times_ns.empty()) timed.parts.push_back(part);
+    if (is_timed(part)) timed.parts.push_back(part);
   return timed;
 }
 
 Parts timed_parts_in(const TimedParts& side) {
   Parts parts;
   for (const auto& part : side.parts)
-    if (!part.times_ns.empty()) parts.push_back(&part);
+    if (is_timed(part)) parts.push_back(&part);
   return parts;
 }
 

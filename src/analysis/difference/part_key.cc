@@ -16,6 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kOuterScopes{"model.", "module.", "main.graph.", "graph.", "self."};
 constexpr std::array<std::string_view, 8> kTypeAffixes{"qlinear", "quantized", "fused", "integer",
                                                        "nbits",   "dynamic",   "cudnn", "mkldnn"};
+constexpr std::string_view kMadeUp =
+    "token";  // of names that ONNX Runtime makes up: "ReorderOutput_token_180"
 constexpr std::array<std::string_view, 4> kSeparators{"+", "||", "&", ","};
 constexpr std::array<std::string_view, 14> kFoldable{"relu", "relu6",     "clip",  "sigmoid",  "silu",
                                                      "gelu", "hardswish", "mul",   "add",      "bias",
@@ -158,6 +160,7 @@ std::string type_family(std::string_view type) {
 bool is_positional(std::string_view name, std::string_view type) {
   auto stem = letters_of(name);
   while (!stem.empty() && is_digit(stem.back())) stem.pop_back();
+  if (stem.ends_with(kMadeUp)) stem.resize(stem.size() - kMadeUp.size());
   auto word = last_word(type);
   if (letters_of(name) == word || letters_of(name) == letters_of(type)) return true;
   while (!word.empty() && is_digit(word.back())) word.pop_back();

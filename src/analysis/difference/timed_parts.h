@@ -27,6 +27,11 @@ struct TimedPart {
   std::string note{};              // cause that the source knows: "waits for rank 3"
 };
 
+// Whether a part has enough times to be told apart from its spread; others count as time in no part.
+inline bool is_timed(const TimedPart& part) {
+  return part.times_ns.size() >= kFewestTimes;
+}
+
 struct TimedParts {
   std::vector<TimedPart> parts{};
   std::vector<double> total_ns{};  // per iteration or step; their count may differ from that of the parts

@@ -53,7 +53,7 @@ compare::Comparison compared_commands(const config::FlagSet& flags, const config
     replace_file(log, "");
     return process::cost_of_process(argv, log, InterruptGuard::flag());
   };
-  runner.control_ns = measure::control_spin_ns;
+  runner.control_ns = [] { return measure::control_spin_ns(); };
   runner.last_words = [&] { return file_tail(log, kCommandTail); };
   runner.begun = [&](std::size_t pair, std::size_t pairs) {
     if (console.verbose) print(stderr, fmt::format("pair {} of {}\n", pair, pairs));

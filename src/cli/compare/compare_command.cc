@@ -70,7 +70,9 @@ ExitCode compare_here(const LiveWords& words, const Context& context) {
   const auto output = answer_output(words.own, options, "compare", "output");
   const InterruptGuard guard;
   const bool programs = std::ranges::any_of(words.sides, is_other_program);
-  const auto measured = (programs ? compare_programs : compare_live)(words, context, console);
+  auto measured = (programs ? compare_programs : compare_live)(words, context, console);
+  for (const auto& side : words.sides)
+    if (!side.remark.empty()) measured.comparison.remarks.push_back(side.remark);
   const auto answer = compare::answer_of(measured.comparison);
   const auto page = measured.folder / "compare.html";
   replace_file(page, answer::html_of(answer));

@@ -37,15 +37,16 @@ const config::Option* own_option(const std::string& word) {
   return option && std::ranges::find(kOfCompare, option->name) != kOfCompare.end() ? option : nullptr;
 }
 
-// Appends a flag with its value to `to`, and returns the number of words.
+// Appends a flag with its value, which may look like a flag itself, and returns the number of words.
 std::size_t take_flag(const std::vector<std::string>& words, std::size_t at, const config::Option& option,
                       std::vector<std::string>& to) {
-  const bool with_value =
-      option.type != config::OptionType::kBoolean && words[at].find('=') == std::string::npos;
-  const std::size_t count = with_value && at + 1 < words.size() ? 2 : 1;
-  to.insert(to.end(), words.begin() + static_cast<std::ptrdiff_t>(at),
-            words.begin() + static_cast<std::ptrdiff_t>(at + count));
-  return count;
+  const bool has_value = option.type != config::OptionType::kBoolean;
+  if (!has_value || words[at].find('=') != std::string::npos || at + 1 == words.size()) {
+    to.push_back(words[at]);
+    return 1;
+  }
+  to.push_back(words[at] + "=" + words[at + 1]);
+  return 2;
 }
 
 void require_assignment(const std::string& flag, const std::string& text) {
@@ -54,19 +55,18 @@ void require_assignment(const std::string& flag, const std::string& text) {
     throw Error(ErrorCode::kUsage, fmt::format("{} {}: write NAME=VALUE", flag, shown_value(text)));
 }
 
-// Folders below a Python environment in which packages keep their libraries.
-std::vector<std::string> library_folders(const fs::path& venv) {
-  std::vector<std::string> folders;
+// The package of ONNX Runtime in a Python environment; empty: there is none.
+std::string onnxruntime_in(const fs::path& venv) {
   std::error_code missing;
-  for (const auto& python : fs::directory_iterator(venv / "lib", missing)) {
-    const auto packages = python.path() / "site-packages";
-    for (const auto* package : {"onnxruntime/capi", "openvino/libs", "torch/lib"})
-      if (fs::is_directory(packages / package, missing)) folders.push_back((packages / package).string());
-  }
-  return folders;
+  for (const auto& python : fs::directory_iterator(venv / "lib", missing))
+    if (const auto package = python.path() / "site-packages" / "onnxruntime";
+        fs::is_directory(package / "capi", missing))
+      return package.string();
+  return {};
 }
 
-// An environment with Paceline in it brings that one; another brings its libraries.
+// An environment with Paceline in it brings that one. Without it the plug-in here may load another ONNX
+// Runtime; other libraries fit only what was built for them.
 void use_venv(LiveSide& side, const std::string& flag, const std::string& venv) {
   const auto program = fs::path(venv) / "bin" / "paceline";
   std::error_code missing;
@@ -74,14 +74,14 @@ void use_venv(LiveSide& side, const std::string& flag, const std::string& venv) 
     side.program = fs::absolute(program).string();
     return;
   }
-  const auto folders = library_folders(fs::absolute(venv));
-  if (folders.empty())
-    throw Error(
-        ErrorCode::kUsage,
-        fmt::format("{} {}: this folder has neither bin/paceline nor a package of PyTorch, ONNX Runtime or "
-                    "OpenVINO; name the folder of a Python environment",
-                    flag, shown_path(venv)));
-  side.env.push_back("LD_LIBRARY_PATH=" + join(folders, ":"));
+  const auto package = onnxruntime_in(fs::absolute(venv));
+  if (package.empty())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} {}: this folder has neither bin/paceline nor the Python package onnxruntime; "
+                            "install Paceline in that environment for other libraries",
+                            flag, shown_path(venv)));
+  side.env.push_back("ONNXRUNTIME_ROOT=" + package);
+  side.remark = fmt::format("{} has no paceline: only its ONNX Runtime is used", shown_path(venv));
 }
 
 LiveSide side_of(std::size_t index, const std::vector<std::string>& common, const config::Settings& options) {

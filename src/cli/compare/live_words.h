@@ -18,6 +18,7 @@ struct LiveSide {
   std::vector<std::string> words;  // of its command, with those that both sides share
   std::vector<std::string> env;    // NAME=VALUE of its processes
   std::string program;             // another Paceline; empty: this one
+  std::string remark{};            // what the reader should know of it; empty: nothing
 };
 
 struct LiveWords {

@@ -46,8 +46,8 @@ struct HistoryAction {
 };
 
 history::Filter filter_of(const config::Settings& options) {
-  history::Filter filter{options.texts("only_model"),
-                         options.texts("only_engine"),
+  history::Filter filter{options.texts("models"),
+                         options.texts("engines"),
                          options.texts("experiment"),
                          options.texts("tag"),
                          options.has("case") ? options.text("case") : "",

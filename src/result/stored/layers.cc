@@ -26,8 +26,33 @@ std::vector<LayerRow> longest(std::vector<LayerRow> rows) {
   return rows;
 }
 
-bool same_layers(const std::vector<LayerRow>& a, const std::vector<LayerRow>& b) {
-  return std::ranges::equal(a, b, {}, &LayerRow::name, &LayerRow::name);
+using Unmatched = std::map<std::string, std::vector<std::size_t>>;
+
+// Indices of rows that have no match yet, by a text of theirs, in order.
+Unmatched unmatched_by(std::string LayerRow::*text, const std::vector<LayerRow>& rows,
+                       const std::vector<bool>& matched) {
+  Unmatched by_text;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!matched[i]) by_text[rows[i].*text].push_back(i);
+  return by_text;
+}
+
+// Adds the times of a profile to the rows of the same layers. Sessions may order and name layers that the
+// engine made itself in other ways: these match by type, in order, if there are equally many.
+void add_profile(std::vector<LayerRow>& rows, const std::vector<LayerRow>& profile) {
+  std::vector<bool> has_match(rows.size()), used(profile.size());
+  for (const auto text : {&LayerRow::name, &LayerRow::type}) {
+    const auto from = unmatched_by(text, profile, used), to = unmatched_by(text, rows, has_match);
+    for (const auto& [words, at] : to) {
+      const auto same = from.find(words);
+      if (same == from.end() || same->second.size() != at.size()) continue;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const auto& time = profile[same->second[k]].time_ns;
+        if (time) rows[at[k]].times_ns.push_back(*time);
+        has_match[at[k]] = used[same->second[k]] = true;
+      }
+    }
+  }
 }
 
 constexpr std::array kLayerColumns{"index",       "name",    "type",  "precision",
@@ -76,11 +101,7 @@ std::vector<LayerRow> merged_profiles(const std::vector<std::vector<LayerRow>>& 
   if (profiles.empty()) return {};
   auto rows = profiles.back();
   for (auto& row : rows) row.times_ns.clear();
-  for (const auto& one : profiles) {
-    if (!same_layers(one, rows)) continue;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (one[i].time_ns) rows[i].times_ns.push_back(*one[i].time_ns);
-  }
+  for (const auto& one : profiles) add_profile(rows, one);
   for (auto& row : rows)
     if (!row.times_ns.empty()) row.time_ns = stats::median(row.times_ns);
   return rows;

@@ -16,8 +16,8 @@ struct LayerRow {
   std::string model_layer;  // the model's name for it; empty: names do not tell
   Number time_ns;           // the profile's statistic over the inferences
   Number share;             // of the sum of all layers
-  // Of each profile of the layer (kLayerProfiles), as its engine reports it: a median or mean over a few
-  // inferences. Empty in results of versions without them.
+  // One time per profile (kLayerProfiles), as its engine reports it: a median or mean over a few inferences.
+  // Empty in results of versions without them.
   std::vector<double> times_ns{};
 };
 
@@ -38,8 +38,8 @@ inline constexpr std::size_t kTopLayers = 10;
 // Number of profiles among which a layer pass divides its inferences, so that their spread is known.
 inline constexpr int kLayerProfiles = 7;
 
-// Merges profiles of one model: the layers of the last one, each with its times and their median. Profiles
-// that ran other layers than the last are left out.
+// Merges profiles of one model: the layers of the last one, each with its times and their median. Layers are
+// the same by name, else by type and order; a profile that ran others lacks their times.
 std::vector<LayerRow> merged_profiles(const std::vector<std::vector<LayerRow>>& profiles);
 
 // Fills in the shares of `rows`, and makes a profile with their sum and the longest rows. Rows without a time

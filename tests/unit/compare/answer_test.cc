@@ -33,6 +33,7 @@ TEST(CompareWords, ChangesReadAsPeopleSayThem) {
             "1.0 % slower (-1.0 to 3.0 %, 6 processes per side)");
   EXPECT_EQ(change_with_range(time_of(2.5, 2.3, 2.7), Pairing::kInTurns),
             "2.50 times as long (2.30–2.70, 6 pairs)");
+  EXPECT_EQ(range_words(time_of(0.7, 0.4, 4.5)), "0.400 to 4.50 times");
   EXPECT_EQ(change_words(time_of(1.0001, 1, 1)), "no difference");
   auto rate = time_of(0.9, 0.88, 0.92);
   rate.unit = "items/s";

@@ -101,8 +101,11 @@ TEST(CompareFigures, RatesAreBetterWhenHigher) {
 TEST(CompareFigures, MoreMemoryIsWorse) {
   auto sides = in_turns({}, {});
   for (auto& r : sides[1].stored.run.cases[0].repetitions) r.memory.rss_peak_above_load_bytes = 150'000'000;
+  sides[1].stored.run.cases[0].repetitions[0].memory.rss_peak_above_load_bytes = 400'000'000;
   const auto found = compare_runs(sides, {});
-  EXPECT_EQ(figure_named(found.cases[0], "memory_mb").verdict, Verdict::kRegression);
+  const auto& memory = figure_named(found.cases[0], "memory_mb");
+  EXPECT_EQ(memory.verdict, Verdict::kRegression);
+  EXPECT_EQ(*memory.b, 150);  // of the usual process, as the change is
 }
 
 TEST(CompareFigures, AFallOfAccuracyIsARegressionEvenApart) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -121,6 +122,19 @@ TEST_F(IndexTest, ACaseUnderAProfilerHasNoFigures) {
   EXPECT_FALSE(entry_of({results_, run}).cases.at(0).figures.empty());
   run.cases[0].noise.instrument = "nsys";
   EXPECT_TRUE(entry_of({results_, run}).cases.at(0).figures.empty());
+}
+
+TEST_F(IndexTest, APeakOfAnEarlierRunSaysNothingOfTheMachineNow) {
+  auto run = run_of(60, 1);  // began at 01:00
+  run.cases[0].flops.peak_measured_flops_per_s = 2e11;
+  const auto peaks = [&](const char* source) {
+    run.cases[0].flops.peak_source = source;
+    const auto entry = entry_of({results_, run});
+    return std::ranges::count(entry.cases.at(0).figures, kControlPeak, &Figure::metric);
+  };
+  EXPECT_EQ(peaks("peak_conv fp32, measured 2026-01-01T01:00:05Z, on a quiet machine"), 1);
+  EXPECT_EQ(peaks("peak_conv fp32, measured 2026-01-01T00:59:59Z"), 0);
+  EXPECT_EQ(peaks(""), 0);
 }
 
 TEST_F(IndexTest, ADamagedFileIsRenamedOnceAndMadeAgain) {

@@ -106,5 +106,20 @@ TEST(Layers, ProfilesMergeToMedians) {
   EXPECT_TRUE(merged_profiles({}).empty());
 }
 
+// ONNX Runtime orders branches, and numbers the conversions that it adds, anew in each session.
+TEST(Layers, ProfilesMergeWhateverTheOrderOfLayers) {
+  const auto made = [](const std::string& name, double ns) {
+    return LayerRow{name, "ReorderOutput", "fp32", "", ns, {}};
+  };
+  const auto merged =
+      merged_profiles({{row("a", 1.0), made("token_7", 10.0), row("b", 3.0), made("token_9", 20.0)},
+                       {row("b", 4.0), made("token_1", 11.0), made("token_2", 21.0), row("a", 2.0)}});
+  ASSERT_EQ(merged.size(), 4U);
+  EXPECT_EQ(merged[0].times_ns, (std::vector<double>{3, 4}));
+  EXPECT_EQ(merged[1].times_ns, (std::vector<double>{10, 11}));
+  EXPECT_EQ(merged[2].times_ns, (std::vector<double>{20, 21}));
+  EXPECT_EQ(merged[3].times_ns, (std::vector<double>{1, 2}));
+}
+
 }  // namespace
 }  // namespace paceline::result

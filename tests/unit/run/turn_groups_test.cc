@@ -22,9 +22,9 @@ class InTurns : public Coordinated {
 
 TEST_F(InTurns, EachRepetitionOfAllCasesIsOneRound) {
   FakeExecutor fake;
-  const auto done = run(plan_of_batches("[1, 2]", 3), fake);
+  const auto done = run(plan_of_batches("[1, 2]", 6), fake);
   EXPECT_EQ(done.outcome, "ok");
-  ASSERT_EQ(fake.rounds.size(), 3U);
+  ASSERT_EQ(fake.rounds.size(), 6U);
   for (const auto& round : fake.rounds) EXPECT_EQ(round.size(), 2U);
   EXPECT_NE(fake.rounds[0], fake.rounds[1]);                                             // A B, then B A
   EXPECT_EQ(reason_of(case_named(done, kB1)), "the processes ran one after the other");  // here they did
@@ -37,16 +37,23 @@ TEST_F(InTurns, ASingleCaseHasNoPartner) {
   EXPECT_EQ(reason_of(done.cases.front()), "there is no other case");
 }
 
+TEST_F(InTurns, FewRepetitionsShowTheirFirstFigureSooner) {
+  FakeExecutor fake;
+  const auto done = run(plan_of_batches("[1, 2]", 5), fake);
+  EXPECT_TRUE(fake.rounds.empty());
+  EXPECT_EQ(reason_of(case_named(done, kB1)), "there are fewer than six pairs");
+}
+
 TEST_F(InTurns, MayBeSwitchedOff) {
   FakeExecutor fake;
-  const auto done = run(plan_of_batches("[1, 2]", 2) + "turns: false\n", fake);
+  const auto done = run(plan_of_batches("[1, 2]", 6) + "turns: false\n", fake);
   EXPECT_TRUE(fake.rounds.empty());
   EXPECT_EQ(reason_of(case_named(done, kB2)), "turns is false");
 }
 
 TEST_F(InTurns, MoreThanEightCasesRunOneAfterTheOther) {
   FakeExecutor fake;
-  const auto done = run(plan_of_batches("[1, 2, 3, 4, 5, 6, 7, 8, 9]", 1), fake);
+  const auto done = run(plan_of_batches("[1, 2, 3, 4, 5, 6, 7, 8, 9]", 6), fake);
   EXPECT_TRUE(fake.rounds.empty());
   EXPECT_EQ(reason_of(case_named(done, kB1)), "there are more than 8 cases");
 }
@@ -63,9 +70,9 @@ TEST_F(InTurns, ACaseThatFailsLeavesTheOthers) {
     if (r.spec.kind == pass::PassKind::kTimed && r.spec.case_id == kB2) return fails("crash");
     return std::nullopt;
   });
-  const auto done = run(plan_of_batches("[1, 2, 4]", 3), fake);
+  const auto done = run(plan_of_batches("[1, 2, 4]", 6), fake);
   EXPECT_EQ(case_named(done, kB2).outcome, result::Outcome::kFailed);
-  EXPECT_EQ(case_named(done, kB1).repetitions.size(), 3U);
+  EXPECT_EQ(case_named(done, kB1).repetitions.size(), 6U);
   EXPECT_EQ(fake.rounds.back().size(), 2U);
 }
 

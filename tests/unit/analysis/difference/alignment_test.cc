@@ -48,6 +48,7 @@ TEST(PartNames, NumberedTypesArePositional) {
   EXPECT_TRUE(is_positional("conv2d_3", "aten::conv2d"));
   EXPECT_TRUE(is_positional("Conv_12", "Conv"));
   EXPECT_TRUE(is_positional("aten::conv2d", "aten::conv2d"));
+  EXPECT_TRUE(is_positional("ReorderOutput_token_180", "ReorderOutput"));
   EXPECT_FALSE(is_positional("layer1.0.conv1", "Conv"));
   EXPECT_FALSE(is_positional("stem", "Conv"));
 }

@@ -244,7 +244,7 @@ TEST(Explanation, ClaimsNothingWithoutParts) {
   EXPECT_EQ(explain({.unit_words = "step"}, a).no_claim, "A has no parts with times");
 }
 
-// Parts without times are in the unexplained rest.
+// Parts without times, or with too few, are in the unexplained rest.
 TEST(Explanation, LeavesOutPartsWithoutTimes) {
   const Net a = net_of(6);
   Net slow = a;
@@ -252,6 +252,7 @@ TEST(Explanation, LeavesOutPartsWithoutTimes) {
   const auto left = measured(a, 6, 0);
   auto right = measured(slow, 6, 1);
   right.parts[1].times_ns.clear();
+  right.parts[2].times_ns.resize(2);
   const auto one = explain(left, right);
   expect_sums(one, left, right);
   EXPECT_EQ(one.rows.front().what, a[long_conv(a, 0)].is.name);

@@ -8,6 +8,7 @@
 #include "analysis/difference/explanation.h"
 #include "analysis/difference/layer_parts.h"
 #include "analysis/difference/step_parts.h"
+#include "analysis/difference/stored_parts.h"
 #include "analysis/traces/trace_cycles.h"
 #include "analysis/traces/trace_folder.h"
 #include "base/file.h"
@@ -61,6 +62,14 @@ TEST(LayerParts, FewerProcessesLeaveTheSumsOfProfiles) {
   EXPECT_EQ(side.unit_words, "profiled inference");
 }
 
+TEST(LayerParts, LayersThatAProfileLacksAreNotTimed) {
+  auto layers = layers_of(net_of(1), 0);
+  layers[2].times_ns.pop_back();
+  const auto side = layer_parts(case_with({}), layers);
+  EXPECT_TRUE(side.parts[2].times_ns.empty());
+  EXPECT_EQ(side.total_ns.size(), 7U);
+}
+
 TEST(LayerParts, OneTimePerLayerIsNoSpread) {
   const std::vector<LayerRow> old{{"a", "Conv", "fp32", "", 5.0, {}}};
   const auto side = layer_parts(case_with({10, 11, 12, 10, 11, 12}), old);
@@ -108,6 +117,19 @@ TEST_F(StoredParts, WhatLacksIsSaid) {
   EXPECT_EQ(stored_parts(stored, one).missing, "there are no steps of its ranks");
   one.payload.emplace<result::CollectiveResult>();
   EXPECT_FALSE(stored_parts(stored, one).missing.empty());
+}
+
+TEST_F(StoredParts, OperatorsComeFromTheTraceOfAProfile) {
+  auto stored = store("a", net_of(2), 0);
+  auto& one = stored.run.cases[0];
+  EXPECT_EQ(stored_operator_parts(stored, one).missing, "no steps of it were profiled");
+  one.operator_profile.emplace().trace = "trace_rank0.json.gz";
+  EXPECT_EQ(stored_operator_parts(stored, one).missing, "its trace is not in its folder");
+  const auto trace = std::filesystem::path(TEST_DATA) / "traces" / "h200_rank0.json.gz";
+  std::filesystem::copy_file(trace, stored.folder / "trace_rank0.json.gz");
+  const auto side = stored_operator_parts(stored, one);
+  EXPECT_EQ(side.missing, "");
+  EXPECT_EQ(side.parts.size(), trace_operator_parts(traces::traces_in(trace).ranks).parts.size());
 }
 
 TEST(StepParts, AddUpToTheStep) {
@@ -216,9 +238,12 @@ TEST(TraceParts, AnotherKernelOfAnOperatorIsOneRow) {
 
 // A second recording of the same process has its times behind those of the first.
 TEST(TraceParts, JoinedRecordingsKeepTheOrderOfSteps) {
-  traces::RankTrace first{.file = "a", .rank = 0, .base_ns = 0, .operator_steps = 2};
-  first.steps = {{.number = 1}, {.number = 2}};
-  for (std::int64_t k = 0; k < 2; ++k) first.steps[k].begin = 10 * k, first.steps[k].length = 10;
+  traces::RankTrace first;
+  first.rank = 0, first.base_ns = 0, first.operator_steps = 2;
+  for (std::int64_t k = 0; k < 2; ++k) {
+    auto& step = first.steps.emplace_back();
+    step.number = 1 + k, step.begin = 10 * k, step.length = 10;
+  }
   first.operators = {
       {.name = "mm", .calls = 1, .device_ns = 3, .kernels = {{"k", 1, 3, {3}}}, .device_by_step = {3}}};
   auto second = first;
