@@ -16,7 +16,7 @@ EXAMPLES = os.environ.get("PACELINE_EXAMPLES", "/tmp/naive") + "/"   # where the
 MEASURES = ("run", "infer", "train", "comm", "profile")
 RUNS_AT_ONCE = ("report", "schema", "completion", "--version", "--help")
 WITHOUT_OPTIONS = ("completion", "--version", "--help")
-COMMANDS = (*MEASURES, *RUNS_AT_ONCE, "export", "build", "validate", "monitor", "history")
+COMMANDS = (*MEASURES, *RUNS_AT_ONCE, "export", "build", "validate", "monitor", "compare", "history")
 
 # Commands that nothing here can run, by how they begin, and why. Options of paceline behind such words are checked all the same.
 MARKED = {
@@ -42,7 +42,6 @@ MARKED = {
     "cat": "of the shell",
     "export": "of the shell",
     "paceline analyze": "no command; what to type instead stands beside it",
-    "paceline compare": "the same",
     "paceline list": "the same",
     "paceline convert": "the same",
 }
@@ -53,6 +52,8 @@ FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "
 BUILT = re.compile(r"\bresnet50\.(pt2|blob)")   # models that take long to build, or need Python; another one is read in their place
 # Missing parts of a command, as the tool says it, and words that let it be read to its end.
 INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|listed twice|a server needs")
+# What is said of the last option, by this program or by the other one that measures a side of a comparison.
+SAYS_UNKNOWN = re.compile(r"paceline: ([AB]: .*: paceline: )?--no-such-option: ")
 BESIDE = {"--rdzv-endpoint": ["--nnodes", "2", "--node-rank", "0"]}
 IN_A_BUNDLE = {"scripts/with_pytorch.sh": "scripts/bundle/with_pytorch.sh"}   # and where the sources have them
 # Scripts that call the tool, and what makes them measure nothing.
@@ -158,7 +159,7 @@ class Checker:
         beside = [more for option, others in BESIDE.items() if option in words and others[0] not in words for more in others]
         done = self.run([cli.BINARY, *words, *beside, "--no-such-option"])
         said = [line for line in done.err.splitlines() if line.startswith("paceline: ") and not INCOMPLETE.search(line)]
-        return "" if done.code == 2 and len(said) == 1 and said[0].startswith("paceline: --no-such-option: ") else str(done)
+        return "" if done.code == 2 and len(said) == 1 and SAYS_UNKNOWN.match(said[0]) else str(done)
 
     def of_make(self, words, variables):
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -28,6 +28,7 @@ WRONG = (
     ("paceline infer --model nowhere.onnx", "does not exist"),
     ("paceline run PLAN.yaml --batch eight", "eight"),
     ("paceline monitor --serves 127.0.0.1:9400", "--serves: unknown option"),
+    ("paceline compare A B --treshold 5%", "--treshold: unknown option"),
     ("paceline report --source DIR --format words", "words"),
     ("paceline measure --model resnet50", "no such command"),
     ("mpirun -np 2 paceline comm --sizes 8", "--sizes: unknown option"),
@@ -100,13 +101,15 @@ class DocCommands(cli.CliTest):
             known_traces.write_traces(self.folder / name, lambda rank, step: 100)
         for name in ("photos", "FOLDER", "val"):
             (self.folder / name / "cat").mkdir(parents=True)
+        for name in ("ort-1.31.1", "ort-1.32.0"):
+            (self.folder / name / "lib/python3/site-packages/onnxruntime/capi").mkdir(parents=True)   # as a Python environment has it
         shutil.copy(ROOT / "tests/data/traces/h200_rank0.json.gz", self.folder / "trace_rank0.json.gz")
         shutil.copy(ROOT / "examples/engine_config.json", self.folder / "engine.json")
         shutil.copy(test_nsight.TABLE, self.folder / "kernels.csv")
         test_nsight.timeline(self.folder / "timeline.sqlite")
         transformer_files.write_bert_folder(self.folder / "minilm", transformer_files.Size())
         for name, target in (("examples", ROOT / "examples"), ("build/release", doc_checks.BUILD), ("FILE.so", cli.SPIN), ("libpaceline_spin.so", cli.SPIN),
-                             ("VENV/bin/python", sys.executable)):
+                             ("VENV/bin/python", sys.executable), ("base/bin/paceline", cli.BINARY)):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).symlink_to(target)
 
