@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/csv_rows.h"
 
+#include <utility>
+
 #include "base/csv_cell.h"
 
 namespace paceline {

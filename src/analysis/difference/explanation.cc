@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
+#include <span>
+#include <utility>
 
 #include "analysis/difference/part_groups.h"
 #include "base/units.h"

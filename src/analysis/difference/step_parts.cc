@@ -88,7 +88,7 @@ TimedParts step_parts(const std::vector<result::RankSteps>& ranks) {
 }
 
 TimedParts bucket_parts(const std::vector<result::RankSteps>& ranks) {
-  TimedParts side{.unit_words = "step's all-reduces", .ordered = false};
+  TimedParts side{.unit_words = "exchange", .ordered = false};
   side.missing = "there are no steps of its ranks";
   if (ranks.empty()) return side;
   const auto accounts = result::accounts_of(result::aligned(ranks));
