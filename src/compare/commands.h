@@ -21,7 +21,7 @@ struct CommandSide {
 };
 
 struct CommandRequest {
-  std::array<CommandSide, 2> sides;
+  std::array<CommandSide, 2> sides{};
   std::vector<std::string> prepare{};  // runs before each process; empty: nothing
   std::int64_t warmup = 0;             // processes of each side before the first pair
   std::int64_t pairs = 10;

@@ -31,9 +31,9 @@ enum class Scale : std::uint8_t { kRatio, kDifference };
 
 // One figure of a case on two sides. `change` is on the scale.
 struct Figure {
-  std::string name;   // as in the table of metrics, or with a size: p50_ms
-  std::string title;  // "p50", "all_reduce 64 KiB"
-  std::string unit;
+  std::string name{};   // as in the table of metrics, or with a size: p50_ms
+  std::string title{};  // "p50", "all_reduce 64 KiB"
+  std::string unit{};
   stats::Better better = stats::Better::kLower;
   Scale scale = Scale::kRatio;
   bool decides = false;  // its verdict is one of the comparison's

@@ -47,7 +47,8 @@ std::string shown_flag(const Option& option, unsigned command) {
   const auto names = flag_names(option, command);
   // One of our own words: those of other tools are accepted too, but only the reference lists them.
   const auto familiar = std::find_if(names.begin() + 1, names.end(), is_of_this_house);
-  const bool shorter = (option.is_axis() || (command & kTrain) != 0) && !is_plain_key(option);
+  const bool has_plan = (command & (kRunsCases & ~kTrain)) != 0;  // whose keys people write in files, too
+  const bool shorter = (option.is_axis() || !has_plan) && !is_plain_key(option);
   return shorter && familiar != names.end() ? *familiar : names.front();
 }
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from known_traces import write_traces
-from paceline_cli import CliTest, main, read_json
+from paceline_cli import BINARY, QUICK, SPIN, CliTest, main, read_json
 
 DATA = Path(__file__).resolve().parent / "data"
 FORMATS = {"text": "case", "html": "<svg", "markdown": "## Cases", "json": '"verdict"', "junit": "<testsuite"}
@@ -236,6 +236,81 @@ class Profiles(Runs):
         self.refused("one.csv", self.folder / "run", words=["is a file of Nsight Compute"])
         self.refused(traces, traces, words=["are the same"])
         self.refused(traces, self.traces("b"), "--match", "a=b", words=["--match is about stored runs"])
+
+
+class Live(Runs):
+    """Sides that are measured here, on the spin plug-in. Loads of this machine may leave a comparison open (3), or move its control (4)."""
+    OPEN = (3, 4)
+
+    def words(self, *more):
+        return ["infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *QUICK, "--stop.n_min", "5",
+                "--stop.t_min_s", "0.15", "--stop.t_max_s", "0.15", *more]
+
+    def measured(self):
+        found = list((self.folder / "results" / "compare").iterdir())
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def test_equal_sides_work_in_turns(self):
+        answer = self.answer(*self.words("--same"), code=(0, *self.OPEN))
+        self.assertEqual(answer["pairing"], "in_turns")
+        self.assertIn("control", answer)
+        folder = self.measured()
+        for name in ("compare.html", "compare.json", "run_summary.json", "plan.yaml"):
+            self.assertTrue((folder / name).is_file(), name)
+        cases = read_json(folder / "run_summary.json")["cases"]
+        self.assertEqual([case["case_id"][:2] for case in cases], ["a-", "b-"])
+        for case in cases:
+            self.assertIn(len(case["repetitions"]), (6, 12))
+            for repetition in case["repetitions"]:
+                self.assertIs(repetition["in_turns"], True)
+                self.assertGreater(repetition["control_ns"], 0)
+
+    def test_a_side_with_more_work_is_slower(self):
+        answer = self.answer(*self.words("--a-env", "SPIN_US=1000", "--b-env", "SPIN_US=1500"), code=(1, *self.OPEN))
+        figure = answer["cases"][0]["figures"][0]
+        self.assertNotIn(figure["verdict"], ("IMPROVEMENT", "EQUIVALENT"))
+        if figure["estimate_ratio"]:
+            self.assertGreater(figure["estimate_ratio"], 1.2)
+        self.assertIn("--a-env", self.compare("--help", code=0).out)
+
+    def test_words_of_a_side_may_begin_with_a_dash(self):
+        answer = self.answer(*self.words("--a", "--batch 1", "--b", "--batch 2"), code=(0, 1, *self.OPEN))
+        self.assertEqual([side["what"] for side in answer["sides"]], ["infer --batch 1", "infer --batch 2"])
+
+    def test_lists_are_compared_case_by_case(self):
+        answer = self.answer(*self.words("--batch", "1,2", "--same"), code=(0, *self.OPEN))
+        self.assertEqual(len(answer["cases"]), 2)
+        self.assertFalse(answer["unmatched"])
+
+    def test_another_program_alternates(self):
+        answer = self.answer(*self.words("--b-binary", BINARY), code=(0, 1, *self.OPEN))
+        self.assertEqual(answer["pairing"], "alternating")
+        self.assertRegex(answer["block_order"], r"^(ABBA|BAAB)( (ABBA|BAAB))*( (AB|BA))?$")
+        self.assertIn("control", answer)
+        self.assertEqual(len(list(self.measured().glob("a/*"))), answer["cases"][0]["figures"][0]["pairs"])
+
+    def test_a_program_that_measures_nothing_is_named(self):
+        result = self.compare(*self.words("--b-binary", shutil.which("true")), code=5)
+        self.assertIn("left no results", result.err)
+
+    def test_what_cannot_be_compared(self):
+        for arguments, words in (
+                (self.words(), ("do not differ", "--same")),
+                (self.words("--a", "--batch 1,2", "--b", "--batch 1"), ("A has 2 cases", "B has 1 case")),
+                (self.words("--same", "--repetitions", "3"), ("at least 6 pairs",)),
+                (self.words("--same", "--resume", "x"), ("--resume", "leave it out")),
+                (self.words("--a", "--no-such-flag 1", "--b", ""), ("--no-such-flag",)),
+                (self.words("--a-env", "SPIN_US"), ("--a-env SPIN_US", "NAME=VALUE")),
+                (self.words("--a-venv", self.folder), ("--a-venv", "bin/paceline")),
+                (self.words("--b-binary", "no-such-paceline"), ("no-such-paceline",))):
+            with self.subTest(arguments=arguments[18:]):
+                self.refused(*arguments, words=words)
+        self.assertFalse((self.folder / "results" / "compare").exists())
+
+    def test_a_side_that_fails_is_exit_five(self):
+        result = self.compare(*self.words("--b-env", "SPIN_IS_FAULT=1", "--b-env", "SPIN_FAULT=abort"), code=5)
+        self.assertIn("B", result.out)
 
 
 class Commands(Runs):

@@ -155,7 +155,9 @@ compare::Comparison judge_programs(const LiveWords& words, const std::array<Prog
   const auto pairs = std::min(a_ns.size(), b_ns.size());
   a_ns.resize(pairs), b_ns.resize(pairs);
   options.control = compare::judge_control(a_ns, b_ns, compare::margin_of(first.front(), options.judge));
-  return compare::compare_runs({a, b}, options);
+  auto comparison = compare::compare_runs({a, b}, options);
+  comparison.subject = "two sides of " + words.command;
+  return comparison;
 }
 
 bool is_undecided(const compare::Comparison& comparison) {

@@ -32,7 +32,8 @@ inline result::CaseResult case_of(const RunSpec& spec, const std::string& engine
   one.run_id = spec.id;
   one.benchmark.model = "resnet50", one.benchmark.engine = engine, one.benchmark.batch_per_rank = 8;
   one.headline.p50_ns.value = spec.p50_ms * 1e6;
-  one.stats.quantiles.push_back({.p = 0.5, .value_ns = spec.p50_ms * 1e6});
+  auto& median = one.stats.quantiles.emplace_back();
+  median.p = 0.5, median.value_ns = spec.p50_ms * 1e6;
   for (int i = 0; i < spec.processes; ++i) {
     result::Repetition r;
     r.index = i;
