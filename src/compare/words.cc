@@ -164,9 +164,22 @@ std::string control_words(const Comparison& comparison) {
   return change_with_range(figure, comparison.pairing) + (moved ? "; it moved, so there is no verdict" : "");
 }
 
-std::string case_words(const Comparison& comparison, const ComparedCase& one) {
+namespace {
+
+// "resnet50 onnxruntime → openvino b8"; the words that differ follow the label where they are not in it.
+std::string with_difference(const ComparedCase& one) {
   auto words = one.label;
-  if (!one.differs.empty()) words += fmt::format(" ({})", one.differs);
+  if (one.differs.empty()) return words;
+  const auto from = one.differs.substr(0, one.differs.find(" → "));
+  const auto place = (" " + words + " ").find(" " + from + " ");
+  if (place == std::string::npos) return words + fmt::format(" ({})", one.differs);
+  return words.replace(place, from.size(), one.differs);
+}
+
+}  // namespace
+
+std::string case_words(const Comparison& comparison, const ComparedCase& one) {
+  auto words = with_difference(one);
   if (comparison.sides.size() > 2) words += fmt::format(" in {}", comparison.sides[one.side].name);
   return words;
 }

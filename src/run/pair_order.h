@@ -25,7 +25,7 @@ class PairOrder : public Schedule {
   // The cases allow twice `repetitions`.
   PairOrder(std::vector<CasePair> pairs, std::int64_t repetitions, std::uint64_t seed, Judge judge);
   std::optional<Proposal> next(const CaseRuns& cases) override;
-  // What differs, or may differ, is to be explained.
+  // Asks for those of cases that differ, or may differ.
   [[nodiscard]] bool asks_layers(const CaseRun& c) const override;
   [[nodiscard]] std::size_t expected() const override { return 2 * rounds_.size(); }
 

@@ -75,7 +75,7 @@ void TimedRepetition::begin_window() {
   window.open();
 }
 
-// What follows would disturb processes that still measure.
+// Later work would disturb processes that still measure.
 void TimedRepetition::end_window() {
   window.close();
   if (turns_) turns_->end();

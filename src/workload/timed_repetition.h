@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "measure/timed_loop.h"
 #include "pass/pass.h"
-#include "workload/inference/turn_taker.h"
+#include "workload/turn_taker.h"
 #include "workload/pass_records.h"
 #include "workload/window/measured_window.h"
 #include "workload/window/noise_observer.h"

@@ -27,7 +27,7 @@ struct MemoryHere {
 };
 MemoryHere memory_here();
 
-// What a process of the case may hold, with ample room: engines unpack weights, a check has a reference and
+// Memory of a process of the case, with ample room: engines unpack weights, a check has a reference and
 // copies of the file.
 double ample_bytes(const CaseRun& c);
 

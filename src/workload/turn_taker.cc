@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/inference/turn_taker.h"
+#include "workload/turn_taker.h"
 
 #include <utility>
 
