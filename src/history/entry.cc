@@ -73,6 +73,26 @@ std::string hardware_words(const Json& environment) {
   return words;
 }
 
+// Facts that change under the same hardware.
+struct SystemFact {
+  const char* name;
+  std::string_view group, field;
+};
+constexpr std::array<SystemFact, 6> kSystemFacts{{{"kernel", "os", "kernel"},
+                                                  {"C library", "os", "glibc"},
+                                                  {"host", "os", "host_sha256_16"},
+                                                  {"microcode", "cpu", "microcode"},
+                                                  {"governor", "cpu", "governor"},
+                                                  {"driver", "nvidia", "driver_version"}}};
+
+std::map<std::string, std::string> system_of(const Json& environment) {
+  std::map<std::string, std::string> facts;
+  for (const auto& fact : kSystemFacts)
+    if (const auto* group = member(environment, fact.group))
+      if (auto text = text_of(*group, fact.field); !text.empty()) facts[fact.name] = std::move(text);
+  return facts;
+}
+
 std::string notes_of_run(const Json& environment) {
   const auto* notes = member(environment, "notes");
   std::vector<std::string> lines;
@@ -141,6 +161,7 @@ RunEntry entry_of(const result::StoredRun& stored) {
       run.started_utc,
       hardware.is_null() ? "" : short_digest(hardware.dump(-1, ' ', false, Json::error_handler_t::replace)),
       hardware_words(run.environment),
+      system_of(run.environment),
       run.suite.version,
       run.suite.git_sha,
       commit_of_run(run.environment),

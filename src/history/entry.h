@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One run as rows of the index: what it was, where, and the figures of its cases.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ struct CaseEntry {
 
 struct RunEntry {
   std::string run_id, folder, experiment, started_utc;
-  std::string machine;        // digest of what decides its speed; empty: the run does not say
-  std::string machine_words;  // "AMD EPYC, 2 cores"
+  std::string machine;                        // digest of what decides its speed; empty: the run does not say
+  std::string machine_words;                  // "AMD EPYC, 2 cores"
+  std::map<std::string, std::string> system;  // what may change on a machine: kernel, microcode, driver, …
   std::string version, git_sha;
   std::string commit;  // of the user's sources, with "+" if files differed from it; empty: not stored
   std::string outcome, note;

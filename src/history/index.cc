@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/ask_until.h"
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -21,11 +22,11 @@ namespace paceline::history {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kSchema = 1;  // raise it with every change of tables, identity_key or machine
+constexpr std::int64_t kSchema = 2;  // raise it with every change of tables, identity_key or machine
 constexpr std::string_view kTables = R"(
 DROP TABLE IF EXISTS figures; DROP TABLE IF EXISTS cases; DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (run_id TEXT PRIMARY KEY, folder TEXT NOT NULL, stamp TEXT NOT NULL, experiment TEXT, started_utc TEXT,
-  machine TEXT, machine_words TEXT, version TEXT, git_sha TEXT, source_commit TEXT, outcome TEXT, note TEXT, gone INTEGER NOT NULL);
+  machine TEXT, machine_words TEXT, system TEXT, version TEXT, git_sha TEXT, source_commit TEXT, outcome TEXT, note TEXT, gone INTEGER NOT NULL);
 CREATE TABLE cases (case_no INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
   key TEXT NOT NULL, case_id TEXT, label TEXT, model TEXT, engine TEXT, outcome TEXT, grade TEXT);
 CREATE TABLE figures (case_no INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE, metric TEXT NOT NULL,
@@ -69,6 +70,15 @@ std::vector<std::string> names_of_run(const std::map<std::string, std::string>& 
   for (const auto& [name, id] : marks)
     if (id == run_id) names.push_back(name);
   return names;
+}
+
+std::map<std::string, std::string> facts_in(const std::string& text) {
+  const auto json = json_or_discarded(text);
+  std::map<std::string, std::string> facts;
+  if (json.is_object())
+    for (const auto& [name, fact] : json.items())
+      if (fact.is_string()) facts[name] = fact.get<std::string>();
+  return facts;
 }
 
 // Throws Damaged for a row that leads nowhere.
@@ -145,7 +155,7 @@ fs::path Index::folder_of(const std::string& stored) const {
 
 void Index::insert(const RunEntry& run) const {
   database_->ask("DELETE FROM runs WHERE run_id = ?").bind(run.run_id).run();
-  database_->ask("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
+  database_->ask("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
       .bind(run.run_id)
       .bind(stored_folder(run.folder))
       .bind(stamp_of(run.folder))
@@ -153,6 +163,7 @@ void Index::insert(const RunEntry& run) const {
       .bind(run.started_utc)
       .bind(run.machine)
       .bind(run.machine_words)
+      .bind(nlohmann::json(run.system).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
       .bind(run.version)
       .bind(run.git_sha)
       .bind(run.commit)
@@ -230,7 +241,7 @@ void Index::set_marks(Marks marks) {
 std::vector<Indexed> Index::runs_without_cases() const {
   std::vector<Indexed> runs;
   auto row = database_->ask(
-      "SELECT run_id, folder, experiment, started_utc, machine, machine_words, version, git_sha, "
+      "SELECT run_id, folder, experiment, started_utc, machine, machine_words, system, version, git_sha, "
       "source_commit, outcome, note, gone FROM runs ORDER BY started_utc DESC, run_id DESC");
   while (row.step()) {
     const auto run_id = row.text(0), folder = row.text(1);
@@ -241,13 +252,14 @@ std::vector<Indexed> Index::runs_without_cases() const {
                      row.text(3),
                      row.text(4),
                      row.text(5),
-                     row.text(6),
+                     facts_in(row.text(6)),
                      row.text(7),
                      row.text(8),
                      row.text(9),
-                     note == marks_.notes.end() ? row.text(10) : note->second,
+                     row.text(10),
+                     note == marks_.notes.end() ? row.text(11) : note->second,
                      {}},
-                    row.integer(11) != 0,
+                    row.integer(12) != 0,
                     fs::path(folder).is_absolute(),
                     names_of_run(marks_.tags, run_id),
                     names_of_run(marks_.pins, run_id)});

@@ -2,6 +2,7 @@
 // Follows figures of cases over runs: levels, changes between them, and whether the machine changed with
 // them.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace paceline::history {
 // A run on the way of a figure.
 struct Step {
   std::string run_id, started_utc, version, commit, grade;
+  std::map<std::string, std::string> system;
   double value = 0;
   std::optional<double> low, high, control;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "history/trend.h"
 #include "result/metric_table.h"
@@ -50,6 +51,15 @@ std::string code_between(const Step& before, const Step& after) {
   return words.empty() ? "" : " (" + words + ")";
 }
 
+// " There, kernel 6.1 became 6.2.", of what a machine is run with.
+std::string system_between(const Step& before, const Step& after) {
+  std::vector<std::string> changes;
+  for (const auto& [name, fact] : after.system)
+    if (const auto old = before.system.find(name); old != before.system.end() && old->second != fact)
+      changes.push_back(fmt::format("{} {} became {}", name, old->second, fact));
+  return changes.empty() ? "" : fmt::format(" There, {}.", join(changes, ", "));
+}
+
 std::string cause_sentence(const Course& course, const stats::ChangePoint& change) {
   const auto& before = course.steps.at(change.first - 1);
   const auto& after = course.steps.at(change.first);
@@ -63,9 +73,8 @@ std::string cause_sentence(const Course& course, const stats::ChangePoint& chang
     case Cause::kUnknown:
       break;
   }
-  return fmt::format(
-      "No run stores a figure of the machine, so it may be the cause{}; --measure-peak stores one.",
-      code_between(before, after));
+  return fmt::format("Not every run measured the machine's peak, so the machine may be the cause{}.",
+                     code_between(before, after));
 }
 
 std::string word_of_change(const Course& course, double change) {
@@ -84,8 +93,9 @@ answer::Finding finding_of(const Course& course, const stats::ChangePoint& chang
                           value_words(course.metric, change.after), signed_percent(change.change()),
                           word_of_change(course, change.change()), course.steps.at(change.first).run_id,
                           plural(std::ssize(course.steps) - static_cast<std::int64_t>(change.first), "run"),
-                          cause_sentence(course, change)),
-      .evidence = fmt::format("p = {} of equal levels", format_significant(change.p, 2)),
+                          cause_sentence(course, change)) +
+              system_between(course.steps.at(change.first - 1), course.steps.at(change.first)),
+      .evidence = fmt::format("p = {:.2g} of equal levels", change.p),
       .about = {course.key}};
 }
 

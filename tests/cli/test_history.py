@@ -70,7 +70,7 @@ class Index(HistoryTest):
         for number in range(4):
             result = self.infer("--threads", 1)
             self.assert_code(result, 0)
-            self.assertEqual("history  " in result.out, number == 3, result.out)
+            self.assertEqual("history: " in result.out, number == 3, result.out)
         self.assertRegex(result.on_one_line, r"the last 3 runs here \(.*%\)")
         for file in (self.folder / "results/infer").rglob("*.json"):
             self.assertNotIn("runs here", file.read_text(encoding="utf-8"))

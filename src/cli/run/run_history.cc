@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "answer/render/terminal.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "history/index.h"
@@ -18,13 +19,15 @@ bool is_in_experiment_below(const fs::path& run, const fs::path& results) {
   return !error && !results.empty() && fs::equivalent(above, results, error) && !error;
 }
 
-std::string lines_since_last(history::Index& index, const result::RunResult& run, const fs::path& folder) {
+std::string lines_since_last(history::Index& index, const result::RunResult& run, const fs::path& folder,
+                             const answer::TerminalOptions& options) {
   if (!index.writable())
     throw Error(ErrorCode::kIo, fmt::format("{} is not writable", shown_path(index.folder().string())));
   const auto entry = history::entry_of({fs::canonical(folder), run});
   index.add(entry);
   std::string lines;
-  for (const auto& line : history::since_last_lines(index, entry)) lines += "history  " + line + "\n";
+  for (const auto& line : history::since_last_lines(index, entry))
+    lines += answer::wrapped("history: " + line, options, 0);
   return lines.empty() ? "" : "\n" + for_terminal(lines);
 }
 
@@ -33,11 +36,12 @@ std::string lines_since_last(history::Index& index, const result::RunResult& run
 std::string add_to_history(const result::RunResult& run, const result::RunDirectory& directory,
                            const fs::path& results, const Console& console) {
   if (!is_in_experiment_below(directory.path(), results)) return {};
+  const answer::TerminalOptions options{console.width, console.ascii, console.colour};
   std::string lines;
   const auto warn = [&](const std::string& text) { console.warn(text); };
   try {
     history::with_index(results, warn, [&](history::Index& index) {
-      lines = lines_since_last(index, run, directory.path());
+      lines = lines_since_last(index, run, directory.path(), options);
     });
   } catch (const std::exception& e) {
     console.warn(fmt::format("the run was not added to the history: {}", plain_reason(e)));

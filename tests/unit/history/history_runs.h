@@ -25,7 +25,7 @@ inline result::RunResult run_of(int number, double p50_ms) {
   run.run_id = run_id_of(number);
   run.experiment_name = "bench";
   run.started_utc = fmt::format("2026-01-01T{:02}:{:02}:00Z", number / 60, number % 60);
-  run.environment = {{"cpu", {{"model", "Test CPU"}, {"cores_allowed", 2}}}};
+  run.environment = {{"cpu", {{"model", "Test CPU"}, {"cores_allowed", 2}}}, {"os", {{"kernel", "6.1"}}}};
   run.cases.resize(1);
   run.cases[0].headline.p50_ns = paceline::testing::around(p50_ms * 1e6, 0.02, "binomial");
   return run;

@@ -47,6 +47,8 @@ TEST_F(IndexTest, UpdateReadsNewFoldersOnceAndChangedOnesAgain) {
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_DOUBLE_EQ(headline_figure(runs[1].run.cases.at(0))->value, 7.25);
   EXPECT_DOUBLE_EQ(*headline_figure(runs[1].run.cases[0])->low, 7.25 * 0.98);
+  EXPECT_EQ(runs[1].run.system.at("kernel"), "6.1");
+  EXPECT_EQ(runs[1].run.machine_words, "Test CPU, 2 cores");
 }
 
 TEST_F(IndexTest, ARunWhoseFolderIsGoneStaysMarked) {
@@ -109,7 +111,7 @@ TEST_F(IndexTest, EqualBenchmarksHaveOneKeyWhateverTheirId) {
 TEST_F(IndexTest, TheMachineIsItsHardware) {
   auto run = run_of(0, 1);
   const auto machine = entry_of({results_, run}).machine;
-  run.environment["os"] = {{"kernel", "6.1"}};
+  run.environment["os"] = {{"kernel", "6.2"}};
   EXPECT_EQ(entry_of({results_, run}).machine, machine);
   run.environment["cpu"]["cores_allowed"] = 1;
   EXPECT_NE(entry_of({results_, run}).machine, machine);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "answer/render/answer_forms.h"
 #include "history_runs.h"
@@ -20,7 +21,7 @@ struct Way {
 };
 
 double wobble_of(int i) {
-  return 1 + 0.002 * ((i * 7) % 5 - 2);
+  return 1 + 0.008 * (std::fmod(0.618034 * i, 1) - 0.5);  // no two alike
 }
 
 // Newest first, as the index gives them.
@@ -82,6 +83,21 @@ TEST(Trend, AMachineThatChangedOtherwiseIsNoCause) {
   const auto unknown = only_course({.case_shift = 0.1, .machine_known = false});
   EXPECT_EQ(unknown.control, "");
   EXPECT_EQ(cause_of(unknown, unknown.changes.points.at(0)), Cause::kUnknown);
+}
+
+TEST(Trend, AFigureInStepsOfTheClockTellsNothing) {
+  auto runs = runs_on({.case_shift = 0.1, .machine_known = false});
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].run.cases[0].figures.push_back({std::string(kControlHarness), i % 2 == 0 ? 20.0 : 21.0, {}, {}});
+  const auto courses = courses_of(runs, "");
+  EXPECT_EQ(courses.at(0).control, "");
+  EXPECT_EQ(cause_of(courses[0], courses[0].changes.points.at(0)), Cause::kUnknown);
+}
+
+TEST(Trend, WhatTheMachineIsRunWithIsNamedWhereItChanges) {
+  auto runs = runs_on({.case_shift = 0.1});  // newest first
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].run.system["kernel"] = i < 20 ? "6.2" : "6.1";
+  EXPECT_THAT(trend_answer(courses_of(runs, "")).sentence, HasSubstr("There, kernel 6.1 became 6.2."));
 }
 
 TEST(Trend, TwoSlowRunsAtTheEndAreWatched) {
