@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/archive.h"
 #include "base/sha256.h"
@@ -13,6 +14,7 @@
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
 #include "result/stored/case_fields.h"
+#include "stats/median.h"
 
 namespace paceline::history {
 namespace {
@@ -124,6 +126,14 @@ Number peak_of_run(const result::Flops& flops, const std::string& started_utc) {
                              : Number::missing("measured in an earlier run");
 }
 
+// Time of the fixed work that every process did, the median over them.
+Number control_of_run(const result::CaseResult& c) {
+  std::vector<double> times;
+  for (const auto& r : c.repetitions)
+    if (r.control_ns) times.push_back(*r.control_ns);
+  return times.empty() ? Number::missing("no process measured the control") : Number(stats::median(times));
+}
+
 CaseEntry case_entry_of(const result::CaseResult& c, const std::string& started_utc) {
   CaseEntry one{identity_key(c.benchmark),
                 c.case_id,
@@ -139,7 +149,8 @@ CaseEntry case_entry_of(const result::CaseResult& c, const std::string& started_
       one.figures.push_back({std::string(metric.name), *found.value, found.ci_low, found.ci_high});
   constexpr double kToGflops = 1e-9;
   add_control(one, kControlPeak, peak_of_run(c.flops, started_utc), kToGflops);
-  add_control(one, kControlHarness, c.overhead.harness_cost_ns, 1);
+  constexpr double kToMs = 1e-6;
+  add_control(one, kControlWork, control_of_run(c), kToMs);
   return one;
 }
 

@@ -13,7 +13,7 @@ namespace paceline::history {
 
 // Figures of the machine that every run of a case stores: no change of a model or engine can move them.
 inline constexpr std::string_view kControlPeak = "machine_peak_gflops_per_s",
-                                  kControlHarness = "machine_harness_cost_ns";
+                                  kControlWork = "machine_control_ms";
 
 struct Figure {
   std::string metric;  // of result::metrics(), or one of the two above

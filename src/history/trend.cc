@@ -19,7 +19,7 @@ struct Control {
   std::string_view name;
   bool lower_is_better;
 };
-constexpr std::array<Control, 2> kControls{{{kControlPeak, false}, {kControlHarness, true}}};
+constexpr std::array<Control, 2> kControls{{{kControlPeak, false}, {kControlWork, true}}};
 
 const Figure* figure_named(const CaseEntry& one, std::string_view name) {
   const auto found = std::ranges::find(one.figures, name, &Figure::metric);

@@ -30,11 +30,11 @@ std::string value_words(const std::string& name, double value) {
 }
 
 std::string control_words(const Course& course) {
-  return course.control == kControlPeak ? "measured peak of the machine" : "cost of an empty loop body";
+  return course.control == kControlPeak ? "measured peak of the machine" : "time of fixed work";
 }
 
 std::string unit_of_control(const Course& course) {
-  return course.control == kControlPeak ? "GFLOP/s" : "ns";
+  return course.control == kControlPeak ? "GFLOP/s" : "ms";
 }
 
 std::string signed_percent(double change) {

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "host/machine/affinity.h"
 #include "host/machine/process_clock.h"
+#include "measure/control_spin.h"
 #include "stats/quantile.h"
 #include "workload/window/profiler_range.h"
 #include "workload/window/sampler_observer.h"
@@ -43,6 +44,16 @@ std::vector<result::Sample> samples_of(const pass::PassSpec& spec, const measure
     samples.push_back(s);
   }
   return samples;
+}
+
+}  // namespace
+
+namespace {
+
+// Time of a part of the control, once its memory was touched.
+double control_ns() {
+  measure::control_spin_ns();
+  return measure::control_spin_ns() / measure::kWholeControl;
 }
 
 }  // namespace
@@ -97,6 +108,7 @@ void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
 void TimedRepetition::emit(const measure::LoopResult& loop, const std::vector<DeviceTimes>& device) {
   const double typical_ns = stats::median(loop.samples_ns());
   fill(loop, typical_ns * static_cast<double>(loop.batch));
+  if (!turns_) figures.control_ns = control_ns();
   emit(samples_of(spec_, loop, device));
 }
 

@@ -158,7 +158,8 @@ Explanation explain(const TimedParts& a, const TimedParts& b) {
   if (!result.no_claim.empty()) return result;
   result.interval = whole.interval(kConfidence);
   if (!excludes_zero(*result.interval)) {
-    result.no_claim = "there is nothing to explain: the means differ less than they vary (their difference may be 0)";
+    result.no_claim =
+        "there is nothing to explain: the means differ less than they vary (their difference may be 0)";
     return result;
   }
   auto groups = groups_of(a, b);

@@ -154,7 +154,8 @@ compare::Comparison judged(const LiveWords& words, const result::RunResult& run,
   auto comparison =
       compare::compare_runs({side_run(words, 0, run, folder), side_run(words, 1, run, folder)}, options);
   comparison.subject = "two sides of " + words.command;
-  if (options.judge.equal_halfwidth > 0 && 2 * options.judge.equal_halfwidth >= compare::margin_of(run.cases.front(), options.judge))
+  if (options.judge.equal_halfwidth > 0 &&
+      2 * options.judge.equal_halfwidth >= compare::margin_of(run.cases.front(), options.judge))
     comparison.remarks.push_back(fmt::format(
         "the margin is {}: equal sides differed by up to {} on this machine",
         format_percent(2 * options.judge.equal_halfwidth), format_percent(options.judge.equal_halfwidth)));

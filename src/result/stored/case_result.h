@@ -360,8 +360,8 @@ struct Repetition : WithPayload {
   Noise noise;
   // With this repetition of other cases, in turns of 50 ms.
   Maybe<bool> in_turns = Maybe<bool>::missing("there is no other case");
-  // Median time of fixed work at the beginning of its turns.
-  Number control_ns = Number::missing("it did not work in turns");
+  // Time of fixed work that no case changes: the median at the beginnings of its turns, else once at its end.
+  Number control_ns;
 };
 
 struct SamplesFile {

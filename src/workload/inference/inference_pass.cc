@@ -29,9 +29,9 @@
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
-#include "workload/turn_taker.h"
 #include "workload/inference/yardstick.h"
 #include "workload/timed_repetition.h"
+#include "workload/turn_taker.h"
 #include "workload/window/memory_observer.h"
 
 namespace paceline::workload {

@@ -88,7 +88,7 @@ TEST(Trend, AMachineThatChangedOtherwiseIsNoCause) {
 TEST(Trend, AFigureInStepsOfTheClockTellsNothing) {
   auto runs = runs_on({.case_shift = 0.1, .machine_known = false});
   for (std::size_t i = 0; i < runs.size(); ++i)
-    runs[i].run.cases[0].figures.push_back({std::string(kControlHarness), i % 2 == 0 ? 20.0 : 21.0, {}, {}});
+    runs[i].run.cases[0].figures.push_back({std::string(kControlWork), i % 2 == 0 ? 20.0 : 21.0, {}, {}});
   const auto courses = courses_of(runs, "");
   EXPECT_EQ(courses.at(0).control, "");
   EXPECT_EQ(cause_of(courses[0], courses[0].changes.points.at(0)), Cause::kUnknown);
