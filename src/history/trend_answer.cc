@@ -73,7 +73,7 @@ std::string cause_sentence(const Course& course, const stats::ChangePoint& chang
     case Cause::kUnknown:
       break;
   }
-  return fmt::format("Not every run measured the machine's peak, so the machine may be the cause{}.",
+  return fmt::format("Not every run measured the control, so the machine may be the cause{}.",
                      code_between(before, after));
 }
 
