@@ -190,14 +190,8 @@ void set_format_choices() {
     for (const auto& format : answer_formats()) choices.push_back({format.name});
     return choices;
   }();
-  for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases})
+  for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases, config::kHistory})
     config::set_choices("answer_format", commands, kOfAnswers);
-  static const auto kOfHistory = [] {
-    auto choices = kOfAnswers;
-    choices.push_back({"csv"});
-    return choices;
-  }();
-  config::set_choices("answer_format", config::kHistory, kOfHistory);
 }
 
 // Lists them for its help.

@@ -20,6 +20,6 @@ PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s
                 batch_timeout_s, slo_p, slo_bound_s);
 PACELINE_FIELDS(InferenceSpec, input_files, batch_dimensions, samples, reference_file, reference_name,
                 dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, feedback, load,
-                check_file, seat);
+                check_file, seat, alone);
 
 }  // namespace paceline::pass

@@ -33,6 +33,7 @@ struct InferenceSpec {
   // brought, or null. Empty: the check was before it.
   std::string check_file;
   std::int64_t seat = kNoTurns;  // of a timed pass that works in turns with others (measure/turns.h)
+  std::string alone = "there is no other case";  // why it does not
 };
 
 }  // namespace paceline::pass

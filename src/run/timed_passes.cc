@@ -147,9 +147,10 @@ void TimedPasses::conclude(const Schedule& schedule, CaseRuns& cases) {
   }
 }
 
-pass::PassSpec TimedPasses::timed_pass(const CaseRun& c, std::int64_t repetition) {
+pass::PassSpec TimedPasses::timed_pass(const CaseRun& c, std::int64_t repetition, const std::string& alone) {
   auto pass = c.base;
   pass.repetition = repetition;
+  pass.inference.alone = alone.empty() ? "the processes ran one after the other" : alone;
   use_model_file(c, pass);
   return pass;
 }
@@ -161,8 +162,9 @@ void TimedPasses::check_now(CaseRun& c) {
 
 // With the check between the loop and the comparison of its outputs, where that is left to do: it neither
 // disturbs the times nor delays them.
-process::WorkerOutcome TimedPasses::run_pass(CaseRun& c, std::int64_t repetition) {
-  auto pass = timed_pass(c, repetition);
+process::WorkerOutcome TimedPasses::run_pass(const Timing& timing) {
+  CaseRun& c = *timing.c;
+  auto pass = timed_pass(c, timing.repetition, timing.alone);
   if (!c.later_check) return runner_.run_kept(c, pass);
   pass.inference.check_file = c.later_check->file.string();
   std::exception_ptr failure;
@@ -171,7 +173,7 @@ process::WorkerOutcome TimedPasses::run_pass(CaseRun& c, std::int64_t repetition
       check_now(c);
       const bool goes_on = !c.ended && !interrupt_;
       replace_file(pass.inference.check_file,
-                   goes_on ? pass::to_json(timed_pass(c, repetition)).dump() : "null");
+                   goes_on ? pass::to_json(timed_pass(c, timing.repetition, timing.alone)).dump() : "null");
     } catch (...) {
       failure = std::current_exception();
       replace_file(pass.inference.check_file, "null");
@@ -187,10 +189,10 @@ void TimedPasses::time_one(const Timing& timing) {
   wait_for_quiet(c, timing.repetition);
   if (interrupt_) return;
   observer_.pass_begins(timing.info);
-  auto outcome = run_pass(c, timing.repetition);
+  auto outcome = run_pass(timing);
   if (c.later_check && !interrupt_) {  // it did not come so far: the check says better what is wrong
     check_now(c);
-    if (!c.ended && !interrupt_) outcome = run_pass(c, timing.repetition);
+    if (!c.ended && !interrupt_) outcome = run_pass(timing);
   }
   take(timing, std::move(outcome));
 }
@@ -206,7 +208,7 @@ void TimedPasses::time_in_turns(Timings timings) {
   std::vector<PassRunner::CasePass> passes;
   for (const auto& one : timings) {
     observer_.pass_begins(one.info);
-    passes.push_back({one.c, timed_pass(*one.c, one.repetition)});
+    passes.push_back({one.c, timed_pass(*one.c, one.repetition, {})});
   }
   auto outcomes = runner_.run_in_turns(passes);
   for (std::size_t i = 0; i < timings.size(); ++i) take(timings[i], std::move(outcomes[i]));
@@ -224,9 +226,6 @@ void TimedPasses::take(const Timing& timing, process::WorkerOutcome outcome) {
   if (outcome.ok) {
     auto& figures = outcome.report.repetition;
     figures.index = repetition;
-    if (!figures.in_turns)
-      figures.in_turns =
-          Maybe<bool>::missing(timing.alone.empty() ? "the processes ran one after the other" : timing.alone);
     quiet_at_ns_ = was_quiet(figures.noise) ? SteadyClock{}.now_ns() : 0;
     const bool again = c.again.contains(repetition);
     const auto trained = outcome.report.get<pass::TrainingReport>().trained;

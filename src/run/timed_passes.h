@@ -55,9 +55,10 @@ class TimedPasses {
   void time_one(const Timing& timing);
   void time_in_turns(Timings timings);
   void take(const Timing& timing, process::WorkerOutcome outcome);
-  static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition);
+  // `alone`: why it does not work in turns; empty: it is to.
+  static pass::PassSpec timed_pass(const CaseRun& c, std::int64_t repetition, const std::string& alone);
   void check_now(CaseRun& c);
-  process::WorkerOutcome run_pass(CaseRun& c, std::int64_t repetition);
+  process::WorkerOutcome run_pass(const Timing& timing);
   std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;

@@ -94,7 +94,6 @@ void TimedRepetition::end_window() {
 
 void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
   fill_loop(figures, spec_.loop, loop);
-  if (turns_ && !turns_->was_left_alone()) figures.in_turns = true, figures.control_ns = turns_->control_ns();
   if (noise_) noise_->others_worked(loop.others_ns);
   window.report(figures, timed_ns);
 }
@@ -108,7 +107,10 @@ void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
 void TimedRepetition::emit(const measure::LoopResult& loop, const std::vector<DeviceTimes>& device) {
   const double typical_ns = stats::median(loop.samples_ns());
   fill(loop, typical_ns * static_cast<double>(loop.batch));
-  if (!turns_) figures.control_ns = control_ns();
+  figures.control_ns = turns_ ? turns_->control_ns() : Number(control_ns());
+  figures.in_turns = !turns_                    ? Maybe<bool>::missing(spec_.inference.alone)
+                     : turns_->was_left_alone() ? Maybe<bool>::missing("the other processes had ended")
+                                                : Maybe<bool>(true);
   emit(samples_of(spec_, loop, device));
 }
 

@@ -120,7 +120,7 @@ class Index(HistoryTest):
 
     def test_export_has_a_row_for_each_figure(self):
         ids = self.make_runs(3)
-        rows = list(csv.DictReader(io.StringIO(self.history("export", "--format", "csv").out)))
+        rows = list(csv.DictReader(io.StringIO(self.history("export").out)))
         self.assertEqual({row["run_id"] for row in rows}, set(ids))
         p50 = [row for row in rows if row["metric"] == "p50_ms"]
         self.assertEqual(sorted(float(row["value"]) for row in p50), [1, 1, 1.001, 1.001, 1.002, 1.002])
@@ -161,8 +161,8 @@ class Index(HistoryTest):
                 (("prune",), ("--keep-size",)),
                 (("--since", "yesterday"), ("--since 'yesterday'",)),
                 (("--metric", "p50"), ("no such metric",)),
-                (("--format", "csv"), ("history export",)),
-                (("export", "--format", "html"), ("export writes csv",)),
+                (("--format", "csv"), ("none of text",)),
+                (("export", "--format", "html"), ("export writes CSV",)),
                 (("--output-dir", "nowhere"), ("no such folder of runs",))):
             self.assert_error(self.run_cli("history", *words), 2, *said)
 

@@ -30,7 +30,13 @@ std::string checks_markdown(const std::vector<Check>& checks) {
   return markdown_of(checks_table(open)) + all;
 }
 
+// A chart by itself, whose gist another section has.
+bool is_picture(const Section& section) {
+  return section.aside && section.table.rows.empty() && section.paragraphs.empty() && section.notes.empty();
+}
+
 std::string section_markdown(const Section& section) {
+  if (is_picture(section)) return {};
   std::string out;
   for (const auto& text : section.paragraphs) out += escape_markdown(text) + "\n\n";
   out += folded_markdown(section.table, "rows");

@@ -86,7 +86,7 @@ class Program {
       add(result::read_run(results / "run"), static_cast<std::int64_t>(pair));
     } catch (const Error& error) {
       throw Error(
-          ErrorCode::kData,
+          ErrorCode::kInternal,
           fmt::format("{}: '{}' left no results ({}); its output ends with: {}", side_.name, join(argv, " "),
                       problem.empty() ? error.what() : problem, file_tail(log, kTailOfLog)));
     }

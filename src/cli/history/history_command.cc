@@ -26,8 +26,6 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kCsv = "csv";  // of export
-
 struct HistoryCall {
   const config::FlagSet& flags;
   const config::Settings& options;
@@ -234,16 +232,10 @@ const HistoryAction& action_of(const std::vector<std::string>& words) {
   return *found;
 }
 
-// Only export writes CSV, and nothing else.
-void check_formats(const HistoryAction& action, const HistoryCall& call) {
-  const auto asked =
-      call.flags.has("answer_format") ? call.options.texts("answer_format") : std::vector<std::string>();
-  const bool exports = action.run == export_runs;
-  for (const auto& format : asked)
-    if ((format == kCsv) != exports)
-      throw Error(ErrorCode::kUsage,
-                  exports ? fmt::format("--format {}: export writes csv", format)
-                          : fmt::format("--format csv: write paceline history export --format csv"));
+// export writes CSV alone.
+void check_options(const HistoryAction& action, const HistoryCall& call) {
+  if (action.run == export_runs && call.flags.has("answer_format"))
+    throw Error(ErrorCode::kUsage, "--format: paceline history export writes CSV; leave it out");
   if (const auto metric = call.options.has("metric") ? call.options.text("metric") : "";
       !metric.empty() && !result::find_metric(metric))
     throw Error(
@@ -261,7 +253,7 @@ ExitCode history_command(const Context& context) {
   const auto& action = action_of(flags.positionals);
   HistoryCall call{flags, options, {}, filter_of(options)};
   if (!flags.positionals.empty()) call.words.assign(flags.positionals.begin() + 1, flags.positionals.end());
-  check_formats(action, call);
+  check_options(action, call);
   const auto output =
       action.run == export_runs ? AnswerOutput{} : answer_output(flags, options, "history", "output");
   answer::Answer answer;
@@ -273,7 +265,7 @@ ExitCode history_command(const Context& context) {
       });
   if (action.run == export_runs)
     deliver(Document{report::FormatKind::kText,
-                     kCsv,
+                     "csv",
                      "history.csv",
                      call.csv,
                      options.has("output") ? options.text("output") : kStandardOutput,

@@ -359,7 +359,7 @@ struct Repetition : WithPayload {
   Overhead overhead;
   Noise noise;
   // With this repetition of other cases, in turns of 50 ms.
-  Maybe<bool> in_turns = Maybe<bool>::missing("there is no other case");
+  Maybe<bool> in_turns = Maybe<bool>::missing("its kind takes no turns");
   // Time of fixed work that no case changes: the median at the beginnings of its turns, else once at its end.
   Number control_ns;
 };
