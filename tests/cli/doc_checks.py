@@ -52,7 +52,7 @@ FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "
 BUILT = re.compile(r"\bresnet50\.(pt2|blob)")   # models that take long to build, or need Python; another one is read in their place
 # Missing parts of a command, as the tool says it, and words that let it be read to its end.
 INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|listed twice|a server needs")
-# What is said of the last option, by this program or by the other one that measures a side of a comparison.
+# Message about the last option, of this program or of the other one that measures a side of a comparison.
 SAYS_UNKNOWN = re.compile(r"paceline: ([AB]: .*: paceline: )?--no-such-option: ")
 BESIDE = {"--rdzv-endpoint": ["--nnodes", "2", "--node-rank", "0"]}
 IN_A_BUNDLE = {"scripts/with_pytorch.sh": "scripts/bundle/with_pytorch.sh"}   # and where the sources have them
