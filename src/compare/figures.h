@@ -11,8 +11,10 @@
 
 namespace paceline::compare {
 
+inline constexpr double kMargin = 0.03;  // smallest change that counts, unless another is asked for
+
 struct JudgeOptions {
-  std::optional<double> threshold{};       // smallest change that counts; empty: that of the noise profile
+  std::optional<double> threshold{};       // smallest change that counts; empty: kMargin
   std::optional<Pairing> pairing{};        // as it is known; empty: from the start times
   double equal_halfwidth = 0;              // of equal sides on this machine (compare/equal_sides.h)
   std::vector<std::string> resumed_utc{};  // of all runs
@@ -22,8 +24,8 @@ struct JudgeOptions {
 // Label, ids and side of the answer are left to the caller. Figures of a case that failed are missing.
 ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOptions& options);
 
-// Smallest change that counts for this case.
-double margin_of(const result::CaseResult& one, const JudgeOptions& options);
+// Smallest change that counts: at least twice the half-width of equal sides.
+double margin_of(const JudgeOptions& options);
 
 // Fills in what follows from pairs of per-process values (A, B): change, interval, p and verdict.
 void judge_pairs(Figure& figure, const std::vector<double>& a, const std::vector<double>& b);

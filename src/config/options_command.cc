@@ -127,8 +127,7 @@ constexpr std::array kCommandRows{
                    "format. Unset: texts go to standard output, pages to validate.html or compare.html."},
     Option{.name = "threshold",
            .commands = kCompare,
-           .help = "Smallest change that counts, as a share or in percent: 0.03, 3%. Unset: 3% on a quiet "
-                   "machine, 5% on a shared one."},
+           .help = "Smallest change that counts, as a share or in percent: 0.03, 3%. Unset: 3%."},
     Option{.name = "baseline_run",
            .flags = "--baseline",
            .commands = kCompare,

@@ -79,6 +79,7 @@ void TimedRepetition::begin_window() {
   if (turns_) {
     turns_->get_ready();
     sink_.phase(pass::kTurnPhase);  // whoever starts the others hears it
+    turns_->watch({[this] { noise_->turn_begins(); }, [this] { noise_->turn_ends(); }});
     turns_->begin();
     noise_->work_in_turns(turns_->other_processes());
     sink_.phase("measure");
@@ -88,13 +89,13 @@ void TimedRepetition::begin_window() {
 
 // Later work would disturb processes that still measure.
 void TimedRepetition::end_window() {
+  if (turns_) noise_->turn_ends();
   window.close();
   if (turns_) turns_->end();
 }
 
 void TimedRepetition::fill(const measure::LoopResult& loop, double timed_ns) {
   fill_loop(figures, spec_.loop, loop);
-  if (noise_) noise_->others_worked(loop.others_ns);
   window.report(figures, timed_ns);
 }
 

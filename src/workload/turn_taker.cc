@@ -33,6 +33,7 @@ Number TurnTaker::control_ns() const {
 
 void TurnTaker::begin_turn() {
   controls_ns_.push_back(measure::control_spin_ns(1));
+  if (watcher_.begins) watcher_.begins();
   const auto begin = clock_.now_ns();
   do warm_();
   while (clock_.now_ns() - begin < kWarmNs);
@@ -49,6 +50,7 @@ void TurnTaker::begin() {
 std::int64_t TurnTaker::pause() {
   const auto now = clock_.now_ns();
   if (++samples_ < kLeastSamples || now - turn_began_ns_ < kTurnNs || turns_.is_alone()) return 0;
+  if (watcher_.ends) watcher_.ends();
   turns_.hand_over();
   begin_turn();
   return turn_began_ns_ - now;

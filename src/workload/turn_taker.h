@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,6 +19,11 @@ class TurnTaker {
   // Null where the pass works alone. `warm`: one inference, untimed; it outlives this.
   static std::unique_ptr<TurnTaker> of(const pass::PassSpec& spec, std::function<void()> warm);
 
+  // Heard at the beginning and the end of each turn's measured part; the last one ends with the loop.
+  struct Watcher {
+    std::function<void()> begins, ends;
+  };
+  void watch(Watcher watcher) { watcher_ = std::move(watcher); }
   void get_ready() { turns_.get_ready(); }  // loaded and warm
   // Returns when the others are ready, too, and it is this process's turn.
   void begin();
@@ -45,6 +51,7 @@ class TurnTaker {
 
   measure::Turns turns_;
   std::function<void()> warm_;
+  Watcher watcher_;
   SteadyClock clock_;
   std::int64_t turn_began_ns_ = 0;
   int samples_ = 0;  // of this turn

@@ -154,7 +154,7 @@ compare::Comparison judge_programs(const LiveWords& words, const std::array<Prog
   auto a_ns = programs[0].controls_ns(), b_ns = programs[1].controls_ns();
   const auto pairs = std::min(a_ns.size(), b_ns.size());
   a_ns.resize(pairs), b_ns.resize(pairs);
-  options.control = compare::judge_control(a_ns, b_ns, compare::margin_of(first.front(), options.judge));
+  options.control = compare::judge_control(a_ns, b_ns, compare::margin_of(options.judge));
   auto comparison = compare::compare_runs({a, b}, options);
   comparison.subject = "two sides of " + words.command;
   return comparison;

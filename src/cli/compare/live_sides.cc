@@ -149,13 +149,13 @@ compare::Comparison judged(const LiveWords& words, const result::RunResult& run,
   compare::RunOptions options;
   options.judge = judge_options(words);
   options.allow_env_diff = true;  // sides that differ are what was asked for
-  options.control = control_of(run, pairs, compare::margin_of(run.cases.front(), options.judge));
+  options.control = control_of(run, pairs, compare::margin_of(options.judge));
   for (const auto& [a, b] : pairs) options.matches.push_back({run.cases[a].case_id, run.cases[b].case_id});
   auto comparison =
       compare::compare_runs({side_run(words, 0, run, folder), side_run(words, 1, run, folder)}, options);
   comparison.subject = "two sides of " + words.command;
   if (options.judge.equal_halfwidth > 0 &&
-      2 * options.judge.equal_halfwidth >= compare::margin_of(run.cases.front(), options.judge))
+      2 * options.judge.equal_halfwidth >= compare::margin_of(options.judge))
     comparison.remarks.push_back(fmt::format(
         "the margin is {}: equal sides differed by up to {} on this machine",
         format_percent(2 * options.judge.equal_halfwidth), format_percent(options.judge.equal_halfwidth)));

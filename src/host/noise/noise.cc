@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "host/machine/cgroup.h"
 #include "host/noise/instruments.h"
@@ -170,15 +171,38 @@ NoiseSnapshot take_snapshot_beside(const std::vector<int>& process_ids, NoiseSna
   return own;
 }
 
-void relate_to_own_time(result::Noise& noise, std::span<const NoiseSnapshot> snapshots,
-                        std::int64_t others_ns) {
-  if (others_ns <= 0 || snapshots.size() < 2) return;
-  const auto wall_ns = snapshots.back().cpu.wall_ns - snapshots.front().cpu.wall_ns;
-  if (wall_ns <= others_ns) return;
-  const double longer = static_cast<double>(wall_ns) / static_cast<double>(wall_ns - others_ns);
-  for (auto* share : {&noise.running_frac, &noise.runq_wait_frac})
-    if (*share) *share = std::min(1.0, **share * longer);
-  if (noise.nivcsw_per_s) noise.nivcsw_per_s = *noise.nivcsw_per_s * longer;
+void ThreadsInTurns::begin() {
+  at_begin_ = read_threads(SystemFiles());
+  begin_ns_ = SteadyClock{}.now_ns();
+}
+
+void ThreadsInTurns::end() {
+  if (begin_ns_ == 0) return;
+  wall_ns_ += SteadyClock{}.now_ns() - begin_ns_;
+  begin_ns_ = 0;
+  for (const auto& [id, now] : read_threads(SystemFiles())) {
+    const auto then = at_begin_.contains(id) ? at_begin_[id] : ThreadCounters{};
+    auto& sum = sum_[id];
+    sum.run_ns += now.run_ns - then.run_ns;
+    sum.wait_ns += now.wait_ns - then.wait_ns;
+    sum.involuntary_switches += now.involuntary_switches - then.involuntary_switches;
+  }
+}
+
+void ThreadsInTurns::fill(result::Noise& noise) const {
+  if (wall_ns_ <= 0) return;
+  ThreadCounters worst;
+  for (const auto& [id, one] : sum_) {
+    worst.run_ns = std::max(worst.run_ns, one.run_ns);
+    worst.wait_ns = std::max(worst.wait_ns, one.wait_ns);
+    worst.involuntary_switches = std::max(worst.involuntary_switches, one.involuntary_switches);
+  }
+  const auto wall_ns = static_cast<double>(wall_ns_);
+  if (noise.running_frac) noise.running_frac = std::min(1.0, static_cast<double>(worst.run_ns) / wall_ns);
+  if (noise.runq_wait_frac)
+    noise.runq_wait_frac = std::min(1.0, static_cast<double>(worst.wait_ns) / wall_ns);
+  if (noise.nivcsw_per_s)
+    noise.nivcsw_per_s = static_cast<double>(worst.involuntary_switches) / (wall_ns / 1e9);
 }
 
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {

@@ -42,9 +42,17 @@ NoiseSnapshot take_snapshot_beside(const std::vector<int>& process_ids, NoiseSna
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 
-// Relates what threads of this process ran and waited to the part of the window in which it worked: it slept
-// for `others_ns` of it.
-void relate_to_own_time(result::Noise& noise, std::span<const NoiseSnapshot> snapshots,
-                        std::int64_t others_ns);
+// Adds up what the threads of this process ran and waited in some parts of a window.
+class ThreadsInTurns {
+ public:
+  void begin();
+  void end();  // of a part that has begun
+  // Replaces the figures of threads, where there was a part.
+  void fill(result::Noise& noise) const;
+
+ private:
+  std::map<int, ThreadCounters> at_begin_, sum_;
+  std::int64_t begin_ns_ = 0, wall_ns_ = 0;
+};
 
 }  // namespace paceline::host

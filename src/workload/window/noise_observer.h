@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counts what disturbs this process over a window.
 #pragma once
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -16,12 +15,14 @@ class NoiseObserver : public WindowObserver {
   explicit NoiseObserver(std::vector<int> processes = {}) : processes_(std::move(processes)) {}
   // The CPU time of `others` is not foreign, but their threads are not those of this case.
   void work_in_turns(std::vector<int> others) { others_ = std::move(others); }
-  void others_worked(std::int64_t ns) { others_ns_ = ns; }
+  // Threads are watched between these two alone: waking up is no wait of a timed part.
+  void turn_begins() { turns_.begin(); }
+  void turn_ends() { turns_.end(); }
   void open() override { snapshots_ = {snapshot()}; }
   void close() override { snapshots_.push_back(snapshot()); }
   void report(result::Repetition& into, double) override {
     into.noise = host::noise_over(snapshots_);
-    host::relate_to_own_time(into.noise, snapshots_, others_ns_);
+    turns_.fill(into.noise);
     into.foreign_cpu_frac = into.noise.foreign_cpu_frac;
   }
 
@@ -31,7 +32,7 @@ class NoiseObserver : public WindowObserver {
   }
 
   std::vector<int> processes_, others_;
-  std::int64_t others_ns_ = 0;
+  host::ThreadsInTurns turns_;
   std::vector<host::NoiseSnapshot> snapshots_;
 };
 

@@ -57,9 +57,9 @@ TEST_F(EqualSides, ADamagedFileIsBegunAgain) {
 TEST_F(EqualSides, AMarginIsAtLeastTwiceTheHalfWidth) {
   JudgeOptions options;
   options.threshold = 0.03;
-  EXPECT_EQ(margin_of({}, options), 0.03);
+  EXPECT_EQ(margin_of(options), 0.03);
   options.equal_halfwidth = 0.05;
-  EXPECT_EQ(margin_of({}, options), 0.1);
+  EXPECT_EQ(margin_of(options), 0.1);
 }
 
 }  // namespace
