@@ -42,7 +42,6 @@ class TurnTaker {
       : turns_(std::move(file), seat), warm_(std::move(warm)) {}
   // Touches the memory of the control, before that of a model counts.
   static void prepare(const pass::PassSpec& spec);
-  ~TurnTaker() { turns_.leave(); }
   TurnTaker(const TurnTaker&) = delete;
   TurnTaker& operator=(const TurnTaker&) = delete;
 

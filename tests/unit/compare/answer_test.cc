@@ -83,7 +83,7 @@ TEST(CompareAnswer, ProgramsGetEveryField) {
   EXPECT_LT(figure["ci_ratio"][0], figure["ci_ratio"][1]);
   EXPECT_EQ(figure["pairs"], 6);
   EXPECT_NEAR(figure["p_holm"].get<double>(), 0.03125, 1e-9);
-  EXPECT_EQ(figure["delta"], 0.05);
+  EXPECT_EQ(figure["delta"], 0.03);
 }
 
 TEST(CompareAnswer, RunsApartHaveNoPairsAndNoP) {
@@ -107,7 +107,7 @@ TEST(CompareAnswer, EveryFormShowsCaseValuesAndVerdict) {
     expect_words(form, {"OMP", "resnet50 onnxruntime b8", "10.0 ms", "12.0 ms", "REGRESSION", "eager",
                         "openvino", "memory"});
   EXPECT_LT(text.find("Environment"), text.find("Cases"));
-  expect_words(page, {"<svg", "margin of 5"});
+  expect_words(page, {"<svg", "margin of 3"});
   expect_words(answer::junit_of(answer), {"<failure", "REGRESSION", "tests=\"2\""});
 }
 
