@@ -243,7 +243,7 @@ class Live(Runs):
     OPEN = (3, 4)
 
     def words(self, *more):
-        return ["infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *QUICK, "--stop.n_min", "5",
+        return ["infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *QUICK, "--threads", "1", "--stop.n_min", "5",
                 "--stop.t_min_s", "0.15", "--stop.t_max_s", "0.15", *more]
 
     def measured(self):
@@ -304,7 +304,7 @@ class Live(Runs):
                 (self.words("--a-env", "SPIN_US"), ("--a-env SPIN_US", "NAME=VALUE")),
                 (self.words("--a-venv", self.folder), ("--a-venv", "bin/paceline")),
                 (self.words("--b-binary", "no-such-paceline"), ("no-such-paceline",))):
-            with self.subTest(arguments=arguments[18:]):
+            with self.subTest(arguments=arguments[20:]):
                 self.refused(*arguments, words=words)
         self.assertFalse((self.folder / "results" / "compare").exists())
 
