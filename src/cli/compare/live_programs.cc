@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -80,15 +81,15 @@ class Program {
     argv.insert(argv.end(),
                 {"--repetitions", "1", "--output-dir", results.string(), "--experiment-name", "run"});
     const auto log = results / "log.txt";
-    const auto problem = process::run_tool({argv, env_, log, {}, kLongestS}, InterruptGuard::flag());
+    const auto end = process::end_of_tool({argv, env_, log, {}, kLongestS}, InterruptGuard::flag());
     if (InterruptGuard::flag()) return controls_ns_.pop_back();
     try {
       add(result::read_run(results / "run"), static_cast<std::int64_t>(pair));
     } catch (const Error& error) {
       throw Error(
-          ErrorCode::kInternal,
+          end.exit_code == static_cast<int>(ExitCode::kUsage) ? ErrorCode::kUsage : ErrorCode::kInternal,
           fmt::format("{}: '{}' left no results ({}); its output ends with: {}", side_.name, join(argv, " "),
-                      problem.empty() ? error.what() : problem, file_tail(log, kTailOfLog)));
+                      end.words.empty() ? error.what() : end.words, file_tail(log, kTailOfLog)));
     }
   }
 
