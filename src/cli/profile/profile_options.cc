@@ -38,7 +38,8 @@ void check_self_test(const config::FlagSet& flags) {
   };
   if (!flags.positionals.empty()) refuse(flags.positionals.front());
   for (const auto& setting : flags.settings) {
-    const bool of_command = config::row_of(setting.name, config::kCommandLine | config::kPlanLevel);
+    const auto* const row = config::row_of(setting.name, config::kCommandLine | config::kPlanLevel);
+    const bool of_command = row != nullptr && config::serves(*row, config::kTrain | config::kProfile);
     const auto* const of_training = config::row_of(setting.name, config::kTraining);
     const bool refused = std::ranges::find(kNotForSelfTest, setting.name) != kNotForSelfTest.end();
     if (refused || (!of_command && of_training != nullptr && of_training->identity)) refuse(setting.written);
