@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
-usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
+usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--margin 0.03] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
        tools/claims_study.py rows --keep FILE
 
 aa:              both sides are the same ONNX file, so every "faster" and "slower" is false.
@@ -11,6 +11,7 @@ rows:            the rows of everything that slices have kept in FILE; nothing r
 Every comparison is a separate run: six pairs of processes that work in turns of 50 ms, on ONNX Runtime with one thread; twelve where the
 binary asks for them. `--apart` has the processes of a pair run one after the other. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
 end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
+`--margin` claims what differs by at least that, and whose interval excludes 1, as `paceline compare` does; otherwise the run's own verdict counts.
 Prints Markdown rows: claims, sizes, sizes that miss the true ratio, wrong directions, each with its exact 95 % interval; ratios; half the
 width of the interval of a ratio, the median of all; grades.
 The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
@@ -107,6 +108,7 @@ def main():
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--load", type=float, default=0, help="number of spinning neighbours, or the share of the CPUs that they take")
     parser.add_argument("--within", type=float, default=math.inf, help="seconds after which no comparison begins")
+    parser.add_argument("--margin", type=float, help="smallest ratio beside 1 that is claimed")
     parser.add_argument("--apart", action="store_true", help="processes of a pair run one after the other")
     parser.add_argument("--iterations", type=int, default=400, help="of a process")
     parser.add_argument("--rows", type=int, default=32, help="of the input: 32 take about 0.6 ms, 96 about 1.8 ms, near a scheduler's slice")
@@ -114,7 +116,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="JSON lines with every comparison")
     args = parser.parse_args()
     if args.kind == "rows":
-        return print_rows([json.loads(line) for line in args.keep.read_text().splitlines()])
+        return print_rows([json.loads(line) for line in args.keep.read_text().splitlines()], args.margin)
     spinners = [subprocess.Popen([sys.executable, "-c", SPINNER]) for _ in range(spinners_for(args.load))]
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -122,7 +124,7 @@ def main():
     finally:
         for spinner in spinners:
             spinner.kill()
-    print_rows(rows)
+    print_rows(rows, args.margin)
 
 
 def measure(args, folder):
@@ -150,20 +152,30 @@ def share(k, n):
     return f"{k} of {n}: {k / n:.1%} ({low:.1%}–{high:.1%})".replace("%", " %")
 
 
-def print_rows(rows):
+def claim_of(speedup, margin):
+    """faster, slower or nothing: by the run's own verdict, or by a margin."""
+    if margin is None:
+        return speedup["verdict"] if speedup["verdict"] in ("faster", "slower") else ""
+    ratio = speedup["ratio"]
+    if not ratio["value"] or abs(math.log(ratio["value"])) < math.log1p(margin):
+        return ""
+    return "faster" if ratio["ci_low"] > 1 else "slower" if ratio["ci_high"] < 1 else ""
+
+
+def print_rows(rows, margin):
     """| what | claims | sizes | sizes that miss | wrong directions | ratios | half-width | grades |"""
     def key(row):
         return row["kind"], row["load"], row["rows"], row.get("apart", True)
     for kind, load, height, apart in sorted({key(row) for row in rows}):
-        print(row_of(kind, load, height, apart, [row for row in rows if key(row) == (kind, load, height, apart)]))
+        print(row_of(kind, load, height, apart, margin, [row for row in rows if key(row) == (kind, load, height, apart)]))
 
 
-def row_of(kind, load, height, apart, rows):
+def row_of(kind, load, height, apart, margin, rows):
     speedups, truth, n = [row["speedup"] for row in rows], truth_of(kind), len(rows)
-    claimed = [s for s in speedups if s["verdict"] in ("faster", "slower")]
+    claimed = [claim for claim in (claim_of(s, margin) for s in speedups) if claim]
     sizes = [s["ratio"] for s in speedups if s["ratio"]["value"]]
     missed = sum(not size["ci_low"] <= truth <= size["ci_high"] for size in sizes)
-    wrong = sum(s["verdict"] != "faster" or truth == 1 for s in claimed)
+    wrong = sum(claim != "faster" or truth == 1 for claim in claimed)
     values = sorted(size["value"] for size in sizes)
     grades = collections.Counter(grade for row in rows for grade in row["grades"])
     letters = ", ".join(f"{count} {grade}" for grade, count in sorted(grades.items()))

@@ -39,7 +39,7 @@ def ours(args, a, b, pairs=RUNS):
     done = subprocess.run([args.paceline, "compare", "--command", a, b, "--repetitions", str(pairs), "--json", "-q"], capture_output=True, text=True)
     if done.returncode not in (0, 1, 3, 4):
         sys.exit(f"paceline compare: exit {done.returncode}\n{done.stderr}")
-    figure = json.loads(done.stdout)["data"]["cases"][0]["figures"][0]
+    figure = json.loads(done.stdout)["cases"][0]["figures"][0]
     claim = {"REGRESSION": 1, "IMPROVEMENT": -1}.get(figure["verdict"], 0)
     estimate, ci = figure["estimate_ratio"], figure["ci_ratio"]
     return (estimate, *ci) if estimate and ci else None, claim

@@ -122,8 +122,8 @@ void judge_row(Figure& figure, const FigureRow& row, bool headline, const Figure
 
 }  // namespace
 
-double margin_of(const JudgeOptions& options) {
-  return std::max(options.threshold.value_or(kMargin), 2 * options.equal_halfwidth);
+double margin_of(const JudgeOptions& options, Pairing pairing) {
+  return std::max(options.threshold.value_or(kMargin), 2 * options.equal.halfwidth(pairing));
 }
 
 void judge_pairs(Figure& figure, const std::vector<double>& a, const std::vector<double>& b) {
@@ -210,7 +210,7 @@ ComparedCase judged(const CaseSide& a, const CaseSide& b, const JudgeOptions& op
   for (const auto& row : rows.rows) {
     Figure figure = row.figure;
     figure.a = row.whole(a), figure.b = row.whole(b);
-    figure.delta = margin_of(options);
+    figure.delta = margin_of(options, compared.pairing);
     figure.confidence = a.one->headline.p50_ns.confidence;
     const bool headline = &row == rows.rows.data() && !traits_of(a.one->benchmark.kind).sweeps;
     if (!is_there(figure, {of_side(row, a), of_side(row, b)})) continue;

@@ -13,10 +13,19 @@ namespace paceline::compare {
 
 inline constexpr double kMargin = 0.03;  // smallest change that counts, unless another is asked for
 
+// How far the sides of comparisons of equals differed on this machine, as half-widths
+// (compare/equal_sides.h); 0: not known.
+struct EqualSides {
+  double in_turns = 0, alternating = 0;
+  [[nodiscard]] double halfwidth(Pairing pairing) const {
+    return pairing == Pairing::kInTurns ? in_turns : pairing == Pairing::kAlternating ? alternating : 0;
+  }
+};
+
 struct JudgeOptions {
-  std::optional<double> threshold{};       // smallest change that counts; empty: kMargin
-  std::optional<Pairing> pairing{};        // as it is known; empty: from the start times
-  double equal_halfwidth = 0;              // of equal sides on this machine (compare/equal_sides.h)
+  std::optional<double> threshold{};  // smallest change that counts; empty: kMargin
+  std::optional<Pairing> pairing{};   // as it is known; empty: from the start times
+  EqualSides equal{};
   std::vector<std::string> resumed_utc{};  // of all runs
   std::string again = "paceline compare";  // the command that measures both in turns
 };
@@ -25,7 +34,7 @@ struct JudgeOptions {
 ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOptions& options);
 
 // Smallest change that counts: at least twice the half-width of equal sides.
-double margin_of(const JudgeOptions& options);
+double margin_of(const JudgeOptions& options, Pairing pairing);
 
 // Fills in what follows from pairs of per-process values (A, B): change, interval, p and verdict.
 void judge_pairs(Figure& figure, const std::vector<double>& a, const std::vector<double>& b);

@@ -90,6 +90,15 @@ bool compares_accuracy(const Comparison& comparison) {
   });
 }
 
+// Says where equal sides differ so far on this machine that the margin is wider than it would be.
+void add_widened_margin(Comparison& comparison, const JudgeOptions& judge) {
+  const double halfwidth = judge.equal.halfwidth(comparison.pairing);
+  if (2 * halfwidth > judge.threshold.value_or(kMargin))
+    comparison.remarks.push_back(
+        fmt::format("the margin is {}: equal sides differed by up to {} on this machine",
+                    format_percent(2 * halfwidth), format_percent(halfwidth)));
+}
+
 }  // namespace
 
 Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& options) {
@@ -111,6 +120,7 @@ Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& opt
         "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is "
         "wider "
         "than that of answers in pairs");
+  add_widened_margin(comparison, options.judge);
   settle(comparison);
   return comparison;
 }

@@ -99,10 +99,11 @@ class TimedLoop {
   bool run_until(std::int64_t n, std::int64_t batch, std::vector<Sample>& samples,
                  std::vector<std::int64_t>* pauses) {
     prepare(samples, n);
-    const bool measures = pauses != nullptr;
-    const auto after = [this, measures](const Sample& sample) {
+    // A pause behind the last sample would be no time between two.
+    const auto goes_on = [&] { return pauses != nullptr && std::ssize(samples) < n; };
+    const auto after = [&, this](const Sample& sample) {
       const bool reported = hooks_.progress && report_if_due(sample.start_ns + sample.duration_ns);
-      return (measures && paused()) || reported;
+      return (goes_on() && paused()) || reported;
     };
     const BlockHooks hooks{hooks_.before_sample,
                            hooks_.progress || hooks_.pause ? BlockHooks::After(after) : nullptr,

@@ -109,6 +109,10 @@ void Turns::end() {
   wait();
 }
 
+int Turns::holder() const {
+  return static_cast<int>(control().turn.load(std::memory_order_acquire)) - 1;
+}
+
 void Turns::leave(int seat) {
   const bool absent = state(seat) == kAbsent;
   set_state(seat, kLeft);

@@ -24,6 +24,7 @@ class Turns {
   // For the parent.
   [[nodiscard]] bool ready(int seat) const;  // it waits for its first turn, or has left
   void leave(int seat);                      // on behalf of a process that has ended
+  [[nodiscard]] int holder() const;          // whose turn it is; -1: not all are ready
 
   // For a process. Those that sleep return with the turn.
   void get_ready();                     // returns at once; only now may the turn come to it

@@ -54,7 +54,7 @@ class ChildProcess {
   // The wait status when the child has ended; polls without blocking.
   [[nodiscard]] bool ended();
   [[nodiscard]] int wait_status() const { return status_; }
-  // CPU time and memory of the child that has ended, and of its own that it waited for.
+  // CPU time and memory of the child that has ended, and of its children that it waited for.
   [[nodiscard]] const rusage& usage() const { return usage_; }
   void wait();
 

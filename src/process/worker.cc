@@ -26,10 +26,16 @@ bool any_runs(const Workers& workers) {
   return std::ranges::any_of(workers, &RunningWorker::running);
 }
 
+Verdict timeout_of(RunningWorker& worker, double timeout_s) {
+  return {"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'", timeout_s,
+                                 worker.report().phase)};
+}
+
 // Watches workers until all have ended; `news` is called whenever one said something or ended, and may start
-// more. An interrupt or the deadline stops them all.
+// more. An interrupt stops them all. So does the deadline, unless `late` names the one that holds the others
+// up: they have as long again.
 void watch(Workers& workers, double timeout_s, const std::atomic<bool>& interrupt,
-           const std::function<void()>& news = {}) {
+           const std::function<void()>& news = {}, const std::function<RunningWorker*()>& late = {}) {
   const SteadyClock clock;
   std::int64_t deadline = clock.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
   std::int64_t kill_at = 0;  // 0: they are not being stopped
@@ -48,14 +54,16 @@ void watch(Workers& workers, double timeout_s, const std::atomic<bool>& interrup
     deadline += now - heard;  // whoever hears it may run other passes meanwhile
     if (kill_at == 0 && interrupt)
       stop(SIGTERM, [](const auto&) { return Verdict{"interrupted", "interrupted"}; });
+    if (kill_at == 0 && news) news();
+    auto* const blamed = kill_at == 0 && now > deadline && late ? late() : nullptr;
+    if (blamed) {
+      blamed->stop(SIGKILL, timeout_of(*blamed, timeout_s));
+      deadline = now + static_cast<std::int64_t>(timeout_s * 1e9);
+    }
     if (kill_at == 0 && now > deadline)
-      stop(SIGKILL, [&](auto& worker) {
-        return Verdict{"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'",
-                                              timeout_s, worker.report().phase)};
-      });
+      stop(SIGKILL, [&](auto& worker) { return timeout_of(worker, timeout_s); });
     if (kill_at != 0 && now > kill_at)
       for (const auto& worker : workers) worker.signal(SIGKILL);
-    if (kill_at == 0 && news) news();
   }
 }
 
@@ -74,6 +82,13 @@ class TurnOrder {
       waits = waits || !turns_.ready(static_cast<int>(i));
     }
     if (!waits && workers_.size() < passes_.size()) start_next();
+  }
+
+  // The worker whose turn it is, or that is not ready yet; null: it has ended.
+  [[nodiscard]] RunningWorker* late() {
+    const int holder = turns_.holder();
+    auto& worker = holder < 0 ? workers_.back() : workers_[static_cast<std::size_t>(holder)];
+    return worker.running() ? &worker : nullptr;
   }
 
  private:
@@ -145,7 +160,8 @@ std::vector<WorkerOutcome> run_workers_in_turns(const std::vector<HeardRequest>&
   double timeout_s = 0;
   for (const auto& pass : passes) timeout_s += pass.request.timeout_s;
   TurnOrder order(passes);
-  watch(order.workers(), timeout_s, interrupt, [&] { order.take_news(); });
+  watch(
+      order.workers(), timeout_s, interrupt, [&] { order.take_news(); }, [&] { return order.late(); });
   std::vector<WorkerOutcome> outcomes;
   for (auto& worker : order.workers())
     outcomes.push_back(worker_outcome(worker.reader(), worker.report(), worker.failure()));

@@ -54,7 +54,8 @@ double squares_around(Values x, double centre) {
   return sum;
 }
 
-// Two-sided p of equal means, by Student's t with one variance: a side of four values has none of its own.
+// Two-sided p of equal means, by Student's t with one variance: four values are too few for a variance per
+// side.
 double p_of_equal_means(Values a, Values b) {
   const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   const double difference = std::abs(mean(a) - mean(b));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command compare: stored runs, two commands, and what it refuses. No test here depends on how fast this machine is."""
 
+import csv
 import json
 import re
 import shutil
@@ -265,6 +266,17 @@ class Live(Runs):
             for repetition in case["repetitions"]:
                 self.assertIs(repetition["in_turns"], True)
                 self.assertGreater(repetition["control_ns"], 0)
+        for index in range(6):
+            self.assert_alternating(*(self.starts(folder, case["case_id"], index) for case in cases))
+
+    def starts(self, folder, case_id, index):
+        with (folder / "cases" / case_id / "samples.csv").open(encoding="utf-8") as table:
+            return [int(row["start_ns"]) for row in csv.DictReader(table) if int(row["repetition"]) == index]
+
+    def assert_alternating(self, mine, theirs):
+        """Both have samples between samples of the other: at least two turns each."""
+        self.assertTrue(any(min(theirs) < start < max(theirs) for start in mine), "A worked before or after B")
+        self.assertTrue(any(min(mine) < start < max(mine) for start in theirs), "B worked before or after A")
 
     def test_a_side_with_more_work_is_slower(self):
         answer = self.answer(*self.words("--a-env", "SPIN_US=1000", "--b-env", "SPIN_US=1500"), code=(1, *self.OPEN))
@@ -300,6 +312,8 @@ class Live(Runs):
                 (self.words("--a", "--batch 1,2", "--b", "--batch 1"), ("A has 2 cases", "B has 1 case")),
                 (self.words("--same", "--repetitions", "3"), ("at least 6 pairs",)),
                 (self.words("--same", "--resume", "x"), ("--resume", "leave it out")),
+                (self.words("--same", "--monitor"), ("--monitor", "leave it out")),
+                (self.words("--b-binary", BINARY, "--dry-run"), ("--dry-run", "leave it out")),
                 (self.words("--a", "--no-such-flag 1", "--b", ""), ("--no-such-flag",)),
                 (self.words("--a-env", "SPIN_US"), ("--a-env SPIN_US", "NAME=VALUE")),
                 (self.words("--a-venv", self.folder), ("--a-venv", "bin/paceline")),
@@ -307,6 +321,15 @@ class Live(Runs):
             with self.subTest(arguments=arguments[20:]):
                 self.refused(*arguments, words=words)
         self.assertFalse((self.folder / "results" / "compare").exists())
+
+    def test_a_process_that_takes_too_long_costs_its_side_alone(self):
+        """A has measured and waits for B, whose turn does not end within the time of both."""
+        words = [word for word in self.words() if not word.startswith("--stop.") and word not in ("5", "0.15")]
+        result = self.compare(*words, "--iterations", "60", "--accuracy.samples", "2", "--timeout-s", "3", "--b-env", "SPIN_US=200000", code=5)
+        self.assertIn("failed in B", result.out)
+        mine, theirs = read_json(self.measured() / "run_summary.json")["cases"]
+        self.assertEqual((mine["outcome"], theirs["outcome"], theirs["reason_code"]), ("ok", "failed", "timeout"))
+        self.assertEqual(len(mine["repetitions"]), 1)
 
     def test_a_side_that_fails_is_exit_five(self):
         result = self.compare(*self.words("--b-env", "SPIN_IS_FAULT=1", "--b-env", "SPIN_FAULT=abort"), code=5)

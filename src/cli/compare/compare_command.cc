@@ -74,6 +74,8 @@ ExitCode compare_here(const LiveWords& words, const Context& context) {
   auto measured = (programs ? compare_programs : compare_live)(words, context, console);
   for (const auto& side : words.sides)
     if (!side.remark.empty()) measured.comparison.remarks.push_back(side.remark);
+  if (InterruptGuard::flag())
+    measured.comparison.remarks.emplace_back("interrupted: only the pairs that were complete by then count");
   const auto answer = compare::answer_of(measured.comparison);
   const auto page = measured.folder / "compare.html";
   replace_file(page, answer::html_of(answer));

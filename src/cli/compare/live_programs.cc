@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cli/compare/compare_options.h"
+#include "cli/compare/live_options.h"
 #include "cli/compare/live_sides.h"
 #include "cli/interrupts.h"
 #include "compare/blocks.h"
@@ -50,10 +50,7 @@ std::int64_t asked_pairs(const config::FlagSet& flags) {
   for (const auto& setting : flags.settings)
     if (setting.name == "repetitions") {
       const auto asked = parse_int(setting.values.front().text).value_or(0);
-      if (asked < result::kPairsForClaim)
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("{} {}: a verdict needs at least {} pairs of processes", setting.written,
-                                setting.values.front().text, result::kPairsForClaim));
+      require_pairs(setting.written, asked);
       return asked;
     }
   return result::kPairsForClaim;
@@ -143,7 +140,7 @@ class Program {
 compare::Comparison judge_programs(const LiveWords& words, const std::array<Program, 2>& programs,
                                    const std::string& order) {
   compare::RunOptions options;
-  options.judge.threshold = asked_threshold(config::command_settings(words.own));
+  options.judge = judge_options(words);
   options.judge.pairing = compare::Pairing::kAlternating;
   options.allow_env_diff = true;  // sides that differ are what was asked for
   options.block_order = order;
@@ -155,7 +152,7 @@ compare::Comparison judge_programs(const LiveWords& words, const std::array<Prog
   auto a_ns = programs[0].controls_ns(), b_ns = programs[1].controls_ns();
   const auto pairs = std::min(a_ns.size(), b_ns.size());
   a_ns.resize(pairs), b_ns.resize(pairs);
-  options.control = compare::judge_control(a_ns, b_ns, compare::margin_of(options.judge));
+  options.control = compare::judge_control(a_ns, b_ns, options.judge.threshold.value_or(compare::kMargin));
   auto comparison = compare::compare_runs({a, b}, options);
   comparison.subject = "two sides of " + words.command;
   return comparison;
@@ -182,6 +179,7 @@ fs::path folder_for(const LiveWords& words) {
 MeasuredSides compare_programs(const LiveWords& words, const Context&, const Console& console) {
   const auto folder = folder_for(words);
   const auto flags = config::parse_flags(words.sides[0].words, words.bits);
+  for (const auto& side : words.sides) refuse_options_of_runs(config::parse_flags(side.words, words.bits));
   const auto pairs = static_cast<std::size_t>(asked_pairs(flags));
   std::array<Program, 2> programs{Program(words, words.sides[0], folder / "a"),
                                   Program(words, words.sides[1], folder / "b")};
@@ -207,6 +205,7 @@ MeasuredSides compare_programs(const LiveWords& words, const Context&, const Con
     run_pairs(pairs);
     comparison = judged();
   }
+  keep_if_same(words, comparison, console);
   return {std::move(comparison), folder};
 }
 

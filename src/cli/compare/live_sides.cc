@@ -4,22 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "analysis/finding_table.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "base/units.h"
-#include "cli/compare/compare_options.h"
+#include "cli/compare/live_options.h"
 #include "cli/run/planned_run.h"
-#include "compare/equal_sides.h"
 #include "compare/runs.h"
 #include "config/flags.h"
 #include "config/option_table.h"
-#include "host/machine/environment.h"
 #include "result/figures/pair_ratio.h"
 #include "run/case/case_run.h"
 #include "run/pair_order.h"
@@ -27,21 +22,7 @@
 namespace paceline::cli {
 namespace {
 
-constexpr const char* kEqualSides = "equal_sides.json";  // in the cache folder
 constexpr std::int64_t kPairs = result::kPairsForClaim;
-
-// Options of a run that a comparison decides itself, or has no place for.
-constexpr std::array<std::string_view, 9> kNotHere{"resume",     "only",      "dry_run", "expect",   "junit",
-                                                   "in_process", "nccl_json", "tool",    "self_test"};
-
-void refuse_options_of_runs(const config::FlagSet& flags) {
-  for (const auto& setting : flags.settings)
-    if (std::ranges::find(kNotHere, setting.name) != kNotHere.end())
-      throw Error(
-          ErrorCode::kUsage,
-          fmt::format("{}: compare measures new runs of both sides and judges them itself; leave it out",
-                      setting.written));
-}
 
 // An interval between processes needs many short ones.
 void add_defaults(const config::FlagSet& flags, std::vector<std::string>& words) {
@@ -60,11 +41,7 @@ Context context_of(const LiveWords& words, const LiveSide& side, const Context& 
 std::int64_t pairs_of(const Planned& planned) {
   std::int64_t pairs = kPairs;
   for (const auto& c : planned.cases) pairs = std::max(pairs, c.settings.integer("repetitions"));
-  for (const auto& c : planned.cases)
-    if (c.settings.integer("repetitions") < kPairs)
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("--repetitions {}: a verdict needs at least {} pairs of processes",
-                              c.settings.integer("repetitions"), kPairs));
+  for (const auto& c : planned.cases) require_pairs("--repetitions", c.settings.integer("repetitions"));
   return pairs;
 }
 
@@ -99,16 +76,6 @@ std::vector<run::CasePair> pairs_between(std::size_t a, std::size_t b, const Liv
   std::vector<run::CasePair> pairs;
   for (std::size_t i = 0; i < a; ++i) pairs.push_back({i, a + i});
   return pairs;
-}
-
-compare::JudgeOptions judge_options(const LiveWords& words) {
-  compare::JudgeOptions judge;
-  const auto options = config::command_settings(words.own);
-  judge.threshold = asked_threshold(options);
-  if (const auto host = host::host_digest(); host && !options.flag("same"))
-    judge.equal_halfwidth =
-        compare::equal_halfwidth(cache_dir() / kEqualSides, *host, compare::Pairing::kInTurns).value_or(0);
-  return judge;
 }
 
 stats::Verdict verdict_of(const result::CaseResult& a, const result::CaseResult& b,
@@ -149,28 +116,12 @@ compare::Comparison judged(const LiveWords& words, const result::RunResult& run,
   compare::RunOptions options;
   options.judge = judge_options(words);
   options.allow_env_diff = true;  // sides that differ are what was asked for
-  options.control = control_of(run, pairs, compare::margin_of(options.judge));
+  options.control = control_of(run, pairs, options.judge.threshold.value_or(compare::kMargin));
   for (const auto& [a, b] : pairs) options.matches.push_back({run.cases[a].case_id, run.cases[b].case_id});
   auto comparison =
       compare::compare_runs({side_run(words, 0, run, folder), side_run(words, 1, run, folder)}, options);
   comparison.subject = "two sides of " + words.command;
-  if (options.judge.equal_halfwidth > 0 &&
-      2 * options.judge.equal_halfwidth >= compare::margin_of(options.judge))
-    comparison.remarks.push_back(fmt::format(
-        "the margin is {}: equal sides differed by up to {} on this machine",
-        format_percent(2 * options.judge.equal_halfwidth), format_percent(options.judge.equal_halfwidth)));
   return comparison;
-}
-
-// A comparison of equal sides says how far this machine tells equals apart.
-void keep_if_same(const LiveWords& words, const compare::Comparison& comparison, const Console& console) {
-  const auto host = host::host_digest();
-  if (!host || !config::command_settings(words.own).flag("same")) return;
-  try {
-    compare::keep_equal_sides(cache_dir() / kEqualSides, *host, comparison);
-  } catch (const Error& error) {
-    console.warn(error.what());
-  }
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ std::size_t take_flag(const std::vector<std::string>& words, std::size_t at, con
     to.push_back(words[at]);
     return 1;
   }
-  // A side may have no words of its own.
+  // A side may have no words besides the common ones.
   if (!words[at + 1].empty()) to.push_back(words[at] + "=" + words[at + 1]);
   return 2;
 }

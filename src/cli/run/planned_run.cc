@@ -226,7 +226,9 @@ result::RunResult run_watched(run::RunSetup setup, result::RunDirectory& directo
                               NsightRun* tool) {
   SweepTables sweeps(view);
   LiveFile live(directory.path());
-  run::Observers observers({&sweeps, &view, &live});
+  std::vector<run::RunObserver*> all{&view, &live};
+  if (!setup.schedule) all.insert(all.begin(), &sweeps);  // a comparison has a table of both sides
+  run::Observers observers(std::move(all));
   run::ProcessExecutor::FrontOf front_of;
   if (tool) front_of = [tool](const auto& request) { return tool->front_of(request); };
   run::ProcessExecutor processes(setup.in_process, front_of);

@@ -57,9 +57,11 @@ TEST_F(EqualSides, ADamagedFileIsBegunAgain) {
 TEST_F(EqualSides, AMarginIsAtLeastTwiceTheHalfWidth) {
   JudgeOptions options;
   options.threshold = 0.03;
-  EXPECT_EQ(margin_of(options), 0.03);
-  options.equal_halfwidth = 0.05;
-  EXPECT_EQ(margin_of(options), 0.1);
+  EXPECT_EQ(margin_of(options, Pairing::kInTurns), 0.03);
+  options.equal = {.in_turns = 0.01, .alternating = 0.05};
+  EXPECT_EQ(margin_of(options, Pairing::kInTurns), 0.03);
+  EXPECT_EQ(margin_of(options, Pairing::kAlternating), 0.1);
+  EXPECT_EQ(margin_of(options, Pairing::kApart), 0.03);
 }
 
 }  // namespace

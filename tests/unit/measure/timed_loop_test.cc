@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/random.h"
+#include "stats/spread.h"
 #include "support/fake_clock.h"
 #include "support/times.h"
 #include "unit/measure/timer_cost.h"
@@ -57,6 +59,34 @@ struct Device {
     clock.advance((1 + 4 * count) * kMs);
   }
 };
+
+// Others work for 300 ms after every fourth measured sample, as in turns.
+TEST(TimedLoop, TheWorkOfOthersInAPauseIsNoTimeOfTheLoop) {
+  auto config = without_warmup();
+  config.warmup.mode = stats::WarmupMode::kFixed;
+  config.warmup.fixed_iterations = 9;
+  config.stop.n_min = 5;
+  config.stop.t_min_ns = config.stop.t_max_ns = kSecond;
+  Bench bench;
+  int asked = 0;
+  LoopHooks hooks;
+  hooks.pause = [&]() -> std::int64_t {
+    if (++asked % 4 != 0) return 0;
+    bench.clock.advance(300 * kMs);
+    return 300 * kMs;
+  };
+  const auto result = bench.run(config, 0, 10 * kMs, hooks);
+  const auto alone = Bench().run(config, 0);
+  const auto n = std::ssize(result.samples);
+  EXPECT_EQ(asked, n - result.checks);  // neither while it warms up nor behind the last sample
+  EXPECT_EQ(n, std::ssize(alone.samples));
+  EXPECT_EQ(result.elapsed_ns, alone.elapsed_ns);
+  EXPECT_EQ(result.others_ns, asked / 4 * 300 * kMs);
+  EXPECT_EQ(alone.others_ns, 0);
+  EXPECT_EQ(result.periods_ns().size(), alone.periods_ns().size());
+  EXPECT_NEAR(stats::mean(result.periods_ns()), stats::mean(alone.periods_ns()), 100);
+  EXPECT_EQ(std::ranges::count(result.pauses, 4), 1);
+}
 
 // One at a time an iteration takes 5 ms, in blocks 4 and a share of the first start.
 TEST(TimedLoop, APipelinedBlockIsOneSample) {

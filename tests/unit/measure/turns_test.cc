@@ -112,10 +112,13 @@ TEST(Turns, TheHolderOfTheTurnMayDie) {
   Pipe pipe;
   Turns held(duplicate(turns.file()), 0);  // takes the first turn, and never gives it back
   held.get_ready();
+  EXPECT_EQ(turns.holder(), -1);  // the other one is not ready
   const Worker second(turns, 1, 2, pipe.ends[1]);
   wait_until_ready(turns, 1);
   held.begin();
+  EXPECT_EQ(turns.holder(), 0);
   turns.leave(0);
+  EXPECT_EQ(turns.holder(), 1);
   second.wait();
   EXPECT_EQ(pipe.all(), "bbB");
 }

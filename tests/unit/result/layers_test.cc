@@ -106,7 +106,7 @@ TEST(Layers, ProfilesMergeToMedians) {
   EXPECT_TRUE(merged_profiles({}).empty());
 }
 
-// ONNX Runtime orders branches, and numbers the conversions that it adds, anew in each session.
+// ONNX Runtime orders branches, and numbers the conversions that it adds, in another way in each session.
 TEST(Layers, ProfilesMergeWhateverTheOrderOfLayers) {
   const auto made = [](const std::string& name, double ns) {
     return LayerRow{name, "ReorderOutput", "fp32", "", ns, {}};

@@ -92,7 +92,8 @@ TEST(Alignment, EqualNamesPairInOrder) {
   }
 }
 
-// Labels like "3rd GEMM of the cycle" (TraceLens #951) number the layers after a duplicated block anew.
+// Labels like "3rd GEMM of the cycle" (TraceLens #951) give other numbers to the layers after a duplicated
+// block.
 TEST(Alignment, ADuplicatedBlockShiftsNoNumberedLabels) {
   Net a;
   for (int k = 0; k < 12; ++k)
