@@ -123,7 +123,7 @@ void use_plugin_options(const DescribedPlugins& plugins) {
       if (std::ranges::find(before, option.section(), &DeclaredOption::section) == before.end())
         declared.push_back(option);
   }
-  std::ranges::stable_partition(about_engines, [](const DeclaredEngine& engine) {
+  std::stable_partition(about_engines.begin(), about_engines.end(), [](const DeclaredEngine& engine) {
     return config::find_engine(engine.name) != nullptr;  // ours stay what reads and makes a file by default
   });
   config::use_declared_engines(std::move(about_engines));

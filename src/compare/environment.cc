@@ -93,7 +93,7 @@ std::vector<EnvironmentDifference> environment_differences(const result::RunResu
   add_host(a, b, side, all);
   if (!a.suite.git_sha.empty() && !b.suite.git_sha.empty() && a.suite.git_sha != b.suite.git_sha)
     all.push_back({"Paceline commit", a.suite.git_sha, b.suite.git_sha, side, false});
-  std::ranges::stable_partition(all, [](const auto& one) { return one.blocks; });
+  std::stable_partition(all.begin(), all.end(), [](const auto& one) { return one.blocks; });
   return all;
 }
 

@@ -114,7 +114,8 @@ Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& opt
   keep_each_once(comparison.unmatched);
   comparison.pairing = Pairing::kInTurns;
   for (const auto& one : comparison.cases) comparison.pairing = std::max(comparison.pairing, one.pairing);
-  std::ranges::stable_partition(comparison.environment, [](const auto& one) { return one.blocks; });
+  std::stable_partition(comparison.environment.begin(), comparison.environment.end(),
+                        [](const auto& one) { return one.blocks; });
   if (compares_accuracy(comparison))
     comparison.remarks.emplace_back(
         "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is "

@@ -103,7 +103,8 @@ std::vector<Course> courses_of(const std::vector<Indexed>& runs, const std::stri
     }
   std::vector<Course> courses;
   for (auto& group : groups) courses.push_back(course_of(std::move(group)));
-  std::ranges::stable_partition(courses, [](const Course& one) { return !one.changes.points.empty(); });
+  std::stable_partition(courses.begin(), courses.end(),
+                        [](const Course& one) { return !one.changes.points.empty(); });
   return courses;
 }
 

@@ -302,7 +302,8 @@ answer::Answer trend_answer(const std::vector<Course>& courses) {
     answer.sections.push_back(section_of(course, ++number));
     answer.data["series"].push_back(json_of_course(course));
   }
-  std::ranges::stable_partition(answer.findings, [](const auto& one) { return one.severity == "warning"; });
+  std::stable_partition(answer.findings.begin(), answer.findings.end(),
+                        [](const auto& one) { return one.severity == "warning"; });
   answer.sentence = sentence_of(answer, courses);
   return answer;
 }

@@ -121,8 +121,7 @@ std::vector<std::size_t> candidates(Values x, const ChangePointConfig& config) {
   for (std::size_t from = 0; from == 0 || from + step < x.size(); from += step)
     divide(x.subspan(from, std::min(config.window, x.size() - from)), from, config, found);
   std::ranges::sort(found);
-  const auto same = std::ranges::unique(found);
-  found.erase(same.begin(), same.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed or converted without
-limits, tests that no list names and so never run.
+limits, algorithms that clang 14 cannot compile, tests that no list names and so never run.
 
 usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
 """
@@ -20,6 +20,7 @@ BOUNDED_JSON = "src/base/bounded_json.cc"
 UNCHECKED_NUMBERS = re.compile(r"^#include <nlohmann/", re.M)
 CHECKED_NUMBERS = "src/base/json.h"
 TEST_FILE = re.compile(r"^(?:tests|tools|scripts)/.*?(?:\w+_test\.(?:cc|py|sh|cmake)|test_(\w+)\.py)$")
+SUBRANGES = re.compile(r"\bstd::(?:ranges::(?:unique|remove|remove_if|(?:stable_)?partition|rotate|equal_range|search|find_end)\b|views::)")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -56,6 +57,8 @@ def findings(path, relative):
         yield "parses JSON without limits: use base/bounded_json.h"
     if relative != CHECKED_NUMBERS and UNCHECKED_NUMBERS.search(text):
         yield "converts numbers without limits: include base/json.h"
+    if relative.startswith(("src/", "plugins/")) and (used := SUBRANGES.search(text)):
+        yield f"uses {used[0]}, whose subrange clang 14 cannot compile: use the algorithm of two iterators"
     if relative != "tools/checks/sources.py":
         yield from text_findings(text)
 

@@ -46,6 +46,13 @@ class Sources(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("src/base/pump.h: converts numbers without limits", said)
 
+    def test_what_clang_14_cannot_compile_is_found(self):
+        code, said = said_of({"src/base/pump.cc": LICENCE + "auto same = std::ranges::unique(found);\n"})
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/pump.cc: uses std::ranges::unique, whose subrange clang 14 cannot compile", said)
+        code, said = said_of({"src/base/pump.cc": LICENCE + "std::ranges::sort(found); std::ranges::remove_copy(a, b, 1);\n"})
+        self.assertEqual(code, 0, said)
+
 
 if __name__ == "__main__":
     unittest.main()

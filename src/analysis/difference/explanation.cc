@@ -122,12 +122,11 @@ DifferenceRow unexplained_of(const TimedParts& a, const TimedParts& b, double wh
 
 // Moves parts whose difference is certain to the front, the largest first; returns how many of them are rows.
 std::size_t choose_rows(std::vector<PartGroup>& groups, double whole, double confidence) {
-  const auto certain = std::ranges::stable_partition(groups, [&](const PartGroup& group) {
+  const auto end = std::stable_partition(groups.begin(), groups.end(), [&](const PartGroup& group) {
     return excludes_zero(group.difference.interval(confidence)) &&
            std::abs(group.difference.value) >= kSmallest * std::abs(whole);
   });
   const auto size = [](const PartGroup& group) { return std::abs(group.difference.value); };
-  const auto end = certain.begin();
   std::ranges::stable_sort(groups.begin(), end, std::greater{}, size);
   double left = whole;
   std::size_t rows = 0;

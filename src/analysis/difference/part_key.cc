@@ -98,7 +98,7 @@ std::vector<int> covered_by(const PartSignature& is, Numbers& numbers) {
       if (names.size() > 1) covers.push_back(numbers.of(normal_name(name)));
   }
   std::ranges::sort(covers);
-  covers.erase(std::ranges::unique(covers).begin(), covers.end());
+  covers.erase(std::unique(covers.begin(), covers.end()), covers.end());
   return covers;
 }
 
