@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <utility>
 
 #include "base/error.h"
@@ -62,28 +63,44 @@ std::vector<int> Turns::other_processes() const {
   return ids;
 }
 
-void Turns::give_to(int seat) const {
-  control().turn.store(static_cast<std::uint32_t>(seat) + 1, std::memory_order_release);
+void Turns::signal(int seat, int signal) const {
+  const int process = control().seat[static_cast<std::size_t>(seat)].process.load(std::memory_order_acquire);
+  if (process > 0 && process != ::getpid()) ::kill(process, signal);
+}
+
+// Pools spin after their work, for up to 50 ms.
+void Turns::stop_others() const {
+  for (int seat = 0; seat < static_cast<int>(control().seats); ++seat)
+    if (seat != seat_ && (state(seat) == kMeasures || state(seat) == kHasMeasured)) signal(seat, SIGSTOP);
+}
+
+// Only who holds the turn stops processes, so that none is stopped after this woke it.
+void Turns::give_to(int seat, std::uint32_t from) const {
+  if (!control().turn.compare_exchange_strong(from, turn_of(seat), std::memory_order_acq_rel)) return;
   wake_all(control().turn);
+  signal(seat, SIGCONT);
 }
 
 // Processes that have measured work again when none measures, so that they disturb nobody.
 void Turns::pass_on(int from) const {
   int next = next_after(from, kMeasures);
   if (next < 0) next = next_after(from, kHasMeasured);
-  if (next >= 0) give_to(next);
+  if (next >= 0) give_to(next, turn_of(from));
 }
 
 void Turns::start_if_all_ready() const {
-  if (control().turn.load(std::memory_order_acquire) != 0 || next_after(0, kAbsent) >= 0) return;
-  pass_on(static_cast<int>(control().seats) - 1);
+  if (next_after(0, kAbsent) >= 0) return;
+  // Several may come here at once; the turn is given once.
+  if (const int first = next_after(static_cast<int>(control().seats) - 1, kMeasures); first >= 0)
+    give_to(first, kNobodys);
 }
 
 void Turns::wait() const {
-  const auto mine = static_cast<std::uint32_t>(seat_) + 1;
+  const auto mine = turn_of(seat_);
   for (auto turn = control().turn.load(std::memory_order_acquire); turn != mine;
        turn = control().turn.load(std::memory_order_acquire))
     sleep_while(control().turn, turn);
+  stop_others();
 }
 
 void Turns::get_ready() {
@@ -117,7 +134,7 @@ void Turns::leave(int seat) {
   const bool absent = state(seat) == kAbsent;
   set_state(seat, kLeft);
   if (absent) start_if_all_ready();
-  if (control().turn.load(std::memory_order_acquire) == static_cast<std::uint32_t>(seat) + 1) pass_on(seat);
+  if (control().turn.load(std::memory_order_acquire) == turn_of(seat)) pass_on(seat);
 }
 
 }  // namespace paceline::measure

@@ -163,7 +163,9 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::signal_group(int signal) const {
-  if (pid_ > 0) ::kill(-pid_, signal);
+  if (pid_ <= 0) return;
+  ::kill(-pid_, signal);
+  ::kill(-pid_, SIGCONT);  // a process that waits for its turn is stopped, and would not hear of it
 }
 
 bool ChildProcess::ended() {

@@ -93,8 +93,6 @@ class InferenceRules : public KindRules {
   [[nodiscard]] Waiting waiting(const CaseRun& c) const override {
     if (!traits_of(c.result.benchmark.scenario).one_at_a_time) return {"it measures a load"};
     if (device_of(c.definition.settings).kind != DeviceKind::kCpu) return {"it runs on a device"};
-    // Thread pools spin after an inference, which would take CPUs from the next process for up to 50 ms.
-    if (c.base.settings.threads != 1) return {"it has several threads, which may spin while they wait"};
     if (c.base.uses(plugin::Role::kSampler)) return {"a sampler reads what it uses"};
     return {{}, ample_bytes(c)};
   }

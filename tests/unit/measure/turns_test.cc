@@ -123,6 +123,48 @@ TEST(Turns, TheHolderOfTheTurnMayDie) {
   EXPECT_EQ(pipe.all(), "bbB");
 }
 
+// Two processes whose second thread counts without a pause, as pools spin: in no turn of the other.
+TEST(Turns, ThreadsOfAWaitingProcessDoNotRun) {
+  const Turns turns(2);
+  const auto file = shared_memory_file("counts", 2 * sizeof(std::atomic<std::int64_t>));
+  const SharedMapping mapping(file.get(), 0, 2 * sizeof(std::atomic<std::int64_t>));
+  auto* counts = static_cast<std::atomic<std::int64_t>*>(mapping.data());
+  Pipe pipe;
+  std::vector<int> pids;
+  for (int seat = 0; seat < 2; ++seat) {
+    pids.push_back(::fork());
+    if (pids.back() != 0) {
+      wait_until_ready(turns, seat);
+      continue;
+    }
+    std::thread([&counts, seat] {
+      for (;;) ++counts[seat];
+    }).detach();
+    Turns mine(duplicate(turns.file()), seat);
+    mine.get_ready();
+    mine.begin();
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // signals arrive
+      const auto others = counts[1 - seat].load();
+      const auto own = counts[seat].load();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      const char seen = counts[1 - seat] != others ? 'x' : counts[seat] == own ? '?' : '.';
+      (void)!::write(pipe.ends[1], &seen, 1);
+      mine.hand_over();
+    }
+    mine.leave();
+    ::_exit(0);
+  }
+  for (const int pid : pids) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  }
+  const auto seen = pipe.all();
+  EXPECT_EQ(seen.size(), 40U);
+  EXPECT_EQ(seen.find('x'), std::string::npos) << seen;
+  EXPECT_NE(seen.find('.'), std::string::npos) << seen;
+}
+
 TEST(Turns, NamesTheOtherProcesses) {
   Turns turns(2);
   Turns one(duplicate(turns.file()), 0), other(duplicate(turns.file()), 1);
