@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
-usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--margin 0.03] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
+usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--threads 1] [--margin 0.03] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
        tools/claims_study.py rows --keep FILE
 
 aa:              both sides are the same ONNX file, so every "faster" and "slower" is false.
 five, ten, ratio: one side has 21, 22, 26 equal layers, the other 20, so their work is as 1.05, 1.1, 1.3 to 1.
 rows:            the rows of everything that slices have kept in FILE; nothing runs.
-Every comparison is a separate run: six pairs of processes that work in turns of 50 ms, on ONNX Runtime with one thread; twelve where the
+Every comparison is a separate run: six pairs of processes that work in turns of 50 ms, on ONNX Runtime; twelve where the
 binary asks for them. `--apart` has the processes of a pair run one after the other. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
 end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
 `--margin` claims what differs by at least that, and whose interval excludes 1, as `paceline compare` does; otherwise the run's own verdict counts.
@@ -53,14 +53,14 @@ def chain(layers, rows):
     return onnx.model(nodes, (("x", (rows, WIDTH)),), (("y", (rows, WIDTH)),), tensors)
 
 
-def plan_text(kind, folder, iterations, rows, apart):
+def plan_text(kind, folder, args):
     names = []
     for side, layers in enumerate(LAYERS[kind]):
         names.append(folder / f"side{side}.onnx")
-        names[-1].write_bytes(chain(layers, rows))
+        names[-1].write_bytes(chain(layers, args.rows))
     return (f"kind: inference\nmodels: [{names[0]}, {names[1]}]\nbaseline: {{model: {names[0]}}}\nengine: onnxruntime\n"
-            f"threads: 1\ndevice: cpu\nrepetitions: 6\niterations: {iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\n"
-            f"measure_peak: false\naccuracy: {{samples: 2}}\nexperiment_name: claims\nturns: {str(not apart).lower()}\n")
+            f"threads: {args.threads}\ndevice: cpu\nrepetitions: 6\niterations: {args.iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\n"
+            f"measure_peak: false\naccuracy: {{samples: 2}}\nexperiment_name: claims\nturns: {str(not args.apart).lower()}\n")
 
 
 def truth_of(kind):
@@ -111,6 +111,7 @@ def main():
     parser.add_argument("--margin", type=float, help="smallest ratio beside 1 that is claimed")
     parser.add_argument("--apart", action="store_true", help="processes of a pair run one after the other")
     parser.add_argument("--iterations", type=int, default=400, help="of a process")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", type=int, default=32, help="of the input: 32 take about 0.6 ms, 96 about 1.8 ms, near a scheduler's slice")
     parser.add_argument("--paceline", default=ROOT / "build/release/bin/paceline")
     parser.add_argument("--keep", type=pathlib.Path, help="JSON lines with every comparison")
@@ -129,11 +130,11 @@ def main():
 
 def measure(args, folder):
     plan = folder / "plan.yaml"
-    plan.write_text(plan_text(args.kind, folder, args.iterations, args.rows, args.apart))
+    plan.write_text(plan_text(args.kind, folder, args))
     rows, begin = [], time.monotonic()
     while len(rows) < args.comparisons and time.monotonic() - begin < args.within:
         speedup, grades, processes = compared(args, plan, folder / "results")
-        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "apart": args.apart, "speedup": speedup, "grades": grades, "processes": processes})
+        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "threads": args.threads, "apart": args.apart, "speedup": speedup, "grades": grades, "processes": processes})
         if args.keep:
             with args.keep.open("a") as out:
                 out.write(json.dumps(rows[-1]) + "\n")
@@ -165,12 +166,12 @@ def claim_of(speedup, margin):
 def print_rows(rows, margin):
     """| what | claims | sizes | sizes that miss | wrong directions | ratios | half-width | grades |"""
     def key(row):
-        return row["kind"], row["load"], row["rows"], row.get("apart", True)
-    for kind, load, height, apart in sorted({key(row) for row in rows}):
-        print(row_of(kind, load, height, apart, margin, [row for row in rows if key(row) == (kind, load, height, apart)]))
+        return row["kind"], row["load"], row["rows"], row.get("threads", 1), row.get("apart", True)
+    for of in sorted({key(row) for row in rows}):
+        print(row_of(*of, margin, [row for row in rows if key(row) == of]))
 
 
-def row_of(kind, load, height, apart, margin, rows):
+def row_of(kind, load, height, threads, apart, margin, rows):
     speedups, truth, n = [row["speedup"] for row in rows], truth_of(kind), len(rows)
     claimed = [claim for claim in (claim_of(s, margin) for s in speedups) if claim]
     sizes = [s["ratio"] for s in speedups if s["ratio"]["value"]]
@@ -184,7 +185,7 @@ def row_of(kind, load, height, apart, margin, rows):
     order = "one after the other" if apart else "in turns"
     widths = [(size["ci_high"] - size["ci_low"]) / 2 / size["value"] for size in sizes]
     half = f"{statistics.median(widths):.1%}".replace("%", " %") if widths else "none"
-    return (f"| {kind}, {height} rows, {order}, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
+    return (f"| {kind}, {height} rows, {threads} thread{'s' * (threads > 1)}, {order}, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
             f"{share(wrong, n)} | {ratios} | {half} | {letters} |")
 
 
