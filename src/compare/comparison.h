@@ -43,8 +43,9 @@ struct Figure {
   double confidence = 0.95;
   double delta = 0.03;     // margin: smaller changes count as equal
   std::int64_t pairs = 0;  // of processes; apart: processes of the side with fewer
-  Number p = Number::missing("not measured in pairs");  // two-sided sign test
-  Number p_holm = p;                                    // of all figures that decide, together
+  // Two-sided sign test; of answers to the same inputs McNemar's exact one.
+  Number p = Number::missing("not measured in pairs");
+  Number p_holm = p;  // of all figures that decide, together
   stats::Verdict verdict = stats::Verdict::kInconclusive;
   stats::Verdict shows = verdict;  // what the interval shows where the verdict may not say it
   std::string doubt{};             // why there is no verdict, or a direction alone; empty: none

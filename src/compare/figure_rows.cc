@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "compare/paired_answers.h"
 #include "result/figures/peak_memory.h"
 #include "result/metric_table.h"
 #include "stats/interval.h"
@@ -138,15 +139,11 @@ void add_sizes(const CaseSide& a, const CaseSide& b, std::vector<FigureRow>& row
     }
 }
 
-// A difference of shares whose intervals are of each side alone; the inputs are the same, which only narrows
-// the true one.
-Figure share_figure(const char* metric, const result::Estimate& a, const result::Estimate& b) {
-  Figure figure = figure_of(metric);
-  figure.scale = Scale::kDifference;
-  figure.a = a.value, figure.b = b.value;
-  figure.confidence = a.confidence;
+// A difference of shares whose intervals are of each side alone; the inputs may be the same, which only
+// narrows the true one.
+void judge_shares(Figure& figure, const result::Estimate& a, const result::Estimate& b) {
   figure.doubt = "no interval of one of the sides";
-  if (!a.ci_low || !a.ci_high || !b.ci_low || !b.ci_high) return figure;
+  if (!a.ci_low || !a.ci_high || !b.ci_low || !b.ci_high) return;
   const double change = *b.value - *a.value;
   figure.change = change;
   figure.ci = stats::Interval{change - std::hypot(*b.value - *b.ci_low, *a.ci_high - *a.value),
@@ -157,6 +154,18 @@ Figure share_figure(const char* metric, const result::Estimate& a, const result:
   if (figure.verdict == stats::Verdict::kInconclusive)
     figure.doubt =
         change == 0 ? "both sides give equally many right answers" : "too few answers tell the sides apart";
+}
+
+Figure share_figure(const char* metric, const result::Estimate& a, const result::Estimate& b,
+                    const std::optional<stats::PairedCounts>& paired) {
+  Figure figure = figure_of(metric);
+  figure.scale = Scale::kDifference;
+  figure.a = a.value, figure.b = b.value;
+  figure.confidence = a.confidence;
+  if (paired)
+    judge_answers(figure, *paired);
+  else
+    judge_shares(figure, a, b);
   figure.decides = figure.verdict == stats::Verdict::kRegression;
   return figure;
 }
@@ -199,9 +208,10 @@ std::vector<Figure> figures_of_cases(const CaseResult& a, const CaseResult& b) {
   for (const char* metric : {"energy_per_item_j", "cpu_energy_per_item_j"}) add_energy(metric, a, b, figures);
   const auto &mine = a.correctness, &theirs = b.correctness;
   if (mine.labelled.top1.value && theirs.labelled.top1.value)
-    figures.push_back(share_figure("top1_accuracy", mine.labelled.top1, theirs.labelled.top1));
+    figures.push_back(share_figure("top1_accuracy", mine.labelled.top1, theirs.labelled.top1,
+                                   paired_answers(mine, theirs)));
   else if (mine.top1.value && theirs.top1.value)
-    figures.push_back(share_figure("top1_agreement", mine.top1, theirs.top1));
+    figures.push_back(share_figure("top1_agreement", mine.top1, theirs.top1, std::nullopt));
   return figures;
 }
 

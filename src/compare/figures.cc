@@ -234,27 +234,45 @@ ComparedCase judge_cases(const CaseSide& a, const CaseSide& b, const JudgeOption
   return judged(a, {&of_one_run, b.extra}, options);
 }
 
-void settle(Comparison& comparison) {
-  std::vector<Figure*> decided;
+namespace {
+
+// Speed and answers are two questions: each has its own family of tests, so that labels cost no power for
+// speed.
+std::vector<Figure*> family_of(Comparison& comparison, Scale scale) {
+  std::vector<Figure*> family;
   for (auto& one : comparison.cases)
     for (auto& figure : one.figures)
-      if (figure.decides && figure.p) decided.push_back(&figure);
+      if (figure.scale == scale && figure.p && (figure.decides || scale == Scale::kDifference))
+        family.push_back(&figure);
+  return family;
+}
+
+std::string too_many_tests(const Figure& figure, std::int64_t tests, double alpha) {
+  const auto p = format_significant(*figure.p_holm, 2);
+  if (figure.scale == Scale::kDifference)
+    return fmt::format("the answers do not tell it apart among {} cases with labels (p {} after Holm)", tests,
+                       p);
+  return fmt::format("{} pairs of processes do not tell it apart among {} verdicts (p {} after Holm); {} can",
+                     figure.pairs, tests, p, stats::pairs_for_tests(tests, alpha));
+}
+
+void settle_family(const std::vector<Figure*>& family) {
   std::vector<double> p;
-  for (const auto* figure : decided) p.push_back(*figure->p);
+  for (const auto* figure : family) p.push_back(*figure->p);
   const auto adjusted = stats::holm(p);
-  for (std::size_t i = 0; i < decided.size(); ++i) {
-    auto& figure = *decided[i];
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    auto& figure = *family[i];
     figure.p_holm = adjusted[i];
     const bool claims = figure.verdict == Verdict::kRegression || figure.verdict == Verdict::kImprovement;
     const double alpha = 1 - figure.confidence;
-    if (!claims || adjusted[i] <= alpha) continue;
-    const auto tests = std::ssize(decided);
-    withhold(
-        figure,
-        fmt::format("{} pairs of processes do not tell it apart among {} verdicts (p {} after Holm); {} can",
-                    figure.pairs, tests, format_significant(adjusted[i], 2),
-                    stats::pairs_for_tests(tests, alpha)));
+    if (claims && adjusted[i] > alpha) withhold(figure, too_many_tests(figure, std::ssize(family), alpha));
   }
+}
+
+}  // namespace
+
+void settle(Comparison& comparison) {
+  for (const auto scale : {Scale::kRatio, Scale::kDifference}) settle_family(family_of(comparison, scale));
   const auto why = blocked_by(comparison);
   if (why.empty()) return;
   for (auto& one : comparison.cases)

@@ -2,6 +2,7 @@
 #include "stats/proportion.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
@@ -86,6 +87,13 @@ std::int64_t trials_for_loss(const PairedCounts& c, double limit, double alpha) 
   return fewest_trials([&](double n) {
     return loss_upper({c.lost / c.trials * n, c.gained / c.trials * n, n}, alpha) < limit;
   });
+}
+
+double mcnemar_exact_p(const PairedCounts& c) {
+  const double discordant = c.lost + c.gained;
+  if (discordant == 0) return 1;
+  const boost::math::binomial_distribution<double> fair(discordant, 0.5);
+  return std::min(1.0, 2 * boost::math::cdf(fair, std::min(c.lost, c.gained)));
 }
 
 double paired_change_lower(const PairedCounts& c, double alpha) {

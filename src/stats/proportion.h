@@ -31,6 +31,11 @@ struct PairedCounts {
   double trials = 0;
 };
 
+// Two-sided p of as unequal numbers of lost and gained if both are equally likely: McNemar's test
+// (Psychometrika 12, 1947, 153-157) in its exact form, the binomial of the discordant trials. 1 when nothing
+// differs.
+double mcnemar_exact_p(const PairedCounts& counts);
+
 // (gained - lost) / trials with Tango's score interval for a difference of paired proportions (Statistics in
 // Medicine 17, 1998, 891-908). It does not collapse when nothing differs: +-z^2 / (n + z^2) there.
 Interval paired_change_interval(const PairedCounts& counts, double confidence);

@@ -74,7 +74,8 @@ void fields(A& a, Benchmark& t) {
   t.gpus = gpus.value(), t.instances = instances.value();
 }
 PACELINE_FIELDS(Estimate, value, ci_low, ci_high, confidence, ci_method);
-PACELINE_FIELDS(LabelledAccuracy, labels, reference_top1, top1, change, lost, gained);
+PACELINE_FIELDS(LabelledAnswers, inputs_sha256, right_base64);
+PACELINE_FIELDS(LabelledAccuracy, labels, reference_top1, top1, change, lost, gained, answers);
 PACELINE_FIELDS(AccuracyClaim, limit, basis, verdict, bound, inputs_needed, detail);
 PACELINE_FIELDS(OutputAgreement, name, kind, because, judged_by, passed, max_rel_err, max_abs_err,
                 centred_cosine, cosine, scale, quantile_err, quantile_err_worst, equal_share, detail,

@@ -14,6 +14,7 @@
 #include "result/stored/device_peaks.h"
 #include "result/stored/device_state.h"
 #include "result/stored/estimate.h"
+#include "result/stored/labelled_answers.h"
 #include "result/stored/layers.h"
 #include "result/stored/operator_profile.h"
 #include "result/stored/outcome.h"
@@ -67,6 +68,7 @@ struct LabelledAccuracy {
   Estimate reference_top1, top1;
   Estimate change;     // top1 - reference_top1, paired
   Count lost, gained;  // inputs that only the reference, or only this case, answers correctly
+  LabelledAnswers answers;
 };
 
 // "Top-1 changes by less than `limit`", decided on one-sided 95 % bounds.

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/half.h"
 #include "base/npy.h"
+#include "base/sha256.h"
 #include "base/tensor.h"
 #include "pass/input_layout.h"
 #include "result/judged/reference.h"
@@ -255,7 +256,15 @@ void judge_engine(result::Correctness& c, const pass::InferenceSpec& spec, const
 
 void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t batch) {
   for (std::int64_t s = 0; s < batch; ++s, ++seen_)
-    if (hashes_.insert(inputs.sample_hash(index, s)).second) first_.push_back(seen_);
+    if (const auto hash = inputs.sample_hash(index, s); hashes_.insert(hash).second)
+      first_.push_back(seen_), first_hashes_.push_back(hash);
+}
+
+std::string DistinctSamples::sha256_with(std::span<const std::int64_t> labels) const {
+  Sha256 hash;
+  for (std::size_t i = 0; i < first_hashes_.size(); ++i)
+    hash.update(fmt::format("{:x} {}\n", first_hashes_[i], labels[i]));
+  return hash.finish_hex();
 }
 
 SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine, double patience_ns) {
@@ -331,6 +340,8 @@ result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& r
   const auto judged = [&](const ComparedOutputs& outputs) {
     auto c = judge_all(outputs, reference ? &*reference : nullptr, asked.tolerance, question);
     c.reference = asked.reference_name;
+    if (!c.labelled.answers.right_base64.empty())
+      c.labelled.answers.inputs_sha256 = distinct.sha256_with(question.labels);
     if (!reference) return without_reference(c, asked);
     report_subnormals(c, *reference);
     judge_independence(c, spec, distinct, *reference);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pass/pass.h"
@@ -22,9 +23,12 @@ class DistinctSamples {
   void add(const Inputs& inputs, std::int64_t index, std::int64_t batch);
   [[nodiscard]] const std::vector<std::int64_t>& first() const { return first_; }  // indices, in order
   [[nodiscard]] bool all() const { return static_cast<std::int64_t>(first_.size()) == seen_; }
+  // SHA-256 of the distinct samples and their labels, one per distinct sample.
+  [[nodiscard]] std::string sha256_with(std::span<const std::int64_t> labels) const;
 
  private:
   std::set<std::uint64_t> hashes_;
+  std::vector<std::uint64_t> first_hashes_;
   std::vector<std::int64_t> first_;
   std::int64_t seen_ = 0;
 };

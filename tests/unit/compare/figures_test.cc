@@ -132,6 +132,73 @@ TEST(CompareFigures, AFallOfAccuracyIsARegressionEvenApart) {
   EXPECT_NEAR(figure.ci->high, -0.09 + std::hypot(0.02, 0.01), 1e-9);
 }
 
+std::vector<bool> right_except(std::size_t inputs, std::size_t from, std::size_t to) {
+  std::vector<bool> right(inputs, true);
+  for (auto i = from; i < to; ++i) right[i] = false;
+  return right;
+}
+
+void answer(SideRun& side, const std::vector<bool>& right, const std::string& inputs) {
+  auto& found = side.stored.run.cases[0].correctness;
+  found.samples = std::ssize(right);
+  const auto share = static_cast<double>(std::ranges::count(right, true)) / static_cast<double>(right.size());
+  found.labelled.top1 = {share, share - 0.03, std::min(1.0, share + 0.03), 0.95, "clopper_pearson"};
+  found.labelled.answers = {inputs, result::stored_answers(right)};
+}
+
+// Both sides' own intervals overlap: 2 % of 1000 inputs, all lost.
+TEST(CompareFigures, AnswersToTheSameInputsAreComparedOneByOne) {
+  auto sides = in_turns({}, {});
+  answer(sides[0], right_except(1000, 0, 100), "same");
+  answer(sides[1], right_except(1000, 0, 120), "same");
+  const auto found = compare_runs(sides, {});
+  const auto& figure = figure_named(found.cases[0], "top1_accuracy");
+  EXPECT_EQ(figure.verdict, Verdict::kRegression);
+  EXPECT_TRUE(figure.decides);
+  EXPECT_NEAR(*figure.p, 2 * std::pow(0.5, 20), 1e-12);
+  EXPECT_NEAR(*figure.change, -0.02, 1e-12);
+  EXPECT_LT(figure.ci->high, -0.01);
+  EXPECT_NEAR(*headline(found).p_holm, *headline(found).p, 1e-12) << "labels cost no power for speed";
+}
+
+TEST(CompareFigures, FewOtherAnswersTellNothingApart) {
+  auto sides = in_turns({}, {});
+  answer(sides[0], right_except(1000, 0, 100), "same");
+  answer(sides[1], right_except(1000, 0, 105), "same");
+  const auto found = compare_runs(sides, {});
+  const auto& figure = figure_named(found.cases[0], "top1_accuracy");
+  EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
+  EXPECT_FALSE(figure.decides);
+  EXPECT_NE(figure.doubt.find("of 1000 labelled inputs 5 are right on A only and 0 on B only"),
+            std::string::npos)
+      << figure.doubt;
+}
+
+TEST(CompareFigures, AnswersToOtherInputsAreNotPaired) {
+  auto sides = in_turns({}, {});
+  answer(sides[0], right_except(1000, 0, 100), "these");
+  answer(sides[1], right_except(1000, 0, 120), "those");
+  const auto found = compare_runs(sides, {});
+  const auto& figure = figure_named(found.cases[0], "top1_accuracy");
+  EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
+  EXPECT_FALSE(figure.p) << "McNemar needs the same inputs";
+  EXPECT_EQ(figure.doubt, "too few answers tell the sides apart");
+}
+
+// p is 0.031 for six lost, which two cases double.
+TEST(CompareFigures, SeveralCasesWithLabelsAreJudgedTogether) {
+  const std::vector<std::string> two{"onnxruntime", "openvino"};
+  auto sides = in_turns({.engines = two}, {.engines = two});
+  for (auto& side : sides) side.stored.run.cases[1].correctness = {};
+  for (std::size_t i = 0; i < 2; ++i) answer(sides[i], right_except(1000, 0, 100 + 6 * i), "same");
+  EXPECT_EQ(figure_named(compare_runs(sides, {}).cases[0], "top1_accuracy").verdict, Verdict::kRegression);
+  for (auto& side : sides) side.stored.run.cases[1].correctness = side.stored.run.cases[0].correctness;
+  const auto found = compare_runs(sides, {});
+  const auto& figure = figure_named(found.cases[0], "top1_accuracy");
+  EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
+  EXPECT_NE(figure.doubt.find("among 2 cases with labels"), std::string::npos) << figure.doubt;
+}
+
 TEST(CompareFigures, DebuggedRunsProveNothing) {
   auto sides = in_turns({.p50_ms = 10}, {.p50_ms = 12});
   sides[1].stored.run.cases[0].noise.instrument = "gdb";

@@ -108,6 +108,20 @@ TEST(PairedChange, PublishedValues) {
   expect_interval(paired_change_interval({7, 1, 21}, 0.95), -0.517, -0.026, 5e-4);
 }
 
+// Fagerland, Lydersen and Laake 2013 (BMC Medical Research Methodology 13:91), exact conditional test: airway
+// reactivity of 21 children (1 and 7 discordant) and complete response of 161 patients (6 and 16).
+TEST(McNemar, PublishedValues) {
+  EXPECT_NEAR(mcnemar_exact_p({7, 1, 21}), 0.0703, 5e-5);
+  EXPECT_NEAR(mcnemar_exact_p({1, 7, 21}), 0.0703, 5e-5);
+  EXPECT_NEAR(mcnemar_exact_p({6, 16, 161}), 0.0525, 5e-5);
+}
+
+TEST(McNemar, EqualNumbersTellNothingApart) {
+  EXPECT_EQ(mcnemar_exact_p({0, 0, 100}), 1);
+  EXPECT_EQ(mcnemar_exact_p({5, 5, 100}), 1);
+  EXPECT_NEAR(mcnemar_exact_p({6, 0, 100}), 2 * std::pow(0.5, 6), 1e-15);
+}
+
 TEST(PairedChange, NothingDiffers) {
   const double z2 = 1.959963984540054 * 1.959963984540054;
   for (const double n : {10.0, 64.0, 600.0})

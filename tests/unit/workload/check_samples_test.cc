@@ -166,6 +166,24 @@ TEST_F(CheckSamples, LabelsGoWithTheirInputs) {
   EXPECT_NEAR(*c.labelled.top1.value, 2.0 / 3, 1e-12);
 }
 
+TEST_F(CheckSamples, RightAnswersAreKeptWithWhatTheyAnswer) {
+  auto spec = pass({0, 0, 1, 2});
+  spec.inference.accuracy.labels = {0, 0, 1, 0};
+  const auto c = checked(spec);
+  const auto right = result::read_answers(c.labelled.answers, c.samples);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(*right, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(c.labelled.answers.inputs_sha256.size(), 64U);
+  EXPECT_EQ(checked(spec).labelled.answers.inputs_sha256, c.labelled.answers.inputs_sha256);
+  spec.inference.accuracy.labels[3] = 2;
+  EXPECT_NE(checked(spec).labelled.answers.inputs_sha256, c.labelled.answers.inputs_sha256)
+      << "another label";
+  auto other = pass({0, 0, 1, 5});
+  other.inference.accuracy.labels = {0, 0, 1, 0};
+  EXPECT_NE(checked(other).labelled.answers.inputs_sha256, c.labelled.answers.inputs_sha256)
+      << "another input";
+}
+
 TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
   auto spec = pass({0, 1, 2, 3});
   spec.inference.accuracy.expected_file = "mine.npz";

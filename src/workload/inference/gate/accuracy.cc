@@ -238,6 +238,7 @@ result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const Com
   found.labels = file;
   const auto mine = right_answers(outputs, labels);
   found.top1 = share(count(mine), outputs.samples, "clopper_pearson");
+  found.answers.right_base64 = result::stored_answers(mine);
   if (!reference) {
     found.reference_top1 = found.change = no_estimate("no reference");
     return found;
