@@ -33,6 +33,8 @@ constexpr std::array<Operator, 4> kOperators{{
     {">", [](double a, double b) { return a > b; }},
 }};
 constexpr std::string_view kForm = "METRIC[@SELECTOR] OP VALUE, e.g. 'p50_ms@resnet50/eager/b1 <= 60'";
+constexpr std::string_view kBaseline = "baseline:";
+constexpr double kBaselineMargin = 0.03;  // unless the gate has its own
 
 [[noreturn]] void refuse(std::string_view expression, const std::string& why) {
   throw Error(ErrorCode::kUsage, fmt::format("gate '{}': {}", expression, why));
@@ -63,6 +65,34 @@ double parse_bound(const Gate& gate, std::string_view text) {
     refuse(gate.expression,
            fmt::format("'{}': {} is in {}, not a share; write {:g}", text, gate.metric, unit, *value));
   return percent ? *value / 100 : *value;
+}
+
+// The gate must ask that the figure is not worse, by a margin on the worse side.
+[[noreturn]] void refuse_baseline(const Gate& gate, bool lower, const std::string& why) {
+  refuse(gate.expression, fmt::format("{}; write '{} {} baseline:NAME {} 3%'", why, gate.metric,
+                                      lower ? "<=" : ">=", lower ? '+' : '-'));
+}
+
+// "baseline:NAME", or "baseline:NAME + 3%"; names may contain signs, so that a blank stands before the
+// margin.
+void parse_baseline(Gate& gate, std::string_view text) {
+  const auto better = result::find_metric(gate.metric)->better;
+  const bool lower = better == result::Better::kLower;
+  if (better == result::Better::kNeither || lower != gate.op.starts_with('<'))
+    refuse_baseline(gate, lower, "a gate against a baseline says that a figure is not worse");
+  text = trim(text.substr(kBaseline.size()));
+  const auto sign = text.find_last_of("+-");
+  gate.bound = kBaselineMargin;
+  if (text.ends_with('%') && sign != std::string_view::npos && sign > 0 && text[sign - 1] == ' ') {
+    const auto number = trim(text.substr(sign + 1, text.size() - sign - 2));
+    const auto percent = parse_double(number);
+    if (!percent || *percent <= 0 || *percent >= 100 || (text[sign] == '+') != lower)
+      refuse_baseline(gate, lower, fmt::format("'{}' is no margin here", trim(text.substr(sign))));
+    gate.bound = *percent / 100;
+    text = text.substr(0, sign);
+  }
+  gate.baseline = trim(text);
+  if (gate.baseline.empty()) refuse_baseline(gate, lower, "the baseline has no name");
 }
 
 void parse_left(Gate& gate, std::string_view left) {
@@ -202,7 +232,10 @@ Gate parse_gate(std::string_view expression) {
   const std::string_view bound = trim(rest.substr(gate.op.size()));
   parse_left(gate, trim(std::string_view(gate.expression).substr(0, sign)));
   check_metric(gate);
-  gate.bound = parse_bound(gate, bound);
+  if (bound.starts_with(kBaseline))
+    parse_baseline(gate, bound);
+  else
+    gate.bound = parse_bound(gate, bound);
   return gate;
 }
 
@@ -260,10 +293,13 @@ std::vector<GateResult> decide_gates(const std::vector<std::string>& expressions
   std::vector<GateResult> decided;
   for (const std::string& expression : expressions) {
     const Gate gate = parse_gate(expression);
-    const std::size_t before = decided.size();
-    for (const CaseResult& one : run.cases)
-      if (selects(gate, one)) decided.push_back(decide_gate(gate, one));
-    if (decided.size() == before)
+    bool matches = false;
+    for (const CaseResult& one : run.cases) {
+      if (!selects(gate, one)) continue;
+      matches = true;
+      if (gate.baseline.empty()) decided.push_back(decide_gate(gate, one));
+    }
+    if (!matches)
       refuse(gate.expression,
              fmt::format("no case matches '{}'; cases: {}", join(gate.selector, "/"), labels_text(run)));
   }

@@ -6,7 +6,8 @@
 
 #include "result/stored/run_result.h"
 
-// Checks the expectations of a plan: METRIC[@SELECTOR] OP VALUE, e.g. "p50_ms@resnet50/eager/b1 <= 60".
+// Checks the expectations of a plan: METRIC[@SELECTOR] OP VALUE, e.g. "p50_ms@resnet50/eager/b1 <= 60", or
+// "p50_ms <= baseline:NAME + 3%".
 namespace paceline::analysis {
 
 struct Gate {
@@ -15,6 +16,7 @@ struct Gate {
   std::vector<std::string> selector;  // words that must all match a case; empty: every case
   std::string op;                     // <= | < | >= | >
   double bound = 0;
+  std::string baseline{};  // a stored run: `bound` is the share by which the figure may be worse; empty: none
 };
 
 // Throws Error(kUsage) for malformed text or an unknown metric (with the nearest name).
@@ -36,7 +38,8 @@ result::GateResult decide_gate(const Gate& gate, const result::CaseResult& one);
 // One result per case with a latency objective (`slo`): its verdict.
 std::vector<result::GateResult> objective_gates(const result::RunResult& run);
 
-// One result per gate and matching case. Throws Error(kUsage) where no case matches.
+// One result per gate and matching case, but for gates with a baseline, which compare/baseline_gates decides.
+// Throws Error(kUsage) where no case matches.
 std::vector<result::GateResult> decide_gates(const std::vector<std::string>& expressions,
                                              const result::RunResult& run);
 

@@ -40,7 +40,9 @@ Check check_of(const result::GateResult& gate) {
   Check check{.name = fmt::format("{} [{}]", gate.expression, gate.case_id), .group = kGateChecks};
   if (gate.verdict == Verdict::kYes) return check;
   check.verdict = gate.verdict.value;
-  check.exit = gate.verdict == Verdict::kNo ? ExitCode::kGateFailed : ExitCode::kInconclusive;
+  check.exit = !gate.invalid.empty()          ? ExitCode::kEnvironmentInvalid
+               : gate.verdict == Verdict::kNo ? ExitCode::kGateFailed
+                                              : ExitCode::kInconclusive;
   check.text = fmt::format("{}: {}", gate.verdict.words(), gate.detail);
   return check;
 }

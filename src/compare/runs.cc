@@ -84,9 +84,11 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
   }
 }
 
-bool compares_accuracy(const Comparison& comparison) {
+// By intervals of each side, for lack of answers to single inputs.
+bool compares_accuracy_apart(const Comparison& comparison) {
   return std::ranges::any_of(comparison.cases, [](const auto& one) {
-    return std::ranges::any_of(one.figures, [](const auto& f) { return f.scale == Scale::kDifference; });
+    return std::ranges::any_of(one.figures,
+                               [](const auto& f) { return f.scale == Scale::kDifference && !f.p; });
   });
 }
 
@@ -100,6 +102,11 @@ void add_widened_margin(Comparison& comparison, const JudgeOptions& judge) {
 }
 
 }  // namespace
+
+std::string in_turns_command(const result::RunResult& run) {
+  const auto kind = run.cases.empty() ? WorkloadKind::kInference : run.cases.front().benchmark.kind;
+  return fmt::format("paceline compare {} --a … --b …", traits_of(kind).command.name);
+}
 
 Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& options) {
   require_other_runs(sides);
@@ -116,7 +123,7 @@ Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& opt
   for (const auto& one : comparison.cases) comparison.pairing = std::max(comparison.pairing, one.pairing);
   std::stable_partition(comparison.environment.begin(), comparison.environment.end(),
                         [](const auto& one) { return one.blocks; });
-  if (compares_accuracy(comparison))
+  if (compares_accuracy_apart(comparison))
     comparison.remarks.emplace_back(
         "accuracy: the answers to single inputs are not stored, so each side's interval counts, which is "
         "wider "

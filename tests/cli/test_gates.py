@@ -64,6 +64,39 @@ class Stored(cli.CliTest):
         return [estimate[key] * 1e-6 for key in ("ci_low", "value", "ci_high")]
 
 
+class Baselines(Stored):
+    """Gates that name a stored run, here a copy of the run under another id."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.resume(), 0)
+        self.old = self.folder / "old"
+        cli.shutil.copytree(self.run_dir, self.old)
+        summary = self.old / "run_summary.json"
+        text = summary.read_text(encoding="utf-8")
+        summary.write_text(text.replace(json.loads(text)["run_id"], "20260101T000000Z-old"), encoding="utf-8")
+
+    def test_times_measured_apart_cannot_be_decided(self):
+        result = self.gates(f"p50_ms@b1 <= baseline:{self.old} + 3%")
+        self.assert_code(result, 3)
+        self.assertEqual(self.verdicts(), ["cannot_say"])
+        self.assertIn("paceline compare infer --a", self.summary(self.run_dir)["gates"][0]["detail"])
+
+    def test_another_machine_is_exit_code_4(self):
+        environment = self.old / "environment.json"
+        machine = json.loads(environment.read_text(encoding="utf-8"))
+        machine["cpu"]["model"] = "another CPU"
+        environment.write_text(json.dumps(machine), encoding="utf-8")
+        self.assert_code(self.gates(f"p50_ms@b1 <= baseline:{self.old}"), 4)
+        self.assertIn("CPU model", self.summary(self.run_dir)["gates"][0]["invalid"])
+
+    def test_a_name_of_no_run_ends_before_anything_runs(self):
+        result = self.gates("p50_ms@b1 <= baseline:nobody")
+        self.assert_code(result, 2)
+        self.assertIn("nobody", result.err)
+        self.assertEqual(self.summary(self.run_dir)["gates"], [])
+
+
 class Gates(Stored):
     def test_met(self):
         self.assert_code(self.gates("p50_ms@b1 <= 1.02", "p50_ms@b2 > 1.9", "samples >= 400"), 0)

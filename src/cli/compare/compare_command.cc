@@ -26,13 +26,6 @@
 namespace paceline::cli {
 namespace {
 
-// The command that measures both in turns, for cases of the kind that the runs have.
-std::string in_turns_command(const std::vector<compare::SideRun>& sides) {
-  const auto& cases = sides.front().stored.run.cases;
-  const auto kind = cases.empty() ? WorkloadKind::kInference : cases.front().benchmark.kind;
-  return fmt::format("paceline compare {} --a … --b …", traits_of(kind).command.name);
-}
-
 constexpr double kMarginOfProfiles = 0.03;
 
 compare::Comparison compared_runs(const std::vector<std::string>& names, const config::Settings& options,
@@ -42,7 +35,7 @@ compare::Comparison compared_runs(const std::vector<std::string>& names, const c
   request.matches = asked_matches(options);
   request.allow_env_diff = options.flag("allow_env_diff");
   const auto sides = stored_sides(names, console);
-  request.judge.again = in_turns_command(sides);
+  request.judge.again = compare::in_turns_command(sides.front().stored.run);
   return compare::compare_runs(sides, request);
 }
 

@@ -13,6 +13,7 @@
 #include "cli/interrupts.h"
 #include "cli/profile/nsight_run.h"
 #include "cli/profile/profile_options.h"
+#include "cli/run/baseline_run.h"
 #include "cli/run/launched_run.h"
 #include "cli/run/live_file.h"
 #include "cli/run/missing_gpus.h"
@@ -101,6 +102,8 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   for (const auto& gate : gates) {
     try {
       analysis::decide_gates({gate}, planned);
+      if (const auto baseline = analysis::parse_gate(gate).baseline; !baseline.empty())
+        baseline_run(baseline, plan.settings.text("output_dir"), [](const auto&) {});  // it warns at the end
     } catch (const Error& e) {
       const auto place = text ? config::place_in_plan(*text, {"expect"}, gate) : config::Place{};
       mistakes.push_back(config::diagnostic(place, e.what()));

@@ -25,7 +25,9 @@
 #include "cli/exit_rules.h"
 #include "cli/overwriting.h"
 #include "cli/report/report_source.h"
+#include "cli/run/baseline_run.h"
 #include "cli/run/run_history.h"
+#include "compare/baseline_gates.h"
 #include "report/bottlenecks.h"
 #include "report/format_table.h"
 #include "report/junit.h"
@@ -51,11 +53,16 @@ constexpr std::array kFurtherFiles{
 
 // A gate on a case that Ctrl-C left unmeasured must not cost the report.
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
+  const auto warn = [&](const std::string& words) { console.warn(words); };
   run.gates = analysis::accuracy_gates(run);
   try {
-    for (const auto& gates : {analysis::objective_gates(run),
-                              analysis::bandwidth_gates(run, run::nccl_tests_minimum(own_environment())),
-                              analysis::decide_gates(options.gates, run)})
+    for (const auto& gates :
+         {analysis::objective_gates(run),
+          analysis::bandwidth_gates(run, run::nccl_tests_minimum(own_environment())),
+          analysis::decide_gates(options.gates, run),
+          compare::baseline_gates(options.gates, {run.folder, run}, [&](const std::string& name) {
+            return baseline_run(name, options.results, warn);
+          })})
       run.gates.insert(run.gates.end(), gates.begin(), gates.end());
   } catch (const Error& e) {
     if (!options.exit.interrupted) throw;

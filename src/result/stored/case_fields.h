@@ -235,7 +235,7 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
                 device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
                 effective_settings, config_effective);
-PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
+PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail, invalid);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);
 PACELINE_FIELDS(RunResult, schema_version, suite, experiment_name, run_id, started_utc, resumed_utc,
                 finished_utc, command_line, outcome, exit_code, sentence, cases, findings, gates, warnings,

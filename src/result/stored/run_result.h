@@ -20,6 +20,7 @@ struct GateResult {
   std::string metric;
   answer::ExpectationVerdict verdict;
   std::string detail;
+  std::string invalid{};  // why the environment allows no verdict, which is exit code 4; empty: it does
 };
 
 struct Suite {

@@ -87,6 +87,31 @@ INSTANTIATE_TEST_SUITE_P(
                       Decision{"samples@resnet50-eager-fp32-b1 >= 360", Verdict::kYes},
                       Decision{"speedup@bf16/8 >= 1.9", Verdict::kYes}));
 
+TEST(Gates, ABaselineHasANameAndAMargin) {
+  const Gate gate = parse_gate("p50_ms@eager <= baseline:main + 5 %");
+  EXPECT_EQ(gate.baseline, "main");
+  EXPECT_EQ(gate.op, "<=");
+  EXPECT_DOUBLE_EQ(gate.bound, 0.05);
+  EXPECT_DOUBLE_EQ(parse_gate("p50_ms < baseline:main").bound, 0.03);
+  EXPECT_DOUBLE_EQ(parse_gate("throughput_per_s >= baseline:main - 10%").bound, 0.1);
+  EXPECT_EQ(parse_gate("p50_ms < baseline:results/a/v1-2+3 + 1%").baseline, "results/a/v1-2+3");
+  EXPECT_EQ(parse_gate("p50_ms < baseline:v1-2").baseline, "v1-2");
+}
+
+TEST(Gates, ABaselineAsksThatNothingIsWorse) {
+  for (const auto* wrong :
+       {"p50_ms >= baseline:main", "throughput_per_s < baseline:main",
+        "p50_ms < baseline:", "p50_ms < baseline:main - 3%", "throughput_per_s >= baseline:main + 3%",
+        "p50_ms < baseline:main + 0%", "p50_ms < baseline:main + 100%", "samples > baseline:x"})
+    EXPECT_NE(error_of(wrong).find("baseline:NAME "), std::string::npos) << error_of(wrong);
+}
+
+// Two stored runs are compared elsewhere; a selector without a case is a mistake here, too.
+TEST(Gates, BaselinesAreLeftToTheComparison) {
+  EXPECT_TRUE(decide("p50_ms <= baseline:main + 3%").empty());
+  EXPECT_NE(error_of("p50_ms@nobody <= baseline:main").find("no case matches"), std::string::npos);
+}
+
 TEST(Gates, ValueWithoutIntervalCannotBeDecided) {
   auto run = sample_run();
   run.cases[0].headline.p50_ns.ci_low = {};
