@@ -51,6 +51,12 @@ struct Figure {
   std::string doubt{};             // why there is no verdict, or a direction alone; empty: none
 };
 
+// An explanation by other parts than those of the case itself.
+struct FurtherWhy {
+  std::string of;  // "all-reduces by size", "operators"
+  analysis::difference::Explanation why;
+};
+
 // One case on both sides. A side's outcome in words where it has no figures.
 struct ComparedCase {
   std::string label;
@@ -62,7 +68,8 @@ struct ComparedCase {
   bool skipped_b = false;  // B could not run here, which is no failure
   std::vector<Figure> figures{};
   std::optional<analysis::difference::Explanation>
-      why{};  // of what is not equal; empty: nothing was looked at
+      why{};                          // of what is not equal; empty: nothing was looked at
+  std::vector<FurtherWhy> further{};  // only those that claim something
 };
 
 // A case without a partner.

@@ -163,27 +163,32 @@ answer::Section others_section(const Comparison& comparison) {
   return section;
 }
 
+void add_reason(const Comparison& comparison, const ComparedCase& one, const std::string& subject,
+                const analysis::difference::Explanation& why, answer::Answer& answer) {
+  for (auto section : sections_of(why)) {
+    section.title = "Why " + subject;
+    section.chart.id += fmt::format("-{}", answer.sections.size());
+    answer.sections.push_back(std::move(section));
+  }
+  if (auto finding = finding_of(why)) {
+    if (comparison.cases.size() > 1) finding->text = fmt::format("{}: {}", subject, finding->text);
+    finding->about.push_back(one.id_b);
+    answer.findings.push_back(std::move(*finding));
+  }
+}
+
 // Explanations of cases that are not equal. Where only layers are missing that nobody asked for, one line
 // says how to get them.
 void add_reasons(const Comparison& comparison, answer::Answer& answer) {
   std::string no_claim;
   for (const auto& one : comparison.cases) {
-    if (!one.why) continue;
-    if (!one.why->no_claim.empty()) {
-      no_claim = one.why->no_claim;
-      continue;
-    }
     const auto subject = case_words(comparison, one);
-    for (auto section : sections_of(*one.why)) {
-      section.title = "Why " + subject;
-      section.chart.id += fmt::format("-{}", answer.sections.size());
-      answer.sections.push_back(std::move(section));
-    }
-    if (auto finding = finding_of(*one.why)) {
-      if (comparison.cases.size() > 1) finding->text = fmt::format("{}: {}", subject, finding->text);
-      finding->about.push_back(one.id_b);
-      answer.findings.push_back(std::move(*finding));
-    }
+    if (one.why && one.why->no_claim.empty())
+      add_reason(comparison, one, subject, *one.why, answer);
+    else if (one.why)
+      no_claim = one.why->no_claim;
+    for (const auto& [of, why] : one.further)
+      add_reason(comparison, one, fmt::format("{}: {}", subject, of), why, answer);
   }
   if (!no_claim.empty() && answer.findings.empty()) answer.remarks.push_back("not explained: " + no_claim);
 }

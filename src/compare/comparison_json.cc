@@ -47,6 +47,11 @@ Json case_json(const ComparedCase& one, const Comparison& comparison) {
   for (const auto& figure : one.figures)
     json["figures"].push_back(figure_json(figure, comparison, one.pairing));
   if (one.why) json["why"] = analysis::difference::json_of(*one.why);
+  for (const auto& [of, why] : one.further) {
+    auto further = analysis::difference::json_of(why);
+    further["of"] = of;
+    json["further_why"].push_back(std::move(further));
+  }
   return json;
 }
 

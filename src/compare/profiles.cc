@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/difference/step_parts.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/figures.h"
@@ -66,6 +68,14 @@ void add_steps(const StepsByNumber& steps, Profile& profile) {
   }
 }
 
+analysis::difference::TimedParts step_parts_of(const std::vector<RankTrace>& ranks) {
+  try {
+    return analysis::difference::trace_step_parts(ranks);
+  } catch (const Error& error) {
+    return {.unit_words = "step", .missing = error.what()};
+  }
+}
+
 // Per step of a rank, as a mean over the ranks.
 void add_operators(const std::vector<RankTrace>& ranks, Profile& profile) {
   struct Sum {
@@ -85,8 +95,22 @@ void add_operators(const std::vector<RankTrace>& ranks, Profile& profile) {
         {.name = "operator." + name, .title = name, .whole_ms = sum.ms, .calls = sum.calls});
 }
 
+// Each launch stands for the sum of all launches of its kernel, which nothing measured together.
+analysis::difference::TimedParts kernel_parts(const std::map<std::string, std::vector<double>>& kernels) {
+  analysis::difference::TimedParts side{.unit_words = "file", .ordered = false, .whole_is_sum = true};
+  for (const auto& [name, times] : kernels) {
+    analysis::difference::TimedPart part{.is = {"kernel", name}};
+    part.calls = static_cast<double>(times.size());
+    for (const double ms : times) part.times_ns.push_back(ms / kToMs * part.calls);
+    side.parts.push_back(std::move(part));
+  }
+  if (side.parts.empty()) side.missing = "it has no kernels with times";
+  return side;
+}
+
 Profile profile_of_kernels(Side side, const std::map<std::string, std::vector<double>>& kernels) {
   Profile profile{.side = std::move(side), .subject = {}, .unit = "launch"};
+  profile.explaining.push_back({"kernels", kernel_parts(kernels)});
   double all = 0;
   for (const auto& [name, times] : kernels) {
     ProfilePart part{.name = "kernel." + name, .title = name, .each_ms = times};
@@ -178,6 +202,17 @@ void keep_largest(std::vector<Figure>& figures) {
     figures.erase(from + kMostParts, figures.end());
 }
 
+// A first explanation may say why there is none; further ones only claim.
+void explain_profiles(const Profile& a, const Profile& b, ComparedCase& one) {
+  for (std::size_t i = 0; i < std::min(a.explaining.size(), b.explaining.size()); ++i) {
+    auto why = analysis::difference::explain(a.explaining[i].parts, b.explaining[i].parts);
+    if (i == 0)
+      one.why = std::move(why);
+    else if (why.no_claim.empty())
+      one.further.push_back({a.explaining[i].of, std::move(why)});
+  }
+}
+
 ComparedCase compared(const Profile& a, const Profile& b, std::size_t side, double threshold) {
   ComparedCase one{
       .label = a.unit == "step" ? "job" : "file", .side = side, .id_a = a.side.what, .id_b = b.side.what};
@@ -186,6 +221,7 @@ ComparedCase compared(const Profile& a, const Profile& b, std::size_t side, doub
   for (const auto& part : b.parts)
     if (!part_named(a, part.name)) one.figures.push_back(figure_of(nullptr, &part, a.unit, threshold));
   keep_largest(one.figures);
+  explain_profiles(a, b, one);
   return one;
 }
 
@@ -196,6 +232,8 @@ Profile profile_of(Side side, const std::vector<RankTrace>& ranks) {
   const auto steps = common_steps(ranks);
   add_steps(steps, profile);
   add_operators(ranks, profile);
+  profile.explaining.push_back({"parts of a step", step_parts_of(ranks)});
+  profile.explaining.push_back({"operators", analysis::difference::trace_operator_parts(ranks)});
   profile.side.what +=
       fmt::format(" ({}, {})", plural(std::ssize(ranks), "rank"), plural(std::ssize(steps), "step"));
   return profile;

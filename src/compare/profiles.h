@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/difference/timed_parts.h"
 #include "analysis/traces/rank_trace.h"
 #include "compare/comparison.h"
 #include "nsight/ncu_csv.h"
@@ -23,11 +24,18 @@ struct ProfilePart {
   Number calls{};     // likewise
 };
 
+// Parts that may explain a difference, in words that say which: "kernels".
+struct ProfileParts {
+  std::string of;
+  analysis::difference::TimedParts parts;
+};
+
 struct Profile {
   Side side;
   std::string subject;  // "traces", "files of Nsight Compute"
   std::string unit;     // of `each_ms`: "step", "launch"
   std::vector<ProfilePart> parts{};
+  std::vector<ProfileParts> explaining{};  // in the same order on all sides; the first are those of `why`
   std::vector<std::string> remarks{};
 };
 

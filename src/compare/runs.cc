@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/difference/stored_parts.h"
 #include "base/error.h"
@@ -36,19 +37,41 @@ struct StoredCase {
   const result::CaseResult& one;
 };
 
-// Explains a case by its parts unless it is equal; damaged files explain nothing.
-std::optional<analysis::difference::Explanation> why(const ComparedCase& compared, const StoredCase& a,
-                                                     const StoredCase& b) {
-  const auto figures = deciding(compared);
-  if (figures.empty() || figures.front()->shows == stats::Verdict::kEquivalent) return std::nullopt;
+using PartsOf = analysis::difference::TimedParts (*)(const result::StoredRun&, const result::CaseResult&);
+
+struct FurtherParts {
+  const char* of;
+  PartsOf parts;
+};
+constexpr std::array kFurtherParts{
+    FurtherParts{"all-reduces by size", analysis::difference::stored_exchange_parts},
+    FurtherParts{"operators of the profiled steps", analysis::difference::stored_operator_parts}};
+
+bool is_as_fast(const ComparedCase& compared) {
+  return std::ranges::all_of(deciding(compared), [](const auto* figure) {
+    return figure->scale != Scale::kRatio || figure->shows == stats::Verdict::kEquivalent;
+  });
+}
+
+// Damaged files explain nothing.
+analysis::difference::Explanation explained(const StoredCase& a, const StoredCase& b, PartsOf parts) {
   try {
-    return analysis::difference::explain(analysis::difference::stored_parts(a.stored, a.one),
-                                         analysis::difference::stored_parts(b.stored, b.one));
+    return analysis::difference::explain(parts(a.stored, a.one), parts(b.stored, b.one));
   } catch (const Error& error) {
     analysis::difference::Explanation none;
     none.no_claim = error.what();
     return none;
   }
+}
+
+// Explains a case by its parts unless its times are equal.
+void add_why(ComparedCase& compared, const StoredCase& a, const StoredCase& b) {
+  if (is_as_fast(compared)) return;
+  compared.why = explained(a, b, analysis::difference::stored_parts);
+  if (!a.one.training() || !b.one.training()) return;
+  for (const auto& [of, parts] : kFurtherParts)
+    if (auto why = explained(a, b, parts); why.no_claim.empty())
+      compared.further.push_back({of, std::move(why)});
 }
 
 // With more than two sides a case of the first may lack several partners.
@@ -79,7 +102,7 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
     compared.side = side;
     compared.id_a = mine->case_id, compared.id_b = theirs->case_id;
     compared.differs = differs;
-    compared.why = why(compared, {a, *mine}, {b, *theirs});
+    add_why(compared, {a, *mine}, {b, *theirs});
     comparison.cases.push_back(std::move(compared));
   }
 }

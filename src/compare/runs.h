@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares stored runs, each with the first one.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -17,6 +18,9 @@ struct RunOptions {
   std::optional<Control> control{};  // of sides that were measured together
   std::string block_order{};         // likewise
 };
+
+// The command that measures such cases in turns: "paceline compare infer --a … --b …".
+std::string in_turns_command(const result::RunResult& run);
 
 // At least two sides; their runs may be of any kinds, a pair of cases is of one. Throws Error(kUsage) for
 // runs without a common case, and for one run on two sides.

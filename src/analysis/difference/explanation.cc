@@ -12,6 +12,7 @@
 #include "analysis/difference/part_groups.h"
 #include "base/units.h"
 #include "stats/quantile.h"
+#include "stats/spread.h"
 
 namespace paceline::analysis::difference {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 constexpr double kConfidence = 0.95;
 constexpr double kExplained = 0.9;  // of the difference: smaller parts go to the rest
 constexpr double kSmallest = 0.01;  // of the difference: no part below is a row
+constexpr double kUntimed = 0.1;    // of a side: more time in parts without a spread supports no claim
 constexpr double kOneWay = 0.75;    // of the pairs, from which all seem slower for one reason
 
 Number share_of(double part, double whole) {
@@ -36,9 +38,27 @@ std::size_t usable_times(const TimedParts& side) {
   return std::min(most, side.total_ns.size());
 }
 
+double mean_time(const TimedPart& part) {
+  return part.times_ns.empty() ? 0 : stats::mean(part.times_ns);
+}
+
+// Why parts that were not measured together support no claim; empty: they do.
+std::string too_few_calls(const TimedParts& side, std::string_view letter) {
+  double all = 0, untimed = 0;
+  for (const auto& part : side.parts) {
+    all += mean_time(part);
+    if (!is_timed(part)) untimed += mean_time(part);
+  }
+  if (all <= 0) return fmt::format("{} has no parts with times", letter);
+  if (untimed <= kUntimed * all) return {};
+  return fmt::format("{}: {} of its time is in parts with fewer than {} calls, whose spread is not known",
+                     letter, format_percent(untimed / all, 0), kFewestTimes);
+}
+
 // Why a side supports no claim; empty: it does.
 std::string why_no_claim(const TimedParts& side, std::string_view letter) {
   if (!side.missing.empty()) return fmt::format("{}: {}", letter, side.missing);
+  if (side.whole_is_sum) return too_few_calls(side, letter);
   const auto count = usable_times(side);
   if (count == 0) return fmt::format("{} has no parts with times", letter);
   if (count >= kFewestTimes) return {};
@@ -96,8 +116,18 @@ DifferenceRow rest_of(std::span<const PartGroup> groups, double whole) {
           .cause = words_of_rest(groups)};
 }
 
+// Time of the whole.
+Mean whole_of(const TimedParts& side) {
+  if (!side.whole_is_sum) return mean_of(side.total_ns);
+  Mean whole;
+  for (const auto& part : side.parts)
+    if (is_timed(part)) whole = sum_of(whole, mean_of(part.times_ns));
+  return whole;
+}
+
 // The whole without its parts, iteration by iteration where both have the same number.
 Mean outside_of(const TimedParts& side) {
+  if (side.whole_is_sum) return {};
   std::vector<std::vector<double>> negative{side.total_ns};
   for (const auto& part : side.parts) {
     if (!is_timed(part)) continue;
@@ -118,6 +148,10 @@ DifferenceRow unexplained_of(const TimedParts& a, const TimedParts& b, double wh
           .share = share_of(difference.value, whole),
           .change = Change::kUnexplained,
           .cause = "time between parts, and what profilers add to one side more than to the other"};
+}
+
+bool has_whole(const TimedParts& side) {
+  return side.total_ns.size() >= 2 || (side.whole_is_sum && std::ranges::any_of(side.parts, is_timed));
 }
 
 // Moves parts whose difference is certain to the front, the largest first; returns how many of them are rows.
@@ -150,8 +184,8 @@ Explanation explain(const TimedParts& a, const TimedParts& b) {
   result.unit_words = b.unit_words.empty() ? a.unit_words : b.unit_words;
   for (auto [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
     if (result.no_claim.empty()) result.no_claim = why_no_claim(*side, letter);
-  if (a.total_ns.size() < 2 || b.total_ns.size() < 2) return result;
-  const Mean from = mean_of(a.total_ns), to = mean_of(b.total_ns);
+  if (!has_whole(a) || !has_whole(b)) return result;
+  const Mean from = whole_of(a), to = whole_of(b);
   const auto whole = difference_of(from, to);
   result.from_ns = from.value, result.to_ns = to.value, result.difference_ns = whole.value;
   if (!result.no_claim.empty()) return result;
@@ -167,7 +201,7 @@ Explanation explain(const TimedParts& a, const TimedParts& b) {
   const auto rows = choose_rows(groups, whole.value, each);
   for (std::size_t i = 0; i < rows; ++i) result.rows.push_back(row_of(groups[i], whole.value, each));
   if (rows < groups.size()) result.rows.push_back(rest_of(std::span(groups).subspan(rows), whole.value));
-  result.rows.push_back(unexplained_of(a, b, whole.value));
+  if (!a.whole_is_sum || !b.whole_is_sum) result.rows.push_back(unexplained_of(a, b, whole.value));
   return result;
 }
 

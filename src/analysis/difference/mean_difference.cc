@@ -41,13 +41,13 @@ Mean mean_of_sum(const std::vector<std::span<const double>>& parts) {
     return mean_of(sums);
   }
   Mean all;
-  for (const auto& part : parts) {
-    const Mean one = mean_of(part);
-    const double freedom =
-        satterthwaite(all.variance, all.degrees_of_freedom, one.variance, one.degrees_of_freedom);
-    all = {all.value + one.value, all.variance + one.variance, freedom};
-  }
+  for (const auto& part : parts) all = sum_of(all, mean_of(part));
   return all;
+}
+
+Mean sum_of(const Mean& a, const Mean& b) {
+  return {a.value + b.value, a.variance + b.variance,
+          satterthwaite(a.variance, a.degrees_of_freedom, b.variance, b.degrees_of_freedom)};
 }
 
 stats::Interval MeanDifference::interval(double confidence) const {

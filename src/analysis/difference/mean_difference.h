@@ -20,6 +20,9 @@ Mean mean_of(std::span<const double> times);
 // The sum of several parts: iteration by iteration if all have the same number of them, else as independent.
 Mean mean_of_sum(const std::vector<std::span<const double>>& parts);
 
+// The sum of two that are independent.
+Mean sum_of(const Mean& a, const Mean& b);
+
 struct MeanDifference {
   double value = 0;  // b - a
   double variance = 0;

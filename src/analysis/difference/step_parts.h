@@ -4,6 +4,7 @@
 
 #include "analysis/difference/timed_parts.h"
 #include "analysis/traces/rank_trace.h"
+#include "result/figures/collective_medians.h"
 #include "result/stored/rank_steps.h"
 
 namespace paceline::analysis::difference {
@@ -15,6 +16,10 @@ TimedParts step_parts(const std::vector<result::RankSteps>& ranks);
 // All-reduces of each timed step of the typical rank, hidden by backward or not, by size: from the launch or
 // the end of the one before to its own end. The whole is their sum.
 TimedParts bucket_parts(const std::vector<result::RankSteps>& ranks);
+
+// One operation of each size of a sweep, one time per process: the median of its operations. The whole is
+// their sum.
+TimedParts size_parts(const result::CaseResult& one, const result::MediansBySize& medians);
 
 // The parts of a step from traces of other programs.
 TimedParts trace_step_parts(std::vector<traces::RankTrace> ranks);

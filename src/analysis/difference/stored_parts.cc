@@ -35,8 +35,13 @@ TimedParts stored_layers(const result::StoredRun& stored, const result::CaseResu
 
 TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one) {
   if (one.training()) return step_parts(result::read_rank_steps(stored, one));
-  if (one.collective()) return without_parts("the operations of a sweep have no parts", "operation");
+  if (one.collective()) return size_parts(one, result::medians_by_size(stored, one));
   return stored_layers(stored, one);
+}
+
+TimedParts stored_exchange_parts(const result::StoredRun& stored, const result::CaseResult& one) {
+  if (!one.training()) return without_parts("it trains nothing", "exchange");
+  return bucket_parts(result::read_rank_steps(stored, one));
 }
 
 TimedParts stored_operator_parts(const result::StoredRun& stored, const result::CaseResult& one) {

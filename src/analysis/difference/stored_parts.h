@@ -6,8 +6,12 @@
 
 namespace paceline::analysis::difference {
 
-// Layers of inference from layers.csv, parts of a training step from the step file.
+// Layers of inference from layers.csv, parts of a training step from the step file, sizes of a sweep of
+// collectives from the times of its operations.
 TimedParts stored_parts(const result::StoredRun& stored, const result::CaseResult& one);
+
+// All-reduces of a training step by size, hidden by backward or not, from the step file.
+TimedParts stored_exchange_parts(const result::StoredRun& stored, const result::CaseResult& one);
 
 // Operators of the profiled steps of training, or their kernels on a device, from the trace beside the
 // result.

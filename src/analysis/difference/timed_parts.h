@@ -37,7 +37,10 @@ struct TimedParts {
   std::vector<double> total_ns{};  // per iteration or step; their count may differ from that of the parts
   std::string unit_words{};        // "inference", "step"
   bool ordered = true;             // by execution; else parts are matched by name
-  std::string missing{};           // why there are no parts; empty: there are
+  // The times of a part are of single calls, each times the number of calls: parts were not measured
+  // together, so that the whole is their sum and `total_ns` is empty.
+  bool whole_is_sum = false;
+  std::string missing{};  // why there are no parts; empty: there are
 };
 
 }  // namespace paceline::analysis::difference

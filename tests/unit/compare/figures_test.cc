@@ -158,6 +158,7 @@ TEST(CompareFigures, AnswersToTheSameInputsAreComparedOneByOne) {
   EXPECT_NEAR(*figure.p, 2 * std::pow(0.5, 20), 1e-12);
   EXPECT_NEAR(*figure.change, -0.02, 1e-12);
   EXPECT_LT(figure.ci->high, -0.01);
+  EXPECT_TRUE(found.remarks.empty());
   EXPECT_NEAR(*headline(found).p_holm, *headline(found).p, 1e-12) << "labels cost no power for speed";
 }
 
@@ -182,6 +183,8 @@ TEST(CompareFigures, AnswersToOtherInputsAreNotPaired) {
   const auto& figure = figure_named(found.cases[0], "top1_accuracy");
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
   EXPECT_FALSE(figure.p) << "McNemar needs the same inputs";
+  EXPECT_EQ(std::ranges::count_if(found.remarks, [](const auto& r) { return r.starts_with("accuracy:"); }),
+            1);
   EXPECT_EQ(figure.doubt, "too few answers tell the sides apart");
 }
 
@@ -252,10 +255,10 @@ constexpr const char* kTimes =
     "1,8,0,sync,0,0,200\n0,512,1,sync,0,0,300\n";
 
 TEST(CompareFigures, AnOperationTakesAsLongAsItsSlowestRank) {
-  const auto medians = medians_by_size(kTimes, "x.csv");
+  const auto medians = result::medians_by_size(kTimes, "x.csv");
   EXPECT_EQ(medians.at({8, false}), (PerProcess{{0, 105}, {1, 200}}));
   EXPECT_EQ(medians.at({512, true}), (PerProcess{{0, 300}}));
-  EXPECT_THROW(medians_by_size("h\n1,2\n", "x.csv"), Error);
+  EXPECT_THROW(result::medians_by_size("h\n1,2\n", "x.csv"), Error);
 }
 
 CaseSide sweep(result::CaseResult& one, double times) {
