@@ -9,11 +9,13 @@ namespace {
 constexpr const char* kOneTime =
     "its layers have one time each, so that their spread is not known; measure it again with --layer-profile";
 
-std::vector<double> process_means(const result::CaseResult& one) {
-  std::vector<double> means;
+// The median latency of each process, which verdicts are about, or its mean where it has no median: on a
+// restless machine means differ more between processes than what is to be explained.
+std::vector<double> process_times(const result::CaseResult& one) {
+  std::vector<double> times;
   for (const auto& repetition : one.repetitions)
-    if (repetition.mean_ns) means.push_back(*repetition.mean_ns);
-  return means;
+    if (const auto& ns = repetition.p50_ns ? repetition.p50_ns : repetition.mean_ns) times.push_back(*ns);
+  return times;
 }
 
 // Takes the times of layers that some profile lacks: they would count for another profile.
@@ -45,7 +47,7 @@ TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::
   keep_complete(side.parts);
   const bool timed = std::ranges::any_of(layers, [](const auto& row) { return !row.times_ns.empty(); });
   if (!timed) side.missing = layers.empty() ? "there are no layers" : kOneTime;
-  side.total_ns = process_means(one);
+  side.total_ns = process_times(one);
   if (side.total_ns.size() >= kFewestTimes && !one.load()) return side;
   side.total_ns = sums_of(side.parts);
   side.unit_words = "profiled inference";

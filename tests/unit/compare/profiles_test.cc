@@ -78,6 +78,7 @@ TEST(CompareProfiles, OperatorsThatCameWentOrAreCalledMoreAreSaidSo) {
   const auto a = traces(100, 10, {operator_of("aten::conv2d", 520, 300), operator_of("aten::old", 10, 10)});
   const auto b = traces(100, 10, {operator_of("aten::conv2d", 530, 306), operator_of("aten::new", 10, 20)});
   const auto found = compared(a, b);
+  ASSERT_TRUE(found.cases.at(0).why) << "steps are explained by their parts";
   EXPECT_EQ(named(found, "operator.aten::conv2d").title, "aten::conv2d (53 calls instead of 52)");
   EXPECT_NEAR(*named(found, "operator.aten::conv2d").a, 30, 1e-9);
   EXPECT_EQ(named(found, "operator.aten::new").title, "aten::new (new)");
@@ -121,6 +122,52 @@ TEST(CompareProfiles, LaunchesOfAKernelAreItsSpread) {
       {profile_of(Side{"A", "a"}, kernels(1000, 8)), profile_of(Side{"B", "b"}, kernels(1000, 16))}, 0.03);
   expect_words(named(more, "kernel.gemm").title, {"16 calls instead of 8"});
   EXPECT_GT(*named(more, "kernel.gemm").change, 1.9);
+}
+
+nsight::NcuFile kernels_of(const std::vector<std::pair<std::string, double>>& ns, int launches) {
+  nsight::NcuFile file;
+  for (int i = 0; i < launches; ++i)
+    for (const auto& [name, time] : ns)
+      file.launches.push_back(
+          {std::to_string(i), name, "0", "7", {{"gpu__time_duration.sum", time * (1 + 0.001 * (i % 5))}}});
+  return file;
+}
+
+Comparison compared(const nsight::NcuFile& a, const nsight::NcuFile& b) {
+  return compare_profiles({profile_of(Side{"A", "a"}, a), profile_of(Side{"B", "b"}, b)}, 0.03);
+}
+
+TEST(CompareProfiles, TheKernelThatMakesTheDifferenceIsNamedFirst) {
+  const auto found = compared(kernels_of({{"gemm", 1000}, {"relu", 400}, {"softmax", 300}}, 8),
+                              kernels_of({{"gemm", 1010}, {"relu", 900}, {"softmax", 300}}, 8));
+  const auto& why = found.cases.at(0).why;
+  ASSERT_TRUE(why && why->no_claim.empty()) << why->no_claim;
+  EXPECT_EQ(why->rows.at(0).what, "relu");
+  EXPECT_NEAR(why->difference_ns, 8 * 510, 40);
+  double sum = 0;
+  for (const auto& row : why->rows) sum += row.difference_ns;
+  EXPECT_NEAR(sum, why->difference_ns, 1e-3);
+  EXPECT_GT(why->interval->low, 8 * 450);
+}
+
+TEST(CompareProfiles, AnotherNumberOfLaunchesIsACause) {
+  auto more = kernels_of({{"gemm", 1000}, {"relu", 400}}, 8);
+  for (const auto& launch : kernels_of({{"relu", 400}}, 8).launches) more.launches.push_back(launch);
+  const auto found = compared(kernels_of({{"gemm", 1000}, {"relu", 400}}, 8), more);
+  const auto& why = found.cases.at(0).why;
+  ASSERT_TRUE(why && why->no_claim.empty()) << why->no_claim;
+  EXPECT_EQ(why->rows.at(0).what, "relu");
+  EXPECT_EQ(why->rows.at(0).cause, "16 calls instead of 8");
+}
+
+// The table of figures still shows them.
+TEST(CompareProfiles, KernelsMeasuredOnceClaimNothing) {
+  const auto found = compared(kernels_of({{"gemm", 1000}}, 1), kernels_of({{"gemm", 2000}}, 1));
+  ASSERT_TRUE(found.cases.at(0).why);
+  expect_words(found.cases.at(0).why->no_claim, {"A: 100 % of its time", "fewer than 6 calls"});
+  EXPECT_TRUE(found.cases.at(0).why->rows.empty());
+  EXPECT_NEAR(*named(found, "kernel.gemm").change, 2, 1e-9);
+  EXPECT_FALSE(named(found, "kernel.gemm").ci);
 }
 
 TEST(CompareProfiles, KernelsOfATimelineAreNamed) {

@@ -39,7 +39,7 @@ std::vector<LayerRow> layers_of(const Net& net, int side) {
   return rows;
 }
 
-// A case whose processes have these mean latencies.
+// A case whose processes have these mean latencies, and no medians.
 result::CaseResult case_with(const std::vector<double>& means_ns) {
   result::CaseResult one;
   one.case_id = "one";
@@ -53,6 +53,13 @@ TEST(LayerParts, SixProcessesAreTheWhole) {
   EXPECT_EQ(side.unit_words, "inference");
   EXPECT_EQ(side.parts.at(0).is.category, "Conv");
   EXPECT_EQ(side.parts.at(0).times_ns.size(), 7U);
+}
+
+TEST(LayerParts, TheWholeIsTheMedianOfEachProcess) {
+  auto one = case_with({100, 110, 120, 100, 110, 120});
+  for (auto& repetition : one.repetitions) repetition.p50_ns = *repetition.mean_ns / 10;
+  EXPECT_EQ(layer_parts(one, layers_of(net_of(1), 0)).total_ns,
+            (std::vector<double>{10, 11, 12, 10, 11, 12}));
 }
 
 TEST(LayerParts, FewerProcessesLeaveTheSumsOfProfiles) {
@@ -176,6 +183,41 @@ TEST(BucketParts, NameTheAllReduceOfASlowLink) {
   const auto one = explain(bucket_parts(simulate(quick).ranks), bucket_parts(simulate(slow).ranks));
   ASSERT_FALSE(one.rows.empty()) << one.no_claim;
   EXPECT_EQ(one.rows[0].what, "all-reduce of 25.0 MB");
+}
+
+// Six processes, each with a little noise; `slow` multiplies the time of 1 MiB.
+result::MediansBySize sweep(double slow, int seed) {
+  result::MediansBySize medians;
+  const CounterRng noise(static_cast<std::uint64_t>(seed), 9);
+  for (const std::int64_t bytes : {1 << 10, 1 << 20, 1 << 22})
+    for (std::int64_t r = 0; r < 6; ++r)
+      medians[{bytes, false}][r] = (5e3 + static_cast<double>(bytes) * (bytes == 1 << 20 ? slow : 1)) *
+                                   (1 + 0.01 * noise.normal(static_cast<std::uint64_t>(r + bytes)));
+  return medians;
+}
+
+result::CaseResult swept() {
+  result::CaseResult one;
+  one.payload.emplace<result::CollectiveResult>().operation = "all_reduce";
+  return one;
+}
+
+TEST(SizeParts, NameTheSizeThatIsSlower) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto one = explain(size_parts(swept(), sweep(1, seed)), size_parts(swept(), sweep(2, seed + 100)));
+    ASSERT_FALSE(one.rows.empty()) << one.no_claim;
+    EXPECT_EQ(one.rows[0].what, "all_reduce of 1.05 MB");
+    EXPECT_NEAR(one.rows[0].difference_ns, 1 << 20, 0.1 * (1 << 20));
+  }
+}
+
+TEST(SizeParts, ProcessesThatLackASizeDoNotCount) {
+  auto medians = sweep(1, 1);
+  medians[{1 << 22, false}].erase(3);
+  const auto side = size_parts(swept(), medians);
+  EXPECT_EQ(side.total_ns.size(), 5U);
+  EXPECT_THAT(explain(side, side).no_claim, HasSubstr("at least 6"));
+  EXPECT_FALSE(size_parts(swept(), {}).missing.empty());
 }
 
 std::vector<traces::RankTrace> traces_of(const std::string& name) {

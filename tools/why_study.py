@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does `paceline compare` name the layer that was changed? Seeds one change at a time into a small ONNX model, and compares live.
+
+usage: tools/why_study.py [--kinds slow,fused,…] [--rounds 3] [--within SECONDS] [--keep FILE] [--paceline build/release/bin/paceline]
+       tools/why_study.py --rows --keep FILE
+
+slow:       one convolution has a larger kernel.
+fused:      an output of the model between a convolution and its ReLU keeps them apart; without it ONNX Runtime fuses them.
+renamed:    a convolution has another name and a larger kernel: one row, not one that went and one that came.
+added:      one convolution more.
+duplicated: a block of convolution and ReLU runs twice.
+float:      one convolution of an int8 model stays in float.
+Another layer is changed in each round. One thread of ONNX Runtime; six pairs of processes in turns, then layer passes of both sides.
+`--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
+Prints a Markdown row per kind: comparisons whose verdict asks why, those that explain, those whose first row is the changed layer,
+and the median share of the difference that rows of single parts explain. Exit code 1 if another layer was named first.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+import onnx_files as onnx  # noqa: E402
+
+BLOCKS, CHANNELS, SIDE = 8, 16, 48
+
+
+def conv(name, source, to, kernel, tensors):
+    """A convolution that keeps its shape."""
+    rng = random.Random(f"{name}{kernel}")
+    scale = math.sqrt(2 / (CHANNELS * kernel * kernel))
+    values = [rng.gauss(0, scale) for _ in range(CHANNELS * CHANNELS * kernel * kernel)]
+    tensors.append(onnx.weights(f"{name}.weight", (CHANNELS, CHANNELS, kernel, kernel), values))
+    return onnx.node("Conv", [source, f"{name}.weight"], [to], name=name, kernel_shape=[kernel, kernel], pads=[kernel // 2] * 4)
+
+
+def net(layers, shown=()):
+    """`layers`: names and kernels of convolutions, a ReLU after each. `shown`: convolutions whose output is one of the model."""
+    nodes, tensors, source = [], [], "x"
+    shape = (1, CHANNELS, SIDE, SIDE)
+    for i, (name, kernel) in enumerate(layers):
+        out = "y" if i == len(layers) - 1 else f"{name}.relu.out"
+        nodes += [conv(name, source, f"{name}.out", kernel, tensors), onnx.node("Relu", [f"{name}.out"], [out], name=f"{name}.relu")]
+        source = out
+    outputs = [("y", shape)] + [(f"{name}.out", shape) for name in shown]
+    return onnx.model(nodes, (("x", shape),), tuple(outputs), tensors)
+
+
+def layers_of(change=None):
+    return [change if change and change[0] == f"conv{i}" else (f"conv{i}", 3) for i in range(BLOCKS)]
+
+
+def named(row, *words):
+    return all(word in row["what"] for word in words)
+
+
+# Each: both models, further words of side B, and whether the first row names the change.
+def slow(at):
+    return net(layers_of()), net(layers_of((f"conv{at}", 7))), [], lambda row: named(row, f"conv{at}") and row["change"] == "slower"
+
+
+def fused(at):
+    return (net(layers_of(), shown=[f"conv{at}"]), net(layers_of()), [],
+            lambda row: named(row, f"conv{at}", "relu") and row["change"] in ("fused", "faster", "vanished"))
+
+
+def renamed(at):
+    other = [(f"stem.{name}_v2", 7) if name == f"conv{at}" else (name, kernel) for name, kernel in layers_of()]
+    return net(layers_of()), net(other), [], lambda row: named(row, f"conv{at}", f"stem.conv{at}_v2") and row["change"] == "slower"
+
+
+def added(at):
+    other = layers_of()
+    other.insert(at, ("extra", 3))
+    return net(layers_of()), net(other), [], lambda row: named(row, "extra") and row["change"] == "new"
+
+
+def duplicated(at):
+    other = layers_of()
+    other.insert(at + 1, (f"conv{at}.again", 3))
+    return net(layers_of()), net(other), [], lambda row: named(row, f"conv{at}") and row["change"] == "new"
+
+
+def in_float(at):
+    same = net(layers_of())
+    return same, same, ["--quantisation.exclude", f"conv{at}"], lambda row: named(row, f"conv{at}") and row["change"] == "precision"
+
+
+KINDS = {"slow": slow, "fused": fused, "renamed": renamed, "added": added, "duplicated": duplicated, "float": in_float}
+
+
+def compare(args, kind, at, folder):
+    a, b, words, is_it = KINDS[kind](at)
+    (folder / "a.onnx").write_bytes(a)
+    (folder / "b.onnx").write_bytes(b)
+    common = ["--engine", "onnxruntime", "--threads", "1", "--device", "cpu", "--idle-wait-s", "0", "--stop.t_max_s", "1", "--accuracy", "off"]
+    if kind == "float":
+        common += ["--precision", "int8"]
+    command = [args.paceline, "compare", "infer", *common, "--a", f"--model {folder / 'a.onnx'}",
+               "--b", " ".join([f"--model {folder / 'b.onnx'}", *words]), "--json", "-q"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder)})
+    if done.returncode not in (0, 1, 3, 4):
+        sys.exit(f"paceline compare: exit {done.returncode}\n{done.stderr}")
+    case = json.loads(done.stdout)["cases"][0]
+    why = case.get("why")
+    rows = why["rows"] if why else []
+    parts = [row for row in rows if row["change"] not in ("rest", "unexplained")]
+    return {"kind": kind, "at": at, "verdict": case["figures"][0]["verdict"], "asked": why is not None,
+            "no_claim": why["no_claim"] if why else "", "first": parts[0]["what"] if parts else "",
+            "change": parts[0]["change"] if parts else "", "right": bool(parts) and is_it(parts[0]),
+            "share": why["explained_share"] if why else None}
+
+
+def rows(found):
+    print("| changed | compared | not equal | explained | changed layer first | explained share |")
+    print("|---|---|---|---|---|---|")
+    for kind in KINDS:
+        these = [one for one in found if one["kind"] == kind]
+        if not these:
+            continue
+        explained = [one for one in these if one["first"]]
+        shares = [one["share"] for one in explained]
+        print(f"| {kind} | {len(these)} | {sum(one['asked'] for one in these)} | {len(explained)} | {sum(one['right'] for one in these)} "
+              f"| {statistics.median(shares):.0%} |" if shares else f"| {kind} | {len(these)} | {sum(one['asked'] for one in these)} | 0 | 0 | – |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--within", type=float, default=math.inf)
+    parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
+    args = parser.parse_args()
+    kept = [json.loads(line) for line in args.keep.read_text().splitlines()] if args.keep and args.keep.exists() else []
+    begin, found = time.monotonic(), list(kept)
+    for at in range(0 if args.rows else args.rounds):
+        for kind in args.kinds.split(","):
+            layer = 1 + at % (BLOCKS - 2)
+            if time.monotonic() - begin > args.within or any(one["kind"] == kind and one["at"] == layer for one in kept):
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                found.append(compare(args, kind, layer, pathlib.Path(folder)))
+            print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+            if args.keep:
+                args.keep.write_text("".join(json.dumps(one) + "\n" for one in found))
+    rows(found)
+    return 1 if any(one["first"] and not one["right"] for one in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
