@@ -5,7 +5,7 @@
 #include <map>
 
 #include "compare/comparison.h"
-#include "result/figures/collective_medians.h"
+#include "result/collective_medians.h"
 #include "result/run_directory.h"
 
 namespace paceline::compare {

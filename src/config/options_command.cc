@@ -25,8 +25,8 @@ constexpr std::array kPlanRows{
     Option{.name = "expect",
            .type = kExpression,
            .form = kList,
-           .help = "Gate on a metric, e.g. 'p50_ms < 60': met, missed or cannot say, decided on the "
-                   "interval. Repeat the flag for several."},
+           .help = "Gate on a metric, e.g. 'p50_ms < 60' or 'p50_ms <= baseline:NAME + 3%': met, missed or "
+                   "cannot say, decided on the interval. Repeat the flag for several."},
     Option{.name = "note",
            .aliases = "notes,run.notes",
            .type = kExpression,

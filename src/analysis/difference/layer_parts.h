@@ -8,7 +8,7 @@
 
 namespace paceline::analysis::difference {
 
-// Layers of an inference case, with a time from each profile. The whole is the mean latency of each process
+// Layers of an inference case, with a time from each profile. The whole is the median latency of each process
 // if there are at least six, so that the cost of profiling is unexplained; else the sum of the layers in each
 // profile.
 TimedParts layer_parts(const result::CaseResult& one, const std::vector<result::LayerRow>& layers);

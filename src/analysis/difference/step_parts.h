@@ -4,7 +4,7 @@
 
 #include "analysis/difference/timed_parts.h"
 #include "analysis/traces/rank_trace.h"
-#include "result/figures/collective_medians.h"
+#include "result/collective_medians.h"
 #include "result/stored/rank_steps.h"
 
 namespace paceline::analysis::difference {

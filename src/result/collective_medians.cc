@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/figures/collective_medians.h"
+#include "result/collective_medians.h"
 
 #include <fmt/format.h>
 
