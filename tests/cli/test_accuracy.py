@@ -2,6 +2,7 @@
 """The accuracy gate: answers and labels, claims with their exit codes, expected outputs of the user's. The spin engine gives back
 the four numbers of each input, so what is expected is known."""
 
+import base64
 import struct
 import unittest
 import zipfile
@@ -161,6 +162,9 @@ class Labels(Accuracy):
         labelled = self.case()["correctness"]["labelled"]
         self.assertAlmostEqual(labelled["change"]["value"], -40 / 600, 12)
         self.assertEqual(labelled["change"]["ci_method"], "tango_score")
+        right = base64.b64decode(labelled["answers"]["right_base64"])
+        self.assertEqual([i for i in range(600) if not right[i // 8] >> i % 8 & 1], list(range(10, 50)))
+        self.assertRegex(labelled["answers"]["inputs_sha256"], "^[0-9a-f]{64}$")
 
     def test_other_answers_that_are_as_often_right(self):
         self.given(rows(600), rows(600, flipped=[5]))

@@ -152,6 +152,29 @@ class Stored(Runs):
         self.assertEqual(names, ["busbw_gb_per_s.8", "busbw_gb_per_s.512"])
         self.assertIn("one process", found["cases"][0]["figures"][0]["doubt"])
 
+    def sweep(self, name, factors):
+        """A stored sweep of six processes whose operations take as many times as long as those of the one process that was stored."""
+        def change(summary):
+            (first,) = summary["cases"][0]["repetitions"]
+            summary["cases"][0]["repetitions"] = [{**first, "index": i} for i in range(6)]
+        folder = self.stored(name, change, source=DATA / "0.1.0/comm")
+        head, *rows = (folder / "collective_times.csv").read_text(encoding="utf-8").split()
+        lines = [head]
+        for process in range(6):
+            for row in rows:
+                _, size, *words, ns = row.split(",")
+                lines.append(",".join([str(process), size, *words, str(round(int(ns) * (1 + 0.004 * process) * factors.get(size, 1)))]))
+        (folder / "collective_times.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return folder
+
+    def test_the_size_that_makes_a_sweep_slower_is_named(self):
+        found = self.answer(self.sweep("a", {}), self.sweep("b", {"512": 1.6}), code=3)
+        why = found["cases"][0]["why"]
+        self.assertEqual(why["no_claim"], "")
+        self.assertRegex(why["rows"][0]["what"], "of 512 B$")
+        self.assertAlmostEqual(sum(row["difference_ns"] for row in why["rows"]), why["difference_ns"], delta=1e-3 * why["difference_ns"])
+        self.assertIn("of 512 B", self.compare(self.folder / "a", self.folder / "b", code=3).on_one_line)
+
     def test_training_has_its_parts(self):
         source = DATA / "0.1.0/train"
         found = self.answer(self.stored("a", source=source), self.stored("b", source=source), code=3)
@@ -213,6 +236,9 @@ class Profiles(Runs):
         self.assertGreater(figures["step_ms"]["estimate_ratio"], 1.1)
         self.assertTrue(any(name.startswith("operator.") for name in figures), figures.keys())
         self.assertIn("suspected", self.compare(self.folder / "a", self.folder / "b", code=3).on_one_line)
+        why = found["cases"][0]["why"]
+        self.assertEqual((why["no_claim"], why["unit"]), ("", "step"))
+        self.assertGreater(why["explained_share"], 0.8)
 
     def test_few_steps_are_no_claim(self):
         found = self.answer(self.traces("a"), self.traces("few", steps=5), code=3)
@@ -229,6 +255,7 @@ class Profiles(Runs):
         self.assertEqual(figures[0]["metric"], "kernels_ms")
         self.assertEqual(figures[0]["estimate_ratio"], 1)
         self.assertTrue(figures[1]["metric"].startswith("kernel."))
+        self.assertIn("fewer than 6 calls", found["cases"][0]["why"]["no_claim"])
 
     def test_sides_of_two_kinds(self):
         traces = self.traces("a")
