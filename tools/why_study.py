@@ -32,7 +32,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 import onnx_files as onnx  # noqa: E402
 
-BLOCKS, CHANNELS, SIDE = 8, 16, 48
+BLOCKS, CHANNELS, SIDE = 6, 32, 40
 
 
 def conv(name, source, to, kernel, tensors):

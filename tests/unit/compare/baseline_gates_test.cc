@@ -9,7 +9,6 @@
 namespace paceline::compare {
 namespace {
 
-using answer::Verdict;
 using namespace test;
 
 // The gate decided on the second of two runs, with the first as its baseline.
@@ -25,17 +24,18 @@ result::GateResult decided(const std::vector<SideRun>& runs, const std::string& 
 constexpr const char* kGate = "p50_ms <= baseline:main + 3%";
 
 TEST(BaselineGates, RunsInTurnsAreDecided) {
-  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 12}), kGate).verdict, Verdict::kNo);
-  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 9}), kGate).verdict, Verdict::kYes);
-  EXPECT_EQ(decided(in_turns({}, {}), kGate).verdict, Verdict::kYes);
-  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 12}), "p50_ms <= baseline:main + 40%").verdict, Verdict::kYes);
+  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 12}), kGate).verdict, answer::Verdict::kNo);
+  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 9}), kGate).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(decided(in_turns({}, {}), kGate).verdict, answer::Verdict::kYes);
+  EXPECT_EQ(decided(in_turns({}, {.p50_ms = 12}), "p50_ms <= baseline:main + 40%").verdict,
+            answer::Verdict::kYes);
 }
 
 // Drift between the runs looks like a change.
 TEST(BaselineGates, TimesMeasuredApartAreNeverMoreThanSuspected) {
   for (const double p50_ms : {5.0, 10.0, 20.0}) {
     const auto one = decided(apart({}, {.p50_ms = p50_ms}), kGate);
-    EXPECT_EQ(one.verdict, Verdict::kCannotSay) << p50_ms;
+    EXPECT_EQ(one.verdict, answer::Verdict::kCannotSay) << p50_ms;
     EXPECT_NE(one.detail.find("paceline compare infer --a"), std::string::npos) << one.detail;
     EXPECT_EQ(one.invalid, "");
   }
@@ -48,7 +48,7 @@ TEST(BaselineGates, AnotherMachineAllowsNoVerdict) {
   runs[0].stored.run.environment = nlohmann::json::parse(R"({"cpu": {"model": "Xeon"}})");
   runs[1].stored.run.environment = nlohmann::json::parse(R"({"cpu": {"model": "EPYC"}})");
   const auto one = decided(runs, kGate);
-  EXPECT_EQ(one.verdict, Verdict::kCannotSay);
+  EXPECT_EQ(one.verdict, answer::Verdict::kCannotSay);
   EXPECT_NE(one.invalid.find("CPU model"), std::string::npos) << one.invalid;
 }
 
@@ -56,13 +56,13 @@ TEST(BaselineGates, AFallOfAccuracyIsMissedEvenApart) {
   auto runs = apart({}, {});
   runs[0].stored.run.cases[0].correctness.top1 = {0.99, 0.98, 0.995, 0.95, "clopper_pearson"};
   runs[1].stored.run.cases[0].correctness.top1 = {0.90, 0.88, 0.92, 0.95, "clopper_pearson"};
-  EXPECT_EQ(decided(runs, "top1_agreement >= baseline:main").verdict, Verdict::kNo);
+  EXPECT_EQ(decided(runs, "top1_agreement >= baseline:main").verdict, answer::Verdict::kNo);
 }
 
 TEST(BaselineGates, WhatCannotBeComparedIsSaid) {
   const auto detail = [](const std::vector<SideRun>& runs, const char* gate) {
     const auto one = decided(runs, gate);
-    EXPECT_EQ(one.verdict, Verdict::kCannotSay);
+    EXPECT_EQ(one.verdict, answer::Verdict::kCannotSay);
     return one.detail;
   };
   EXPECT_NE(detail(in_turns({}, {}), "centred_cosine >= baseline:main").find("no figure that both runs have"),

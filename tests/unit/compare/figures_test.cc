@@ -138,7 +138,7 @@ std::vector<bool> right_except(std::size_t inputs, std::size_t from, std::size_t
   return right;
 }
 
-void answer(SideRun& side, const std::vector<bool>& right, const std::string& inputs) {
+void give_answers(SideRun& side, const std::vector<bool>& right, const std::string& inputs) {
   auto& found = side.stored.run.cases[0].correctness;
   found.samples = std::ssize(right);
   const auto share = static_cast<double>(std::ranges::count(right, true)) / static_cast<double>(right.size());
@@ -149,8 +149,8 @@ void answer(SideRun& side, const std::vector<bool>& right, const std::string& in
 // Both sides' own intervals overlap: 2 % of 1000 inputs, all lost.
 TEST(CompareFigures, AnswersToTheSameInputsAreComparedOneByOne) {
   auto sides = in_turns({}, {});
-  answer(sides[0], right_except(1000, 0, 100), "same");
-  answer(sides[1], right_except(1000, 0, 120), "same");
+  give_answers(sides[0], right_except(1000, 0, 100), "same");
+  give_answers(sides[1], right_except(1000, 0, 120), "same");
   const auto found = compare_runs(sides, {});
   const auto& figure = figure_named(found.cases[0], "top1_accuracy");
   EXPECT_EQ(figure.verdict, Verdict::kRegression);
@@ -164,8 +164,8 @@ TEST(CompareFigures, AnswersToTheSameInputsAreComparedOneByOne) {
 
 TEST(CompareFigures, FewOtherAnswersTellNothingApart) {
   auto sides = in_turns({}, {});
-  answer(sides[0], right_except(1000, 0, 100), "same");
-  answer(sides[1], right_except(1000, 0, 105), "same");
+  give_answers(sides[0], right_except(1000, 0, 100), "same");
+  give_answers(sides[1], right_except(1000, 0, 105), "same");
   const auto found = compare_runs(sides, {});
   const auto& figure = figure_named(found.cases[0], "top1_accuracy");
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
@@ -177,8 +177,8 @@ TEST(CompareFigures, FewOtherAnswersTellNothingApart) {
 
 TEST(CompareFigures, AnswersToOtherInputsAreNotPaired) {
   auto sides = in_turns({}, {});
-  answer(sides[0], right_except(1000, 0, 100), "these");
-  answer(sides[1], right_except(1000, 0, 120), "those");
+  give_answers(sides[0], right_except(1000, 0, 100), "these");
+  give_answers(sides[1], right_except(1000, 0, 120), "those");
   const auto found = compare_runs(sides, {});
   const auto& figure = figure_named(found.cases[0], "top1_accuracy");
   EXPECT_EQ(figure.verdict, Verdict::kInconclusive);
