@@ -193,7 +193,7 @@ TEST(CompareFigures, SeveralCasesWithLabelsAreJudgedTogether) {
   const std::vector<std::string> two{"onnxruntime", "openvino"};
   auto sides = in_turns({.engines = two}, {.engines = two});
   for (auto& side : sides) side.stored.run.cases[1].correctness = {};
-  for (std::size_t i = 0; i < 2; ++i) answer(sides[i], right_except(1000, 0, 100 + 6 * i), "same");
+  for (std::size_t i = 0; i < 2; ++i) give_answers(sides[i], right_except(1000, 0, 100 + 6 * i), "same");
   EXPECT_EQ(figure_named(compare_runs(sides, {}).cases[0], "top1_accuracy").verdict, Verdict::kRegression);
   for (auto& side : sides) side.stored.run.cases[1].correctness = side.stored.run.cases[0].correctness;
   const auto found = compare_runs(sides, {});
