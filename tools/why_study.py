@@ -6,7 +6,7 @@ usage: tools/why_study.py [--kinds slow,fused,…] [--rounds 3] [--within SECOND
        tools/why_study.py --rows --keep FILE
 
 slow:       one convolution has a larger kernel.
-fused:      an output of the model between a convolution and its ReLU keeps them apart; without it ONNX Runtime fuses them.
+fused:      one convolution and its ReLU become one node (graph optimization extended instead of basic); no other pair can.
 renamed:    a convolution has another name and a larger kernel: one row, not one that went and one that came.
 added:      one convolution more.
 duplicated: a block of convolution and ReLU runs twice.
@@ -32,28 +32,28 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 import onnx_files as onnx  # noqa: E402
 
-BLOCKS, CHANNELS, SIDE = 6, 32, 40
+BLOCKS, CHANNELS, SIDE = 6, 16, 32
+FEW, THIN, WIDE = 3, 4, 192  # blocks, channels and side of a net whose ReLU takes as long as a convolution
 
 
-def conv(name, source, to, kernel, tensors):
+def conv(name, source, to, kernel, channels, tensors):
     """A convolution that keeps its shape."""
     rng = random.Random(f"{name}{kernel}")
-    scale = math.sqrt(2 / (CHANNELS * kernel * kernel))
-    values = [rng.gauss(0, scale) for _ in range(CHANNELS * CHANNELS * kernel * kernel)]
-    tensors.append(onnx.weights(f"{name}.weight", (CHANNELS, CHANNELS, kernel, kernel), values))
+    scale = math.sqrt(2 / (channels * kernel * kernel))
+    values = [rng.gauss(0, scale) for _ in range(channels * channels * kernel * kernel)]
+    tensors.append(onnx.weights(f"{name}.weight", (channels, channels, kernel, kernel), values))
     return onnx.node("Conv", [source, f"{name}.weight"], [to], name=name, kernel_shape=[kernel, kernel], pads=[kernel // 2] * 4)
 
 
-def net(layers, shown=()):
-    """`layers`: names and kernels of convolutions, a ReLU after each. `shown`: convolutions whose output is one of the model."""
+def net(layers, channels=CHANNELS, side=SIDE, activation=lambda name: "Relu"):
+    """`layers`: names and kernels of convolutions, with an activation after each."""
     nodes, tensors, source = [], [], "x"
-    shape = (1, CHANNELS, SIDE, SIDE)
+    shape = (1, channels, side, side)
     for i, (name, kernel) in enumerate(layers):
-        out = "y" if i == len(layers) - 1 else f"{name}.relu.out"
-        nodes += [conv(name, source, f"{name}.out", kernel, tensors), onnx.node("Relu", [f"{name}.out"], [out], name=f"{name}.relu")]
+        out, kind = "y" if i == len(layers) - 1 else f"{name}.out", activation(name)
+        nodes += [conv(name, source, f"{name}.sum", kernel, channels, tensors), onnx.node(kind, [f"{name}.sum"], [out], name=f"{name}.{kind.lower()}")]
         source = out
-    outputs = [("y", shape)] + [(f"{name}.out", shape) for name in shown]
-    return onnx.model(nodes, (("x", shape),), tuple(outputs), tensors)
+    return onnx.model(nodes, (("x", shape),), (("y", shape),), tensors)
 
 
 def layers_of(change=None):
@@ -70,8 +70,9 @@ def slow(at):
 
 
 def fused(at):
-    return (net(layers_of(), shown=[f"conv{at}"]), net(layers_of()), [],
-            lambda row: named(row, f"conv{at}", "relu") and row["change"] in ("fused", "faster", "vanished"))
+    at %= FEW
+    thin = net([(f"conv{i}", 1) for i in range(FEW)], THIN, WIDE, lambda name: "Relu" if name == f"conv{at}" else "Abs")
+    return thin, thin, ["--onnxruntime.graph_optimization", "extended"], lambda row: named(row, f"conv{at}") and row["change"] == "fused"
 
 
 def renamed(at):
@@ -96,6 +97,7 @@ def in_float(at):
     return same, same, ["--quantisation.exclude", f"conv{at}"], lambda row: named(row, f"conv{at}") and row["change"] == "precision"
 
 
+COMMON = {"float": ["--precision", "int8"]}
 KINDS = {"slow": slow, "fused": fused, "renamed": renamed, "added": added, "duplicated": duplicated, "float": in_float}
 
 
@@ -104,9 +106,9 @@ def compare(args, kind, at, folder):
     (folder / "a.onnx").write_bytes(a)
     (folder / "b.onnx").write_bytes(b)
     common = ["--engine", "onnxruntime", "--threads", "1", "--device", "cpu", "--idle-wait-s", "0", "--stop.t_max_s", "1", "--accuracy", "off"]
-    if kind == "float":
-        common += ["--precision", "int8"]
-    command = [args.paceline, "compare", "infer", *common, "--a", f"--model {folder / 'a.onnx'}",
+    common += COMMON.get(kind, [])
+    own = ["--onnxruntime.graph_optimization", "basic"] if kind == "fused" else []
+    command = [args.paceline, "compare", "infer", *common, "--a", " ".join([f"--model {folder / 'a.onnx'}", *own]),
                "--b", " ".join([f"--model {folder / 'b.onnx'}", *words]), "--json", "-q"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder)})
     if done.returncode not in (0, 1, 3, 4):
