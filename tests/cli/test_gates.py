@@ -80,13 +80,13 @@ class Baselines(Stored):
         result = self.gates(f"p50_ms@b1 <= baseline:{self.old} + 3%")
         self.assert_code(result, 3)
         self.assertEqual(self.verdicts(), ["cannot_say"])
-        self.assertIn("paceline compare infer --a", self.summary(self.run_dir)["gates"][0]["detail"])
+        self.assertIn("INCONCLUSIVE; a side has one process", self.summary(self.run_dir)["gates"][0]["detail"])
 
     def test_another_machine_is_exit_code_4(self):
-        environment = self.old / "environment.json"
-        machine = json.loads(environment.read_text(encoding="utf-8"))
-        machine["cpu"]["model"] = "another CPU"
-        environment.write_text(json.dumps(machine), encoding="utf-8")
+        file = self.old / "run_summary.json"
+        old = json.loads(file.read_text(encoding="utf-8"))
+        old["environment"]["cpu"]["model"] = "another CPU"
+        file.write_text(json.dumps(old), encoding="utf-8")
         self.assert_code(self.gates(f"p50_ms@b1 <= baseline:{self.old}"), 4)
         self.assertIn("CPU model", self.summary(self.run_dir)["gates"][0]["invalid"])
 
