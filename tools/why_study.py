@@ -6,7 +6,7 @@ usage: tools/why_study.py [--kinds slow,fused,…] [--rounds 3] [--within SECOND
        tools/why_study.py --rows --keep FILE
 
 slow:       one convolution has a larger kernel.
-fused:      one convolution and its ReLU become one node (graph optimization extended instead of basic); no other pair can.
+fused:      the five nodes of a GELU become one (graph optimization extended instead of basic); nothing else can.
 renamed:    a convolution has another name and a larger kernel: one row, not one that went and one that came.
 added:      one convolution more.
 duplicated: a block of convolution and ReLU runs twice.
@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 import onnx_files as onnx  # noqa: E402
 
 BLOCKS, CHANNELS, SIDE = 6, 16, 32
-FEW, THIN, WIDE = 3, 4, 192  # blocks, channels and side of a net whose ReLU takes as long as a convolution
+FEW, THIN, WIDE = 3, 4, 160  # blocks, channels and side of a net whose GELU takes as long as its convolutions
 
 
 def conv(name, source, to, kernel, channels, tensors):
@@ -45,19 +45,32 @@ def conv(name, source, to, kernel, channels, tensors):
     return onnx.node("Conv", [source, f"{name}.weight"], [to], name=name, kernel_shape=[kernel, kernel], pads=[kernel // 2] * 4)
 
 
-def net(layers, channels=CHANNELS, side=SIDE, activation=lambda name: "Relu"):
+def relu(name, source, to):
+    return [onnx.node("Relu", [source], [to], name=f"{name}.relu")]
+
+
+def gelu(name, source, to):
+    """x * 0.5 * (1 + erf(x / sqrt(2))), in the order that exporters write."""
+    steps = [("Div", [source, "root"], "div"), ("Erf", ["div"], "erf"), ("Add", ["erf", "one"], "add"), ("Mul", [source, "add"], "mul"),
+             ("Mul", ["mul", "half"], to)]
+    return [onnx.node(kind, [i if i in (source, "root", "one", "half") else f"{name}.{i}" for i in inputs], [out if out == to else f"{name}.{out}"],
+                      name=f"{name}.gelu.{kind.lower()}{number}") for number, (kind, inputs, out) in enumerate(steps)]
+
+
+def net(layers, channels=CHANNELS, side=SIDE, activation=lambda name: relu):
     """`layers`: names and kernels of convolutions, with an activation after each."""
-    nodes, tensors, source = [], [], "x"
+    nodes, source = [], "x"
+    tensors = [onnx.weights(name, (), [number]) for name, number in (("root", math.sqrt(2)), ("one", 1.0), ("half", 0.5))]
     shape = (1, channels, side, side)
     for i, (name, kernel) in enumerate(layers):
-        out, kind = "y" if i == len(layers) - 1 else f"{name}.out", activation(name)
-        nodes += [conv(name, source, f"{name}.sum", kernel, channels, tensors), onnx.node(kind, [f"{name}.sum"], [out], name=f"{name}.{kind.lower()}")]
+        out = "y" if i == len(layers) - 1 else f"{name}.out"
+        nodes += [conv(name, source, f"{name}.sum", kernel, channels, tensors), *activation(name)(name, f"{name}.sum", out)]
         source = out
     return onnx.model(nodes, (("x", shape),), (("y", shape),), tensors)
 
 
 def layers_of(change=None):
-    return [change if change and change[0] == f"conv{i}" else (f"conv{i}", 3) for i in range(BLOCKS)]
+    return [change if change and change[0] == f"block{i}.conv" else (f"block{i}.conv", 3) for i in range(BLOCKS)]
 
 
 def named(row, *words):
@@ -66,18 +79,18 @@ def named(row, *words):
 
 # Each: both models, further words of side B, and whether the first row names the change.
 def slow(at):
-    return net(layers_of()), net(layers_of((f"conv{at}", 7))), [], lambda row: named(row, f"conv{at}") and row["change"] == "slower"
+    return net(layers_of()), net(layers_of((f"block{at}.conv", 7))), [], lambda row: named(row, f"block{at}.conv") and row["change"] == "slower"
 
 
 def fused(at):
     at %= FEW
-    thin = net([(f"conv{i}", 1) for i in range(FEW)], THIN, WIDE, lambda name: "Relu" if name == f"conv{at}" else "Abs")
-    return thin, thin, ["--onnxruntime.graph_optimization", "extended"], lambda row: named(row, f"conv{at}") and row["change"] == "fused"
+    thin = net([(f"block{i}.conv", 1) for i in range(FEW)], THIN, WIDE, lambda name: gelu if name == f"block{at}.conv" else relu)
+    return thin, thin, ["--onnxruntime.graph_optimization", "extended"], lambda row: named(row, f"block{at}.conv.gelu") and row["change"] in ("fused", "vanished")
 
 
 def renamed(at):
-    other = [(f"stem.{name}_v2", 7) if name == f"conv{at}" else (name, kernel) for name, kernel in layers_of()]
-    return net(layers_of()), net(other), [], lambda row: named(row, f"conv{at}", f"stem.conv{at}_v2") and row["change"] == "slower"
+    other = [(f"stem.{name}_v2", 7) if name == f"block{at}.conv" else (name, kernel) for name, kernel in layers_of()]
+    return net(layers_of()), net(other), [], lambda row: named(row, f"block{at}.conv", f"stem.block{at}.conv_v2") and row["change"] == "slower"
 
 
 def added(at):
@@ -88,13 +101,13 @@ def added(at):
 
 def duplicated(at):
     other = layers_of()
-    other.insert(at + 1, (f"conv{at}.again", 3))
-    return net(layers_of()), net(other), [], lambda row: named(row, f"conv{at}") and row["change"] == "new"
+    other.insert(at + 1, (f"block{at}.again", 3))
+    return net(layers_of()), net(other), [], lambda row: named(row, f"block{at}.again") and row["change"] == "new"
 
 
 def in_float(at):
     same = net(layers_of())
-    return same, same, ["--quantisation.exclude", f"conv{at}"], lambda row: named(row, f"conv{at}") and row["change"] == "precision"
+    return same, same, ["--quantisation.exclude", f"block{at}.conv"], lambda row: named(row, f"block{at}.conv") and row["change"] == "precision"
 
 
 COMMON = {"float": ["--precision", "int8"]}
