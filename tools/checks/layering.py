@@ -14,7 +14,7 @@ import sys
 SOURCES = ("*.h", "*.cc", "*.cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 PLUGIN_SUPPORT = "support"  # a folder of plugins/ that is none itself
-PLUGIN_MAY_USE = {"plugin", "base", "onnx"}
+PLUGIN_MAY_USE = {"plugin", "base", "onnx", "attach"}
 # Layer of worker processes, and the files of other layers that may include it: they start a pass in this process. All others
 # know of a worker what `pass` and `process` say.
 WORKER_LAYER = "workload"
