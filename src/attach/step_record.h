@@ -71,7 +71,7 @@ struct StepHeader {
   std::uint64_t names;                     // names in use
   std::uint64_t lost;                      // scopes without a free context, or without room
   std::uint64_t block_steps;               // steps of a block
-  std::uint64_t blocks_per_off;            // the observer is off in one block of this number; 0: never
+  std::uint64_t blocks_per_off;            // the observer is off in one of this number of blocks; 0: never
   std::int64_t rank, world, local_rank;    // world 1 and rank 0 without ranks
   std::int64_t process, parent;            // process ids
   std::int64_t realtime_ns, monotonic_ns;  // one moment on both clocks
@@ -91,7 +91,7 @@ static_assert(sizeof(StepRecord) == kRecordBytes && std::is_trivial<StepRecord>:
 static_assert(sizeof(StepName) == kNameBytes);
 static_assert(sizeof(StepHeader) <= kHeaderBytes && std::is_standard_layout<StepHeader>::value);
 
-// Where the first record stands, and how long a file of so many records is.
+// Where the first record stands, and the length of a file with room for this number of records.
 inline constexpr std::size_t kRecordsAt = kHeaderBytes + kNameSlots * kNameBytes;
 constexpr std::uint64_t step_file_bytes(std::uint64_t capacity) {
   return kRecordsAt + capacity * kRecordBytes;
