@@ -44,6 +44,7 @@ enum class StepKind : std::uint8_t {
 
 enum StepFlag : std::uint8_t {
   kAsynchronous = 1,  // it ended on another thread than it began
+  kQueued = 2,        // its end is the moment at which it was queued on a device, not that of its completion
 };
 
 struct StepRecord {

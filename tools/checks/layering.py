@@ -21,7 +21,7 @@ WORKER_LAYER = "workload"
 WORKER_STARTS = {"src/run/executors.cc", "src/cli/worker_command.cc"}
 # Headers of the libraries that plug-ins wrap, and the plug-ins that may include them.
 VENDOR_HEADERS = {
-    r"(torch|ATen|c10|caffe2|libkineto)/": {"torch", "cuda"},
+    r"(torch|ATen|c10|caffe2|libkineto)/": {"torch", "cuda", "attach"},
     r"(cuda|cuda_runtime|cuda_runtime_api|nccl|cupti)\.h$": {"cuda", "torch", "tensorrt"},
     r"openvino/": {"openvino"},
     r"onnxruntime\w*\.h$": {"onnxruntime"},

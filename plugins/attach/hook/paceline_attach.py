@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Attaches to a training process once it has made its first optimizer step. Until then it only listens, so that processes which train nothing
+(launchers, DataLoader workers, compile workers) are left alone. Nothing here raises, and nothing imports torch."""
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_FOLDER = os.path.abspath(os.environ.get("PACELINE_ATTACH", ""))
+
+# How launchers say rank, world, rank on this host and the job's id, in the order in which they are asked; the last name must be set, too.
+_LAUNCHERS = (
+    ("torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RUN_ID"),
+    ("environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "SLURM_JOB_ID", "WORLD_SIZE"),
+    ("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_MCA_ess_base_jobid", "OMPI_COMM_WORLD_SIZE"),
+    ("mpich", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", "PMI_SIZE"),
+    ("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_STEP_ID"),
+)
+
+
+class _State:
+    """What is known of this process."""
+
+    def __init__(self):
+        self.library = None  # once it is loaded
+        self.recording = False
+        self.said = False
+
+
+_state = _State()
+
+
+def _number(name):
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError):
+        return None
+
+
+def _say(text):
+    """At most one line per process, of one process per host where ranks are known."""
+    if _state.said or (_number("LOCAL_RANK") or 0) != 0:
+        return
+    _state.said = True
+    line = "paceline attach: " + " ".join(str(text).split()) + "\n"
+    try:
+        os.write(2, line.encode("utf-8", "replace"))
+    except OSError:
+        pass
+
+
+class _TorchFinder:
+    """Finds torch as the other finders do, and learns when it has been executed. Asking where torch is does not use it up."""
+
+    def __init__(self):
+        self._asking = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self._asking:
+            return None
+        self._asking = True
+        try:
+            import importlib.util
+
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._asking = False
+        if spec is not None and spec.loader is not None:
+            self._watch(spec.loader)
+        return spec
+
+    def _watch(self, loader):
+        execute = loader.exec_module
+
+        def and_tell(module):
+            del loader.exec_module
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                _guarded(_torch_is_there)
+
+        try:
+            loader.exec_module = and_tell
+        except AttributeError:
+            _say("not attached: torch is loaded by a %s, which cannot be watched" % type(loader).__name__)
+
+
+def _guarded(function, *arguments):
+    """Calls it; a failure is said and changes nothing else."""
+    try:
+        return function(*arguments)
+    except Exception as problem:
+        _say("not attached: %s: %s" % (type(problem).__name__, problem))
+        return None
+
+
+def wait_for_torch():
+    if "torch" in sys.modules:
+        _guarded(_torch_is_there)
+    else:
+        sys.meta_path.insert(0, _TorchFinder())
+
+
+def _torch_is_there():
+    import atexit
+
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    register_optimizer_step_post_hook(_after_step)
+    os.register_at_fork(after_in_child=_forked)
+    atexit.register(_at_exit)
+
+
+def _after_step(optimizer, args, kwargs):
+    _step(optimizer)
+
+
+def _first_step(optimizer):
+    global _step
+    _step = _no_step
+    if _guarded(_begin):
+        _step = _state.library.paceline_attach_step
+        _step(optimizer)
+
+
+def _no_step(optimizer):
+    pass
+
+
+_step = _first_step
+
+
+def _forked():
+    """The child of a process that is recorded is another process: it has its own first step, or none."""
+    global _step
+    if _step is not _first_step:
+        _state.recording = False
+        _step = _first_step
+
+
+def _at_exit():
+    global _step
+    _step = _no_step
+    if not _state.recording:
+        place = _guarded(_place)
+        # No step of an optimizer in a rank among several: an empty file says so, since a report of nothing would look like health.
+        if place and place["world"] > 1 and not os.path.exists(_name(place["rank"])):
+            _guarded(_begin)
+    if _state.recording:
+        _state.recording = False
+        _guarded(_state.library.paceline_attach_end)
+
+
+def _from_group():
+    """Place within torch.distributed, if the job uses it."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return {"rank": distributed.get_rank(), "world": distributed.get_world_size(), "backend": str(distributed.get_backend())}
+
+
+def _place():
+    place = {"rank": 0, "world": 1, "local_rank": 0, "rank_known": 0, "launcher": "", "job": "", "backend": ""}
+    for launcher, rank, world, local, job, needed in _LAUNCHERS:
+        if needed in os.environ and _number(rank) is not None and _number(world) is not None:
+            place.update(rank=_number(rank), world=_number(world), local_rank=_number(local) or 0, rank_known=1,
+                         launcher=launcher, job=os.environ.get(job, ""))
+            break
+    group = _from_group()
+    if group:
+        place.update(group, rank_known=1)
+        if not place["launcher"]:
+            place.update(launcher="torch.distributed", local_rank=group["rank"])
+    return place
+
+
+def _device(torch):
+    """The CUDA device that the process uses, if it has begun to; asking begins nothing."""
+    cuda = getattr(torch, "cuda", None)
+    if cuda is None or not cuda.is_initialized():
+        return ""
+    number = cuda.current_device()
+    return "cuda:%d %s" % (number, cuda.get_device_name(number))
+
+
+def _library(torch):
+    """Loads the library for this very release; another one's could be loaded, and would read what is not there."""
+    import ctypes
+
+    release = torch.__version__.split("+")[0]
+    path = os.path.join(_HERE, "libpaceline_attach_%s.so" % release)
+    if not os.path.exists(path):
+        prefix, suffix = "libpaceline_attach_", ".so"
+        known = sorted(name[len(prefix):-len(suffix)] for name in os.listdir(_HERE) if name.startswith(prefix) and name.endswith(suffix))
+        _say("not attached: this PyTorch is %s, and there are libraries for %s" % (torch.__version__, ", ".join(known) or "none"))
+        return None
+    library = ctypes.PyDLL(path)
+    library.paceline_attach_begin.restype = ctypes.c_char_p
+    library.paceline_attach_step.argtypes = [ctypes.py_object]
+    library.paceline_attach_step.restype = ctypes.c_int
+    library.paceline_attach_end.restype = None
+    return library
+
+
+def _facts(torch, place):
+    import ctypes
+
+    numbers = ("rank", "world", "local_rank", "restart", "rank_known", "block_steps", "blocks_per_off")
+    texts = ("torch", "backend", "launcher", "job", "device", "command")
+
+    class Facts(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_int64) for name in numbers] + [(name, ctypes.c_char_p) for name in texts]
+
+    block_steps, _, blocks_per_off = os.environ.get("PACELINE_ATTACH_BLOCKS", "20/10").partition("/")
+    values = dict(place, restart=_number("TORCHELASTIC_RESTART_COUNT") or 0, torch=torch.__version__, device=_device(torch),
+                  command=" ".join(sys.orig_argv if hasattr(sys, "orig_argv") else sys.argv),
+                  block_steps=int(block_steps), blocks_per_off=int(blocks_per_off or 0))
+    return Facts(*[values[name] for name in numbers], *[values[name].encode("utf-8", "replace") for name in texts])
+
+
+def _name(rank, start=1):
+    return os.path.join(_FOLDER, "rank%d.steps" % rank if start == 1 else "rank%d.%d.steps" % (rank, start))
+
+
+def _file(rank):
+    """A name that no earlier start of this rank has taken."""
+    os.makedirs(_FOLDER, exist_ok=True)
+    start = 1
+    while os.path.exists(_name(rank, start)):
+        start += 1
+    return _name(rank, start)
+
+
+def _begin():
+    """Makes the step file. True if recording has begun."""
+    import ctypes
+
+    torch = sys.modules["torch"]
+    _state.library = _state.library or _library(torch)
+    if _state.library is None:
+        return False
+    place = _place()
+    path = _file(place["rank"])
+    why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))
+    if why:
+        _say("not attached: " + why.decode("utf-8", "replace"))
+        return False
+    _state.recording = True
+    if place["rank"] == 0:
+        ranks = "rank 0 of %d" % place["world"] if place["rank_known"] else "one process"
+        _say("attached to %s (PyTorch %s%s); steps go to %s" % (ranks, torch.__version__, ", " + place["backend"] if place["backend"] else "", _FOLDER))
+    return True

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "attach/scope_observer.h"
+
+#include <ATen/record_function.h>
+#include <pthread.h>
+#include <torch/csrc/autograd/engine.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <unordered_set>
+
+#include "attach/context_pool.h"
+#include "attach/step_writer.h"
+
+namespace paceline::attach {
+namespace {
+
+using Scopes = std::unordered_set<at::RecordScope, std::hash<at::RecordScope>>;
+
+struct Library {
+  std::string_view prefix;
+  bool queued;  // its scopes end when the work was queued on a device
+};
+constexpr std::array kLibraries{Library{"gloo:", false}, Library{"nccl:", true}, Library{"mpi:", false},
+                                Library{"ucc:", false}, Library{"xccl:", true}};
+
+struct Begun final : at::ObserverContext {
+  StepRecord record{};
+  static void* operator new(std::size_t bytes) noexcept;
+  static void operator delete(void* object);
+};
+
+struct Observer {
+  StepWriter writer;
+  ContextPool<sizeof(Begun)> pool;
+  BlockSchedule schedule;
+  BlockSchedule::Block block;
+  at::CallbackHandle scopes = at::INVALID_CALLBACK_HANDLE, backward = at::INVALID_CALLBACK_HANDLE;
+  std::atomic<bool> on{false};
+  std::array<const void*, 64> optimizers{};
+  std::array<std::uint64_t, 64> steps{};
+  // Of the backward call that is under way.
+  std::atomic<std::int64_t> backward_begin_ns{0};
+  std::atomic<std::uint16_t> backward_thread{0};
+};
+
+// Never destroyed: threads of PyTorch may call until the process is gone.
+Observer& observer() {
+  static auto* const kObserver = new Observer;
+  return *kObserver;
+}
+
+void* Begun::operator new(std::size_t) noexcept {
+  return observer().pool.take();
+}
+void Begun::operator delete(void* object) {
+  observer().pool.give_back(object);
+}
+
+std::uint64_t bytes_of(c10::ArrayRef<const c10::IValue> inputs) {
+  std::uint64_t bytes = 0;
+  for (const auto& input : inputs)
+    if (input.isTensor() && input.toTensor().defined()) bytes += input.toTensor().nbytes();
+  return bytes;
+}
+
+// A profiler's schedule numbers its steps, and each name takes a slot.
+std::string_view without_number(std::string_view name) {
+  constexpr std::string_view kNumbered = "ProfilerStep#";
+  return name.substr(0, kNumbered.size()) == kNumbered ? kNumbered.substr(0, kNumbered.size() - 1) : name;
+}
+
+std::unique_ptr<at::ObserverContext> scope_began(const at::RecordFunction& scope) {
+  auto& me = observer();
+  if (!me.on.load(std::memory_order_relaxed)) return nullptr;
+  std::unique_ptr<Begun> begun(new Begun);
+  if (!begun) {
+    me.writer.lose();
+    return nullptr;
+  }
+  const auto name = without_number(scope.name());
+  auto& record = begun->record;
+  record.kind = static_cast<std::uint8_t>(StepKind::kScope);
+  for (const auto& library : kLibraries) {
+    if (name.substr(0, library.prefix.size()) != library.prefix) continue;
+    record.kind = static_cast<std::uint8_t>(StepKind::kCommunication);
+    record.value = bytes_of(scope.inputs());
+    record.group = kNoGroup;
+    record.flags = library.queued ? kQueued : 0;
+  }
+  record.name = me.writer.name(name);
+  record.thread = thread_number();
+  record.begin_ns = monotonic_ns();
+  return begun;
+}
+
+void scope_ended(const at::RecordFunction&, at::ObserverContext* context) {
+  if (!context) return;
+  auto record = static_cast<Begun*>(context)->record;
+  record.end_ns = monotonic_ns();
+  if (thread_number() != record.thread) record.flags |= kAsynchronous;
+  observer().writer.add(record);
+}
+
+void watch_backward(bool watch) {
+  const auto handle = observer().backward;
+  if (watch)
+    at::reenableCallback(handle);
+  else
+    at::disableCallback(handle);
+}
+
+// Called when all nodes of a backward call have run, before callbacks that wait for other ranks: those were
+// queued later.
+void backward_ended() {
+  auto& me = observer();
+  const auto begin_ns = me.backward_begin_ns.exchange(0);
+  if (begin_ns == 0) return;
+  StepRecord record{};
+  record.begin_ns = begin_ns;
+  record.end_ns = monotonic_ns();
+  record.name = kNoName;
+  record.thread = me.backward_thread;
+  record.kind = static_cast<std::uint8_t>(StepKind::kBackward);
+  me.writer.add(record);
+  if (me.on) watch_backward(true);
+}
+
+// Called for the first node of a backward call. The others are not watched: a callback at every node costs
+// more than all else together.
+std::unique_ptr<at::ObserverContext> node_began(const at::RecordFunction&) {
+  auto& me = observer();
+  std::int64_t none = 0;
+  if (!me.on.load(std::memory_order_relaxed) ||
+      !me.backward_begin_ns.compare_exchange_strong(none, monotonic_ns()))
+    return nullptr;
+  me.backward_thread = thread_number();
+  watch_backward(false);
+  try {
+    torch::autograd::Engine::get_default_engine().queue_callback(backward_ended);
+  } catch (...) {  // a node that is run outside of a backward call
+    me.backward_begin_ns = 0;
+  }
+  return nullptr;
+}
+
+void mark(StepKind kind, std::uint64_t value, std::uint16_t group) {
+  StepRecord record{};
+  record.begin_ns = record.end_ns = monotonic_ns();
+  record.value = value;
+  record.name = kNoName;
+  record.thread = thread_number();
+  record.group = group;
+  record.kind = static_cast<std::uint8_t>(kind);
+  observer().writer.add(record);
+}
+
+void switch_to(BlockSchedule::Block block) {
+  auto& me = observer();
+  const bool was_on = me.on.exchange(block.on);
+  if (was_on != block.on) {
+    if (block.on)
+      at::reenableCallback(me.scopes);
+    else
+      at::disableCallback(me.scopes);
+    me.backward_begin_ns = 0;
+    watch_backward(block.on);
+  }
+  me.block = block;
+  mark(block.on ? StepKind::kObserverOn : StepKind::kObserverOff, block.number, 0);
+}
+
+void stop() {
+  auto& me = observer();
+  if (!me.on.exchange(false)) return;
+  at::disableCallback(me.scopes);
+  watch_backward(false);
+}
+
+// Number of an optimizer, in the order of first steps; the last one stands for all that found no place.
+std::size_t optimizer_number(const void* optimizer) {
+  auto& all = observer().optimizers;
+  const auto* const found =
+      std::find_if(all.begin(), all.end() - 1, [&](const void* one) { return one == optimizer || !one; });
+  const auto number = static_cast<std::size_t>(found - all.begin());
+  all[number] = optimizer;
+  return number;
+}
+
+// Leaves the file to the parent. The child may make its own.
+void forked() {
+  auto& me = observer();
+  me.on = false;
+  me.writer.abandon();
+  me.optimizers = {};
+  me.steps = {};
+  me.backward_begin_ns = 0;
+}
+
+void install() {
+  auto& me = observer();
+  if (me.scopes != at::INVALID_CALLBACK_HANDLE) return;
+  me.scopes = at::addGlobalCallback(
+      at::RecordFunctionCallback(scope_began, scope_ended).scopes(Scopes{at::RecordScope::USER_SCOPE}));
+  me.backward = at::addGlobalCallback(
+      at::RecordFunctionCallback(node_began, nullptr).scopes(Scopes{at::RecordScope::BACKWARD_FUNCTION}));
+  at::disableCallback(me.scopes);
+  at::disableCallback(me.backward);
+  ::pthread_atfork(nullptr, nullptr, forked);
+}
+
+}  // namespace
+
+std::string begin_recording(const std::string& path, const StepHeader& header,
+                            const BlockSchedule& schedule) try {
+  auto& me = observer();
+  if (auto why = me.writer.open(path, header); !why.empty()) return why;
+  install();
+  me.schedule = schedule;
+  switch_to(schedule.block_of(0, 0));
+  return "";
+} catch (const std::exception& e) {
+  return e.what();
+}
+
+bool optimizer_stepped(const void* optimizer) {
+  auto& me = observer();
+  const auto number = optimizer_number(optimizer);
+  mark(StepKind::kStep, ++me.steps[number], static_cast<std::uint16_t>(number));
+  if (number != 0) return me.writer.is_open();
+  if (!me.writer.make_room()) {
+    stop();
+    return false;
+  }
+  const auto block = me.schedule.block_of(me.steps[0], me.writer.used());
+  if (block.number != me.block.number) switch_to(block);
+  return true;
+}
+
+void end_recording() {
+  stop();
+  observer().writer.close();
+}
+
+}  // namespace paceline::attach
