@@ -36,6 +36,7 @@ std::vector<std::string> completion_shells();
 ExitCode run_cases(const Context& context);  // run, infer, train, comm
 ExitCode profile_command(const Context& context);
 ExitCode validate_command(const Context& context);
+ExitCode attach_command(const Context& context);
 ExitCode monitor_command(const Context& context);
 ExitCode compare_command(const Context& context);
 ExitCode report_command(const Context& context);

@@ -38,7 +38,7 @@ constexpr unsigned command_of(WorkloadKind kind) {
 inline constexpr unsigned kInfer = command_of(WorkloadKind::kInference),
                           kTrain = command_of(WorkloadKind::kTraining);
 inline constexpr unsigned kRun = 1, kReport = 2, kValidate = 4, kSchema = 8, kExport = 16, kBuild = 32,
-                          kMonitor = 64, kHistory = 512;
+                          kMonitor = 64, kHistory = 512, kAttach = 1024;
 // Options that profile has beside those of train, or of infer; its flags are read as kTrain | kProfile, those
 // behind the word infer as kInfer | kProfile.
 inline constexpr unsigned kProfile = 128;
@@ -62,6 +62,7 @@ inline constexpr auto kFlagCommands = [] {
                                CommandRow{kExport, "export"},
                                CommandRow{kValidate, "validate"},
                                CommandRow{kMonitor, "monitor"},
+                               CommandRow{kAttach, "attach", 0, kAnyNumber},
                                CommandRow{kHistory, "history", 0, kAnyNumber},
                                CommandRow{kSchema, "schema", 0, kAnyNumber},
                                CommandRow{kTrain | kProfile, "profile", kTraining, 1},

@@ -48,6 +48,7 @@ std::span<const Option> export_rows();
 std::span<const Option> build_rows();
 std::span<const Option> command_rows();
 std::span<const Option> history_rows();
+std::span<const Option> attach_rows();
 
 // Rows, and what those leave open that say nothing else.
 struct GroupRow {
@@ -73,6 +74,7 @@ inline constexpr std::array kGroups{
     GroupRow{"Model and file", export_rows, kCommandLine, kExport | kBuild},
     GroupRow{"Engine file", build_rows, kCommandLine, kBuild},
     GroupRow{"History", history_rows, kCommandLine, kHistory},
+    GroupRow{"Attach", attach_rows, kCommandLine, kAttach},
     GroupRow{"Command", command_rows, kCommandLine},
 };
 

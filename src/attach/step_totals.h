@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// What the step files of a job say as a whole, without their steps.
+namespace paceline::attach {
+
+struct RankTotals {
+  std::string file{};     // its name
+  std::string problem{};  // why it cannot be read; empty if it can
+  std::int64_t rank = 0, world = 1;
+  std::uint64_t steps = 0;  // of the optimizer that stepped first
+  bool full = false;        // it ran out of room
+  bool orderly = false;     // its process came to a regular end
+};
+
+// Totals of each file, by name. Empty if there is none.
+std::vector<RankTotals> step_totals(const std::filesystem::path& folder);
+
+}  // namespace paceline::attach

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The command `attach`: watches a training job of the user's own.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <set>
+
+#include "attach/step_totals.h"
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/attach/attached_job.h"
+#include "cli/command_table.h"
+#include "config/flags.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct AttachWords {
+  std::vector<std::string> own, job;
+};
+
+AttachWords attach_words(const std::vector<std::string>& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  AttachWords words{{arguments.begin(), dashes}, {}};
+  if (dashes != arguments.end()) words.job.assign(dashes + 1, arguments.end());
+  return words;
+}
+
+constexpr auto kAttachUsage = "write: paceline attach -- torchrun --nproc-per-node 2 train.py";
+
+void check_attach_words(const AttachWords& words, const config::FlagSet& flags) {
+  if (!flags.positionals.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("attach: '{}' is before the --; {}",
+                                               shown_value(flags.positionals.front()), kAttachUsage));
+  if (words.job.empty()) throw Error(ErrorCode::kUsage, fmt::format("attach: no command; {}", kAttachUsage));
+}
+
+// Makes the folder of the step files. One that cannot be made keeps nobody from running the job.
+fs::path steps_folder(const config::Settings& options) {
+  const fs::path folder = options.has("output") ? fs::path(options.text("output"))
+                                                : fs::path("results/attach") / format_utc(std::time(nullptr));
+  if (!attach::step_totals(folder).empty())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("attach: {} contains step files of an earlier job; name another "
+                            "folder with --output",
+                            shown_path(folder.string())));
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  return fs::absolute(folder);
+}
+
+struct JobTotals {
+  std::set<std::int64_t> ranks;
+  std::int64_t world = 1;
+  std::uint64_t most_steps = 0;
+  std::vector<std::string> remarks;
+};
+
+JobTotals job_totals(const fs::path& folder) {
+  JobTotals job;
+  for (const auto& rank : attach::step_totals(folder)) {
+    if (!rank.problem.empty()) {
+      job.remarks.push_back(fmt::format("{}: {}", rank.file, rank.problem));
+      continue;
+    }
+    job.ranks.insert(rank.rank);
+    job.world = std::max(job.world, rank.world);
+    job.most_steps = std::max(job.most_steps, rank.steps);
+    if (rank.full) job.remarks.push_back(fmt::format("{}: full; later steps are missing", rank.file));
+  }
+  return job;
+}
+
+// Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
+std::string closing_words(const fs::path& folder) {
+  const auto job = job_totals(folder);
+  std::string words;
+  if (job.ranks.empty())
+    words =
+        "nothing was recorded: no Python process of this command imported torch and made an optimizer step "
+        "while it could be watched (python -I, -E and -S, and a command that sets PYTHONPATH itself, keep "
+        "the hook out)";
+  else if (job.most_steps == 0)
+    words =
+        fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen",
+                    job.ranks.size(), job.world);
+  else
+    words = fmt::format("{} of {}{} in {}; paceline profile --from {} explains them",
+                        plural(static_cast<std::int64_t>(job.most_steps), "step"),
+                        plural(static_cast<std::int64_t>(job.ranks.size()), "rank"),
+                        static_cast<std::int64_t>(job.ranks.size()) < job.world
+                            ? fmt::format(" (of {} in the job)", job.world)
+                            : "",
+                        shown_path(folder.string()), shown_path(folder.string()));
+  for (const auto& remark : job.remarks) words += "; " + remark;
+  return words;
+}
+
+// Ends as the job did, so that whoever started this process sees what it would have seen of the job.
+[[noreturn]] void end_like(int signal) {
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+  constexpr int kSignalBase = 128;
+  ::_exit(kSignalBase + signal);
+}
+
+}  // namespace
+
+ExitCode attach_command(const Context& context) {
+  const auto words = attach_words(context.arguments);
+  const auto flags = config::parse_flags(words.own, config::kAttach);
+  const auto options = config::command_settings(flags);
+  const auto hook = attach_folder();
+  if (options.flag("path")) {
+    print(stdout, hook.string() + "\n");
+    return ExitCode::kOk;
+  }
+  check_attach_words(words, flags);
+  const auto folder = steps_folder(options);
+  const int status = run_attached(words.job, attach_variables(own_environment(), hook, folder));
+  if (!options.flag("quiet"))
+    print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
+  std::error_code not_empty;
+  fs::remove(folder, not_empty);  // one without files
+  if (WIFSIGNALED(status)) end_like(WTERMSIG(status));
+  return static_cast<ExitCode>(exit_code_of(status));
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Training scripts of users, none of which knows that it is watched, and the Python environment that they run in."""
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DEPS = Path(os.environ.get("PACELINE_DEPS", ""))
+
+# A step: data, forward, backward, optimizer. Words: steps, then what an experiment adds.
+LOOP = """
+import sys, torch, torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0); torch.set_num_threads(1)
+steps = int(sys.argv[1])
+def model():
+    return nn.Sequential(*[layer for _ in range(4) for layer in (nn.Linear(32, 32), nn.ReLU())], nn.Linear(32, 10))
+def data(**options):
+    loader = DataLoader(TensorDataset(torch.randn(256, 32), torch.randint(0, 10, (256,))), batch_size=8, **options)
+    while True: yield from loader
+loss = nn.CrossEntropyLoss()
+def step(m, o, batch):
+    x, y = batch
+    o.zero_grad(); l = loss(m(x), y); l.backward(); o.step()
+    return l.item()
+"""
+PLAIN = LOOP + """
+m = model(); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): last = step(m, o, next(batches))
+print(f"{last:.6f}")
+"""
+DDP = LOOP + """
+import os, signal, time, torch.distributed as dist
+dist.init_process_group("gloo"); rank = dist.get_rank()
+m = nn.parallel.DistributedDataParallel(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): last = step(m, o, next(batches))
+if rank == 0: print(f"{last:.6f}")
+if "kill" in sys.argv and rank == 1: os.kill(os.getpid(), signal.SIGKILL)
+dist.destroy_process_group()
+"""
+ACCUMULATED = LOOP + """
+import contextlib, torch.distributed as dist
+dist.init_process_group("gloo")
+m = nn.parallel.DistributedDataParallel(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps):
+    o.zero_grad()
+    for micro in range(4):
+        x, y = next(batches)
+        with m.no_sync() if micro < 3 else contextlib.nullcontext(): loss(m(x), y).backward()
+    o.step()
+if dist.get_rank() == 0: print("done")
+"""
+SPAWNED = LOOP + """
+import torch.distributed as dist, torch.multiprocessing as mp
+def main(rank, folder):
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    m = nn.parallel.DistributedDataParallel(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+    for s in range(steps): step(m, o, next(batches))
+if __name__ == "__main__":
+    mp.spawn(main, (sys.argv[2],), nprocs=2)
+    print("done")
+"""
+WORKERS = LOOP + """
+if __name__ == "__main__":
+    m = model(); o = torch.optim.SGD(m.parameters(), lr=.01)
+    batches = data(num_workers=2, multiprocessing_context=sys.argv[2])
+    for s in range(steps): last = step(m, o, next(batches))
+    print(f"{last:.6f}")
+"""
+TWO_OPTIMIZERS = LOOP + """
+a, b = model(), model(); p = torch.optim.SGD(a.parameters(), lr=.01); q = torch.optim.Adam(b.parameters()); batches = data()
+for s in range(steps):
+    batch = next(batches)
+    step(a, p, batch)
+    if s % 2: step(b, q, batch)
+print("done")
+"""
+COMPILED = LOOP + """
+m = torch.compile(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): last = step(m, o, next(batches))
+print(f"{last:.6f}")
+"""
+FORKED = LOOP + """
+import os
+m = model(); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): step(m, o, next(batches))
+child = os.fork()
+if child == 0:
+    for s in range(steps): step(m, o, next(batches))
+    os._exit(0)
+os.waitpid(child, 0)
+for s in range(steps): step(m, o, next(batches))
+print("done")
+"""
+NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done')\n"
+
+KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 6: "on", 7: "off", 8: "full"}
+
+
+class Steps:
+    """A step file as the format says: fields of the header, and (kind, name, begin, end, value, thread, group) per record."""
+
+    def __init__(self, path):
+        data = Path(path).read_bytes()
+        assert data[:8] == b"PACESTEP", data[:8]
+        self.version, header_bytes, name_bytes, name_slots, record_bytes = struct.unpack_from("<5I", data, 8)
+        self.capacity, self.used, count, self.lost, self.block_steps, self.blocks_per_off = struct.unpack_from("<6Q", data, 32)
+        self.rank, self.world, self.local_rank, self.process, self.parent, _, _, self.closed_ns, _ = struct.unpack_from("<9q", data, 80)
+        names = [data[header_bytes + name_bytes * i:][:name_bytes].split(b"\0")[0].decode() for i in range(count)] + [""]
+        begin = header_bytes + name_bytes * name_slots
+        self.records = []
+        for i in range(min(self.used, self.capacity)):
+            begin_ns, end_ns, value, name, thread, group, _, kind = struct.unpack_from("<qqQHHHBB", data, begin + record_bytes * i)
+            if kind:
+                self.records.append((KINDS[kind], names[min(name, count)], begin_ns, end_ns, value, thread, group))
+
+    def of(self, kind, name=""):
+        return [r for r in self.records if r[0] == kind and name in r[1]]
+
+
+def python_with_torch(folder):
+    """A virtual environment in which `import torch` works, also with -I; None where the libraries are not here."""
+    if not (DEPS / "torchrun/torchrun").exists() or not (DEPS / "torch/torch").exists():
+        return None
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    site = next(folder.glob("lib/python3*/site-packages"))
+    (site / "torch.pth").write_text("import os, sys; sys.setdlopenflags(os.RTLD_LAZY)\n" +
+                                    "".join(f"{DEPS / part}\n" for part in ("torch", "torchrun/python", "python")))
+    return folder / "bin/python"
+
+
+def job_environment():
+    """As of a shell of a user, with the stubs of libraries that the wheel links and no script here calls."""
+    return {**os.environ, "LD_LIBRARY_PATH": str(DEPS / "torchrun/stubs"), "OMP_NUM_THREADS": "1"}
+
+
+class Environment:
+    """The virtual environment of a test module, made once."""
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="paceline-attach-"))
+        return python_with_torch(self.folder / "venv")
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)

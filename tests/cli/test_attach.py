@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`attach`: what is recorded of jobs that know nothing of it, and that every job ends and prints as it does without."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import attached_jobs as jobs
+from paceline_cli import BINARY, CliTest
+
+PYTHON = None
+OURS = "paceline attach: "
+
+
+class Job(CliTest):
+    """A command as it is, and attached."""
+
+    def setUp(self):
+        super().setUp()
+        if PYTHON is None:
+            self.skipTest("no PyTorch for python3 here: scripts/setup.sh --checks makes one")
+        self.env.update(jobs.job_environment())
+        self.env["PACELINE_ATTACH_BLOCKS"] = "10/0"
+        self.steps = self.folder / "steps"
+
+    def torchrun(self, script, *words):
+        return [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script, *words]
+
+    def end(self, command, env=None, **options):
+        done = subprocess.run(list(map(str, command)), cwd=self.folder, env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=300, **options)
+        return done.returncode, done.stdout, done.stderr
+
+    def attached(self, command, **options):
+        """(exit code, output, errors of the job, our own words)"""
+        code, out, err = self.end([BINARY, "attach", "--output", self.steps, "--", *command], **options)
+        return code, out, *self.apart(err)
+
+    @staticmethod
+    def apart(err):
+        """Our closing paragraph begins with our name; its further lines are those up to the end."""
+        lines = err.splitlines()
+        first = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].startswith(OURS)), len(lines))
+        theirs = [line for line in lines[:first] if not line.startswith(OURS)]
+        ours = [line for line in lines[:first] if line.startswith(OURS)] + lines[first:]
+        return "\n".join(theirs), " ".join(ours)
+
+    @staticmethod
+    def without_numbers(text):
+        """Times, ports, addresses and process ids differ from start to start."""
+        return re.sub(r"0x[0-9a-f]+|\d+", "N", text)
+
+    def compare(self, command, env=None, **options):
+        """The job is what it is without attach; returns our own words."""
+        plain = self.end(command, env=env, **options)
+        code, out, err, ours = self.attached(command, env=env, **options)
+        self.assertEqual(plain[:2], (code, out), f"{plain}\n{err}\n{ours}")
+        self.assertEqual(self.without_numbers(plain[2].rstrip()), self.without_numbers(err.rstrip()))
+        return ours
+
+    def files(self):
+        return sorted(path.name for path in self.steps.glob("*")) if self.steps.exists() else []
+
+    def of_rank(self, rank):
+        return jobs.Steps(self.steps / f"rank{rank}.steps")
+
+
+class Recorded(Job):
+    def test_one_process_leaves_each_part_of_each_step(self):
+        words = self.compare([PYTHON, self.write("train.py", jobs.PLAIN), "60"])
+        self.assertEqual(self.files(), ["rank0.steps"])
+        steps = self.of_rank(0)
+        self.assertEqual((steps.rank, steps.world, steps.lost, steps.closed_ns > 0), (0, 1, 0, True))
+        self.assertEqual([r[4] for r in steps.of("step")], list(range(1, 61)))
+        for kind, name in (("backward", ""), ("scope", "__next__"), ("scope", "Optimizer.zero_grad#SGD"), ("scope", "Optimizer.step#SGD")):
+            self.assertGreaterEqual(len(steps.of(kind, name)), 59, (kind, name))
+            self.assertLessEqual(len(steps.of(kind, name)), 67, (kind, name))   # the loader begins again
+        for earlier, later in zip(steps.of("backward"), steps.of("backward")[1:]):
+            self.assertLess(earlier[3], later[2])
+            self.assertGreater(earlier[3], earlier[2])
+        self.assertIn("attached to one process (PyTorch 2.", words)
+        self.assertIn("60 steps of 1 rank", words)
+        self.assertIn(f"paceline profile --from {self.steps}", words)
+
+    def test_ranks_under_torchrun_and_not_its_agent(self):
+        words = self.compare(self.torchrun(self.write("train.py", jobs.DDP), "40"))
+        self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
+        for rank in (0, 1):
+            steps = self.of_rank(rank)
+            self.assertEqual((steps.rank, steps.world, steps.local_rank), (rank, 2, rank))
+            reduced = steps.of("communication", "gloo:all_reduce")
+            self.assertGreaterEqual(len(reduced), 39)
+            self.assertEqual({r[4] for r in reduced}, {4 * (4 * (32 * 32 + 32) + 32 * 10 + 10)})
+            self.assertGreaterEqual(len(steps.of("scope", "DistributedDataParallel.forward")), 39)
+            self.assertEqual(len(steps.of("step")), 40)
+        self.assertEqual(words.count("attached to rank 0 of 2"), 1)
+        self.assertIn("40 steps of 2 ranks", words)
+
+    def test_each_backward_call_of_an_accumulated_step(self):
+        self.compare(self.torchrun(self.write("train.py", jobs.ACCUMULATED), "20"))
+        steps = self.of_rank(1)
+        self.assertEqual(len(steps.of("step")), 20)
+        self.assertEqual(len(steps.of("backward")), 19 * 4)
+        self.assertEqual(len(steps.of("communication", "all_reduce")), 19)
+
+    def test_optimizers_are_told_apart(self):
+        self.compare([PYTHON, self.write("train.py", jobs.TWO_OPTIMIZERS), "20"])
+        steps = self.of_rank(0).of("step")
+        self.assertEqual([sum(r[6] == group for r in steps) for group in (0, 1)], [20, 10])
+
+    def test_children_that_the_script_spawns(self):
+        self.compare([PYTHON, self.write("train.py", jobs.SPAWNED), "20", self.fresh_folder()])
+        self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
+        self.assertEqual([self.of_rank(r).world for r in (0, 1)], [2, 2])
+
+    def fresh_folder(self):
+        """A folder in which the file that ranks meet by is not left of the run before."""
+        script = 'import runpy, shutil, sys\nshutil.rmtree("meeting", True); import os; os.mkdir("meeting")'
+        del script
+        folder = self.folder / "meeting"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def test_a_forked_child_has_a_file_of_its_own(self):
+        self.compare([PYTHON, self.write("train.py", jobs.FORKED), "10"])
+        self.assertEqual(self.files(), ["rank0.2.steps", "rank0.steps"])
+        self.assertEqual(len(self.of_rank(0).of("step")), 20)
+        self.assertEqual(len(jobs.Steps(self.steps / "rank0.2.steps").of("step")), 10)
+
+    def test_the_observer_is_off_in_some_blocks(self):
+        self.env["PACELINE_ATTACH_BLOCKS"] = "5/4"
+        self.compare([PYTHON, self.write("train.py", jobs.PLAIN), "100"])
+        steps = self.of_rank(0)
+        self.assertEqual(len(steps.of("step")), 100)
+        self.assertEqual((len(steps.of("on")), len(steps.of("off"))), (16, 5))
+        marks = [r for r in steps.records if r[0] in ("on", "off", "step", "backward")]
+        marks.sort(key=lambda r: r[2])
+        observed = True
+        for kind, *_ in marks:
+            observed = {"on": True, "off": False}.get(kind, observed)
+            self.assertFalse(kind == "backward" and not observed)
+        self.assertEqual(len(steps.of("backward")), 74)   # not of the step that opened the file
+
+    def test_data_loader_workers_are_left_alone(self):
+        for context in ("fork", "spawn"):
+            with self.subTest(context):
+                shutil.rmtree(self.steps, ignore_errors=True)
+                self.compare([PYTHON, self.write("train.py", jobs.WORKERS), "20", context])
+                self.assertEqual(self.files(), ["rank0.steps"])
+                self.assertGreaterEqual(len(self.of_rank(0).of("scope", "_MultiProcessingDataLoaderIter.__next__")), 19)
+
+    def test_a_compiled_model(self):
+        self.compare([PYTHON, self.write("train.py", jobs.COMPILED), "10"], env={"TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor")})
+        self.assertEqual(self.files(), ["rank0.steps"])
+        self.assertEqual(len(self.of_rank(0).of("backward")), 9)
+
+
+class Surroundings(Job):
+    """Whatever is wrong, the job's output and exit code are those that it has without."""
+
+    def test_exceptions_and_exit_codes(self):
+        script = self.write("train.py", jobs.PLAIN + "\nif sys.argv[2] == 'raise': raise ValueError('of the user')\n"
+                            "import os\nif sys.argv[2] == '_exit': os._exit(7)\nsys.exit(3)\n")
+        for how, code in (("raise", 1), ("_exit", 7), ("exit", 3)):
+            with self.subTest(how):
+                shutil.rmtree(self.steps, ignore_errors=True)
+                plain = self.end([PYTHON, script, "10", how])
+                self.assertEqual(plain[0], code)
+                self.compare([PYTHON, script, "10", how])
+                self.assertEqual(len(self.of_rank(0).of("step")), 10)
+                self.assertEqual(self.of_rank(0).closed_ns > 0, how != "_exit")
+
+    def hook_without_its_library(self, other=None):
+        code, out, _ = self.end([BINARY, "attach", "--path"])
+        self.assertEqual(code, 0)
+        hook = self.folder / "hook"
+        shutil.copytree(out.strip(), hook)
+        for library in hook.glob("*.so"):
+            library.rename(hook / other) if other else library.unlink()
+        return {"PYTHONPATH": str(hook), "PACELINE_ATTACH": str(self.steps)}
+
+    def by_hand(self, env, script=jobs.PLAIN):
+        """Without our launcher: by the variables alone. Returns what is said beyond the job's own words."""
+        command = [PYTHON, self.write("train.py", script), "10"]
+        plain, watched = self.end(command), self.end(command, env=env)
+        self.assertEqual(plain[:2], watched[:2])
+        return watched[2].removeprefix(plain[2])
+
+    def test_a_missing_library(self):
+        said = self.by_hand(self.hook_without_its_library())
+        self.assertRegex(said, r"^paceline attach: not attached: this PyTorch is 2\S+, and there are libraries for none\n$")
+        self.assertEqual(self.files(), [])
+
+    def test_an_unknown_release(self):
+        said = self.by_hand(self.hook_without_its_library("libpaceline_attach_9.9.9.so"))
+        self.assertRegex(said, r"^paceline attach: not attached: this PyTorch is 2\S+, and there are libraries for 9.9.9\n$")
+
+    def test_a_library_that_cannot_be_loaded(self):
+        env = self.hook_without_its_library()
+        release = self.end([PYTHON, "-c", "import torch; print(torch.__version__.split('+')[0])"])[1].strip()
+        (self.folder / "hook" / f"libpaceline_attach_{release}.so").write_text("no library")
+        said = self.by_hand(env)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn("not attached: OSError", said)
+
+    def test_without_the_variable_the_hook_is_inert(self):
+        env = self.hook_without_its_library()
+        del env["PACELINE_ATTACH"]
+        self.assertEqual(self.by_hand(env), "")
+
+    def test_a_folder_that_cannot_be_made(self):
+        hook = self.end([BINARY, "attach", "--path"])[1].strip()
+        said = self.by_hand({"PYTHONPATH": hook, "PACELINE_ATTACH": "/proc/paceline/steps"})
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn("not attached: FileNotFoundError", said)
+
+    def test_a_limit_of_file_sizes(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        words = self.compare([PYTHON, self.write("train.py", jobs.PLAIN), "10"], preexec_fn=limited)
+        self.assertIn("no room on the disk, or within the limit of file sizes", words)
+
+    def test_a_full_disk(self):
+        script = self.write("train.py", jobs.PLAIN)
+        shell = f'mkdir small && mount -t tmpfs -o size=64k none small && exec "$@"'
+        if subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode:
+            self.skipTest("no mount namespace here")
+        code, out, err = self.end(["unshare", "-rm", "sh", "-c", shell, "sh", BINARY, "attach", "-o", "small/steps", "--", PYTHON, script, "10"])
+        self.assertEqual((code, out), self.end([PYTHON, script, "10"])[:2])
+        self.assertIn("no room on the disk", err)
+
+    def test_isolated_python(self):
+        words = self.compare([PYTHON, "-I", self.write("train.py", jobs.PLAIN), "10"])
+        self.assertIn("nothing was recorded", words)
+        self.assertEqual(self.files(), [])
+
+    def test_another_sitecustomize_runs(self):
+        own = self.write("own/sitecustomize.py", "print('of the user')\n").parent
+        command = [PYTHON, self.write("train.py", jobs.PLAIN), "10"]
+        self.compare(command, env={"PYTHONPATH": str(own)})
+        self.assertEqual(self.files(), ["rank0.steps"])
+        self.assertTrue(self.end(command, env={"PYTHONPATH": str(own)})[1].startswith("of the user"))
+
+    def test_a_broken_sitecustomize_is_as_broken_as_before(self):
+        own = self.write("own/sitecustomize.py", "raise ValueError('broken')\n").parent
+        self.compare([PYTHON, "-c", "print('runs')"], env={"PYTHONPATH": str(own)})
+
+    def test_programs_that_are_no_python(self):
+        words = self.compare(["sh", "-c", "echo out; echo err >&2; exit 41"])
+        self.assertIn("nothing was recorded", words)
+
+    def test_a_job_of_several_ranks_without_a_step_is_an_error_in_words(self):
+        script = self.write("train.py", jobs.NOTHING)
+        words = self.compare(self.torchrun(script))
+        self.assertIn("error: 2 of 2 ranks were watched, and none made an optimizer step", words)
+
+
+class Ends(Job):
+    def start(self, command, **options):
+        process = subprocess.Popen(list(map(str, command)), cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+        self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
+        return process
+
+    def until_steps(self, least=20):
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            if self.files() and len(self.of_rank(0).of("step")) >= least:
+                return
+            time.sleep(0.1)
+        self.fail("no steps")
+
+    def test_a_killed_rank_loses_at_most_its_last_step(self):
+        code, _, err, ours = self.attached(self.torchrun(self.write("train.py", jobs.DDP), "30", "kill"))
+        self.assertEqual(code, 1, err)
+        self.assertIn("Signal 9", err)
+        self.assertEqual(len(self.of_rank(1).of("step")), 30)
+        self.assertEqual(len(self.of_rank(1).of("backward")), 29)
+        self.assertEqual(self.of_rank(1).closed_ns, 0)
+        self.assertIn("30 steps of 2 ranks", ours)
+
+    def test_signals_reach_the_job_once(self):
+        caught = "import signal\nsignal.signal(signal.SIGINT, lambda *_: print('caught', flush=True))\n"
+        script = self.write("train.py", jobs.LOOP.replace("\n", "\n" + caught, 1) + jobs.PLAIN.removeprefix(jobs.LOOP).replace(
+            "range(steps)", "range(10**9)"))
+        process = self.start([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
+        self.until_steps()
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (-signal.SIGTERM, "caught\n"))
+        self.assertIn("steps of 1 rank", " ".join(err.split()))
+
+    def test_an_interrupt_of_the_terminal_ends_both(self):
+        script = self.write("train.py", jobs.PLAIN.replace("range(steps)", "range(10**9)"))
+        process = self.start([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
+        self.until_steps()
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGINT, err)
+        self.assertIn("KeyboardInterrupt", err)
+        self.assertIn("steps of 1 rank", " ".join(err.split()))
+
+
+class Mistakes(CliTest):
+    """Needs no PyTorch."""
+
+    def refused(self, *words):
+        done = self.run_cli("attach", *words)
+        self.assertEqual(done.code, 2, done)
+        return done.err
+
+    def test_words_without_a_command(self):
+        self.assertIn("no command; write: paceline attach -- torchrun", self.refused())
+        self.assertIn("'python3' is before the --", self.refused("python3", "train.py"))
+
+    def test_a_program_that_is_not_there(self):
+        self.assertIn("'no-such-program' cannot be started: No such file or directory", self.refused("--", "no-such-program"))
+
+    def test_a_folder_of_an_earlier_job(self):
+        self.write("steps/rank0.steps", "")
+        self.assertIn("contains step files of an earlier job", self.refused("-o", self.folder / "steps", "--", "true"))
+
+    def test_the_path_has_the_hook(self):
+        done = self.run_cli("attach", "--path")
+        self.assertEqual(done.code, 0)
+        self.assertTrue(os.path.exists(os.path.join(done.out.strip(), "sitecustomize.py")))
+
+    def test_exit_codes_and_output_without_a_folder(self):
+        done = self.run_cli("attach", "--", "sh", "-c", "echo out; exit 41")
+        self.assertEqual((done.code, done.out), (41, "out\n"))
+        self.assertIn("nothing was recorded", " ".join(done.err.split()))
+        self.assertEqual(list((self.folder / "results/attach").iterdir()), [])
+
+
+if __name__ == "__main__":
+    with jobs.Environment() as PYTHON:
+        unittest.main(verbosity=2, argv=[sys.argv[0], *sys.argv[1:]])
