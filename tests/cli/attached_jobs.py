@@ -56,8 +56,8 @@ if dist.get_rank() == 0: print("done")
 """
 SPAWNED = LOOP + """
 import torch.distributed as dist, torch.multiprocessing as mp
-def main(rank, folder):
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+def main(rank, port):
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
     m = nn.parallel.DistributedDataParallel(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
     for s in range(steps): step(m, o, next(batches))
 if __name__ == "__main__":

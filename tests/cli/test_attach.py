@@ -13,6 +13,7 @@ import time
 import unittest
 
 import attached_jobs as jobs
+from launch_lab import free_port
 from paceline_cli import BINARY, CliTest
 
 PYTHON = None
@@ -116,17 +117,9 @@ class Recorded(Job):
         self.assertEqual([sum(r[6] == group for r in steps) for group in (0, 1)], [20, 10])
 
     def test_children_that_the_script_spawns(self):
-        self.compare([PYTHON, self.write("train.py", jobs.SPAWNED), "20", self.fresh_folder()])
+        self.compare([PYTHON, self.write("train.py", jobs.SPAWNED), "20", free_port()])
         self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
         self.assertEqual([self.of_rank(r).world for r in (0, 1)], [2, 2])
-
-    def fresh_folder(self):
-        """A folder in which the file that ranks meet by is not left of the run before."""
-        script = 'import runpy, shutil, sys\nshutil.rmtree("meeting", True); import os; os.mkdir("meeting")'
-        del script
-        folder = self.folder / "meeting"
-        folder.mkdir(exist_ok=True)
-        return folder
 
     def test_a_forked_child_has_a_file_of_its_own(self):
         self.compare([PYTHON, self.write("train.py", jobs.FORKED), "10"])
