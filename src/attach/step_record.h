@@ -34,8 +34,9 @@ enum class StepKind : std::uint8_t {
   // What a device did for the scope or backward call of this name. begin_ns and end_ns: device time, on the
   // monotonic clock up to a constant per device; value: monotonic time at which the host asked for it.
   kDevice = 4,
-  // One optimizer has stepped: begin_ns == end_ns. group: the optimizer, from 0 in the order of first steps;
-  // value: the number of steps of this optimizer so far. Written while the observer is off, too.
+  // One optimizer has stepped: begin_ns == end_ns, a moment at the end of its own scope, whose record
+  // follows. group: the optimizer, from 0 in the order of first steps; value: the number of steps of this
+  // optimizer so far. Written while the observer is off, too.
   kStep = 5,
   kObserverOn = 6,   // scopes are recorded from here on. value: number of the block, from 0
   kObserverOff = 7,  // from here on only steps are
