@@ -68,11 +68,12 @@ compile_first() {
 
 # add_release VERSION: its plug-ins, in a folder of the release, under manifests of that name.
 add_release() {
-  local plugins=build/bundle-$1/lib/paceline/plugins folder=$stage/lib/paceline/torch-$1 wanted=(paceline_plugin_torch) plugin
+  local plugins=build/bundle-$1/lib/paceline/plugins folder=$stage/lib/paceline/torch-$1 wanted=(paceline_plugin_torch paceline_attached) plugin
   configure "$1"
   if is_built cuda "build/bundle-$1"; then wanted+=(paceline_plugin_cuda); fi
   compile "$1" "${wanted[@]}"
   mkdir -p "$folder/torch_cpu_only"
+  strip -o "$stage/lib/paceline/attach/libpaceline_attach_$1.so" "build/bundle-$1/lib/paceline/attach/libpaceline_attach_$1.so"
   strip -o "$folder/torch_cpu_only/libtorch.so" "$plugins/torch_cpu_only/libtorch.so"
   for plugin in torch cuda; do
     if is_built "$plugin" "build/bundle-$1"; then
@@ -89,7 +90,7 @@ copy() {
   cmake --install "$build" --prefix "$build/prefix" --strip > /dev/null
   mkdir -p "$stage/tests" "$stage/scripts" "$stage/lib/paceline" "$stage/share/paceline"
   cp -R "$build/prefix/bin" "$stage/"
-  cp -R "$build/prefix/lib/paceline/plugins" "$stage/lib/paceline/"
+  cp -R "$build/prefix/lib/paceline/"{plugins,attach} "$stage/lib/paceline/"
   cp -R "$build/prefix/share/"{man,bash-completion,zsh,fish} "$stage/share/"
   cp -R "$build/prefix/share/paceline/schemas" share/topologies.yaml share/device_peaks.csv "$stage/share/paceline/"
   for plugin in gpu_cuda gpu_cuda_training; do

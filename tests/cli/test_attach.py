@@ -88,7 +88,7 @@ class Recorded(Job):
             self.assertGreater(earlier[3], earlier[2])
         self.assertIn("attached to one process (PyTorch 2.", words)
         self.assertIn("60 steps of 1 rank", words)
-        self.assertIn(f"paceline profile --from {self.steps}", words)
+        self.assertIn(f"All figures: paceline profile --from {self.steps}", words)
 
     def test_ranks_under_torchrun_and_not_its_agent(self):
         words = self.compare(self.torchrun(self.write("train.py", jobs.DDP), "40"))

@@ -12,12 +12,18 @@ expect_file() { [ -f "$prefix/$1" ] || { echo "not installed: $1"; exit 1; }; }
 for file in bin/paceline include/paceline/plugin/plugin.h include/paceline/plugin/engine.h include/paceline/base/tensor.h \
   lib/cmake/paceline/paceline-config.cmake lib/paceline/plugins/torch.json lib/paceline/plugins/onnxruntime.json lib/paceline/plugins/openvino.json share/paceline/examples/plugin/naive_engine.cc share/paceline/examples/plugin/opencv_engine.cc share/paceline/examples/engine_config.json share/paceline/scripts/bench_single_gpu.sh \
   share/bash-completion/completions/paceline share/zsh/site-functions/_paceline share/fish/vendor_completions.d/paceline.fish share/man/man1/paceline.1 share/paceline/schemas/plan.schema.json share/paceline/schemas/result.schema.json \
-  share/doc/paceline/LICENSE; do
+  lib/paceline/attach/sitecustomize.py lib/paceline/attach/paceline_attach.py share/doc/paceline/LICENSE; do
   expect_file "$file"
 done
 
 version=$("$prefix/bin/paceline" --version)
 case $version in *"$(cat "$source/VERSION")"*) ;; *) echo "the installed tool says '$version'"; exit 1 ;; esac
+
+hook=$("$prefix/bin/paceline" attach --path)
+[ "$(realpath "$hook")" = "$(realpath "$prefix/lib/paceline/attach")" ] || { echo "attach names '$hook'"; exit 1; }
+if ls "$build"/lib/paceline/plugins/libpaceline_torch.so > /dev/null 2>&1; then
+  ls "$hook"/libpaceline_attach_*.so > /dev/null || { echo "not installed: the library of attach"; exit 1; }
+fi
 
 said=$(env -u PACELINE "$prefix/share/paceline/scripts/run_distributed.sh" 2 8 1 --dry-run 2>&1)
 case $said in *"+ $prefix/bin/paceline train"*resnet50-train-fp32-b8-r2*) ;; *) echo "the installed script says '$said'"; exit 1 ;; esac

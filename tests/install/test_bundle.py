@@ -53,7 +53,9 @@ class Bundle(unittest.TestCase):
         for name in ("torch", "openvino", *(["cuda"] if FACTS["cuda"] else [])):
             self.assertIn(name, FACTS["plugins"])
             self.assertTrue((self.home / f"lib/paceline/plugins/libpaceline_{name}.so").is_file())
-        for path in ("examples/plans/quickstart.yaml", "tools/compare_pytorch.py", "tests/cli/test_gpu.py", "docs/gpu.md", "LICENSE"):
+        for release in FACTS["torch"]:
+            self.assertTrue((self.home / f"lib/paceline/attach/libpaceline_attach_{release}.so").is_file(), release)
+        for path in ("lib/paceline/attach/sitecustomize.py", "examples/plans/quickstart.yaml", "tools/compare_pytorch.py", "tests/cli/test_gpu.py", "docs/gpu.md", "LICENSE"):
             self.assertTrue((self.home / path).is_file(), path)
 
     def test_inference_then_a_report_without_pytorch(self):

@@ -187,7 +187,7 @@ class Launcher(unittest.TestCase):
 
     def test_commands_that_need_none_look_for_none(self):
         torch = make_torch(self.folder / "site")
-        for arguments in ((), ("report", "--source", "x"), ("schema", "options"), ("infer", "--help"), ("run", "-h")):
+        for arguments in ((), ("report", "--source", "x"), ("schema", "options"), ("infer", "--help"), ("run", "-h"), ("attach", "--", "true")):
             self.assert_runs_without(self.paceline(*arguments, PYTHONPATH=torch.parent))
 
     def test_what_was_in_the_path_of_libraries_stays(self):

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "analysis/traces/trace_study.h"
 #include "attach/step_totals.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "cli/attach/attached_job.h"
 #include "cli/command_table.h"
 #include "config/flags.h"
+#include "report/traces.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -80,29 +82,48 @@ JobTotals job_totals(const fs::path& folder) {
   return job;
 }
 
+std::string seen_words(const JobTotals& job, const fs::path& folder) {
+  const auto ranks = static_cast<std::int64_t>(job.ranks.size());
+  return fmt::format(
+      "{} of {}{} in {}", plural(static_cast<std::int64_t>(job.most_steps), "step"), plural(ranks, "rank"),
+      ranks < job.world ? fmt::format(" (of {} in the job)", job.world) : "", shown_path(folder.string()));
+}
+
+// The study's sentence, as of `profile --from`; else why there is none.
+std::string study_words(const fs::path& folder) try {
+  return report::answer_of(analysis::traces::read_traces(folder)).sentence;
+} catch (const Error& e) {
+  return e.code() == ErrorCode::kData ? std::string("not explained: ") + e.what() : "";
+}
+
+std::string as_sentence(const std::string& words) {
+  return words.empty() || words.ends_with('.') ? words : words + ".";
+}
+
+constexpr auto kNothingRecorded =
+    "nothing was recorded: no Python process of this command imported torch and made an optimizer step while "
+    "it "
+    "could be watched. Python's options -I, -E and -S keep the hook out, and so does a command that sets "
+    "PYTHONPATH itself.";
+
 // Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
-std::string closing_words(const fs::path& folder) {
+std::string closing_words(const fs::path& folder) try {
   const auto job = job_totals(folder);
-  std::string words;
-  if (job.ranks.empty())
-    words =
-        "nothing was recorded: no Python process of this command imported torch and made an optimizer step "
-        "while it could be watched (python -I, -E and -S, and a command that sets PYTHONPATH itself, keep "
-        "the hook out)";
-  else if (job.most_steps == 0)
-    words =
-        fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen",
-                    job.ranks.size(), job.world);
-  else
-    words = fmt::format("{} of {}{} in {}; paceline profile --from {} explains them",
-                        plural(static_cast<std::int64_t>(job.most_steps), "step"),
-                        plural(static_cast<std::int64_t>(job.ranks.size()), "rank"),
-                        static_cast<std::int64_t>(job.ranks.size()) < job.world
-                            ? fmt::format(" (of {} in the job)", job.world)
-                            : "",
-                        shown_path(folder.string()), shown_path(folder.string()));
-  for (const auto& remark : job.remarks) words += "; " + remark;
-  return words;
+  if (job.ranks.empty()) return kNothingRecorded;
+  std::vector<std::string> sentences;
+  if (job.most_steps == 0) {
+    sentences.push_back(
+        fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen.",
+                    job.ranks.size(), job.world));
+  } else {
+    sentences.push_back(seen_words(job, folder) + ".");
+    if (const auto study = study_words(folder); !study.empty()) sentences.push_back(as_sentence(study));
+    sentences.push_back(fmt::format("All figures: paceline profile --from {}", shown_path(folder.string())));
+  }
+  for (const auto& remark : job.remarks) sentences.push_back(as_sentence(remark));
+  return join(sentences, " ");
+} catch (const std::exception& e) {  // the exit code is the job's, whatever happens here
+  return as_sentence("the step files could not be read: " + plain_reason(e));
 }
 
 // Ends as the job did, so that whoever started this process sees what it would have seen of the job.
