@@ -228,7 +228,7 @@ ComparedCase compared(const Profile& a, const Profile& b, std::size_t side, doub
 }  // namespace
 
 Profile profile_of(Side side, const std::vector<RankTrace>& ranks) {
-  Profile profile{.side = std::move(side), .subject = "trace folders", .unit = "step"};
+  Profile profile{.side = std::move(side), .subject = "jobs", .unit = "step"};
   const auto steps = common_steps(ranks);
   add_steps(steps, profile);
   add_operators(ranks, profile);

@@ -8,6 +8,7 @@
 
 #include "base/archive.h"
 #include "base/units.h"
+#include "report/attached.h"
 #include "report/bottlenecks.h"
 #include "report/case_cells.h"
 #include "result/stored/case_fields.h"
@@ -29,7 +30,8 @@ using result::OwnPart;
 constexpr std::size_t kShownOperators = 8, kShownKernels = 5, kNameWidth = 48;
 
 std::string heading(const TraceStudy& s) {
-  return fmt::format("traces of {} of {}{}, steps {} to {} ({} in the figures)", s.ranks.size(),
+  return fmt::format("{} of {} of {}{}, steps {} to {} ({} in the figures)",
+                     s.attached ? "step files" : "traces", s.ranks.size(),
                      s.world ? plural(*s.world, "rank") : "an unknown number of ranks",
                      s.recordings > 1 ? fmt::format(" in {} recordings", s.recordings) : "", s.first_step,
                      s.last_step, s.steps);
@@ -53,7 +55,8 @@ Table rank_table(const TraceStudy& s) {
 
 std::string rank_reading(const TraceStudy& s) {
   return std::string(
-             s.operators_on_device
+             s.attached ? "mean per steady step; rest: what no scope of the step covers. "
+             : s.operators_on_device
                  ? "times of the device, mean per step; rest: it copies or idles while the host works. "
                  : "mean per step; rest: the host between operators. ") +
          "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks";
@@ -171,6 +174,13 @@ Json data_of(const TraceStudy& s, bool kernels) {
     put(row, "share", b.share);
     return row;
   });
+  out["exchanges"] = list_of(s.exchanges, [](const auto& one) {
+    return Json{{"kind", analysis::traces::word_of(one.kind)},
+                {"calls_per_step", one.calls},
+                {"length_ns_per_step", one.length_ns},
+                {"exposed_ns_per_step", one.exposed_ns}};
+  });
+  if (s.attached) out["attached"] = attached_json(*s.attached);
   out["left_out"] = s.left_out;
   out["untold"] = s.untold;
   return out;
@@ -189,19 +199,23 @@ std::vector<answer::Finding> findings_of_study(const TraceStudy& study) {
 }  // namespace
 
 answer::Answer answer_of(const TraceStudy& study, bool kernels) {
-  answer::Answer answer{.title = fmt::format("Traces of {}", plural(std::ssize(study.ranks), "rank")),
+  const char* const sources = study.attached ? "Attached job" : "Traces";
+  const char* const source = study.attached ? "seen" : "in the traces";
+  answer::Answer answer{.title = fmt::format("{} of {}", sources, plural(std::ssize(study.ranks), "rank")),
                         .sentence = shape_text(study.job),
                         .findings = findings_of_study(study),
                         .sections = {{.title = "Ranks",
                                       .table = rank_table(study),
                                       .paragraphs = {heading(study)},
-                                      .notes = {rank_reading(study)}},
-                                     {.title = "Operators", .table = operator_rows(study, kernels)}},
+                                      .notes = {rank_reading(study)}}},
                         .data = data_of(study, kernels)};
+  if (!study.operators.empty())
+    answer.sections.push_back({.title = "Operators", .table = operator_rows(study, kernels)});
+  if (study.attached) add_attached(study, answer);
   for (const auto& what : study.left_out) answer.remarks.push_back("left out: " + what);
   if (kernels && !study.operators_on_device)
-    answer.remarks.emplace_back("not in the traces: kernels, because there are no events of a device");
-  for (const auto& what : study.untold) answer.remarks.push_back("not in the traces: " + what);
+    answer.remarks.push_back(fmt::format("not {}: kernels, because there are no events of a device", source));
+  for (const auto& what : study.untold) answer.remarks.push_back(fmt::format("not {}: {}", source, what));
   if (answer.findings.empty()) answer.sentence += " No bottleneck was found.";
   return answer;
 }

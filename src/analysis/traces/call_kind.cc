@@ -65,6 +65,11 @@ constexpr std::array<std::string_view, 7> kCollectives{"allreduce", "allgather",
 constexpr std::array<std::string_view, 5> kComputing{"triton", "atnative", "voidatnative", "cutlass",
                                                      "voidcutlass"};
 
+// As CallKind.
+constexpr std::array<std::string_view, 14> kKindWords{
+    "other",  "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "barrier",      "broadcast",
+    "reduce", "gather",     "scatter",        "send",       "receive",    "send-receive", "wait"};
+
 bool is_between_words(char c) {
   return c == '_' || c == '-' || c == ':' || c == ' ';
 }
@@ -87,6 +92,10 @@ CallKind kind_of_call(std::string_view name) {
   const std::string text = plain(name);
   const auto word = std::ranges::find_if(kCallWords, [&](const Word& w) { return has(text, w.text); });
   return word == kCallWords.end() ? CallKind::kUnknown : word->kind;
+}
+
+std::string_view word_of(CallKind kind) {
+  return kKindWords.at(static_cast<std::size_t>(kind));
 }
 
 bool is_communication_kernel(std::string_view name) {

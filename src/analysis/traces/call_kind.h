@@ -38,6 +38,9 @@ constexpr bool is_collective(CallKind kind) {
 // The kind of a call of the host (c10d::allreduce_, nccl:all_reduce, "_allgather_base"), or of a kernel.
 CallKind kind_of_call(std::string_view name);
 
+// "all-reduce", "all-gather"; for a kind that no name tells "other".
+std::string_view word_of(CallKind kind);
+
 // Whether a kernel of the device exchanges data between ranks: of a library, or somebody's own all-reduce.
 bool is_communication_kernel(std::string_view name);
 

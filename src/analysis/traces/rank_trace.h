@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/traces/attached_job.h"
 #include "analysis/traces/trace_step.h"
 
-// Steps of one rank, read from its trace (ranks: traces of other programs).
+// Steps of one rank, read from its trace, or from its step file (ranks: traces of other programs).
 namespace paceline::analysis::traces {
 
 // From which events communication is known.
@@ -29,6 +30,7 @@ struct RankTrace {
   std::optional<std::int64_t> base_ns;  // since the epoch: where the clock of the steps begins
   bool device = false;                  // it ran kernels
   bool has_loader = false, has_backward = false, has_optimizer = false;
+  bool has_forward = true;  // false: all before the backward pass is in the rest of the step
   Communication communication = Communication::kNone;
   std::vector<TraceStep> steps;  // by number
   std::vector<LeftOutStep> left_out;
@@ -38,6 +40,7 @@ struct RankTrace {
   std::vector<std::string> notes;        // what else of the trace is not in the figures
   std::vector<TraceOperator> operators;  // the most time first: of the device, else of the host
   std::int64_t operator_steps = 0;       // steps that they are of
+  std::optional<AttachedRank> attached;  // the steps are of a step file
 };
 
 }  // namespace paceline::analysis::traces

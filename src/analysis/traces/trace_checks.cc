@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/traces/source_words.h"
 #include "analysis/traces/trace_cycles.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -172,11 +173,8 @@ void require_communication(const std::vector<RankTrace>& ranks) {
   for (const auto& one : ranks)
     if (one.communication == Communication::kNone) silent.push_back(*one.rank);
   if (!silent.empty())
-    refuse_traces(
-        "{} ranks, and no communication in the trace of {}: the ranks do not train together, or the "
-        "profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, "
-        "and initialise torch.distributed before the profiler starts",
-        ranks.size(), listed("rank", silent));
+    refuse_traces("{} ranks, and no communication in the trace of {}: the ranks do not train together, {}",
+                  ranks.size(), listed("rank", silent), source_words(ranks.front()).no_exchange);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "analysis/traces/source_words.h"
+
 namespace paceline::analysis::traces {
 namespace {
 
@@ -79,9 +81,8 @@ bool times_communication(const RankTrace& one) {
 }
 
 const char* why_untimed(const RankTrace& one) {
-  return one.communication == Communication::kNone
-             ? "there is no communication in the trace"
-             : "the trace has only the host's calls for communication, not the kernels on the device";
+  const auto& words = source_words(one);
+  return one.communication == Communication::kNone ? words.no_communication : words.only_queued;
 }
 
 Number overlap_of(const std::vector<const RankTrace*>& ranks) {
@@ -97,18 +98,20 @@ Number overlap_of(const std::vector<const RankTrace*>& ranks) {
 RankRow row_of(const RankTrace& one) {
   const bool timed = times_communication(one);
   const char* const untimed = why_untimed(one);
+  const auto& words = source_words(one);
   return {
       .rank = *one.rank,
       .file = one.file,
       .host = one.host,
       .step_ns = mean_of(one, [](const TraceStep& s) { return s.length; }),
-      .data_wait_ns = mean_if(one.has_loader, "no data loader in the trace", one,
-                              [](const TraceStep& s) { return s.data_wait; }),
-      .forward_ns = mean_of(one, [](const TraceStep& s) { return s.forward; }),
-      .backward_ns = mean_if(one.has_backward, "no backward pass in the trace", one,
-                             [](const TraceStep& s) { return s.backward; }),
-      .optimizer_ns = mean_if(one.has_optimizer, "no optimizer in the trace", one,
-                              [](const TraceStep& s) { return s.optimizer; }),
+      .data_wait_ns =
+          mean_if(one.has_loader, words.no_loader, one, [](const TraceStep& s) { return s.data_wait; }),
+      .forward_ns =
+          mean_if(one.has_forward, words.no_forward, one, [](const TraceStep& s) { return s.forward; }),
+      .backward_ns =
+          mean_if(one.has_backward, words.no_backward, one, [](const TraceStep& s) { return s.backward; }),
+      .optimizer_ns =
+          mean_if(one.has_optimizer, words.no_optimizer, one, [](const TraceStep& s) { return s.optimizer; }),
       .communication_ns = mean_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
       .exposed_ns = mean_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
       .rest_ns = mean_of(one, [](const TraceStep& s) { return s.rest; }),
@@ -119,6 +122,22 @@ RankRow row_of(const RankTrace& one) {
       .batch =
           mean_if(has_shapes(one), kNoShapes, one, [](const TraceStep& s) { return s.batch.value_or(0); }),
       .last_share = Number::missing("there is one rank")};
+}
+
+std::vector<ExchangeRow> exchanges_of(const RankTrace& one) {
+  std::map<CallKind, ExchangeRow> sums;
+  const auto steps = static_cast<double>(one.steps.size());
+  for (const auto& step : one.steps)
+    for (const auto& exchange : step.exchanges) {
+      auto& sum = sums[exchange.kind];
+      sum.kind = exchange.kind, sum.calls += 1 / steps;
+      sum.length_ns += static_cast<double>(exchange.end - exchange.begin) / steps;
+      sum.exposed_ns += static_cast<double>(exchange.exposed) / steps;
+    }
+  std::vector<ExchangeRow> rows;
+  for (const auto& [kind, row] : sums) rows.push_back(row);
+  std::ranges::stable_sort(rows, std::greater{}, &ExchangeRow::exposed_ns);
+  return rows;
 }
 
 std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool on_device) {

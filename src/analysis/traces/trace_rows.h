@@ -38,6 +38,15 @@ struct OperatorRow {
   std::vector<KernelRow> kernels = {};  // the most time first
 };
 
+// Exchanges of one kind: means per step of a rank.
+struct ExchangeRow {
+  CallKind kind = CallKind::kUnknown;
+  double calls = 0, length_ns = 0, exposed_ns = 0;
+};
+
+// The kinds of a rank's exchanges, the most exposed first. Their lengths may overlap.
+std::vector<ExchangeRow> exchanges_of(const RankTrace& one);
+
 // Whether the trace tells how long communication took, and why it does not.
 bool times_communication(const RankTrace& one);
 const char* why_untimed(const RankTrace& one);

@@ -9,7 +9,9 @@
 
 #include "analysis/cause_words.h"
 #include "analysis/finding_table.h"
+#include "analysis/traces/attached_study.h"
 #include "analysis/traces/exchanges.h"
+#include "analysis/traces/source_words.h"
 #include "analysis/traces/trace_checks.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_tables.h"
@@ -110,6 +112,21 @@ result::Estimate with_waiting(const result::StepCosts& costs, const char* why) {
   return both;
 }
 
+// Parts that no rank shows are unknown, and not zero.
+void set_unseen(result::StepCosts& costs, const std::vector<RankTrace>& ranks) {
+  if (std::ranges::none_of(ranks, &RankTrace::has_loader))
+    make_missing(costs.own_ns[OwnPart::kDataWait], "no data loader in the traces");
+  if (!ranks.front().attached) return;
+  const auto& words = source_words(ranks.front());
+  const auto unless = [&](bool RankTrace::*has, OwnPart part, const char* why) {
+    if (std::ranges::none_of(ranks, has)) make_missing(costs.own_ns[part], why);
+  };
+  unless(&RankTrace::has_loader, OwnPart::kDataWait, words.no_loader);
+  unless(&RankTrace::has_forward, OwnPart::kForward, words.no_forward);
+  unless(&RankTrace::has_backward, OwnPart::kBackward, words.no_backward);
+  unless(&RankTrace::has_optimizer, OwnPart::kOptimizer, words.no_optimizer);
+}
+
 // The job as a case that has trained, without what is not in the traces.
 void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tables = tables_of(ranks, waits);
@@ -135,8 +152,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
     costs.communication_ns = with_waiting(costs, why_no_exchange(ranks));
     make_missing(costs.straggler_wait_ns, why_no_exchange(ranks));
   }
-  if (std::ranges::none_of(ranks, &RankTrace::has_loader))
-    make_missing(costs.own_ns[OwnPart::kDataWait], "no data loader in the traces");
+  set_unseen(costs, ranks);
   t.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
   t.communication_share = share_of(costs.communication_ns, study.step_ns);
   t.data_wait_share = share_of(costs.own_ns[OwnPart::kDataWait], study.step_ns);
@@ -154,7 +170,8 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
 void add_left_out(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   for (const auto& one : ranks) {
     std::map<std::string, std::vector<std::int64_t>> why;
-    for (const auto& step : one.left_out) why[step.why].push_back(step.number);
+    if (!one.attached)  // else AttachedStudy has them
+      for (const auto& step : one.left_out) why[step.why].push_back(step.number);
     for (const auto& [reason, steps] : why)
       study.left_out.push_back(fmt::format("{} (rank {}): {}", listed("step", steps), *one.rank, reason));
     study.left_out.insert(study.left_out.end(), one.notes.begin(), one.notes.end());
@@ -172,18 +189,19 @@ std::string among_these(const TraceStudy& study) {
 
 void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
+  const auto& words = source_words(ranks.front());
+  const bool attached = study.attached.has_value();
   const auto& late = study.job.training()->late;
   if (ranks.size() == 1 && study.world != 1)
-    tell(
-        fmt::format("which rank is late: this is the trace of rank {} alone{}; its communication includes "
-                    "waiting for the others",
-                    *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
+    tell(fmt::format(
+        "which rank is late: this is {} {} alone{}; its communication includes waiting for the "
+        "others",
+        words.of_one_rank, *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
   if (ranks.size() > 1 && late.empty() && study.steps < result::kFewestLate)
     tell(
-        fmt::format("with certainty, which rank is late: {} {} too few; record at least {} "
-                    "(torch.profiler.schedule(active={}))",
-                    plural(study.steps, "step"), study.steps == 1 ? "is" : "are", result::kFewestSteps,
-                    result::kFewestSteps));
+        fmt::format("with certainty, which rank is late: {} {} too few; {}", plural(study.steps, "step"),
+                    study.steps == 1 ? "is" : "are",
+                    fmt::format(fmt::runtime(words.more_steps), result::kFewestSteps, result::kFewestSteps)));
   if (ranks.front().rank_assumed && ranks.front().communication != Communication::kNone)
     tell(
         fmt::format("which rank {} is of: it is taken as rank 0 of 1; if there are others, its communication "
@@ -193,13 +211,12 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Wa
   const auto lacking = [&](bool RankTrace::*has, const char* text) {
     if (std::ranges::none_of(ranks, has)) tell(text);
   };
-  lacking(&RankTrace::has_loader, "waiting for input: nothing iterates over a torch DataLoader in the steps");
-  lacking(&RankTrace::has_backward, "the backward pass: there are no autograd functions; all is in forward");
-  lacking(&RankTrace::has_optimizer, "the optimizer's time: no Optimizer.step in the steps");
-  lacking(&RankTrace::device,
-          "whether the host holds up a device: there are no events of one "
-          "(ProfilerActivity.CUDA)");
-  if (!late.empty() && !study.ranks.front().input_elements)
+  lacking(&RankTrace::has_loader, words.without_loader);
+  lacking(&RankTrace::has_forward, words.without_forward);
+  lacking(&RankTrace::has_backward, words.without_backward);
+  lacking(&RankTrace::has_optimizer, words.without_optimizer);
+  if (!attached || !study.attached->device.empty()) lacking(&RankTrace::device, words.without_device);
+  if (!late.empty() && !attached && !study.ranks.front().input_elements)
     tell(fmt::format("whether rank {} computes more than the others: {}", late.front().rank,
                      study.ranks.front().input_elements.reason()));
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
@@ -294,9 +311,11 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
   study.operators = operators_of(ranks, study.operators_on_device);
   add_left_out(study, ranks);
+  if (ranks.front().attached) study.attached = attached_study(ranks);
   const Waits waits = waits_of(ranks);
   set_job(study, ranks, waits);
   study.job.training()->overlap_ratio = overlap_of(all);
+  study.exchanges = exchanges_of(ranks[study.typical]);
   add_causes(study);
   study.bottlenecks = bottlenecks_in(study.job);
   add_untold(study, ranks, waits);

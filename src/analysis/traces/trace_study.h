@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/bottlenecks.h"
+#include "analysis/traces/attached_job.h"
 #include "analysis/traces/rank_trace.h"
 #include "analysis/traces/trace_rows.h"
 #include "result/stored/case_result.h"
@@ -26,14 +27,16 @@ struct TraceStudy {
   // The job as a case that has trained, for findings. Its host_ns is the time in which a device idles.
   result::CaseResult job;
   bool operators_on_device = false;
-  std::vector<OperatorRow> operators;   // the fifteen with most time, of the device or else of the host
-  std::vector<Bottleneck> bottlenecks;  // the most expensive first
-  std::vector<std::string> left_out;    // files, events and steps that are in no figure, and why
-  std::vector<std::string> untold;      // what the traces cannot tell, and why
+  std::vector<OperatorRow> operators;     // the fifteen with most time, of the device or else of the host
+  std::vector<Bottleneck> bottlenecks;    // the most expensive first
+  std::vector<std::string> left_out;      // files, events and steps that are in no figure, and why
+  std::vector<std::string> untold;        // what the traces cannot tell, and why
+  std::vector<ExchangeRow> exchanges;     // of the typical rank, the most exposed first
+  std::optional<AttachedStudy> attached;  // the job was attached to
 };
 
-// Reads every trace in a folder, or one file. Throws Error(kUsage) when there is none, Error(kData) when the
-// traces are damaged, do not belong together, lack a step, or all communication.
+// Reads every trace, or every step file, in a folder, or one file. Throws Error(kUsage) when there is none,
+// Error(kData) when the traces are damaged, do not belong together, lack a step, or all communication.
 TraceStudy read_traces(const std::filesystem::path& folder);
 
 // Pure: the same for what has been read already.

@@ -43,12 +43,13 @@ compare::Comparison compared_files(const config::FlagSet& flags, const config::S
                                    const Console& console) {
   const auto names = named_sides(flags.positionals, options, console);
   require_sides(names);
-  if (common_kind(names) == SideKind::kRun) return compared_runs(names, options, console);
+  const auto* const source = common_source(names);
+  if (!source) return compared_runs(names, options, console);
   for (const auto& setting : flags.settings)
     if (setting.name == "match" || setting.name == "allow_env_diff")
       throw Error(ErrorCode::kUsage,
                   fmt::format("{} is about stored runs; these are profiles", setting.written));
-  return compare::compare_profiles(profile_sides(names),
+  return compare::compare_profiles(profile_sides(*source, names),
                                    asked_threshold(options).value_or(kMarginOfProfiles));
 }
 

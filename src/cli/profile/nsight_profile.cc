@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -41,11 +40,7 @@ std::string with_program(const std::string& program, std::vector<std::string> ar
   return output_of_tool(arguments, scratch.path() / "log", shown_path(report.string()));
 }
 
-NsightFile from_csv(const fs::path& file) {
-  return nsight::parse_ncu_csv(read_foreign(file, Foreign::kNsightTable), file.string());
-}
-
-NsightFile from_ncu_report(const fs::path& file) {
+nsight::NcuFile from_ncu_report(const fs::path& file) {
   const auto name = file.filename().string();
   const auto table =
       with_program("ncu", {"--import", file.string(), "--csv", "--page", "raw", "--print-units", "base"},
@@ -53,11 +48,7 @@ NsightFile from_ncu_report(const fs::path& file) {
   return nsight::parse_ncu_csv(table, file.string());
 }
 
-NsightFile from_sqlite(const fs::path& file) {
-  return nsight::read_nsys_file(file);
-}
-
-NsightFile from_nsys_report(const fs::path& file) {
+nsight::NsysFile from_nsys_report(const fs::path& file) {
   const auto scratch = ScratchFolder::below_temp("nsys");
   const auto exported = scratch.path() / "export.sqlite";
   const auto said = with_program(
@@ -65,6 +56,17 @@ NsightFile from_nsys_report(const fs::path& file) {
       fmt::format("nsys export --type sqlite --output timeline.sqlite {}", file.filename().string()));
   require_export(exported, shown_path(file.string()), said);
   return nsight::read_nsys_file(exported);
+}
+
+}  // namespace
+
+nsight::NcuFile read_kernels(const fs::path& file) {
+  if (file.extension() == ".ncu-rep") return from_ncu_report(file);
+  return nsight::parse_ncu_csv(read_foreign(file, Foreign::kNsightTable), file.string());
+}
+
+nsight::NsysFile read_timeline(const fs::path& file) {
+  return file.extension() == ".nsys-rep" ? from_nsys_report(file) : nsight::read_nsys_file(file);
 }
 
 NsightStudy study_of(const nsight::NcuFile& file, const std::string& name) {
@@ -77,17 +79,6 @@ NsightStudy study_of(const nsight::NsysFile& file, const std::string& name) {
   for (const auto& device : study.devices) whole.nccl_kernels += device.nccl_kernels;
   return whole;
 }
-
-struct Kind {
-  std::string_view suffix;
-  NsightFile (*read)(const fs::path&);
-};
-constexpr std::array<Kind, 4> kKinds{{{".csv", from_csv},
-                                      {".sqlite", from_sqlite},
-                                      {".ncu-rep", from_ncu_report},
-                                      {".nsys-rep", from_nsys_report}}};
-
-}  // namespace
 
 NsightStudy study_of_ncu(const std::string& table, const std::string& name) {
   return study_of(nsight::parse_ncu_csv(table, name), name);
@@ -128,18 +119,6 @@ std::string output_of_tool(const std::vector<std::string>& argv, const fs::path&
                 fmt::format("{}: {} ended with {}: {}", subject, fs::path(argv.front()).filename().string(),
                             problem, on_one_line(file_tail(log, kTail))));
   return read_foreign(log, Foreign::kNsightTable);
-}
-
-std::optional<NsightFile> read_nsight(const fs::path& from) {
-  for (const auto& kind : kKinds)
-    if (from.extension() == kind.suffix && !fs::is_directory(from)) return kind.read(from);
-  return std::nullopt;
-}
-
-std::optional<answer::Answer> answer_of_nsight(const fs::path& from) {
-  const auto file = read_nsight(from);
-  if (!file) return std::nullopt;
-  return std::visit([&](const auto& one) { return study_of(one, from.string()).answer; }, *file);
 }
 
 }  // namespace paceline::cli

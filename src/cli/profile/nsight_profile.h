@@ -2,9 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "answer/answer.h"
@@ -34,14 +32,13 @@ void require_export(const std::filesystem::path& table, const std::string& repor
 std::string output_of_tool(const std::vector<std::string>& argv, const std::filesystem::path& log,
                            const std::string& subject);
 
-// A file of Nsight as it is read: FILE.csv and .ncu-rep of Nsight Compute, .sqlite and .nsys-rep of Nsight
-// Systems; none: it is no such file.
-using NsightFile = std::variant<nsight::NcuFile, nsight::NsysFile>;
-std::optional<NsightFile> read_nsight(const std::filesystem::path& from);
+// A file of Nsight as it is read, or what its program makes of a report: .csv and .ncu-rep of Nsight Compute,
+// .sqlite and .nsys-rep of Nsight Systems.
+nsight::NcuFile read_kernels(const std::filesystem::path& file);
+nsight::NsysFile read_timeline(const std::filesystem::path& file);
 
-// `profile --from` for a file of Nsight: FILE.csv of Nsight Compute, FILE.sqlite of Nsight Systems, and their
-// reports (.ncu-rep, .nsys-rep), which their programs turn into those. Prints what is found; false: it is no
-// such file.
-std::optional<answer::Answer> answer_of_nsight(const std::filesystem::path& from);
+// Studies such a file; `name` is for messages.
+NsightStudy study_of(const nsight::NcuFile& file, const std::string& name);
+NsightStudy study_of(const nsight::NsysFile& file, const std::string& name);
 
 }  // namespace paceline::cli

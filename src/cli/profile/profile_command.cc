@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The command `profile`: of a training that it runs, or of traces that another program wrote.
+// The command `profile`: of a training that it runs, or of what another program recorded.
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/traces/trace_study.h"
 #include "base/error.h"
 #include "cli/answer_output.h"
 #include "cli/command_table.h"
-#include "cli/profile/nsight_profile.h"
 #include "cli/profile/profile_options.h"
+#include "cli/profile/profile_source.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/plan.h"
-#include "report/traces.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -64,8 +62,7 @@ ExitCode profile_command(const Context& typed) {
                                     options.flag("no_color"));
   const auto output = answer_output(flags, options, "profile", "output_dir");
   const fs::path from = options.text("from");
-  const auto nsight = answer_of_nsight(from);
-  show(nsight ? *nsight : report::answer_of(analysis::traces::read_traces(from), kernels), output, console);
+  show(answer_of_profile(from, kernels), output, console);
   return ExitCode::kOk;
 }
 

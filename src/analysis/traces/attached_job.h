@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/maybe.h"
+
+// What a step file says of a job besides its steady steps.
+namespace paceline::analysis::traces {
+
+// Sorted from the least to the most telling: a step of several sorts is of the last one.
+enum class StepSort : std::uint8_t {
+  kSteady,
+  kWarmup,
+  kUneven,
+  kEpoch,
+  kSkipped,
+  kCompiling,
+  kEvaluation,
+  kPause,
+  kCount,
+};
+
+struct StepSortTraits {
+  std::string_view key;    // for programs
+  std::string_view title;  // of a row, for people
+  std::string_view means;  // how it is recognised
+};
+inline constexpr std::array<StepSortTraits, static_cast<std::size_t>(StepSort::kCount)> kStepSorts{{
+    {"steady", "steady steps", ""},
+    {"warm_up", "warm-up", "the first step, and those up to the tenth that take twice the median"},
+    {"other_accumulation", "other accumulation", "another number of backward passes than most steps have"},
+    {"new_epoch", "new epochs", "the data loader ran out and began again"},
+    {"skipped", "skipped steps", "twice the backward passes for one optimizer step, as GradScaler leaves"},
+    {"compilation", "compilation",
+     "torch.compile worked, or a compiled forward pass took 5 times its median"},
+    {"evaluation", "evaluation", "forward passes or batches without a backward pass"},
+    {"pause", "pauses (checkpoints)",
+     "after a step nothing was seen for longer than a step, as checkpoints do"},
+}};
+constexpr const StepSortTraits& traits_of(StepSort sort) {
+  return kStepSorts.at(static_cast<std::size_t>(sort));
+}
+
+struct UnsteadyStep {
+  std::int64_t number = 0;
+  StepSort sort = StepSort::kWarmup;
+  std::int64_t extra_ns = 0;  // beyond a median steady step
+};
+
+// One rank; all ranks of a job have the same steps.
+struct AttachedRank {
+  std::string torch, device, command;
+  bool sharded = false;              // FSDP: parameters are fetched during the passes
+  std::int64_t steps = 0;            // that were observed, steady or not
+  std::int64_t observed_ns = 0;      // their time
+  std::int64_t optimizer_steps = 1;  // in each
+  std::int64_t micro_steps = 1;      // backward passes in each
+  std::vector<UnsteadyStep> unsteady;
+  std::vector<std::int64_t> unwatched;  // numbers of steps in which the observer was off
+  std::vector<double> watching;         // ln of step time with the observer on over off, by pair of blocks
+};
+
+// All ranks together.
+struct OtherTime {
+  StepSort sort = StepSort::kWarmup;
+  std::int64_t steps = 0;
+  double extra_ns = 0;
+  double share = 0;  // of the time observed
+};
+
+struct AttachedStudy {
+  std::string torch, device, command;
+  double observed_ns = 0;
+  std::vector<OtherTime> other;    // the most time first
+  std::vector<std::string> notes;  // accumulation, several optimizers
+  // Step time with the observer on over off, with its interval.
+  Number watching, watching_low, watching_high;
+};
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/attached_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace paceline::analysis::traces {
+namespace {
+
+using attach::StepKind;
+using attach::StepRecord;
+
+// Puts one step together from its records, in the order of their begin.
+class RoundBuilder {
+ public:
+  RoundBuilder(const attach::StepFile& file, const ScopeRoles& roles, const Round& round,
+               std::uint16_t thread)
+      : file_(file), roles_(roles), thread_(thread), cursor_(round.span.begin) {
+    made_.round = round;
+    made_.parts.step.number = round.number;
+    made_.parts.step.begin = round.span.begin;
+    made_.parts.step.length = round.span.end - round.span.begin;
+    made_.parts.host = round.span;
+  }
+
+  void add(const StepRecord& record) {
+    const auto kind = static_cast<StepKind>(record.kind);
+    if (kind == StepKind::kBackward) return add_backward(record);
+    if (kind == StepKind::kCommunication) return add_exchange(record);
+    if (kind != StepKind::kScope) return;
+    const auto role = roles_(record);
+    const Interval span{record.begin_ns, record.end_ns};
+    if (role == ScopeRole::kCompiles) compiling_.push_back(span);
+    if (role == ScopeRole::kWaits) waits_.push_back(span);
+    if (record.thread != thread_) return;
+    if (role == ScopeRole::kLoader) add_load(span);
+    if (role == ScopeRole::kOptimizer) close_pass(), made_.parts.optimizer.push_back(span);
+    if (role == ScopeRole::kForward) add_pass(span);
+  }
+
+  RoundParts take() {
+    close_pass();
+    finish();
+    return std::move(made_);
+  }
+  [[nodiscard]] Communication communication() const { return communication_; }
+
+ private:
+  // Waits for a batch, and what is before it that nothing is seen in.
+  void add_load(const Interval& span) {
+    close_pass();
+    note_pause(span.begin);
+    made_.parts.loader.push_back(span);
+    ++made_.loads;
+    cursor_ = std::max(cursor_, span.end);
+  }
+  void add_pass(const Interval& span) {
+    if (made_.loads == 0) note_pause(span.begin);
+    if (!open_) open_ = span.begin;
+    ++made_.passes;
+    closed_ = std::max(closed_, span.end);
+    cursor_ = std::max(cursor_, span.end);
+  }
+  void add_backward(const StepRecord& record) {
+    if (open_) made_.parts.forward_scopes.push_back({*open_, record.begin_ns});
+    open_.reset();
+    made_.parts.backward.push_back({record.begin_ns, record.end_ns});
+    ++made_.backwards;
+    cursor_ = std::max(cursor_, record.end_ns);
+  }
+  void add_exchange(const StepRecord& record) {
+    const bool queued = (record.flags & attach::kQueued) != 0;
+    communication_ = std::max(communication_, queued ? Communication::kLaunches : Communication::kHost);
+    if (queued) return;
+    made_.parts.exchanges.push_back(
+        {.kind = kind_of_call(file_.name_of(record)), .begin = record.begin_ns, .end = record.end_ns});
+  }
+  // Ends a forward pass that no backward pass follows.
+  void close_pass() {
+    if (!open_) return;
+    made_.parts.forward_scopes.push_back({*open_, closed_});
+    ++made_.idle_passes;
+    open_.reset();
+  }
+  void note_pause(std::int64_t until) {
+    if (made_.backwards == 0) made_.pause_ns = std::max(made_.pause_ns, until - cursor_);
+  }
+
+  // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
+  // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
+  void finish() {
+    auto& parts = made_.parts;
+    Intervals exchanges;
+    for (const auto& one : parts.exchanges) exchanges.push_back({one.begin, one.end});
+    exchanges = merged(std::move(exchanges));
+    const Intervals waits = common(exchanges, merged(std::move(waits_)));
+    parts.loader = merged(std::move(parts.loader));
+    parts.backward = without(merged(std::move(parts.backward)), waits);
+    const auto passes = merged(std::move(parts.forward_scopes));
+    parts.forward_scopes = without(passes, roles_.sharded() ? waits : exchanges);
+    parts.optimizer =
+        without(without(merged(std::move(parts.optimizer)), parts.backward), parts.forward_scopes);
+    made_.forward_ns = length(passes);
+    made_.compiling_ns = length(merged(std::move(compiling_)));
+    Intervals computing = parts.loader;
+    computing.insert(computing.end(), parts.backward.begin(), parts.backward.end());
+    computing.insert(computing.end(), parts.forward_scopes.begin(), parts.forward_scopes.end());
+    made_.computing = merged(std::move(computing));
+  }
+
+  const attach::StepFile& file_;
+  const ScopeRoles& roles_;
+  std::uint16_t thread_;
+  RoundParts made_;
+  Intervals waits_, compiling_;
+  std::optional<std::int64_t> open_;  // since when a forward pass goes on
+  std::int64_t closed_ = 0;           // when its last scope ended
+  std::int64_t cursor_;               // until when something was seen
+  Communication communication_ = Communication::kNone;
+};
+
+}  // namespace
+
+RankRounds parts_of_rounds(const attach::StepFile& file, const ScopeRoles& roles, const Rounds& rounds) {
+  RankRounds all;
+  auto record = file.records.begin();
+  for (const auto& round : rounds.all) {
+    while (record != file.records.end() && record->begin_ns < round.span.begin) ++record;
+    if (!round.watched) continue;
+    RoundBuilder builder(file, roles, round, rounds.thread);
+    for (; record != file.records.end() && record->begin_ns < round.span.end; ++record) builder.add(*record);
+    auto& made = all.all.emplace_back(builder.take());
+    all.has_loader |= !made.parts.loader.empty();
+    all.has_forward |= !made.parts.forward_scopes.empty();
+    all.has_backward |= !made.parts.backward.empty();
+    all.has_optimizer |= !made.parts.optimizer.empty();
+    all.communication = std::max(all.communication, builder.communication());
+  }
+  return all;
+}
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/attached_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+using attach::StepFile;
+using attach::StepKind;
+using attach::StepRecord;
+
+constexpr std::size_t kMostOptimizers = 64, kMostCollectives = 1024;
+constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 62;
+constexpr std::size_t kLookedAt = 20'000;  // values, for a period
+constexpr double kRecurs = 0.95;           // share of values that recur with a period
+// Of a step, during which the observer may be off at its edges: it is switched just behind an optimizer step.
+constexpr double kEdge = 0.02;
+
+std::vector<const StepRecord*> records_of(const StepFile& file, StepKind kind) {
+  std::vector<const StepRecord*> all;
+  for (const auto& record : file.records)
+    if (is_kind(record, kind)) all.push_back(&record);
+  return all;
+}
+
+// The thread of most steps, else of most scopes.
+std::uint16_t thread_that_trains(const StepFile& file) {
+  std::map<std::uint16_t, std::int64_t> steps, scopes;
+  for (const auto& record : file.records) {
+    if (is_kind(record, StepKind::kStep)) ++steps[record.thread];
+    if (is_kind(record, StepKind::kScope)) ++scopes[record.thread];
+  }
+  const auto& counts = steps.empty() ? scopes : steps;
+  const auto count = [](const auto& one) { return one.second; };
+  return counts.empty() ? std::uint16_t{0} : std::ranges::max_element(counts, {}, count)->first;
+}
+
+// Times at which a step ends, with its number.
+struct RoundMark {
+  std::int64_t at = 0, number = 0;
+};
+
+// Optimizers that take turns make one step together: their smallest period.
+std::vector<RoundMark> optimizer_marks(const std::vector<const StepRecord*>& steps, Rounds& rounds) {
+  std::vector<std::uint64_t> who;
+  for (const auto* one : steps) who.push_back(one->group);
+  const std::size_t period = std::max<std::size_t>(1, period_of(who, kMostOptimizers));
+  rounds.optimizer_steps = static_cast<std::int64_t>(period);
+  const std::vector<std::uint64_t> pattern(
+      who.begin(), who.begin() + static_cast<std::ptrdiff_t>(std::min(period, who.size())));
+  const auto turns = std::max<std::int64_t>(1, std::ranges::count(pattern, pattern.back()));
+  std::vector<RoundMark> marks;
+  for (std::size_t i = 0; i + period <= who.size();) {
+    const auto at = who.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!std::equal(pattern.begin(), pattern.end(), at)) {
+      ++i;  // a round that lacks a step of some optimizer
+      continue;
+    }
+    const auto& last = *steps[i + period - 1];
+    marks.push_back({last.begin_ns, (static_cast<std::int64_t>(last.value % kMostSteps) - 1) / turns});
+    i += period;
+  }
+  return marks;
+}
+
+// Without an optimizer's scope: the collectives recur, and the longest pause among them ends a step.
+std::vector<RoundMark> collective_marks(const std::vector<const StepRecord*>& calls) {
+  std::vector<std::uint64_t> what;
+  for (const auto* one : calls) what.push_back(one->value * attach::kNameSlots + one->name);
+  const std::size_t period = period_of(what, kMostCollectives);
+  if (period == 0) return {};
+  std::vector<double> pauses(period);
+  for (std::size_t i = 0; i + 1 < calls.size(); ++i)
+    pauses[i % period] += static_cast<double>(calls[i + 1]->begin_ns - calls[i]->end_ns);
+  const auto last = static_cast<std::size_t>(std::ranges::max_element(pauses) - pauses.begin());
+  std::vector<RoundMark> marks;
+  for (std::size_t i = last; i < calls.size(); i += period)
+    marks.push_back({calls[i]->end_ns, std::ssize(marks)});
+  return marks;
+}
+
+std::vector<RoundMark> loader_marks(const StepFile& file, const ScopeRoles& roles, std::uint16_t thread) {
+  std::vector<RoundMark> marks;
+  for (const auto& record : file.records)
+    if (is_kind(record, StepKind::kScope) && roles(record) == ScopeRole::kLoader && record.thread == thread)
+      marks.push_back({record.begin_ns, std::ssize(marks)});
+  return marks;
+}
+
+[[noreturn]] void refuse_without_rounds(const StepFile& file) {
+  std::int64_t scopes = 0, calls = 0;
+  for (const auto& record : file.records) {
+    scopes += is_kind(record, StepKind::kScope) ? 1 : 0;
+    calls += is_kind(record, StepKind::kCommunication) ? 1 : 0;
+  }
+  throw Error(
+      ErrorCode::kData,
+      fmt::format(
+          "{} has no two steps: rank {} of {} left {} and {}, and neither an optimizer of torch.optim "
+          "nor collectives nor a DataLoader that repeat; let it train for some steps",
+          file.file, file.header.rank, file.header.world, plural(scopes, "scope"),
+          plural(calls, "collective")));
+}
+
+// Times in which the observer was off.
+Intervals times_off(const StepFile& file) {
+  Intervals off;
+  std::optional<std::int64_t> since;
+  for (const auto& record : file.records) {
+    if (is_kind(record, StepKind::kObserverOff) && !since) since = record.begin_ns;
+    if (!is_kind(record, StepKind::kObserverOn) || !since) continue;
+    off.push_back({*since, record.begin_ns});
+    since.reset();
+  }
+  if (since && !file.records.empty()) off.push_back({*since, file.records.back().begin_ns + 1});
+  return merged(std::move(off));
+}
+
+void set_watched(std::vector<Round>& rounds, const Intervals& off) {
+  auto next = off.begin();
+  for (auto& round : rounds) {
+    while (next != off.end() && next->end <= round.span.begin) ++next;
+    std::int64_t unseen = 0;
+    for (auto one = next; one != off.end() && one->begin < round.span.end; ++one)
+      unseen += std::min(one->end, round.span.end) - std::max(one->begin, round.span.begin);
+    round.watched =
+        static_cast<double>(unseen) <= kEdge * static_cast<double>(round.span.end - round.span.begin);
+  }
+}
+
+}  // namespace
+
+std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most) {
+  const std::size_t count = std::min(values.size(), kLookedAt);
+  for (std::size_t period = 1; period <= std::min(most, count / 2); ++period) {
+    std::size_t equal = 0;
+    for (std::size_t i = period; i < count; ++i) equal += values[i] == values[i - period] ? 1 : 0;
+    if (static_cast<double>(equal) >= kRecurs * static_cast<double>(count - period)) return period;
+  }
+  return 0;
+}
+
+Rounds rounds_of(const StepFile& file, const ScopeRoles& roles) {
+  Rounds rounds;
+  rounds.thread = thread_that_trains(file);
+  const auto steps = records_of(file, StepKind::kStep);
+  std::vector<RoundMark> marks;
+  if (steps.size() > 1) marks = optimizer_marks(steps, rounds);
+  if (marks.size() < 2)
+    marks = collective_marks(records_of(file, StepKind::kCommunication)), rounds.end = RoundEnd::kCollectives;
+  if (marks.size() < 2) marks = loader_marks(file, roles, rounds.thread), rounds.end = RoundEnd::kLoader;
+  if (marks.size() < 2) refuse_without_rounds(file);
+  const auto first = std::ranges::find_if_not(
+      file.records, [](const StepRecord& one) { return is_kind(one, StepKind::kDevice); });
+  if (rounds.end == RoundEnd::kOptimizer && first->begin_ns < marks.front().at)
+    rounds.all.push_back({marks.front().number, {first->begin_ns, marks.front().at}});
+  for (std::size_t i = 1; i < marks.size(); ++i)
+    if (marks[i].at > marks[i - 1].at && marks[i].number > marks[i - 1].number)
+      rounds.all.push_back({marks[i].number, {marks[i - 1].at, marks[i].at}});
+  if (rounds.all.empty()) refuse_without_rounds(file);
+  set_watched(rounds.all, times_off(file));
+  return rounds;
+}
+
+}  // namespace paceline::analysis::traces

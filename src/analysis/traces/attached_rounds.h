@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/traces/attached_scopes.h"
+#include "analysis/traces/intervals.h"
+#include "attach/step_file.h"
+
+// Finds the steps in a step file: from one optimizer step to the next, or from one round of all optimizers.
+namespace paceline::analysis::traces {
+
+struct Round {
+  std::int64_t number = 0;  // counted from 0 since the job began; equal on all ranks
+  Interval span;
+  bool watched = true;  // the observer was on in all of it
+};
+
+// What ends a step.
+enum class RoundEnd : std::uint8_t { kOptimizer, kCollectives, kLoader };
+
+struct Rounds {
+  std::vector<Round> all;  // in order
+  RoundEnd end = RoundEnd::kOptimizer;
+  std::int64_t optimizer_steps = 1;  // in each
+  std::uint16_t thread = 0;          // that trains
+};
+
+// Throws Error(kData) when nothing in the file tells steps apart.
+Rounds rounds_of(const attach::StepFile& file, const ScopeRoles& roles);
+
+// Smallest period, at most `most`, with which nearly all values recur; 0: there is none.
+std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most);
+
+}  // namespace paceline::analysis::traces

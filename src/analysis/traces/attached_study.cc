@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/attached_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/traces/attached_cost.h"
+#include "analysis/traces/attached_rank.h"
+#include "attach/step_header.h"
+#include "base/units.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+// The newest start of each rank.
+std::vector<const attach::StepFile*> newest(const std::vector<attach::StepFile>& files,
+                                            std::vector<std::string>& left_out) {
+  std::map<std::int64_t, const attach::StepFile*> by_rank;
+  for (const auto& file : files) {
+    auto& one = by_rank[file.header.rank];
+    const auto* older = !one || one->header.realtime_ns < file.header.realtime_ns ? one : &file;
+    if (older != &file) one = &file;
+    if (older)
+      left_out.push_back(fmt::format("{}: rank {} was started again, and {} is of its newest start",
+                                     older->file, older->header.rank, one->file));
+  }
+  std::vector<const attach::StepFile*> found;
+  for (const auto& [rank, file] : by_rank) found.push_back(file);
+  return found;
+}
+
+std::set<std::int64_t> known_steps(const RankTrace& one) {
+  std::set<std::int64_t> numbers;
+  for (const auto& step : one.steps) numbers.insert(step.number);
+  for (const auto& step : one.left_out) numbers.insert(step.number);
+  return numbers;
+}
+
+// Leaves out on each rank what some other rank has no record of, and says how many steps that are.
+void level_steps(std::vector<RankTrace>& ranks) {
+  std::set<std::int64_t> all, common;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    auto known = known_steps(ranks[r]);
+    all.insert(known.begin(), known.end());
+    if (r == 0) {
+      common = std::move(known);
+      continue;
+    }
+    std::erase_if(common, [&](std::int64_t number) { return !known.contains(number); });
+  }
+  if (all.size() == common.size()) return;
+  for (auto& one : ranks) {
+    const auto lacks = [&](const TraceStep& step) { return !common.contains(step.number); };
+    std::erase_if(one.steps, lacks);
+    std::erase_if(one.attached->unsteady, [&](const auto& step) { return !common.contains(step.number); });
+  }
+  ranks.front().notes.push_back(
+      fmt::format("{} that only some ranks have: a rank ended earlier, or had fewer batches",
+                  plural(static_cast<std::int64_t>(all.size() - common.size()), "step")));
+}
+
+// A step is of the most telling sort that a rank saw in it, and costs what it cost the rank that it cost
+// most.
+std::vector<OtherTime> other_times(const std::vector<RankTrace>& ranks, double observed_ns) {
+  std::map<std::int64_t, std::pair<StepSort, std::int64_t>> by_step;
+  for (const auto& one : ranks)
+    for (const auto& step : one.attached->unsteady) {
+      auto& [sort, extra_ns] = by_step[step.number];
+      sort = std::max(sort, step.sort), extra_ns = std::max(extra_ns, step.extra_ns);
+    }
+  std::map<StepSort, OtherTime> sums;
+  for (const auto& [number, step] : by_step) {
+    auto& sum = sums[step.first];
+    sum.sort = step.first, ++sum.steps, sum.extra_ns += static_cast<double>(step.second);
+  }
+  std::vector<OtherTime> all;
+  for (auto& [sort, one] : sums) {
+    one.share = observed_ns > 0 ? one.extra_ns / observed_ns : 0;
+    all.push_back(one);
+  }
+  std::ranges::stable_sort(all, std::greater{}, &OtherTime::extra_ns);
+  return all;
+}
+
+void add_habits(const AttachedRank& one, AttachedStudy& study) {
+  if (one.optimizer_steps > 1)
+    study.notes.push_back(fmt::format("a step is a round of {} optimizer steps", one.optimizer_steps));
+  if (one.micro_steps > 1)
+    study.notes.push_back(fmt::format("a step has {} backward passes", one.micro_steps));
+  if (one.sharded)
+    study.notes.emplace_back(
+        "parameters are sharded (FSDP): all-gathers are in the forward and backward pass");
+}
+
+}  // namespace
+
+std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files,
+                                      std::vector<std::string>& left_out) {
+  std::vector<RankTrace> ranks;
+  for (const auto* file : newest(files, left_out)) ranks.push_back(attached_rank(*file));
+  if (ranks.size() > 1) level_steps(ranks);
+  return ranks;
+}
+
+std::vector<RankTrace> attached_in(const std::filesystem::path& from, std::vector<std::string>& left_out) {
+  const bool folder = std::filesystem::is_directory(from);
+  const auto paths = folder ? attach::step_files(from) : std::vector{from};
+  std::vector<attach::StepFile> files;
+  for (const auto& path : paths) files.push_back(attach::read_step_file(path, path.filename().string()));
+  return attached_ranks(files, left_out);
+}
+
+AttachedStudy attached_study(const std::vector<RankTrace>& ranks) {
+  const auto& first = *ranks.front().attached;
+  AttachedStudy study;
+  study.torch = first.torch, study.device = first.device, study.command = first.command;
+  for (const auto& one : ranks)
+    study.observed_ns = std::max(study.observed_ns, static_cast<double>(one.attached->observed_ns));
+  study.other = other_times(ranks, study.observed_ns);
+  add_habits(first, study);
+  set_watching(first.watching, study);
+  return study;
+}
+
+}  // namespace paceline::analysis::traces

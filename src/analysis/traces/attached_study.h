@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/traces/attached_job.h"
+#include "analysis/traces/rank_trace.h"
+#include "attach/step_file.h"
+
+// The ranks of a job that paceline was attached to, together.
+namespace paceline::analysis::traces {
+
+// The ranks with the steps that all of them have: others are left out, as where a rank was killed or had
+// fewer batches. Of a rank that was started again the newest start counts; `left_out` gets the others.
+std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files,
+                                      std::vector<std::string>& left_out);
+
+// Reads a folder of step files, or one of them. Throws as read_step_file() and attached_rank() do.
+std::vector<RankTrace> attached_in(const std::filesystem::path& from, std::vector<std::string>& left_out);
+
+// Time besides steady steps, habits of the loop, and the cost of watching. The ranks have the same steps.
+AttachedStudy attached_study(const std::vector<RankTrace>& ranks);
+
+}  // namespace paceline::analysis::traces
