@@ -89,15 +89,27 @@ class RoundBuilder {
     if (made_.backwards == 0) made_.pause_ns = std::max(made_.pause_ns, until - cursor_);
   }
 
+  // DDP hands its last bucket over when the last gradient is ready: what the call takes from then on is no
+  // work of the pass.
+  static void end_at_last_exchange(Intervals& backward, const std::vector<std::int64_t>& begins) {
+    for (auto& one : backward) {
+      const auto next = std::ranges::lower_bound(begins, one.end);
+      if (next != begins.begin() && *(next - 1) > one.begin) one.end = *(next - 1);
+    }
+  }
+
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
   // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
   void finish() {
     auto& parts = made_.parts;
     Intervals exchanges;
-    for (const auto& one : parts.exchanges) exchanges.push_back({one.begin, one.end});
+    std::vector<std::int64_t> exchanges_begin;
+    for (const auto& one : parts.exchanges)
+      exchanges.push_back({one.begin, one.end}), exchanges_begin.push_back(one.begin);
     exchanges = merged(std::move(exchanges));
     const Intervals waits = common(exchanges, merged(std::move(waits_)));
     parts.loader = merged(std::move(parts.loader));
+    if (!roles_.sharded()) end_at_last_exchange(parts.backward, exchanges_begin);
     parts.backward = without(merged(std::move(parts.backward)), waits);
     const auto passes = merged(std::move(parts.forward_scopes));
     parts.forward_scopes = without(passes, roles_.sharded() ? waits : exchanges);

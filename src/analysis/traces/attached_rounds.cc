@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -113,14 +112,13 @@ std::vector<RoundMark> loader_marks(const StepFile& file, const ScopeRoles& role
 // Times in which the observer was off.
 Intervals times_off(const StepFile& file) {
   Intervals off;
-  std::optional<std::int64_t> since;
+  bool is_off = false;
   for (const auto& record : file.records) {
-    if (is_kind(record, StepKind::kObserverOff) && !since) since = record.begin_ns;
-    if (!is_kind(record, StepKind::kObserverOn) || !since) continue;
-    off.push_back({*since, record.begin_ns});
-    since.reset();
+    const bool goes_off = is_kind(record, StepKind::kObserverOff);
+    if (is_off && is_kind(record, StepKind::kObserverOn)) off.back().end = record.begin_ns, is_off = false;
+    if (goes_off && !is_off)
+      off.push_back({record.begin_ns, file.records.back().begin_ns + 1}), is_off = true;
   }
-  if (since && !file.records.empty()) off.push_back({*since, file.records.back().begin_ns + 1});
   return merged(std::move(off));
 }
 
