@@ -112,6 +112,12 @@ void watch_backward(bool watch) {
     at::disableCallback(handle);
 }
 
+// Called behind the callbacks that were there when all nodes had run: DDP waits and copies gradients in one.
+void backward_returned(StepRecord record) {
+  record.value = static_cast<std::uint64_t>(monotonic_ns());
+  observer().writer.add(record);
+}
+
 // Called when all nodes of a backward call have run, before callbacks that wait for other ranks: those were
 // queued later.
 void backward_ended() {
@@ -124,8 +130,12 @@ void backward_ended() {
   record.name = kNoName;
   record.thread = me.backward_thread;
   record.kind = static_cast<std::uint8_t>(StepKind::kBackward);
-  me.writer.add(record);
   if (me.on) watch_backward(true);
+  try {
+    torch::autograd::Engine::get_default_engine().queue_callback([record] { backward_returned(record); });
+  } catch (...) {
+    me.writer.add(record);
+  }
 }
 
 // Called for the first node of a backward call. The others are not watched: a callback at every node costs

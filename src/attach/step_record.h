@@ -25,7 +25,8 @@ enum class StepKind : std::uint8_t {
   // "DistributedDataParallel.forward" or "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__".
   kScope = 1,
   // One backward call: from its first node until all its nodes have run, that is until the gradients of this
-  // rank are ready. Waiting for other ranks is not in it, except where a node itself waits (FSDP).
+  // rank are ready. Waiting for other ranks is not in it, except where a node itself waits (FSDP). value:
+  // when the call returned, behind waiting for them; 0 if not known.
   kBackward = 2,
   // A collective of c10d, such as "gloo:all_reduce": from the moment it was handed over (for a bucket of
   // DistributedDataParallel: its last gradient was ready) until it was complete. value: bytes of its inputs,

@@ -67,9 +67,12 @@ class RoundBuilder {
   void add_backward(const StepRecord& record) {
     if (open_) made_.parts.forward_scopes.push_back({*open_, record.begin_ns});
     open_.reset();
-    made_.parts.backward.push_back({record.begin_ns, record.end_ns});
+    const auto returned = static_cast<std::int64_t>(record.value);
+    const bool known = returned >= record.end_ns && returned <= made_.round.span.end;
+    computed_.push_back({record.begin_ns, record.end_ns});
+    made_.parts.backward.push_back({record.begin_ns, known ? returned : record.end_ns});
     ++made_.backwards;
-    cursor_ = std::max(cursor_, record.end_ns);
+    cursor_ = std::max(cursor_, made_.parts.backward.back().end);
   }
   void add_exchange(const StepRecord& record) {
     const bool queued = (record.flags & attach::kQueued) != 0;
@@ -109,7 +112,8 @@ class RoundBuilder {
     exchanges = merged(std::move(exchanges));
     const Intervals waits = common(exchanges, merged(std::move(waits_)));
     parts.loader = merged(std::move(parts.loader));
-    if (!roles_.sharded()) end_at_last_exchange(parts.backward, exchanges_begin);
+    if (!roles_.sharded()) end_at_last_exchange(computed_, exchanges_begin);
+    computed_ = without(merged(std::move(computed_)), waits);
     parts.backward = without(merged(std::move(parts.backward)), waits);
     const auto passes = merged(std::move(parts.forward_scopes));
     parts.forward_scopes = without(passes, roles_.sharded() ? waits : exchanges);
@@ -118,7 +122,7 @@ class RoundBuilder {
     made_.forward_ns = length(passes);
     made_.compiling_ns = length(merged(std::move(compiling_)));
     Intervals computing = parts.loader;
-    computing.insert(computing.end(), parts.backward.begin(), parts.backward.end());
+    computing.insert(computing.end(), computed_.begin(), computed_.end());
     computing.insert(computing.end(), parts.forward_scopes.begin(), parts.forward_scopes.end());
     made_.computing = merged(std::move(computing));
   }
@@ -128,6 +132,7 @@ class RoundBuilder {
   std::uint16_t thread_;
   RoundParts made_;
   Intervals waits_, compiling_;
+  Intervals computed_;                // backward passes until the gradients were ready
   std::optional<std::int64_t> open_;  // since when a forward pass goes on
   std::int64_t closed_ = 0;           // when its last scope ended
   std::int64_t cursor_;               // until when something was seen

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "analysis/traces/attached_cost.h"
@@ -105,6 +106,12 @@ std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files
   for (const auto* file : newest(files, left_out)) ranks.push_back(attached_rank(*file));
   if (ranks.size() > 1) level_steps(ranks);
   return ranks;
+}
+
+bool is_attached(const std::filesystem::path& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return !attach::step_files(path).empty();
+  return path.filename().string().ends_with(".steps");
 }
 
 std::vector<RankTrace> attached_in(const std::filesystem::path& from, std::vector<std::string>& left_out) {

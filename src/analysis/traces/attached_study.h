@@ -16,6 +16,9 @@ namespace paceline::analysis::traces {
 std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files,
                                       std::vector<std::string>& left_out);
 
+// Whether a path is a step file, or a folder of some.
+bool is_attached(const std::filesystem::path& path);
+
 // Reads a folder of step files, or one of them. Throws as read_step_file() and attached_rank() do.
 std::vector<RankTrace> attached_in(const std::filesystem::path& from, std::vector<std::string>& left_out);
 

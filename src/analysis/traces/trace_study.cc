@@ -324,7 +324,11 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
 }
 
 TraceStudy read_traces(const std::filesystem::path& folder) {
-  auto found = traces_in(folder);
+  FoundTraces found;
+  if (is_attached(folder))
+    found.ranks = attached_in(folder, found.left_out);
+  else
+    found = traces_in(folder);
   auto study = study_of(std::move(found.ranks));
   study.left_out.insert(study.left_out.begin(), found.left_out.begin(), found.left_out.end());
   return study;

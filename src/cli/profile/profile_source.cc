@@ -11,7 +11,6 @@
 #include "analysis/traces/attached_study.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_study.h"
-#include "attach/step_header.h"
 #include "base/error.h"
 #include "cli/profile/nsight_profile.h"
 #include "report/traces.h"
@@ -30,10 +29,6 @@ bool is_folder(const fs::path& path) {
 
 bool has_ending(const fs::path& path, std::string_view ending) {
   return !is_folder(path) && path.filename().string().ends_with(ending);
-}
-
-bool is_steps(const fs::path& path) {
-  return has_ending(path, ".steps") || !attach::step_files(path).empty();
 }
 
 bool is_kernels(const fs::path& path) {
@@ -82,11 +77,8 @@ bool is_traces(const fs::path& path) {
          begins_like_trace(path);
 }
 
-answer::Answer answer_of_ranks(std::vector<RankTrace> ranks, const std::vector<std::string>& left_out,
-                               bool kernels) {
-  auto study = analysis::traces::study_of(std::move(ranks));
-  study.left_out.insert(study.left_out.begin(), left_out.begin(), left_out.end());
-  return report::answer_of(study, kernels);
+answer::Answer answer_of_traces(const fs::path& path, bool kernels) {
+  return report::answer_of(analysis::traces::read_traces(path), kernels);
 }
 
 compare::Profile side_of_ranks(compare::Side side, const std::vector<RankTrace>& ranks,
@@ -96,21 +88,10 @@ compare::Profile side_of_ranks(compare::Side side, const std::vector<RankTrace>&
   return profile;
 }
 
-answer::Answer answer_of_steps(const fs::path& path, bool kernels) {
-  std::vector<std::string> left_out;
-  auto ranks = analysis::traces::attached_in(path, left_out);
-  return answer_of_ranks(std::move(ranks), left_out, kernels);
-}
-
 compare::Profile side_of_steps(compare::Side side, const fs::path& path) {
   std::vector<std::string> left_out;
   const auto ranks = analysis::traces::attached_in(path, left_out);
   return side_of_ranks(std::move(side), ranks, left_out);
-}
-
-answer::Answer answer_of_traces(const fs::path& path, bool kernels) {
-  auto found = analysis::traces::traces_in(path);
-  return answer_of_ranks(std::move(found.ranks), found.left_out, kernels);
 }
 
 // Names --from as another command does.
@@ -138,7 +119,8 @@ constexpr NsightStudy (*kStudyTimeline)(const nsight::NsysFile&, const std::stri
 
 // The first that recognises a path reads it.
 constexpr std::array kSources{
-    ProfileSource{SourceKind::kSteps, "a folder of step files", is_steps, answer_of_steps, side_of_steps},
+    ProfileSource{SourceKind::kSteps, "a folder of step files", analysis::traces::is_attached,
+                  answer_of_traces, side_of_steps},
     ProfileSource{SourceKind::kKernels, "a file of Nsight Compute", is_kernels,
                   answer_of_nsight<read_kernels, kStudyKernels>, side_of_nsight<read_kernels>},
     ProfileSource{SourceKind::kTimeline, "a file of Nsight Systems", is_timeline,
