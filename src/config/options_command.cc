@@ -268,8 +268,9 @@ constexpr std::array kCommandRows{
            .help = "Sections that --tool ncu collects, e.g. SpeedOfLight,Occupancy. Unset: ncu's full set."},
     Option{.name = "from",
            .commands = kProfile,
-           .help = "Reads these profiles and runs nothing: a folder of PyTorch traces, one per rank; .csv or "
-                   ".ncu-rep of Nsight Compute; .sqlite or .nsys-rep of Nsight Systems."},
+           .help = "Reads these profiles and runs nothing: a folder of step files of attach, or of PyTorch "
+                   "traces, one per rank; "
+                   ".csv or .ncu-rep of Nsight Compute; .sqlite or .nsys-rep of Nsight Systems."},
     Option{.name = "kernels",
            .type = kBoolean,
            .fallback = "false",

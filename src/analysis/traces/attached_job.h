@@ -14,8 +14,8 @@ namespace paceline::analysis::traces {
 // Sorted from the least to the most telling: a step of several sorts is of the last one.
 enum class StepSort : std::uint8_t {
   kSteady,
-  kWarmup,
   kUneven,
+  kWarmup,
   kEpoch,
   kSkipped,
   kCompiling,
@@ -31,8 +31,8 @@ struct StepSortTraits {
 };
 inline constexpr std::array<StepSortTraits, static_cast<std::size_t>(StepSort::kCount)> kStepSorts{{
     {"steady", "steady steps", ""},
-    {"warm_up", "warm-up", "the first step, and those up to the tenth that take twice the median"},
     {"other_accumulation", "other accumulation", "another number of backward passes than most steps have"},
+    {"warm_up", "warm-up", "the first step, and those up to the tenth that take twice the median"},
     {"new_epoch", "new epochs", "the data loader ran out and began again"},
     {"skipped", "skipped steps", "twice the backward passes for one optimizer step, as GradScaler leaves"},
     {"compilation", "compilation",

@@ -11,15 +11,16 @@ struct ScopePrefix {
   std::string_view text;
   ScopeRole role;
 };
-constexpr std::array kScopePrefixes{ScopePrefix{"enumerate(DataLoader)", ScopeRole::kLoader},
-                                    ScopePrefix{"Optimizer.step#", ScopeRole::kOptimizer},
-                                    ScopePrefix{"DistributedDataParallel.forward", ScopeRole::kForward},
-                                    ScopePrefix{"FullyShardedDataParallel.forward", ScopeRole::kForward},
-                                    ScopePrefix{"FSDP::root_pre_forward", ScopeRole::kForward},
-                                    ScopePrefix{"FSDP::all_gather_copy_out", ScopeRole::kWaits},
-                                    ScopePrefix{"FSDP::post_backward_reduce", ScopeRole::kWaits},
-                                    ScopePrefix{"FSDP::post_backward_rs_wait", ScopeRole::kWaits},
-                                    ScopePrefix{"FSDP::root_post_backward_callback", ScopeRole::kWaits}};
+constexpr std::array kScopePrefixes{
+    ScopePrefix{"enumerate(DataLoader)", ScopeRole::kLoader},
+    ScopePrefix{"Optimizer.step#", ScopeRole::kOptimizer},
+    ScopePrefix{"DistributedDataParallel.forward", ScopeRole::kForward},
+    ScopePrefix{"FullyShardedDataParallel.forward", ScopeRole::kForward},
+    ScopePrefix{"FSDP::root_pre_forward", ScopeRole::kForward},
+    ScopePrefix{"FSDP::all_gather", ScopeRole::kWaits},  // gloo waits in it, others in …_copy_out
+    ScopePrefix{"FSDP::post_backward_reduce", ScopeRole::kWaits},
+    ScopePrefix{"FSDP::post_backward_rs_wait", ScopeRole::kWaits},
+    ScopePrefix{"FSDP::root_post_backward_callback", ScopeRole::kWaits}};
 constexpr std::string_view kCompilerEnd = "(dynamo_timed)";
 constexpr std::array<std::string_view, 3> kCompiledWords{"Torch-Compiled Region", "CompiledFunction",
                                                          "CompiledFxGraph"};

@@ -121,14 +121,14 @@ std::vector<StepSort> sorts_of(const std::vector<RoundParts>& rounds, const Scop
   const SortRules rules(usual, roles);
   const std::size_t first = warm_up(rounds, usual.length);
   std::fill_n(sorts.begin(), first, StepSort::kWarmup);
-  for (auto at = static_cast<std::size_t>(StepSort::kUneven); at < kStepSorts.size(); ++at) {
+  for (std::size_t at = 1; at < kStepSorts.size(); ++at) {
     std::vector<std::size_t> found;
     std::size_t behind_start = 0;
     for (std::size_t i = 0; i < rounds.size(); ++i)
       if (rules.is(static_cast<StepSort>(at), rounds[i]))
         found.push_back(i), behind_start += i >= first ? 1 : 0;
     if (is_habit(behind_start, rounds.size())) continue;
-    for (const auto i : found) sorts[i] = static_cast<StepSort>(at);
+    for (const auto i : found) sorts[i] = std::max(sorts[i], static_cast<StepSort>(at));
   }
   return sorts;
 }
