@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <unordered_set>
 
+#include "attach/capture_mode.h"
 #include "attach/context_pool.h"
+#include "attach/device_times.h"
 #include "attach/step_writer.h"
 
 namespace paceline::attach {
@@ -26,8 +29,12 @@ struct Library {
 constexpr std::array kLibraries{Library{"gloo:", false}, Library{"nccl:", true}, Library{"mpi:", false},
                                 Library{"ucc:", false}, Library{"xccl:", true}};
 
+// Scopes around which the device is asked, too; those inside them are many.
+constexpr std::array<std::string_view, 2> kOnDevice{"DistributedDataParallel.forward", "Optimizer.step#"};
+
 struct Begun final : at::ObserverContext {
   StepRecord record{};
+  DeviceTimes::Ticket device = DeviceTimes::kNone;
   static void* operator new(std::size_t bytes) noexcept;
   static void operator delete(void* object);
 };
@@ -44,6 +51,8 @@ struct Observer {
   // Of the backward call that is under way.
   std::atomic<std::int64_t> backward_begin_ns{0};
   std::atomic<std::uint16_t> backward_thread{0};
+  std::atomic<DeviceTimes::Ticket> backward_device{DeviceTimes::kNone};
+  std::unique_ptr<DeviceTimes> device;  // null without one
 };
 
 // Never destroyed: threads of PyTorch may call until the process is gone.
@@ -92,6 +101,9 @@ std::unique_ptr<at::ObserverContext> scope_began(const at::RecordFunction& scope
   }
   record.name = me.writer.name(name);
   record.thread = thread_number();
+  if (me.device && std::any_of(kOnDevice.begin(), kOnDevice.end(),
+                               [&](auto prefix) { return name.substr(0, prefix.size()) == prefix; }))
+    begun->device = me.device->begin(record.name);
   record.begin_ns = monotonic_ns();
   return begun;
 }
@@ -100,6 +112,7 @@ void scope_ended(const at::RecordFunction&, at::ObserverContext* context) {
   if (!context) return;
   auto record = static_cast<Begun*>(context)->record;
   record.end_ns = monotonic_ns();
+  if (observer().device) observer().device->end(static_cast<Begun*>(context)->device);
   if (thread_number() != record.thread) record.flags |= kAsynchronous;
   observer().writer.add(record);
 }
@@ -130,6 +143,7 @@ void backward_ended() {
   record.name = kNoName;
   record.thread = me.backward_thread;
   record.kind = static_cast<std::uint8_t>(StepKind::kBackward);
+  if (me.device) me.device->end(me.backward_device.exchange(DeviceTimes::kNone));
   if (me.on) watch_backward(true);
   try {
     torch::autograd::Engine::get_default_engine().queue_callback([record] { backward_returned(record); });
@@ -147,6 +161,7 @@ std::unique_ptr<at::ObserverContext> node_began(const at::RecordFunction&) {
       !me.backward_begin_ns.compare_exchange_strong(none, monotonic_ns()))
     return nullptr;
   me.backward_thread = thread_number();
+  if (me.device) me.backward_device = me.device->begin(kNoName);
   watch_backward(false);
   try {
     torch::autograd::Engine::get_default_engine().queue_callback(backward_ended);
@@ -207,6 +222,19 @@ void forked() {
   me.optimizers = {};
   me.steps = {};
   me.backward_begin_ns = 0;
+  if (me.device) me.device->give_up();
+}
+
+// The device that the header names, if PACELINE_ATTACH_DEVICE asks for its times.
+std::unique_ptr<DeviceTimes> device_of(const StepHeader& header) try {
+  const std::string_view text = header.device;
+  if (text.empty() || !std::getenv("PACELINE_ATTACH_DEVICE")) return nullptr;
+  const c10::Device device(std::string(text.substr(0, text.find(' '))));
+  const auto relax = device.is_cuda() ? find_capture_mode() : nullptr;
+  if (device.is_cuda() && !relax) return nullptr;
+  return std::make_unique<DeviceTimes>(observer().writer, device, relax);
+} catch (const std::exception&) {
+  return nullptr;
 }
 
 void install() {
@@ -228,6 +256,7 @@ std::string begin_recording(const std::string& path, const StepHeader& header,
   auto& me = observer();
   if (auto why = me.writer.open(path, header); !why.empty()) return why;
   install();
+  if (!me.device) me.device = device_of(header);
   me.schedule = schedule;
   switch_to(schedule.block_of(0, 0));
   return "";
@@ -244,6 +273,7 @@ bool optimizer_stepped(const void* optimizer) {
     stop();
     return false;
   }
+  if (me.device && me.on) me.device->step();
   const auto block = me.schedule.block_of(me.steps[0], me.writer.used());
   if (block.number != me.block.number) switch_to(block);
   return true;
