@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
 namespace paceline::attach {
 namespace {
 
+constexpr std::array kRuntimes{"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
 using Exchange = int (*)(int*);  // cudaThreadExchangeStreamCaptureMode
 Exchange exchange_mode = nullptr;
 
@@ -19,7 +22,7 @@ void relax_capture(bool relaxed) {
 }  // namespace
 
 void (*find_capture_mode())(bool) {
-  for (const char* name : {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"}) {
+  for (const char* name : kRuntimes) {
     void* const runtime = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (!runtime) continue;
     exchange_mode = reinterpret_cast<Exchange>(::dlsym(runtime, "cudaThreadExchangeStreamCaptureMode"));

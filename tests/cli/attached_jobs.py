@@ -135,15 +135,17 @@ def python_with_torch(folder):
 
 def job_environment():
     """As of a shell of a user, with the stubs of libraries that the wheel links and no script here calls."""
-    return {**os.environ, "LD_LIBRARY_PATH": str(DEPS / "torchrun/stubs"), "OMP_NUM_THREADS": "1"}
+    places = [os.environ.get("PACELINE_ATTACH_STUBS"), str(DEPS / "torchrun/stubs")]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, places)), "OMP_NUM_THREADS": "1"}
 
 
 class Environment:
-    """The virtual environment of a test module, made once."""
+    """The virtual environment of a test module, made once; PACELINE_ATTACH_PYTHON names one with another release of PyTorch."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="paceline-attach-"))
-        return python_with_torch(self.folder / "venv")
+        given = os.environ.get("PACELINE_ATTACH_PYTHON")
+        return Path(given) if given else python_with_torch(self.folder / "venv")
 
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
