@@ -83,6 +83,23 @@ add_release() {
   done
 }
 
+# add_attach_library VERSION: what `attach` loads into jobs with one more release; nothing else of it is needed.
+add_attach_library() {
+  local folder=.deps/attach-torch-$1 build=build/attach-$1
+  if ! complete "$folder" "torch==$1"; then
+    say "unpacking PyTorch $1 (log: .deps/attach-torch-$1.log)"
+    rm -rf "$folder.partial"
+    logged "attach-torch-$1" pip_wheels install --python-version "$TORCH_PYTHON" --target "$folder.partial" "torch==$1"
+    put_in_place "$folder" "torch==$1"
+  fi
+  scripts/configure.sh "$build" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPACELINE_BUNDLE=ON -DPACELINE_BUILD_TESTS=OFF \
+    -DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT="$PWD/$folder/torch" -DPACELINE_PLUGIN_CUDA=OFF -DPACELINE_PLUGIN_ONNXRUNTIME=OFF \
+    -DPACELINE_PLUGIN_OPENVINO=OFF -DPACELINE_PLUGIN_TENSORRT=OFF
+  scripts/build.sh "$build" "$(scripts/jobs.sh)" paceline_attached
+  strip -o "$stage/lib/paceline/attach/libpaceline_attach_$1.so" "$build/lib/paceline/attach/libpaceline_attach_$1.so"
+  provided+=("$PWD/$folder/torch/lib")
+}
+
 # Everything but the libraries of others.
 copy() {
   local plugin
@@ -145,6 +162,10 @@ for version in "${versions[@]}"; do
   torch_release "$version"
   provided+=("$TORCH_RELEASE/lib")
 done
+if [ ${#versions[@]} -gt 1 ]; then
+  IFS=, read -ra attached <<< "$ATTACH_RELEASES"
+  for version in "${attached[@]}"; do add_attach_library "$version"; done
+fi
 python3 scripts/bundle/libraries.py "$stage" "${provided[@]}" "$(cat .deps/openvino_root)/libs"
 python3 scripts/bundle/manifests.py "$stage" "$(cat VERSION)" "$(git describe --always --dirty --exclude='*' 2> /dev/null || echo unknown)"
 for target in "${targets[@]}"; do

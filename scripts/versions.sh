@@ -5,6 +5,7 @@
 TORCH_VERSION=2.15.0
 OLDEST_TORCH_VERSION=2.11.0   # bundles are built for it too
 TORCH_RELEASES=$TORCH_VERSION,$OLDEST_TORCH_VERSION   # a wheel has plug-ins for each
+ATTACH_RELEASES=2.7.1,2.4.1   # a wheel of ours also attaches to jobs with these
 TORCH_WHEELS="torch==$TORCH_VERSION nvidia-cuda-runtime==13.2.86 nvidia-cuda-cupti==13.2.86"
 WHEEL_PYTHON=3.12   # which build of a wheel is taken; no interpreter of this version is needed
 # PyTorch's build is that of the machine's python3 where there is one, so that torchrun can be tested.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `paceline attach` costs a training: in blocks with the observer on and off inside one process, and in pairs of processes.
+"""Measures what `paceline attach` costs a training: in blocks with the observer on and off inside one process, and in pairs of processes.
 
 usage: attach_cost.py --bin PACELINE --python PYTHON [--jobs toy,resnet18] [--steps N] [--pairs N] [--clock wall|cpu]
 PYTHON has PyTorch. --clock cpu: CPU time of the process, for a machine on which others compute, too. Ratios are of step times, attached to alone: above 1, the attached steps take longer. Intervals: 95 %, of medians.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the hook calls by ctypes: C functions with plain arguments.
+// C functions with plain arguments, which the hook calls by ctypes.
 #include <algorithm>
 #include <cstring>
 #include <string>

@@ -48,7 +48,7 @@ struct Observer {
   std::atomic<bool> on{false};
   std::array<const void*, 64> optimizers{};
   std::array<std::uint64_t, 64> steps{};
-  // Of the backward call that is under way.
+  // Backward call that is under way.
   std::atomic<std::int64_t> backward_begin_ns{0};
   std::atomic<std::uint16_t> backward_thread{0};
   std::atomic<DeviceTimes::Ticket> backward_device{DeviceTimes::kNone};

@@ -6,7 +6,7 @@
 #include "attach/block_schedule.h"
 #include "attach/step_record.h"
 
-// What is recorded of PyTorch's own scopes. One per process; no function throws.
+// Recording of PyTorch's own scopes. One per process; no function throws.
 namespace paceline::attach {
 
 // Makes the file and begins to record. Returns why that is not possible; empty if it is.

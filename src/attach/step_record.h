@@ -32,7 +32,7 @@ enum class StepKind : std::uint8_t {
   // DistributedDataParallel: its last gradient was ready) until it was complete. value: bytes of its inputs,
   // 0 if not known. group: kNoGroup if not known.
   kCommunication = 3,
-  // What a device did for the scope or backward call of this name. begin_ns and end_ns: device time, on the
+  // Work of a device for the scope or backward call of this name. begin_ns and end_ns: device time, on the
   // monotonic clock up to a constant per device; value: monotonic time at which the host asked for it.
   kDevice = 4,
   // One optimizer has stepped: begin_ns == end_ns, a moment at the end of its own scope, whose record

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What the step files of a job say as a whole, without their steps.
+// Totals of the step files of a job, without their steps.
 namespace paceline::attach {
 
 struct RankTotals {

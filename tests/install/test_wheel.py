@@ -34,6 +34,14 @@ class Contents(unittest.TestCase):
     def test_it_is_small_enough(self):
         self.assertLessEqual(WHEEL.stat().st_size, 40_000_000)
 
+    def test_it_attaches_to_jobs_of_each_release(self):
+        facts = json.loads(self.archive.read("paceline/bundle.json"))
+        versions = (Path(__file__).resolve().parents[2] / "scripts/versions.sh").read_text()
+        more = re.search(r"^ATTACH_RELEASES=([\d.,]+)", versions, re.M)[1].split(",")
+        for release in (*facts["torch"], *more):
+            self.assertIn(f"paceline/lib/paceline/attach/libpaceline_attach_{release}.so", self.archive.namelist())
+        self.assertIn("paceline/lib/paceline/attach/sitecustomize.py", self.archive.namelist())
+
     def test_the_record_is_true_and_whole(self):
         rows = {name: (digest, size) for name, digest, size in csv.reader(io.StringIO(self.text("RECORD")))}
         self.assertEqual(set(rows), set(self.archive.namelist()))
