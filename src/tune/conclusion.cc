@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "tune/conclusion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace paceline::tune {
+namespace {
+
+constexpr double kSameMemory = 1.05;
+
+// The largest excess of an arm; none where nothing is missed for certain.
+std::optional<double> excess_of(const Arm& arm) {
+  std::optional<double> worst;
+  for (const auto& one : arm.constraints)
+    if (one.verdict != answer::Verdict::kYes && one.excess)
+      worst = std::max(worst.value_or(*one.excess), *one.excess);
+  return worst;
+}
+
+Conclusion nearest(const Search& search) {
+  Conclusion result;
+  const auto& arms = search.arms();
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const auto excess = excess_of(arms[i]);
+    if (arms[i].fate != Fate::kMissed || !excess) continue;
+    const bool nearer =
+        !result.arm || std::tie(*excess, arms[i].key) < std::tie(*result.missed_by, arms[*result.arm].key);
+    if (nearer) result = {Found::kInfeasible, i, {i}, {}, excess};
+  }
+  return result;
+}
+
+std::vector<std::size_t> not_told_apart(const Search& search, std::size_t best) {
+  const auto& arms = search.arms();
+  std::vector<std::size_t> equals;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const bool comparable = meets_all(arms[i]) || !meets_all(arms[best]);
+    if (arms[i].fate == Fate::kRacing && comparable && search.estimate(i, best)) equals.push_back(i);
+  }
+  std::erase_if(equals, [&](std::size_t i) {
+    const auto ratio = search.ratio(i, best);
+    return i != best && ratio && ratio->low > 1 + search.rules().margin;
+  });
+  std::ranges::sort(equals, {}, [&](std::size_t i) {
+    return std::tuple(i != best, *search.estimate(i, best), arms[i].key);
+  });
+  return equals;
+}
+
+std::size_t with_least_memory(const Search& search, const std::vector<std::size_t>& equals,
+                              const std::vector<Number>& memory_bytes) {
+  const auto best = equals.front();
+  const auto near = [&](std::size_t i) {
+    return *search.estimate(i, best) <= 1 + search.rules().margin && memory_bytes.at(i);
+  };
+  double least = HUGE_VAL;
+  for (const auto i : equals)
+    if (near(i)) least = std::min(least, *memory_bytes[i]);
+  const auto chosen = std::ranges::find_if(
+      equals, [&](std::size_t i) { return near(i) && *memory_bytes[i] <= kSameMemory * least; });
+  return chosen == equals.end() ? best : *chosen;
+}
+
+std::optional<double> lead(const Search& search, std::size_t best) {
+  std::optional<double> least;
+  for (std::size_t i = 0; i < search.arms().size(); ++i) {
+    const auto ratio = search.ratio(i, best);
+    if (i != best && ratio) least = std::min(least.value_or(ratio->low), ratio->low);
+  }
+  return least;
+}
+
+}  // namespace
+
+Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes) {
+  const auto best = search.best();
+  if (!best) return nearest(search);
+  Conclusion result;
+  result.equals = not_told_apart(search, *best);
+  const bool compared = search.rounds() >= search.rules().looks.front();
+  if (!compared || !meets_all(search.arms()[*best])) {
+    result.found = Found::kUncertain;
+    result.arm = best;
+    return result;
+  }
+  result.found = result.equals.size() == 1 ? Found::kBest : Found::kEqual;
+  result.arm = with_least_memory(search, result.equals, memory_bytes);
+  if (result.found == Found::kBest) result.ahead = lead(search, *best);
+  return result;
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<Number>& first, const std::vector<Number>& second) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (first[i] && second.at(i)) order.push_back(i);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::tuple(*first[i], *second[i], i); });
+  std::vector<std::size_t> front;
+  double least = HUGE_VAL;
+  for (const auto i : order)
+    if (*second[i] < least) least = *second[i], front.push_back(i);
+  return front;
+}
+
+}  // namespace paceline::tune

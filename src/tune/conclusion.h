@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Draws the conclusion of a search: which arm to take, and how sure that is.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tune/search.h"
+
+namespace paceline::tune {
+
+enum class Found : std::uint8_t {
+  kBest,        // one arm is certainly better than all others
+  kEqual,       // several are not told apart
+  kUncertain,   // the arm is the best so far, but no constraint is certainly met, or no look compared it
+  kInfeasible,  // every measured arm misses a constraint; the nearest one is taken
+  kNothing,     // no arm was measured
+};
+
+struct Conclusion {
+  Found found = Found::kNothing;
+  std::optional<std::size_t> arm{};   // to take; of an infeasible search the nearest
+  std::vector<std::size_t> equals{};  // not told apart from the best, the best itself included, by cost
+  std::optional<double> ahead{};      // every other arm costs at least this many times as much
+  std::optional<double> missed_by{};  // of the nearest arm: its largest excess
+};
+
+// Of arms that are not told apart and whose estimates lie within the margin of the best, the one with the
+// least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
+Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
+
+// Arms that no other beats in both figures, by the first one; lower is better. Arms without one are left
+// out.
+std::vector<std::size_t> pareto_front(const std::vector<Number>& first, const std::vector<Number>& second);
+
+}  // namespace paceline::tune

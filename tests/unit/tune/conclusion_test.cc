@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "tune/conclusion.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/tune/simulated_arms.h"
+
+namespace paceline::tune {
+namespace {
+
+using answer::Verdict;
+
+const Number kNone = Number::missing("not measured");
+
+Search raced(const std::vector<double>& costs, int rounds,
+             const std::vector<std::vector<Constraint>>& constraints = {}) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < costs.size(); ++i) keys.push_back(std::string(1, static_cast<char>('a' + i)));
+  Search search(keys);
+  for (int r = 0; r < rounds; ++r) {
+    std::vector<Outcome> outcomes;
+    for (const auto i : search.next()) {
+      auto& outcome =
+          outcomes.emplace_back(simulated::measured(i, costs[i] * (1 + 0.001 * r * static_cast<double>(i))));
+      if (!constraints.empty()) outcome.constraints = constraints[i];
+    }
+    search.take(outcomes);
+  }
+  return search;
+}
+
+TEST(Conclusion, OneArmIsAheadOfAllOthers) {
+  const auto found = conclude(raced({2, 1, 3}, 6), {kNone, kNone, kNone});
+  EXPECT_EQ(found.found, Found::kBest);
+  EXPECT_EQ(found.arm, 1U);
+  ASSERT_TRUE(found.ahead);
+  EXPECT_NEAR(*found.ahead, 2, 0.05);
+}
+
+TEST(Conclusion, OfEqualArmsTheOneWithTheLeastMemoryIsTaken) {
+  const auto search = raced({1, 1.005, 1.01, 2}, 10);
+  const auto found = conclude(search, {Number(300), Number(100), Number(102), Number(1)});
+  EXPECT_EQ(found.found, Found::kEqual);
+  EXPECT_EQ(found.equals, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(found.arm, 1U);  // 102 is as much as 100, and its cost is lower
+  EXPECT_EQ(conclude(search, {kNone, kNone, kNone, kNone}).arm, 0U);
+}
+
+TEST(Conclusion, TooFewRoundsAreNoComparison) {
+  const auto found = conclude(raced({2, 1}, 2), {kNone, kNone});
+  EXPECT_EQ(found.found, Found::kUncertain);
+  EXPECT_EQ(found.arm, 1U);
+  EXPECT_EQ(conclude(raced({2, 1}, 0), {kNone, kNone}).found, Found::kNothing);
+}
+
+TEST(Conclusion, WithoutAFeasibleArmTheNearestIsNamed) {
+  const auto missed = [](double excess) {
+    return std::vector{Constraint{"p99<=20ms", Verdict::kNo, Number(excess), "", false}};
+  };
+  const auto found =
+      conclude(raced({1, 2, 3}, 3, {missed(0.5), missed(0.2), missed(0.9)}), {kNone, kNone, kNone});
+  EXPECT_EQ(found.found, Found::kInfeasible);
+  EXPECT_EQ(found.arm, 1U);
+  EXPECT_NEAR(*found.missed_by, 0.2, 1e-12);
+}
+
+TEST(Conclusion, AConstraintThatIsOpenLeavesTheArmUncertain) {
+  const std::vector open{Constraint{"p99<=20ms", Verdict::kCannotSay, Number(-0.01), "", false}};
+  EXPECT_EQ(conclude(raced({1, 2}, 10, {open, open}), {kNone, kNone}).found, Found::kUncertain);
+}
+
+TEST(ParetoFront, HasWhatNothingBeatsInBoth) {
+  EXPECT_EQ(pareto_front({Number(3), Number(1), Number(2), Number(2), kNone},
+                         {Number(1), Number(9), Number(5), Number(6), Number(0)}),
+            (std::vector<std::size_t>{1, 2, 0}));
+}
+
+}  // namespace
+}  // namespace paceline::tune
