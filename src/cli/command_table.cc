@@ -48,6 +48,9 @@ constexpr std::array kOthers{
             "'COMMAND B' [options]",
             "say whether the second side is slower than the first, by how much, and how certainly",
             config::kCompare, compare_command},
+    Command{"tune", "", "--model FILE [options] [options of infer]",
+            "find the engine, precision and threads that serve a model best here, in a race of all of them",
+            config::kTune, tune_command},
     Command{"monitor", "", "[--serve HOST:PORT] [options]",
             "show CPUs, GPUs, memory, network, disks and runs of paceline, live", config::kMonitor,
             monitor_command},
@@ -193,7 +196,8 @@ void set_format_choices() {
     for (const auto& format : answer_formats()) choices.push_back({format.name});
     return choices;
   }();
-  for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases, config::kHistory})
+  for (const unsigned commands :
+       {config::kValidate | config::kCompare | config::kTune, config::kRunsCases, config::kHistory})
     config::set_choices("answer_format", commands, kOfAnswers);
 }
 

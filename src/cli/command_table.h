@@ -39,6 +39,7 @@ ExitCode validate_command(const Context& context);
 ExitCode attach_command(const Context& context);
 ExitCode monitor_command(const Context& context);
 ExitCode compare_command(const Context& context);
+ExitCode tune_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode history_command(const Context& context);
 ExitCode schema_command(const Context& context);

@@ -43,6 +43,8 @@ inline constexpr unsigned kRun = 1, kReport = 2, kValidate = 4, kSchema = 8, kEx
 // behind the word infer as kInfer | kProfile.
 inline constexpr unsigned kProfile = 128;
 inline constexpr unsigned kCompare = 256;
+// Its further words are those of infer.
+inline constexpr unsigned kTune = 2048;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;
 
@@ -58,6 +60,7 @@ inline constexpr auto kFlagCommands = [] {
   constexpr std::array kOthers{CommandRow{kRun, "run", kAnyKind, 1},
                                CommandRow{kReport, "report", 0, kAnyNumber},
                                CommandRow{kCompare, "compare", 0, kAnyNumber},
+                               CommandRow{kTune, "tune"},
                                CommandRow{kBuild, "build"},
                                CommandRow{kExport, "export"},
                                CommandRow{kValidate, "validate"},

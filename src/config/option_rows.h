@@ -49,6 +49,7 @@ std::span<const Option> build_rows();
 std::span<const Option> command_rows();
 std::span<const Option> history_rows();
 std::span<const Option> attach_rows();
+std::span<const Option> tune_rows();
 
 // Rows, and what those leave open that say nothing else.
 struct GroupRow {
@@ -75,6 +76,7 @@ inline constexpr std::array kGroups{
     GroupRow{"Engine file", build_rows, kCommandLine, kBuild},
     GroupRow{"History", history_rows, kCommandLine, kHistory},
     GroupRow{"Attach", attach_rows, kCommandLine, kAttach},
+    GroupRow{"Tune", tune_rows, kCommandLine, kTune},
     GroupRow{"Command", command_rows, kCommandLine},
 };
 

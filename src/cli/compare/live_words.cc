@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/own_words.h"
 #include "compare/commands.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -30,25 +32,6 @@ struct SideOptions {
 };
 constexpr std::array<SideOptions, 2> kSides{
     {{"a", "a_env", "a_program", "a_venv"}, {"b", "b_env", "b_program", "b_venv"}}};
-
-const config::Option* own_option(const std::string& word) {
-  if (word.size() < 2 || word.front() != '-') return nullptr;
-  const auto* option = config::find_flag(word.substr(0, word.find('=')), config::kCompare);
-  return option && std::ranges::find(kOfCompare, option->name) != kOfCompare.end() ? option : nullptr;
-}
-
-// Appends a flag with its value, which may look like a flag itself, and returns the number of words.
-std::size_t take_flag(const std::vector<std::string>& words, std::size_t at, const config::Option& option,
-                      std::vector<std::string>& to) {
-  const bool has_value = option.type != config::OptionType::kBoolean;
-  if (!has_value || words[at].find('=') != std::string::npos || at + 1 == words.size()) {
-    to.push_back(words[at]);
-    return 1;
-  }
-  // A side may have no words besides the common ones.
-  if (!words[at + 1].empty()) to.push_back(words[at] + "=" + words[at + 1]);
-  return 2;
-}
 
 void require_assignment(const std::string& flag, const std::string& text) {
   const auto equals = text.find('=');
@@ -126,14 +109,7 @@ std::optional<LiveWords> live_words(const std::vector<std::string>& arguments) {
     return one.kinds != 0 && (one.bits & config::kProfile) == 0 && one.name == arguments.front();
   });
   if (row == config::kFlagCommands.end()) return std::nullopt;
-  std::vector<std::string> own, common;
-  for (std::size_t i = 1; i < arguments.size();) {
-    if (const auto* option = own_option(arguments[i])) {
-      i += take_flag(arguments, i, *option, own);
-    } else {
-      common.push_back(arguments[i++]);
-    }
-  }
+  const auto [own, common] = split_own_words(std::span(arguments).subspan(1), config::kCompare, kOfCompare);
   LiveWords words{arguments.front(), row->bits, config::parse_flags(own, config::kCompare), {}};
   const auto options = config::command_settings(words.own);
   for (std::size_t i = 0; i < words.sides.size(); ++i) words.sides.at(i) = side_of(i, common, options);

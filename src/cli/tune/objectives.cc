@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "cli/tune/objectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/case_query.h"
+#include "analysis/metric_value.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "result/figures/pair_ratio.h"
+#include "result/figures/peak_memory.h"
+#include "result/stored/cpu_power.h"
+#include "stats/quantile.h"
+
+namespace paceline::cli {
+namespace {
+
+const result::Repetition* repetition_of(const MeasuredArm& arm, std::int64_t index) {
+  const auto& all = arm.one->repetitions;
+  const auto found = std::ranges::find(all, index, &result::Repetition::index);
+  return found == all.end() ? nullptr : &*found;
+}
+
+Number not_there() {
+  return Number::missing("not measured");
+}
+
+Number median_cost(const MeasuredArm& arm, std::int64_t index) {
+  const auto* repetition = repetition_of(arm, index);
+  return repetition ? repetition->p50_ns : not_there();
+}
+
+// The percentile of one process, which needs a sample above it.
+template <int Percent>
+Number percentile_cost(const MeasuredArm& arm, std::int64_t index) {
+  constexpr std::size_t kFewest = 100 / (100 - Percent);
+  if (!arm.samples) return Number::missing("the samples are not known");
+  auto sorted = result::latencies_ns(*arm.samples, static_cast<int>(index));
+  if (sorted.size() < kFewest)
+    return Number::missing(fmt::format("p{} of a process needs {} samples", Percent, kFewest));
+  std::ranges::sort(sorted);
+  return stats::nearest_rank(sorted, Percent * 10'000);
+}
+
+Number throughput_cost(const MeasuredArm& arm, std::int64_t index) {
+  const auto* repetition = repetition_of(arm, index);
+  if (!repetition) return not_there();
+  const auto rate = result::process_value(*arm.one, *repetition, result::Figure::kRate);
+  if (!rate) return rate;
+  return *rate > 0 ? Number(1e9 / *rate) : Number::missing("nothing was completed");
+}
+
+Number memory_cost(const MeasuredArm& arm, std::int64_t index) {
+  const auto* repetition = repetition_of(arm, index);
+  if (!repetition) return not_there();
+  const auto bytes = result::peak_memory(arm.one->benchmark, repetition->memory);
+  return bytes ? Number(static_cast<double>(*bytes)) : Number::missing(bytes.reason());
+}
+
+Number energy_cost(const MeasuredArm& arm, std::int64_t index) {
+  const auto* repetition = repetition_of(arm, index);
+  if (!repetition || !arm.sampled) return not_there();
+  std::vector<result::SampledWindow> own;
+  std::ranges::copy_if(*arm.sampled, std::back_inserter(own),
+                       [&](const auto& window) { return window.repetition == index; });
+  const Number items = static_cast<double>(repetition->n * arm.one->benchmark.batch_per_rank);
+  for (const auto& part : result::summarize_cpu_power(own, [&](const auto&) { return items; }, {}))
+    if (part.part == result::kCpuPackages) return part.energy_per_item_j;
+  return Number::missing("the energy of the CPUs was not read");
+}
+
+constexpr std::array kRows{
+    Objective{"latency", "median latency", "p50_ms", median_cost},
+    Objective{"p90", "p90 of latency", "p90_ms", percentile_cost<90>},
+    Objective{"p99", "p99 of latency", "p99_ms", percentile_cost<99>},
+    Objective{"throughput", "throughput", "throughput_per_s", throughput_cost},
+    Objective{"memory", "memory", "memory_mb", memory_cost},
+    Objective{"energy", "energy per item", "cpu_energy_per_item_j", energy_cost},
+};
+
+}  // namespace
+
+std::span<const Objective> objectives() {
+  return kRows;
+}
+
+const Objective& find_objective(std::string_view name) {
+  const auto* row = std::ranges::find(kRows, name, &Objective::name);
+  if (row == kRows.end()) throw Error(ErrorCode::kInternal, fmt::format("there is no objective {}", name));
+  return *row;
+}
+
+std::string metric_words(std::string_view metric, const result::CaseResult& one) {
+  const auto* row = result::find_metric(metric);
+  const auto value = analysis::metric_value(*row, one).value;
+  if (!value) return {};
+  return fmt::format("{}{}", format_significant(*value),
+                     row->unit == "1" ? "" : fmt::format(" {}", row->unit));
+}
+
+std::string metric_range(std::string_view metric, const result::CaseResult& one) {
+  const auto value = analysis::metric_value(*result::find_metric(metric), one);
+  return value.ci_low && value.ci_high ? analysis::format_range(*value.ci_low, *value.ci_high) : "";
+}
+
+}  // namespace paceline::cli

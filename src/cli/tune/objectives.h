@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Figures that a search can optimise.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/maybe.h"
+#include "result/stored/case_result.h"
+#include "result/stored/samples.h"
+
+namespace paceline::cli {
+
+// A case with what its passes brought beside its result.
+struct MeasuredArm {
+  const result::CaseResult* one = nullptr;
+  const std::vector<result::Sample>* samples = nullptr;         // null: not known
+  const std::vector<result::SampledWindow>* sampled = nullptr;  // likewise
+};
+
+struct Objective {
+  std::string_view name;    // as in --objective
+  std::string_view words;   // "median latency"
+  std::string_view metric;  // of the whole case, in the table of metrics
+  // Of one process, lower is better; of throughput the time per item.
+  Number (*cost)(const MeasuredArm& arm, std::int64_t repetition);
+};
+
+std::span<const Objective> objectives();
+// Throws Error(kInternal) for a name that the table of options does not have.
+const Objective& find_objective(std::string_view name);
+
+// The value of a metric with its unit: "3.21 ms"; empty where there is none.
+std::string metric_words(std::string_view metric, const result::CaseResult& one);
+// Its interval in the same unit: "3.15–3.30"; empty where there is none.
+std::string metric_range(std::string_view metric, const result::CaseResult& one);
+
+}  // namespace paceline::cli

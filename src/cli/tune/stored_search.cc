@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "cli/tune/stored_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+
+namespace paceline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSearchFile = "tune_request.json";
+// Options that decide what is searched; the others are about this process.
+constexpr std::array<std::string_view, 5> kKeptOptions{"objective", "tune_slo", "min_accuracy", "budget",
+                                                       "axes"};
+
+// "--slo=p99<=20ms" for each value.
+std::vector<std::string> kept_words(const config::FlagSet& own) {
+  std::vector<std::string> words;
+  for (const auto& setting : own.settings) {
+    if (std::ranges::find(kKeptOptions, setting.name) == kKeptOptions.end()) continue;
+    for (const auto& value : setting.values) words.push_back(setting.written + "=" + value.text);
+  }
+  return words;
+}
+
+std::vector<std::string> stored_words(const fs::path& folder) {
+  const auto file = folder / kSearchFile;
+  std::error_code missing;
+  if (!fs::exists(file, missing))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--resume {}: this folder has no {}; name that of a search by paceline tune",
+                            shown_path(folder.string()), kSearchFile));
+  try {
+    return nlohmann::json::parse(read_file(file)).at("options").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::kData, fmt::format("'{}' is damaged: {}; start the search again", file.string(),
+                                              plain_reason(error)));
+  }
+}
+
+std::string option_name(const std::string& word) {
+  const auto flags = config::parse_flags(std::vector{word}, config::kTune);
+  return flags.settings.empty() ? "" : flags.settings.front().name;
+}
+
+}  // namespace
+
+void keep_search(const fs::path& folder, const TuneRequest& request) {
+  const nlohmann::json stored{{"options", kept_words(request.own)}, {"words", request.words}};
+  replace_file(folder / kSearchFile, stored.dump(2) + "\n");
+}
+
+void take_stored_search(TuneRequest& request) {
+  const auto typed = config::parse_flags(request.words, config::kInfer);
+  const auto resume = std::ranges::find(typed.settings, "resume", &config::RawSetting::name);
+  if (resume == typed.settings.end() || resume->values.empty()) return;
+  auto arguments = stored_words(resume->values.front().text);
+  std::erase_if(arguments, [&](const auto& word) { return request.own.has(option_name(word)); });
+  for (const auto& word : kept_words(request.own)) arguments.push_back(word);
+  auto combined = tune_request(arguments);
+  combined.words = request.words;
+  request = std::move(combined);
+}
+
+}  // namespace paceline::cli

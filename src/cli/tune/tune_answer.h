@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "answer/answer.h"
+#include "cli/tune/raced_arms.h"
+#include "tune/conclusion.h"
+
+namespace paceline::cli {
+
+// What a search found out, with the table of its arms, and the files that reproduce and serve it.
+struct TuneOutcome {
+  const TuneRequest& request;
+  const RacedArms& raced;
+  tune::Conclusion found;
+  bool interrupted = false;
+};
+TuneOutcome outcome_of(const TuneRequest& request, const RacedArms& raced, bool interrupted);
+
+answer::Answer answer_of(const TuneOutcome& outcome);
+
+// The arm with the headline figure of the objective: "onnxruntime int8 t2: median latency 3.2 ms (3.1–3.3)".
+std::string arm_words(const TuneOutcome& outcome, std::size_t arm);
+// The answer in one sentence.
+std::string sentence_of(const TuneOutcome& outcome);
+
+}  // namespace paceline::cli

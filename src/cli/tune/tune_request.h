@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What a search was asked for: objective, limits, budget, and the words of infer.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/gates.h"
+#include "cli/tune/objectives.h"
+#include "config/flag_set.h"
+#include "tune/search.h"
+
+namespace paceline::cli {
+
+// A limit that an arm must meet.
+struct Limit {
+  std::string written;                 // "p99<=20ms"
+  std::optional<analysis::Gate> gate;  // none: on the change of top-1
+  bool is_exact = false;               // its figure does not vary between processes
+};
+
+struct TuneRequest {
+  config::FlagSet own;             // flags of tune itself
+  std::vector<std::string> words;  // of infer, as typed
+  const Objective* objective = nullptr;
+  std::vector<Limit> limits;
+  double budget_s = 0;
+  std::vector<std::string> axes;           // of --axes; empty: chosen by the model and the machine
+  std::optional<double> most_top1_change;  // share; from --min-accuracy 'top1>=-0.5%'
+};
+
+// Throws Error(kUsage) for values that cannot be read.
+TuneRequest tune_request(const std::vector<std::string>& arguments);
+
+// "p99<=20ms", "p50 <= 800us" or a gate. Throws Error(kUsage).
+Limit parse_limit(const std::string& flag, const std::string& text);
+
+// What one repetition of an arm brought, with its limits by all repetitions so far.
+tune::Outcome outcome_of(const TuneRequest& request, const MeasuredArm& arm, std::int64_t repetition);
+
+}  // namespace paceline::cli

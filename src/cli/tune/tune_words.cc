@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The sentence of a search.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/tune/tune_answer.h"
+#include "result/figures/peak_memory.h"
+
+namespace paceline::cli {
+namespace {
+
+using tune::Found;
+
+std::string memory_words(const result::CaseResult& one) {
+  const auto bytes = result::peak_memory(one);
+  return bytes ? format_bytes(static_cast<double>(*bytes)) : "";
+}
+
+const result::CaseResult& case_of(const TuneOutcome& outcome, std::size_t arm) {
+  return outcome.raced.run.cases.at(arm);
+}
+
+std::string others(const TuneOutcome& outcome) {
+  return plural(std::ssize(outcome.raced.search.arms()) - 1, "other arm");
+}
+
+// Where memory decides, not where the one with the least was the best anyway.
+std::string equal_sentence(const TuneOutcome& outcome) {
+  const auto& found = outcome.found;
+  std::vector<std::string> labels;
+  for (const auto arm : found.equals)
+    if (arm != *found.arm) labels.push_back(case_of(outcome, arm).label);
+  constexpr std::size_t kNamed = 3;
+  const auto more = labels.size() > kNamed ? fmt::format(" and {} more", labels.size() - kNamed) : "";
+  labels.resize(std::min(labels.size(), kNamed));
+  const auto memory = memory_words(case_of(outcome, *found.arm));
+  return fmt::format(
+      "Take {}; {}{} {} not told apart from it{}.", arm_words(outcome, *found.arm), join(labels, ", "), more,
+      found.equals.size() == 2 ? "is" : "are",
+      memory.empty()
+          ? ""
+          : fmt::format(", and of these it takes the least memory, or equally little ({})", memory));
+}
+
+// Why the best arm so far is not the answer.
+std::string open_reason(const TuneOutcome& outcome) {
+  const auto& arm = outcome.raced.search.arms()[*outcome.found.arm];
+  for (const auto& one : arm.constraints)
+    if (one.verdict != answer::Verdict::kYes)
+      return fmt::format("{} cannot be decided: {}", one.name, one.value);
+  return fmt::format("{} {} too few to compare the arms; --resume {} --budget 10m goes on",
+                     plural(static_cast<std::int64_t>(outcome.raced.search.rounds()), "round"),
+                     outcome.raced.search.rounds() == 1 ? "is" : "are", outcome.raced.folder.string());
+}
+
+std::string nearest_sentence(const TuneOutcome& outcome) {
+  const auto& arm = outcome.raced.search.arms()[*outcome.found.arm];
+  std::vector<std::string> names;
+  for (const auto& limit : outcome.request.limits) names.push_back(limit.written);
+  return fmt::format(
+      "No arm meets {}; the nearest is {}, which {}{}.", join(names, " and "),
+      case_of(outcome, *outcome.found.arm).label, arm.reason,
+      outcome.found.missed_by ? fmt::format(", {} too much", format_percent(*outcome.found.missed_by)) : "");
+}
+
+std::string nothing_sentence(const TuneOutcome& outcome) {
+  for (const auto& arm : outcome.raced.search.arms())
+    if (!arm.reason.empty()) return fmt::format("No arm could be measured; {}: {}.", arm.key, arm.reason);
+  return outcome.interrupted ? "Interrupted before an arm was measured."
+                             : "The budget was over before an arm was measured.";
+}
+
+}  // namespace
+
+std::string arm_words(const TuneOutcome& outcome, std::size_t arm) {
+  const auto& one = case_of(outcome, arm);
+  const auto& objective = *outcome.request.objective;
+  const auto value = metric_words(objective.metric, one), range = metric_range(objective.metric, one);
+  if (value.empty()) return one.label;
+  return fmt::format("{}: {} {}{}", one.label, objective.words, value,
+                     range.empty() ? "" : fmt::format(" ({})", range));
+}
+
+std::string sentence_of(const TuneOutcome& outcome) {
+  const auto& found = outcome.found;
+  switch (found.found) {
+    case Found::kBest:
+      return fmt::format("Take {}; {} (95 % over all arms and looks).", arm_words(outcome, *found.arm),
+                         found.ahead ? fmt::format("none of the {} comes within a factor of {}",
+                                                   others(outcome), format_fixed(*found.ahead, 2))
+                                     : fmt::format("none of the {} can be taken", others(outcome)));
+    case Found::kEqual:
+      return equal_sentence(outcome);
+    case Found::kUncertain:
+      return fmt::format("The best so far is {}; {}.", arm_words(outcome, *found.arm), open_reason(outcome));
+    case Found::kInfeasible:
+      return nearest_sentence(outcome);
+    case Found::kNothing:
+      break;
+  }
+  return nothing_sentence(outcome);
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Rows of the command tune; all other options are those of infer.
+#include <array>
+
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::array<Choice, 6> kObjectives{
+    {{"latency"}, {"p90"}, {"p99"}, {"throughput"}, {"memory"}, {"energy"}}};
+constexpr std::array<Choice, 6> kTuneAxes{
+    {{"engine"}, {"precision"}, {"threads"}, {"batch"}, {"instances"}, {"layout"}}};
+
+constexpr std::array kTuneRows{
+    Option{.name = "objective",
+           .type = kChoice,
+           .fallback = "latency",
+           .choices = kObjectives,
+           .help = "Figure to optimise. latency: the median; p90, p99: that percentile of each process; "
+                   "energy: of the CPU packages per item."},
+    Option{.name = "tune_slo",
+           .flags = "--slo",
+           .type = kExpression,
+           .form = kList,
+           .help = "Limit that an arm must meet: 'p99<=20ms', or a gate such as 'memory_mb <= 500'. Repeat "
+                   "the flag for several."},
+    Option{.name = "min_accuracy",
+           .type = kExpression,
+           .form = kList,
+           .help = "Accuracy that an arm must keep: 'top1>=-0.5%' (change against the fp32 reference), or a "
+                   "gate. Repeat the flag for several."},
+    Option{.name = "budget",
+           .fallback = "3m",
+           .help = "Time after which no further round begins, e.g. 90s, 10m."},
+    Option{.name = "axes",
+           .type = kChoice,
+           .form = kList,
+           .choices = kTuneAxes,
+           .help = "What the arms differ in. Unset: engine, precision and threads, and batch for throughput. "
+                   "An option of infer with several values is an axis as well."},
+};
+
+}  // namespace
+
+std::span<const Option> tune_rows() {
+  return kTuneRows;
+}
+
+}  // namespace paceline::config
