@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run/next_command.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -40,11 +42,26 @@ bool can_be_quantised(const std::string& file, const result::RunResult& run) {
   }
 }
 
+// Options that a search takes over from a first look: they are about the model and its inputs.
+constexpr std::array<std::string_view, 7> kOfTheModel{"shapes",     "load_inputs",  "device", "labels",
+                                                      "calib_data", "calib_images", "plugin"};
+
+std::string tune_words(const config::FlagSet& flags, const std::string& model) {
+  if (flags.has("batch_sizes")) return {};
+  std::string command = "paceline tune --model " + analysis::shell_word(model);
+  for (const auto& setting : flags.settings) {
+    if (std::ranges::count(kOfTheModel, setting.name) == 0) continue;
+    for (const auto& value : setting.values)
+      command += fmt::format(" {} {}", setting.written, analysis::shell_word(value.text));
+  }
+  return command;
+}
+
 }  // namespace
 
-std::string next_command(const Context& context, const config::FlagSet& flags,
-                         const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
-                         const result::RunResult& run) {
+NextCommands next_commands(const Context& context, const config::FlagSet& flags,
+                           const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
+                           const result::RunResult& run) {
   if (flags.command != config::kInfer || cases.size() != 1 || compares_already(flags)) return {};
   const auto* file = config::find_file_type(cases.front().settings.text("model"));
   if (file == nullptr || file->suffix != ".onnx") return {};
@@ -60,7 +77,8 @@ std::string next_command(const Context& context, const config::FlagSet& flags,
   const std::string precisions =
       can_be_quantised(settings.text("model"), run) ? " --precision fp32,int8" : "";
   if (precisions.empty() && readers.size() < 2) return {};
-  return command + " --engine " + join(readers, ",") + precisions + " --repetitions 6";
+  return {tune_words(flags, settings.text("model")),
+          command + " --engine " + join(readers, ",") + precisions + " --repetitions 6"};
 }
 
 }  // namespace paceline::cli

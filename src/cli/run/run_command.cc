@@ -56,7 +56,7 @@ bool is_monitored(const config::Settings& options) {
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const AnswerOutput& output, const Console& console,
-                   std::function<std::string(const result::RunResult&)> next = {}) {
+                   std::function<NextCommands(const result::RunResult&)> next = {}) {
   std::optional<NsightRun> tool;
   if (p.options.has("tool")) tool.emplace(p.options, setup.command_line);
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
@@ -156,7 +156,7 @@ ExitCode execute_here(const Planned& planned, const Context& context, const conf
   if (planned.options.flag("dry_run")) return show_plan(planned, output, console, 1);
   check_output_files(flags);
   return write_run(planned, setup_of(planned, context), output, console, [&](const result::RunResult& run) {
-    return next_command(context, flags, planned.cases, engine_directory(planned.plugins), run);
+    return next_commands(context, flags, planned.cases, engine_directory(planned.plugins), run);
   });
 }
 

@@ -106,9 +106,12 @@ std::string gates_text(const result::RunResult& run) {
 
 std::string next_text(const result::RunResult& run, const FinishOptions& options) {
   const bool measured = std::ranges::any_of(run.cases, analysis::is_ok);
-  const auto command = options.next && measured ? options.next(run) : "";
-  return command.empty() ? ""
-                         : for_terminal(fmt::format("To compare engines and precisions:\n  {}\n", command));
+  if (!options.next || !measured) return {};
+  const auto [tune, compare] = options.next(run);
+  std::string text;
+  if (!tune.empty()) text += fmt::format("To find the best engine, precision and threads:\n  {}\n", tune);
+  if (!compare.empty()) text += fmt::format("To compare engines and precisions:\n  {}\n", compare);
+  return for_terminal(text);
 }
 
 // A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.

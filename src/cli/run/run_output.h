@@ -10,6 +10,7 @@
 #include "cli/answer_output.h"
 #include "cli/context.h"
 #include "cli/exit_rules.h"
+#include "cli/run/next_command.h"
 #include "config/flags.h"
 #include "result/run_directory.h"
 
@@ -20,8 +21,8 @@ struct FinishOptions {
   const config::Settings& settings;         // of the command: files that are written besides
   std::string bottlenecks;                  // target of profile; empty: they are not printed
   std::optional<AnswerOutput> self_test{};  // where its answer goes; none: it is no self-test
-  // A command that compares more; empty: none.
-  std::function<std::string(const result::RunResult&)> next{};
+  // Commands that continue a first look.
+  std::function<NextCommands(const result::RunResult&)> next{};
   ExitOptions exit;
   std::filesystem::path results{};  // folder of runs with the index; empty: the run is not added
 };

@@ -29,23 +29,24 @@ std::vector<std::string> onnxruntime_lines(const Served& arm) {
           fmt::format("options.intra_op_num_threads = {}", arm.threads),
           fmt::format("session = ort.InferenceSession({}, options, providers=[\"{}ExecutionProvider\"])",
                       arm.file, arm.on_gpu ? "CUDA" : "CPU"),
-          "outputs = session.run(None, inputs)  # {name: array}"};
+          "outputs = session.run(None, inputs)"};
 }
 
 std::vector<std::string> openvino_lines(const Served& arm) {
   return {"import openvino as ov",
-          fmt::format("settings = {{\"INFERENCE_NUM_THREADS\": {}, \"NUM_STREAMS\": 1,", arm.threads),
-          fmt::format("            \"PERFORMANCE_HINT\": \"LATENCY\", \"INFERENCE_PRECISION_HINT\": \"{}\"}}",
-                      arm.type),
+          fmt::format("settings = {{\"INFERENCE_NUM_THREADS\": {}, \"NUM_STREAMS\": 1}}", arm.threads),
+          "settings[\"PERFORMANCE_HINT\"] = \"LATENCY\"",
+          fmt::format("settings[\"INFERENCE_PRECISION_HINT\"] = \"{}\"", arm.type),
           fmt::format("model = ov.Core().compile_model({}, \"CPU\", settings)", arm.file),
-          "outputs = model(inputs)  # {name: array}"};
+          "outputs = model(inputs)"};
 }
 
 std::vector<std::string> torchscript_lines(const Served& arm) {
   return {"import torch", fmt::format("torch.set_num_threads({})", arm.threads),
+          "torch.set_grad_enabled(False)",
           fmt::format("model = torch.jit.load({}, map_location=\"{}\").eval()", arm.file,
                       arm.on_gpu ? "cuda" : "cpu"),
-          "with torch.inference_mode():", "    outputs = model(*inputs)"};
+          "outputs = model(*inputs)"};
 }
 
 struct ServingRow {

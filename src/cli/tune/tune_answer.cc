@@ -24,16 +24,18 @@ using tune::Found;
 
 struct FoundTraits {
   Found found;
-  std::string_view name;  // in files
+  std::string_view name;   // in files
+  std::string_view words;  // of its check
   Verdict verdict;
   ExitCode exit;
 };
 constexpr std::array<FoundTraits, 5> kFoundRows{
-    {{Found::kBest, "best", Verdict::kYes, ExitCode::kOk},
-     {Found::kEqual, "equal", Verdict::kYes, ExitCode::kOk},
-     {Found::kUncertain, "uncertain", Verdict::kCannotSay, ExitCode::kInconclusive},
-     {Found::kInfeasible, "infeasible", Verdict::kNo, ExitCode::kGateFailed},
-     {Found::kNothing, "nothing", Verdict::kNo, ExitCode::kWorkloadFailed}}};
+    {{Found::kBest, "best", "one arm is better than all others", Verdict::kYes, ExitCode::kOk},
+     {Found::kEqual, "equal", "several arms are not told apart", Verdict::kYes, ExitCode::kOk},
+     {Found::kUncertain, "uncertain", "the best arm so far is not certain", Verdict::kCannotSay,
+      ExitCode::kInconclusive},
+     {Found::kInfeasible, "infeasible", "no arm meets every limit", Verdict::kNo, ExitCode::kGateFailed},
+     {Found::kNothing, "nothing", "no arm was measured", Verdict::kNo, ExitCode::kWorkloadFailed}}};
 constexpr std::array<std::string_view, 4> kFateNames{"racing", "dropped", "missed", "failed"};
 
 const FoundTraits& traits(Found found) {
@@ -78,12 +80,14 @@ std::string became(const TuneOutcome& outcome, std::size_t i) {
   const auto& arm = outcome.raced.search.arms()[i];
   const auto rounds = plural(static_cast<std::int64_t>(arm.rounds), "round");
   if (arm.fate == Fate::kFailed) return "failed: " + arm.reason;
-  if (arm.fate != Fate::kRacing) return fmt::format("out after {}: {}", rounds, arm.reason);
+  if (arm.fate == Fate::kDropped) return fmt::format("dropped after {}", rounds);
+  if (arm.fate == Fate::kMissed) return fmt::format("dropped after {}: {}", rounds, arm.reason);
   if (arm.rounds == 0)
     return outcome.interrupted ? "not measured: interrupted" : "not measured: the budget was over";
   if (outcome.found.arm == i && outcome.found.found != Found::kUncertain) return "take it";
-  const bool equal = std::ranges::count(outcome.found.equals, i) > 0;
-  return equal && outcome.found.equals.size() > 1 ? "not told apart from the best" : "in the race";
+  const bool compared = outcome.found.found == Found::kBest || outcome.found.found == Found::kEqual;
+  const bool equal = compared && std::ranges::count(outcome.found.equals, i) > 0;
+  return equal ? "not told apart from the best" : "in the race";
 }
 
 std::string ratio_cell(const TuneOutcome& outcome, std::size_t i) {
@@ -199,13 +203,16 @@ answer::Section serving_section(const TuneOutcome& outcome) {
   const auto folder = outcome.raced.folder;
   section.paragraphs.push_back("paceline run " + analysis::shell_word((folder / "best.yaml").string()));
   if (const auto command = export_command(arm); !command.empty()) section.paragraphs.push_back(command);
-  for (const auto& line : python_of_arm(arm)) section.paragraphs.push_back(line);
+  const auto lines = python_of_arm(arm);
+  section.paragraphs.insert(section.paragraphs.end(), lines.begin(), lines.end());
+  if (!lines.empty())
+    section.notes.push_back(fmt::format("The Python is in {}.", (folder / "serve.py").string()));
   return section;
 }
 
 std::vector<answer::Check> checks_of(const TuneOutcome& outcome) {
   const auto& row = traits(outcome.found.found);
-  std::vector<answer::Check> checks{{"search", row.verdict, sentence_of(outcome), "", row.exit, "tune"}};
+  std::vector<answer::Check> checks{{"search", row.verdict, std::string(row.words), "", row.exit, "tune"}};
   if (!outcome.found.arm) return checks;
   for (const auto& one : outcome.raced.search.arms()[*outcome.found.arm].constraints)
     checks.push_back({one.name, one.verdict, one.value, "", ExitCode::kOk, "tune"});

@@ -23,11 +23,19 @@ const result::CaseResult& case_of(const TuneOutcome& outcome, std::size_t arm) {
   return outcome.raced.run.cases.at(arm);
 }
 
-std::string others(const TuneOutcome& outcome) {
-  return plural(std::ssize(outcome.raced.search.arms()) - 1, "other arm");
+// How far the others are behind the best arm.
+std::string lead_words(const TuneOutcome& outcome) {
+  const auto count = std::ssize(outcome.raced.search.arms()) - 1;
+  if (!outcome.found.ahead)
+    return count == 1 ? "the other arm cannot be taken"
+                      : fmt::format("none of the {} others can be taken", count);
+  const auto factor = format_fixed(*outcome.found.ahead, 2);
+  return count == 1 ? fmt::format("the other arm costs at least {} times as much", factor)
+                    : fmt::format("each of the {} others costs at least {} times as much, or cannot be taken",
+                                  count, factor);
 }
 
-// Where memory decides, not where the one with the least was the best anyway.
+// Memory within 5 % is equal.
 std::string equal_sentence(const TuneOutcome& outcome) {
   const auto& found = outcome.found;
   std::vector<std::string> labels;
@@ -40,9 +48,7 @@ std::string equal_sentence(const TuneOutcome& outcome) {
   return fmt::format(
       "Take {}; {}{} {} not told apart from it{}.", arm_words(outcome, *found.arm), join(labels, ", "), more,
       found.equals.size() == 2 ? "is" : "are",
-      memory.empty()
-          ? ""
-          : fmt::format(", and of these it takes the least memory, or equally little ({})", memory));
+      memory.empty() ? "" : fmt::format("; of these it takes the least memory, within 5 % ({})", memory));
 }
 
 // Why the best arm so far is not the answer.
@@ -60,15 +66,17 @@ std::string nearest_sentence(const TuneOutcome& outcome) {
   const auto& arm = outcome.raced.search.arms()[*outcome.found.arm];
   std::vector<std::string> names;
   for (const auto& limit : outcome.request.limits) names.push_back(limit.written);
-  return fmt::format(
-      "No arm meets {}; the nearest is {}, which {}{}.", join(names, " and "),
-      case_of(outcome, *outcome.found.arm).label, arm.reason,
-      outcome.found.missed_by ? fmt::format(", {} too much", format_percent(*outcome.found.missed_by)) : "");
+  const auto by = outcome.found.missed_by;
+  return fmt::format("No arm meets {}; the nearest is {}, which {}{}.", join(names, " and "),
+                     case_of(outcome, *outcome.found.arm).label, arm.reason,
+                     by ? fmt::format("; that is {} over", format_percent(*by, *by < 0.1 ? 1 : 0)) : "");
 }
 
 std::string nothing_sentence(const TuneOutcome& outcome) {
   for (const auto& arm : outcome.raced.search.arms())
-    if (!arm.reason.empty()) return fmt::format("No arm could be measured; {}: {}.", arm.key, arm.reason);
+    if (!arm.reason.empty())
+      return fmt::format("No arm could be measured; {}: {}", arm.key,
+                         arm.reason.ends_with('.') ? arm.reason : arm.reason + ".");
   return outcome.interrupted ? "Interrupted before an arm was measured."
                              : "The budget was over before an arm was measured.";
 }
@@ -89,9 +97,7 @@ std::string sentence_of(const TuneOutcome& outcome) {
   switch (found.found) {
     case Found::kBest:
       return fmt::format("Take {}; {} (95 % over all arms and looks).", arm_words(outcome, *found.arm),
-                         found.ahead ? fmt::format("none of the {} comes within a factor of {}",
-                                                   others(outcome), format_fixed(*found.ahead, 2))
-                                     : fmt::format("none of the {} can be taken", others(outcome)));
+                         lead_words(outcome));
     case Found::kEqual:
       return equal_sentence(outcome);
     case Found::kUncertain:
