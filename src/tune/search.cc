@@ -56,7 +56,8 @@ std::vector<std::size_t> Search::next() const {
   for (std::size_t i = 0; i < arms_.size(); ++i)
     if (arms_[i].fate == Fate::kRacing) racing.push_back(i);
   const bool alone = racing.size() == 1 && rounds_ >= rules_.enough;
-  if (rounds_ >= rules_.looks.back() || alone) return {};
+  const bool blind = rounds_ >= rules_.looks.front() && !best();
+  if (rounds_ >= rules_.looks.back() || alone || blind) return {};
   std::ranges::sort(racing, {}, [&](std::size_t i) -> const std::string& { return arms_[i].key; });
   return racing;
 }

@@ -69,7 +69,8 @@ class Search {
   // Throws Error(kInternal) for keys that are not unique, and for none.
   explicit Search(std::vector<std::string> keys, Rules rules = {});
 
-  // Arms of the next round in the order of their keys; empty: the search is over.
+  // Arms of the next round in the order of their keys; empty: the search is over, or after the first look no
+  // arm has a figure.
   [[nodiscard]] std::vector<std::size_t> next() const;
   // All outcomes of one round, in any order.
   void take(const std::vector<Outcome>& outcomes);

@@ -77,6 +77,10 @@ std::string nothing_sentence(const TuneOutcome& outcome) {
     if (!arm.reason.empty())
       return fmt::format("No arm could be measured; {}: {}", arm.key,
                          arm.reason.ends_with('.') ? arm.reason : arm.reason + ".");
+  for (const auto& arm : outcome.raced.search.arms())
+    if (!arm.costs.empty() && !arm.costs.back())
+      return fmt::format("No arm has a figure for {}: {}.", outcome.request.objective->words,
+                         arm.costs.back().reason());
   return outcome.interrupted ? "Interrupted before an arm was measured."
                              : "The budget was over before an arm was measured.";
 }

@@ -137,6 +137,18 @@ TEST(Search, ARoundWithoutAFigureIsNoPair) {
   EXPECT_NEAR(*search.estimate(1, 0), 2, 1e-9);
 }
 
+TEST(Search, WithoutAFigureItEndsAtTheFirstLook) {
+  Search search({"a", "b"});
+  for (std::size_t rounds = 0; !search.next().empty(); ++rounds) {
+    ASSERT_LT(rounds, search.rules().looks.front());
+    auto outcomes = costs({1, 1});
+    for (auto& one : outcomes) one.cost = Number::missing("too few samples");
+    search.take(outcomes);
+  }
+  EXPECT_EQ(search.rounds(), search.rules().looks.front());
+  EXPECT_FALSE(search.best());
+}
+
 TEST(Search, EqualCostsAreDecidedByTheKey) {
   for (const auto& keys : {std::vector<std::string>{"a", "b"}, {"b", "a"}}) {
     Search search(keys);

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""The command tune on the spin plug-in: what it takes, what it drops and why, limits, bad input, interruption and --resume.
+
+`spin` takes 1 ms at every batch, and `fault` SPIN_FAULT_US: which arm is the best follows from that, on any machine."""
+
+import json
+import re
+import signal
+import time
+
+from onnx_files import model, node, weights
+from paceline_cli import QUICK, SPIN, CliTest, main, read_json
+
+FORMS = {"text": "Arms", "html": "<svg", "markdown": "| arm |", "json": '"found"', "junit": "<testsuite"}
+SLOW = {"SPIN_FAULT_US": "5000"}
+
+
+class Tuned(CliTest):
+    def tune(self, *arguments, engines="spin,fault", code=0, **options):
+        result = self.run_cli("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", engines, "--shapes", "input:{batch}x4",
+                              "--iterations", 20, *QUICK, *arguments, **options)
+        self.assert_code(result, code)
+        return result
+
+    def found(self, *arguments, **options):
+        return json.loads(self.tune(*arguments, "--json", **options).out)
+
+    def refused(self, *words, code=2, says=()):
+        result = self.run_cli("tune", *words)
+        self.assert_code(result, code)
+        for word in says:
+            self.assertIn(word, " ".join(result.err.split()))
+        self.assert_nothing_ran()
+
+    def by_label(self, found):
+        return {arm["label"].removeprefix("x.spin "): arm for arm in found["arms"]}
+
+
+class Searches(Tuned):
+    def test_the_slow_engine_is_dropped_and_the_answer_reproduces(self):
+        found = self.found("--axes", "engine", env=SLOW)
+        self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))
+        arms = self.by_label(found)
+        self.assertEqual(arms["fault fp32 b1"]["fate"], "dropped")
+        self.assertIn("times the cost of x.spin-spin-fp32-b1", arms["fault fp32 b1"]["reason"])
+        self.assertLess(arms["fault fp32 b1"]["rounds"], arms["spin fp32 b1"]["rounds"])
+        self.assertGreater(arms["fault fp32 b1"]["ratio_low"], 1.03)
+        self.assertRegex(found["sentence"], r"^Take x\.spin spin fp32 b1: median latency [\d.]+ ms \([\d.]+–[\d.]+\); the other arm costs at least "
+                                            r"[\d.]+ times as much \(95 % over all arms and looks\)\.$")
+        run = self.only_run()
+        self.assertIn("<svg", (run / "tune.html").read_text(encoding="utf-8"))
+        again = self.run_cli("run", run / "best.yaml", "--trust", "-o", "again", "--json")
+        self.assert_code(again, 0)
+        cases = read_json(self.only_run("again") / "run_summary.json")["cases"]
+        self.assertEqual([(c["case_id"], len(c["repetitions"])) for c in cases], [("x.spin-spin-fp32-b1", 6)])
+
+    def test_the_order_of_arms_changes_nothing(self):
+        answers = [self.found("--axes", "engine", "--output-dir", name, engines=engines, env=SLOW)
+                   for name, engines in (("first", "spin,fault"), ("last", "fault,spin"))]
+        self.assertEqual(*[a["arm"] for a in answers])
+        self.assertEqual(*[[(arm["case_id"], arm["fate"]) for arm in a["arms"]] for a in answers])
+        orders = []
+        for name in ("first", "last"):
+            starts = [(r["started_utc"], c["case_id"]) for c in self.summary(self.only_run(name))["cases"] for r in c["repetitions"] if r["index"] == 0]
+            orders.append([case for _, case in sorted(starts)])
+        self.assertEqual(*orders)
+
+    def test_throughput_takes_the_large_batch(self):
+        found = self.found("--axes", "batch", "--batch", "1,4,16", "--objective", "throughput", engines="spin")
+        self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b16"))
+        self.assertEqual(found["metric"], "throughput_per_s")
+
+    def test_equal_arms_are_named(self):
+        found = self.found("--threads", "1,2", engines="spin")
+        self.assertEqual((found["found"], len(found["equals"])), ("equal", 2))
+        self.assertIn("is not told apart from it", found["sentence"])
+        self.assertEqual({arm["rounds"] for arm in found["arms"]}, {10})
+
+    def test_every_form(self):
+        for form, sign in FORMS.items():
+            file = self.folder / f"answer.{form}"
+            self.tune("--axes", "engine", "--format", form, "-o", file, env=SLOW)
+            self.assertIn(sign, file.read_text(encoding="utf-8"), form)
+
+    def test_a_percentile_needs_its_samples(self):
+        found = self.found("--axes", "engine", "--objective", "p99", env=SLOW, code=5)
+        self.assertEqual((found["found"], found["rounds"]), ("nothing", 3))
+        self.assertEqual(found["sentence"], "No arm has a figure for p99 of latency: p99 of a process needs 100 samples.")
+
+    def test_a_crash_costs_that_arm(self):
+        found = self.found("--threads", "1,2", env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run"})
+        arms = self.by_label(found)
+        for threads in ("t1", "t2"):
+            self.assertEqual(arms[f"fault fp32 b1 {threads}"]["fate"], "failed")
+            self.assertIn("SIGSEGV", arms[f"fault fp32 b1 {threads}"]["reason"])
+            self.assertEqual(arms[f"spin fp32 b1 {threads}"]["rounds"], 10)
+
+    def test_nothing_can_be_measured(self):
+        found = self.found("--threads", "1,2", engines="fault", env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run"}, code=5)
+        self.assertEqual((found["found"], found["arm"]), ("nothing", None))
+        self.assertIn("SIGSEGV", found["sentence"])
+
+
+class Limits(Tuned):
+    def test_a_limit_that_nothing_meets_names_the_nearest(self):
+        found = self.found("--axes", "engine", "--slo", "p50<=0.2ms", env=SLOW, code=1)
+        self.assertEqual((found["found"], found["arm"]), ("infeasible", "x.spin-spin-fp32-b1"))
+        self.assertRegex(found["sentence"], r"^No arm meets p50<=0\.2ms; the nearest is x\.spin spin fp32 b1, which misses .*; that is \d+ % over\.$")
+        self.assertEqual({arm["fate"] for arm in found["arms"]}, {"missed"})
+
+    def test_the_best_arm_is_the_best_of_those_that_meet_the_limit(self):
+        """Larger batches have more throughput, and p50 is the time of the batch: the slow engine misses it whatever its rate."""
+        found = self.found("--axes", "batch", "--batch", "1,8", "--objective", "throughput", "--slo", "p50 <= 3ms", env=SLOW)
+        self.assertEqual(found["arm"], "x.spin-spin-fp32-b8")
+        arms = self.by_label(found)
+        self.assertIn("misses p50 <= 3ms", arms["fault fp32 b8"]["reason"])
+
+    def test_a_limit_that_cannot_be_decided_is_no_answer(self):
+        found = self.found("--axes", "engine", "--min-accuracy", "top1>=-0.5%", "--budget", "20s", env=SLOW, code=3)
+        self.assertEqual(found["found"], "uncertain")
+        self.assertIn("top1>=-0.5% cannot be decided", found["sentence"])
+
+
+class BadInput(Tuned):
+    def words(self, *arguments):
+        return ("--plugin", SPIN, "--model", "x.spin", "--shapes", "input:{batch}x4", *QUICK, *arguments)
+
+    def test_spaces(self):
+        many = ",".join(str(n) for n in range(1, 1001))
+        self.refused(*self.words("--engine", "spin", "--axes", "engine"), says=["nothing to choose", "x.spin spin fp32 b1", "--threads 1,2"])
+        self.refused(*self.words("--engine", "spin", "--batch", many, "--threads", many), says=["1000000 arms", "200 at most"])
+        self.refused("--model", "a.onnx,b.onnx", says=["about one model"])
+        self.refused("--threads", "1,2", says=["no model given"])
+
+    def test_a_model_that_no_engine_takes(self):
+        self.write("x.unknown", "")
+        self.refused("--model", "x.unknown", says=["no engine reads"])
+        self.refused("--model", "missing.onnx", says=["missing.onnx"])
+
+    def test_objectives_and_limits(self):
+        self.refused(*self.words("--engine", "spin", "--objective", "energy"), code=77, says=["--objective energy cannot be measured here", "RAPL"])
+        self.refused(*self.words("--objective", "speed"), says=["latency, p90, p99, throughput"])
+        self.refused(*self.words("--slo", "p99<=fast"), says=["--slo p99<=fast", "'p99<=20ms'"])
+        self.refused(*self.words("--slo", "p42<=1ms"), says=["p50, p90, p95 or p99"])
+        self.refused(*self.words("--min-accuracy", "top1>=5%"), says=["--min-accuracy top1>=5%", "top1>=-0.5%"])
+        self.refused(*self.words("--budget", "soon"), says=["--budget"])
+        self.refused(*self.words("--axes", "colour"), says=["engine, precision, threads"])
+
+    def test_options_that_a_search_decides(self):
+        for option in (("--repetitions", "3"), ("--expect", "p50_ms < 5"), ("--only", "1"), ("--dry-run",)):
+            self.refused(*self.words("--engine", "spin", "--threads", "1,2", *option), says=[option[0], "leave it out"])
+
+
+class GoingOn(Tuned):
+    def go_on(self, run, *arguments, code=0, env=None):
+        result = self.run_cli("tune", "--resume", run, "--trust", "--json", *arguments, env=env)
+        self.assert_code(result, code)
+        return json.loads(result.out)
+
+    def test_a_budget_that_is_over_and_more_of_it(self):
+        first = self.found("--threads", "1,2", "--budget", "1ms", env=SLOW, code=5)
+        self.assertEqual(first["found"], "nothing")
+        self.assertTrue(first["cut_short"])
+        run = self.only_run()
+        found = self.go_on(run, "--budget", "90s", env=SLOW)
+        self.assertEqual(len(found["equals"]), 2)
+        self.assertFalse(found["cut_short"])
+        self.assertEqual(self.only_run(), run)
+        repeated = self.go_on(run, "--budget", "1ms", env=SLOW)  # nothing is left to measure
+        self.assertEqual(repeated["arms"], found["arms"])
+
+    def test_an_interruption_keeps_what_is_known(self):
+        process = self.start("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", "spin,fault", "--shapes", "input:{batch}x4", "--axes", "engine",
+                             "--iterations", 20, "--slo", "p50<=1s", *QUICK, env=SLOW)
+        deadline = time.monotonic() + 60
+        while not (done := sorted(self.folder.glob("results/tune/*/cases/*/passes/timed*"))) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertTrue(done, "no pass was complete")
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assert_code(result, 130)
+        run = self.only_run()
+        before = read_json(run / "tune.json")
+        self.assertTrue(before["interrupted"])
+        self.assertTrue(any(arm["rounds"] > 0 for arm in before["arms"]), before)
+        self.assertIn("interrupted", result.on_one_line)
+        found = self.go_on(run, env=SLOW)
+        self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))
+        self.assertTrue(re.search(r"p50<=1s", json.dumps(found["checks"])), "the limit of the first part is gone")
+
+    def test_only_a_search_can_go_on(self):
+        self.assert_code(self.infer(), 0)
+        result = self.run_cli("tune", "--resume", self.only_run())
+        self.assert_error(result, 2, "tune_request.json")
+
+
+class FromAFile(CliTest):
+    """A file that engines read: what a first look offers, and which arms follow from the file."""
+
+    def write_product(self):
+        side = [((7 * i) % 13 - 6) / 40 for i in range(16 * 16)]
+        (self.folder / "net.onnx").write_bytes(model([node("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("N", 16))], outputs=[("y", ("N", 16))],
+                                                     tensors=[weights("w", (16, 16), side)]))
+
+    def test_a_first_look_offers_the_search(self):
+        self.write_product()
+        look = self.run_cli("infer", "--model", "net.onnx", "--iterations", 20, *QUICK)
+        self.assert_code(look, 0)
+        if "To compare engines" not in look.out:
+            self.skipTest("no engine for ONNX files is here")
+        self.assertIn("  paceline tune --model net.onnx\n", look.out)
+        chosen = self.run_cli("infer", "--model", "net.onnx", "--batch", 2, "--iterations", 20, *QUICK, "-o", "chosen")
+        self.assertNotIn("paceline tune", chosen.out)
+
+    def test_axes_follow_from_the_file(self):
+        self.write_product()
+        result = self.run_cli("tune", "--model", "net.onnx", "--iterations", 20, *QUICK, "--budget", "1ms", "--json")
+        if result.code == 2 or "cannot run" in result.err:
+            self.skipTest("no engine for ONNX files is here")
+        self.assert_code(result, 5)
+        labels = [arm["label"] for arm in json.loads(result.out)["arms"]]
+        for word in ("fp32", "int8", "t1"):
+            self.assertTrue(any(word in label.split() for label in labels), labels)
+
+
+if __name__ == "__main__":
+    main()
