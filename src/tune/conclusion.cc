@@ -66,7 +66,9 @@ std::size_t with_least_memory(const Search& search, const std::vector<std::size_
 std::optional<double> lead(const Search& search, std::size_t best) {
   std::optional<double> least;
   for (std::size_t i = 0; i < search.arms().size(); ++i) {
-    const auto ratio = search.ratio(i, best);
+    auto ratio = search.ratio(i, best);
+    const auto& arm = search.arms()[i];
+    if (arm.fate == Fate::kDropped && arm.over == best) ratio = arm.ratio;
     if (i != best && ratio) least = std::min(least.value_or(ratio->low), ratio->low);
   }
   return least;
@@ -89,6 +91,12 @@ Conclusion conclude(const Search& search, const std::vector<Number>& memory_byte
   result.arm = with_least_memory(search, result.equals, memory_bytes);
   if (result.found == Found::kBest) result.ahead = lead(search, *best);
   return result;
+}
+
+std::optional<stats::Interval> cost_over_best(const Search& search, std::size_t arm) {
+  if (search.arms().at(arm).fate == Fate::kDropped) return search.arms()[arm].ratio;
+  const auto best = search.best();
+  return best && *best != arm ? search.ratio(arm, *best) : std::nullopt;
 }
 
 std::vector<std::size_t> pareto_front(const std::vector<Number>& first, const std::vector<Number>& second) {

@@ -30,6 +30,10 @@ struct Conclusion {
 // least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
 
+// Cost of an arm over that of the best: of a dropped arm when it was dropped, over the best by then; else at
+// the end. None below two rounds.
+std::optional<stats::Interval> cost_over_best(const Search& search, std::size_t arm);
+
 // Arms that no other beats in both figures, by the first one; lower is better. Arms without one are left
 // out.
 std::vector<std::size_t> pareto_front(const std::vector<Number>& first, const std::vector<Number>& second);

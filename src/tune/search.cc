@@ -93,6 +93,7 @@ void Search::drop_slower() {
     auto& arm = arms_[i];
     if (i == *leader || arm.fate != Fate::kRacing) continue;
     arm.ratio = ratio(i, *leader);
+    arm.over = leader;
     if (!arm.ratio || arm.ratio->low <= 1 + rules_.margin) continue;
     arm.fate = Fate::kDropped;
     arm.reason = slower_words(*arm.ratio, arms_[*leader].key);

@@ -46,8 +46,9 @@ struct Arm {
   std::string reason{};         // why it left the race, in words; empty: it did not
   std::vector<Number> costs{};  // by round
   std::vector<Constraint> constraints{};
-  // Cost over that of the best when it was dropped, else at the end; none below the first look.
+  // Cost over that of the arm `over`, the best at the last look; none before the first one.
   std::optional<stats::Interval> ratio{};
+  std::optional<std::size_t> over{};
 };
 
 struct Rules {

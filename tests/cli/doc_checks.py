@@ -16,7 +16,7 @@ EXAMPLES = os.environ.get("PACELINE_EXAMPLES", "/tmp/naive") + "/"   # where the
 MEASURES = ("run", "infer", "train", "comm", "profile")
 RUNS_AT_ONCE = ("report", "schema", "completion", "--version", "--help")
 WITHOUT_OPTIONS = ("completion", "--version", "--help")
-COMMANDS = (*MEASURES, *RUNS_AT_ONCE, "export", "build", "validate", "monitor", "compare", "history")
+COMMANDS = (*MEASURES, *RUNS_AT_ONCE, "export", "build", "validate", "monitor", "compare", "tune", "history")
 
 # Commands that nothing here can run, by how they begin, and why. Options of paceline behind such words are checked all the same.
 MARKED = {

@@ -22,9 +22,15 @@
 namespace paceline::cli {
 namespace {
 
+// Mistyped options are reported before a folder or a model is looked at.
+void check_words(const TuneRequest& request) {
+  use_plugin_options(config::parse_flags(request.words, config::kInfer));
+  const auto typed = config::parse_flags(request.words, config::kInfer);
+  if (!typed.problems.empty()) throw config::ConfigErrors(typed.problems, ErrorCode::kUsage);
+}
+
 // Typed words with those of the axes; those of a run to resume stand in its plan.
 std::vector<std::string> words_of_infer(TuneRequest& request, std::size_t rounds) {
-  use_plugin_options(config::parse_flags(request.words, config::kInfer));
   const auto typed = config::parse_flags(request.words, config::kInfer);
   if (typed.has("resume")) return request.words;
   return words_of_arms(request, typed, tuned_things(typed), rounds);
@@ -105,6 +111,7 @@ result::RunResult run_race(const TuneRequest& request, run::RunSetup setup,
 }  // namespace
 
 RacedArms race_arms(TuneRequest& request, const Context& context, const Console& console) {
+  check_words(request);
   take_stored_search(request);
   require_objective(request);
   const tune::Rules rules;

@@ -93,12 +93,12 @@ std::string became(const TuneOutcome& outcome, std::size_t i) {
 std::string ratio_cell(const TuneOutcome& outcome, std::size_t i) {
   const auto& search = outcome.raced.search;
   const auto best = search.best();
-  if (!best || i == *best) return best ? "best" : answer::kNone;
-  const auto estimate = search.estimate(i, *best);
-  const auto range = search.ratio(i, *best);
-  if (!estimate) return answer::kNone;
-  return format_fixed(*estimate, 2) +
-         (range ? fmt::format(" ({})", analysis::format_range(range->low, range->high)) : "");
+  if (best == i) return "best";
+  if (const auto range = tune::cost_over_best(search, i))  // symmetric in logarithms
+    return fmt::format("{} ({})", format_fixed(std::sqrt(range->low * range->high), 2),
+                       analysis::format_range(range->low, range->high));
+  const auto estimate = best ? search.estimate(i, *best) : std::nullopt;
+  return estimate ? format_fixed(*estimate, 2) : answer::kNone;
 }
 
 std::string or_none(std::string words) {
@@ -127,7 +127,8 @@ answer::Section arms_section(const TuneOutcome& outcome) {
   }
   answer::share_labels(section.table);
   section.notes.push_back(fmt::format(
-      "Intervals of costs hold together: 95 % over {} and {} looks; arms within {} are equal.",
+      "Intervals of costs hold together: 95 % over {} and {} looks; those of dropped arms are from the look "
+      "that dropped them. Arms within {} are equal.",
       plural(std::ssize(outcome.raced.search.arms()), "arm"), outcome.raced.search.rules().looks.size(),
       format_percent(outcome.raced.search.rules().margin, 0)));
   return section;
@@ -268,12 +269,12 @@ nlohmann::json arm_json(const TuneOutcome& outcome, std::size_t i) {
                       {"memory_mb", memory ? nlohmann::json(*memory) : nlohmann::json()}};
   if (!value) json["value_reason"] = value.reason();
   if (!memory) json["memory_mb_reason"] = memory.reason();
-  const auto best = outcome.raced.search.best();
-  const auto ratio = best && *best != i ? outcome.raced.search.ratio(i, *best) : std::nullopt;
+  const bool is_best = outcome.raced.search.best() == i;
+  const auto ratio = tune::cost_over_best(outcome.raced.search, i);
   json["ratio_low"] = ratio ? nlohmann::json(ratio->low) : nlohmann::json();
   json["ratio_high"] = ratio ? nlohmann::json(ratio->high) : nlohmann::json();
   if (!ratio)
-    json["ratio_low_reason"] = json["ratio_high_reason"] = best == i ? "it is the best" : "too few rounds";
+    json["ratio_low_reason"] = json["ratio_high_reason"] = is_best ? "it is the best" : "too few rounds";
   return json;
 }
 

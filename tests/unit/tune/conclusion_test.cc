@@ -69,6 +69,21 @@ TEST(Conclusion, AConstraintThatIsOpenLeavesTheArmUncertain) {
   EXPECT_EQ(conclude(raced({1, 2}, 10, {open, open}), {kNone, kNone}).found, Found::kUncertain);
 }
 
+TEST(Conclusion, ADroppedArmKeepsTheIntervalThatDroppedIt) {
+  Search search({"a", "b", "c"});
+  for (const double noise :
+       {1.0, 1.01, 1.0, 40.0, 1.0, 1.01})  // one round of the best is spoiled after the look
+    search.take({simulated::measured(0, noise), simulated::measured(1, 2), simulated::measured(2, 3)});
+  ASSERT_EQ(search.arms()[1].fate, Fate::kDropped);
+  ASSERT_EQ(search.arms()[1].rounds, 3U);
+  EXPECT_EQ(search.arms()[1].over, 0U);
+  const auto kept = cost_over_best(search, 1);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(*kept, *search.arms()[1].ratio);
+  EXPECT_GT(kept->low, 1.8);
+  EXPECT_FALSE(cost_over_best(search, *search.best()));
+}
+
 TEST(ParetoFront, HasWhatNothingBeatsInBoth) {
   EXPECT_EQ(pareto_front({Number(3), Number(1), Number(2), Number(2), kNone},
                          {Number(1), Number(9), Number(5), Number(6), Number(0)}),
