@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
+#include "stats/median.h"
 #include "stats/spread.h"
 #include "stats/student_t.h"
 
@@ -15,14 +17,6 @@ namespace paceline::tune {
 namespace {
 
 using answer::Verdict;
-
-double mean_log(const Arm& arm) {
-  double sum = 0;
-  std::size_t n = 0;
-  for (const auto& cost : arm.costs)
-    if (cost) sum += std::log(*cost), ++n;
-  return n == 0 ? HUGE_VAL : sum / static_cast<double>(n);
-}
 
 bool is_measured(const Arm& arm) {
   return std::ranges::any_of(arm.costs, [](const Number& cost) { return static_cast<bool>(cost); });
@@ -108,17 +102,36 @@ void Search::take(const std::vector<Outcome>& outcomes) {
   if (look) drop_slower();
 }
 
+// Median over rounds of the logarithm of each racing arm's cost, relative to the median of all racing arms in
+// the same round: a drift cancels, and a round that a neighbour spoiled counts as one.
+std::vector<double> Search::levels() const {
+  std::vector<std::vector<double>> relative(arms_.size());
+  for (std::size_t round = 0; round < rounds_; ++round) {
+    std::vector<std::pair<std::size_t, double>> costs;
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < arms_.size(); ++i) {
+      const auto& arm = arms_[i];
+      if (arm.fate != Fate::kRacing || round >= arm.costs.size() || !arm.costs[round]) continue;
+      costs.emplace_back(i, std::log(*arm.costs[round]));
+      logs.push_back(costs.back().second);
+    }
+    for (const auto& [i, log] : costs) relative[i].push_back(log - stats::median(logs));
+  }
+  std::vector<double> levels;
+  for (const auto& one : relative) levels.push_back(one.empty() ? HUGE_VAL : stats::median(one));
+  return levels;
+}
+
 std::optional<std::size_t> Search::best() const {
   std::optional<std::size_t> found;
-  const auto comes_before = [](const Arm& a, const Arm& b) {
-    const bool meets_a = meets_all(a), meets_b = meets_all(b);
-    if (meets_a != meets_b) return meets_a;
-    const double cost_a = mean_log(a), cost_b = mean_log(b);
-    return cost_a != cost_b ? cost_a < cost_b : a.key < b.key;
+  const auto level = levels();
+  const auto comes_before = [&](std::size_t a, std::size_t b) {
+    return std::tuple(!meets_all(arms_[a]), level[a], arms_[a].key) <
+           std::tuple(!meets_all(arms_[b]), level[b], arms_[b].key);
   };
   for (std::size_t i = 0; i < arms_.size(); ++i) {
     if (arms_[i].fate != Fate::kRacing || !is_measured(arms_[i])) continue;
-    if (!found || comes_before(arms_[i], arms_[*found])) found = i;
+    if (!found || comes_before(i, *found)) found = i;
   }
   return found;
 }
@@ -134,7 +147,7 @@ std::vector<double> Search::log_ratios(std::size_t arm, std::size_t over) const 
 std::optional<double> Search::estimate(std::size_t arm, std::size_t over) const {
   const auto d = log_ratios(arm, over);
   if (d.empty()) return std::nullopt;
-  return std::exp(stats::mean(d));
+  return std::exp(stats::median(d));
 }
 
 std::optional<stats::Interval> Search::ratio(std::size_t arm, std::size_t over) const {

@@ -79,12 +79,13 @@ class Search {
   [[nodiscard]] const std::vector<Arm>& arms() const { return arms_; }
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] std::size_t rounds() const { return rounds_; }
-  // Measured arm in the race with the least cost; of those that meet all constraints where there is one.
+  // Measured arm in the race with the least cost, by medians over rounds; of those that meet all constraints
+  // where there is one.
   [[nodiscard]] std::optional<std::size_t> best() const;
   // Cost of an arm over that of another, over the rounds of both, at the level of one look. None below two
   // rounds.
   [[nodiscard]] std::optional<stats::Interval> ratio(std::size_t arm, std::size_t over) const;
-  // Point estimate of that ratio; none without a common round.
+  // Median of that ratio over the rounds; none without a common one.
   [[nodiscard]] std::optional<double> estimate(std::size_t arm, std::size_t over) const;
 
  private:
@@ -92,6 +93,7 @@ class Search {
   void drop_missed(Arm& arm, bool at_look) const;
   void drop_slower();
   [[nodiscard]] bool is_look() const;
+  [[nodiscard]] std::vector<double> levels() const;
   [[nodiscard]] std::vector<double> log_ratios(std::size_t arm, std::size_t over) const;
 
   std::vector<Arm> arms_;

@@ -137,6 +137,13 @@ TEST(Search, ARoundWithoutAFigureIsNoPair) {
   EXPECT_NEAR(*search.estimate(1, 0), 2, 1e-9);
 }
 
+TEST(Search, ASpoiledRoundDoesNotReplaceTheBest) {
+  Search search({"a", "b"});
+  for (const double noise : {1.0, 1.0, 1.0, 50.0, 1.0}) search.take(costs({noise, 1.02}));
+  EXPECT_EQ(search.best(), 0U);
+  EXPECT_NEAR(*search.estimate(1, 0), 1.02, 1e-9);
+}
+
 TEST(Search, WithoutAFigureItEndsAtTheFirstLook) {
   Search search({"a", "b"});
   for (std::size_t rounds = 0; !search.next().empty(); ++rounds) {
