@@ -70,7 +70,7 @@ result::EndedBecause RaceOrder::ending(const CaseRun& c) const {
   return cut_short_ ? result::EndedBecause::kInterrupted : result::EndedBecause::kNarrowEnough;
 }
 
-// Of later rounds only those to the next look are certain.
+// Passes to the next look; later rounds are not certain.
 std::size_t RaceOrder::expected() const {
   const auto& looks = search_.rules().looks;
   const auto look = std::ranges::upper_bound(looks, search_.rounds());

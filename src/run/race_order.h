@@ -16,7 +16,7 @@ namespace paceline::run {
 // it.
 class RaceOrder : public Schedule {
  public:
-  // What one repetition of a case brought.
+  // Judges one repetition of a case.
   using Judge = std::function<tune::Outcome(const CaseRun& c, std::int64_t repetition)>;
   // No round, and in the first one no case, begins when `time_is_up`. The search outlives this.
   RaceOrder(tune::Search& search, Judge judge, std::function<bool()> time_is_up);

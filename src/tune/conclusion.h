@@ -26,7 +26,7 @@ struct Conclusion {
   std::optional<double> missed_by{};  // of the nearest arm: its largest excess
 };
 
-// Of arms that are not told apart and whose estimates lie within the margin of the best, the one with the
+// Among arms that are not told apart and whose estimates lie within the margin of the best, the one with the
 // least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
 

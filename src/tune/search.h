@@ -24,7 +24,7 @@ struct Constraint {
   bool exact = false;  // the value does not vary between processes
 };
 
-// What a round brought for one arm.
+// Result of a round for one arm.
 struct Outcome {
   std::size_t arm = 0;
   Number cost;         // of one process, above 0; lower is better

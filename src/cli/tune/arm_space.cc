@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -123,7 +124,7 @@ std::string value_of(const config::FlagSet& flags, std::string_view option) {
 
 bool runs_on_gpu(const config::FlagSet& infer) {
   const auto device = value_of(infer, "device");
-  if (!device.empty() && device != "auto") return device.starts_with("cuda");
+  if (!device.empty() && device != "auto") return is_cuda(device);
   return run::gpus_here(InterruptGuard::flag()).absent.empty();
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analysis/case_query.h"
+#include "base/device.h"
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 #include "host/machine/cpu_choice.h"
@@ -93,7 +94,7 @@ std::vector<std::string> python_of_arm(const config::Case& arm) {
     return one.engine == engine && model.ends_with(one.ending);
   });
   if (row == kServingRows.end()) return {};
-  const bool on_gpu = arm.settings.has("device") && arm.settings.text("device").starts_with("cuda");
+  const bool on_gpu = arm.settings.has("device") && is_cuda(arm.settings.text("device"));
   return row->lines({nlohmann::json(served_file(arm)).dump(), threads_of(arm), on_gpu,
                      arm.settings.text("precision") == "bf16" ? "bf16" : "f32"});
 }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bounded_json.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 
@@ -41,7 +41,7 @@ std::vector<std::string> stored_words(const fs::path& folder) {
                 fmt::format("--resume {}: this folder has no {}; name that of a search by paceline tune",
                             shown_path(folder.string()), kSearchFile));
   try {
-    return nlohmann::json::parse(read_file(file)).at("options").get<std::vector<std::string>>();
+    return parsed_json(read_file(file)).at("options").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::kData, fmt::format("'{}' is damaged: {}; start the search again", file.string(),
                                               plain_reason(error)));

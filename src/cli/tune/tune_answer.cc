@@ -221,21 +221,22 @@ std::vector<answer::Check> checks_of(const TuneOutcome& outcome) {
 }
 
 // What is known of the outputs of the arm to take.
+std::string outputs_text(const result::Correctness& c) {
+  if (c.verdict == Verdict::kYes)
+    return fmt::format("Its outputs agree with {} on {}.",
+                       c.reference.empty() ? "the reference" : c.reference, plural(c.samples, "input"));
+  const auto& why = c.verdict_because.empty() ? c.unchecked_because : c.verdict_because;
+  return fmt::format("Whether its outputs hold is not known{}.", why.empty() ? "" : ": " + why);
+}
+
 void add_accuracy(const TuneOutcome& outcome, answer::Answer& answer) {
   const auto& c = result_of(outcome, *outcome.found.arm).correctness;
-  const auto words = c.verdict.words();
-  const auto& why = !c.verdict_because.empty() ? c.verdict_because : c.unchecked_because;
-  auto text =
-      c.checked && c.passed && c.verdict == Verdict::kYes
-          ? fmt::format("Its outputs agree with {} on {}.",
-                        c.reference.empty() ? "the reference" : c.reference, plural(c.samples, "input"))
-          : fmt::format("Its outputs: {}{}.", words, why.empty() ? "" : ": " + why);
-  const bool fine = c.verdict == Verdict::kYes;
+  const bool hold = c.verdict == Verdict::kYes;
   answer.findings.push_back(
       {.id = "tuned_outputs",
-       .severity = fine ? "insight" : "warning",
-       .text = std::move(text),
-       .advice = fine ? "" : "Give your own inputs with --load-inputs, and --min-accuracy."});
+       .severity = hold ? "insight" : "warning",
+       .text = outputs_text(c),
+       .advice = hold ? "" : "Give your own inputs with --load-inputs, and --min-accuracy."});
 }
 
 void add_remarks(const TuneOutcome& outcome, answer::Answer& answer) {

@@ -35,7 +35,23 @@ std::string lead_words(const TuneOutcome& outcome) {
                                   count, factor);
 }
 
-// Memory within 5 % is equal.
+// What memory decided among arms that are not told apart; within 5 % it is equal.
+std::string memory_choice(const TuneOutcome& outcome) {
+  constexpr double kSame = 1.05;
+  const auto& found = outcome.found;
+  const auto own = result::peak_memory(case_of(outcome, *found.arm));
+  if (!own) return {};
+  const bool least = std::ranges::all_of(found.equals, [&](std::size_t i) {
+    const auto other = result::peak_memory(case_of(outcome, i));
+    return !other || static_cast<double>(*own) <= kSame * static_cast<double>(*other);
+  });
+  const auto margin = format_percent(outcome.raced.search.rules().margin, 0);
+  return least ? fmt::format("; of these it takes the least memory, within 5 % ({})",
+                             memory_words(case_of(outcome, *found.arm)))
+               : fmt::format("; of these within {} it takes the least memory ({})", margin,
+                             memory_words(case_of(outcome, *found.arm)));
+}
+
 std::string equal_sentence(const TuneOutcome& outcome) {
   const auto& found = outcome.found;
   std::vector<std::string> labels;
@@ -44,11 +60,14 @@ std::string equal_sentence(const TuneOutcome& outcome) {
   constexpr std::size_t kNamed = 3;
   const auto more = labels.size() > kNamed ? fmt::format(" and {} more", labels.size() - kNamed) : "";
   labels.resize(std::min(labels.size(), kNamed));
-  const auto memory = memory_words(case_of(outcome, *found.arm));
-  return fmt::format(
-      "Take {}; {}{} {} not told apart from it{}.", arm_words(outcome, *found.arm), join(labels, ", "), more,
-      found.equals.size() == 2 ? "is" : "are",
-      memory.empty() ? "" : fmt::format("; of these it takes the least memory, within 5 % ({})", memory));
+  return fmt::format("Take {}; {}{} {} not told apart from it{}.", arm_words(outcome, *found.arm),
+                     join(labels, ", "), more, found.equals.size() == 2 ? "is" : "are",
+                     memory_choice(outcome));
+}
+
+std::string outputs_words(const TuneOutcome& outcome) {
+  const bool hold = case_of(outcome, *outcome.found.arm).correctness.verdict == answer::Verdict::kYes;
+  return hold ? " Its outputs agree with the reference." : " Whether its outputs hold is not known.";
 }
 
 // Why the best arm so far is not the answer.
@@ -100,10 +119,10 @@ std::string sentence_of(const TuneOutcome& outcome) {
   const auto& found = outcome.found;
   switch (found.found) {
     case Found::kBest:
-      return fmt::format("Take {}; {} (95 % over all arms and looks).", arm_words(outcome, *found.arm),
-                         lead_words(outcome));
+      return fmt::format("Take {}; {} (95 % over all arms and looks).{}", arm_words(outcome, *found.arm),
+                         lead_words(outcome), outputs_words(outcome));
     case Found::kEqual:
-      return equal_sentence(outcome);
+      return equal_sentence(outcome) + outputs_words(outcome);
     case Found::kUncertain:
       return fmt::format("The best so far is {}; {}.", arm_words(outcome, *found.arm), open_reason(outcome));
     case Found::kInfeasible:
