@@ -12,13 +12,13 @@ from onnx_files import model, node, weights
 from paceline_cli import QUICK, SPIN, CliTest, main, read_json
 
 FORMS = {"text": "Arms", "html": "<svg", "markdown": "| arm |", "json": '"found"', "junit": "<testsuite"}
-SLOW = {"SPIN_FAULT_US": "5000"}
+SLOW = {"SPIN_FAULT_US": "20000"}
 
 
 class Tuned(CliTest):
     def tune(self, *arguments, engines="spin,fault", code=0, **options):
         result = self.run_cli("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", engines, "--shapes", "input:{batch}x4",
-                              "--iterations", 20, *QUICK, *arguments, **options)
+                              "--iterations", 10, *QUICK, *arguments, **options)
         self.assert_code(result, code)
         return result
 
@@ -43,7 +43,7 @@ class Searches(Tuned):
         arms = self.by_label(found)
         self.assertEqual(arms["fault fp32 b1"]["fate"], "dropped")
         self.assertIn("times the cost of x.spin-spin-fp32-b1", arms["fault fp32 b1"]["reason"])
-        self.assertLess(arms["fault fp32 b1"]["rounds"], arms["spin fp32 b1"]["rounds"])
+        self.assertLess(arms["fault fp32 b1"]["rounds"], 10)
         self.assertGreater(arms["fault fp32 b1"]["ratio_low"], 1.03)
         self.assertRegex(found["sentence"], r"^Take x\.spin spin fp32 b1: median latency [\d.]+ ms \([\d.]+–[\d.]+\); the other arm costs at least "
                                             r"[\d.]+ times as much \(95 % over all arms and looks\)\. Whether its outputs hold is not known\.$")
@@ -110,10 +110,10 @@ class Limits(Tuned):
 
     def test_the_best_arm_is_the_best_of_those_that_meet_the_limit(self):
         """Larger batches have more throughput, and p50 is the time of the batch: the slow engine misses it whatever its rate."""
-        found = self.found("--axes", "batch", "--batch", "1,8", "--objective", "throughput", "--slo", "p50 <= 3ms", env=SLOW)
+        found = self.found("--axes", "batch", "--batch", "1,8", "--objective", "throughput", "--slo", "p50 <= 10ms", env=SLOW)
         self.assertEqual(found["arm"], "x.spin-spin-fp32-b8")
         arms = self.by_label(found)
-        self.assertIn("misses p50 <= 3ms", arms["fault fp32 b8"]["reason"])
+        self.assertIn("misses p50 <= 10ms", arms["fault fp32 b8"]["reason"])
 
     def test_a_limit_that_cannot_be_decided_is_no_answer(self):
         found = self.found("--axes", "engine", "--min-accuracy", "top1>=-0.5%", "--budget", "20s", env=SLOW, code=3)

@@ -220,7 +220,7 @@ std::vector<answer::Check> checks_of(const TuneOutcome& outcome) {
   return checks;
 }
 
-// What is known of the outputs of the arm to take.
+// Words for what is known of the outputs of the arm to take.
 std::string outputs_text(const result::Correctness& c) {
   if (c.verdict == Verdict::kYes)
     return fmt::format("Its outputs agree with {} on {}.",

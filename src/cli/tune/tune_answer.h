@@ -6,7 +6,7 @@
 
 namespace paceline::cli {
 
-// What a search found out, with the table of its arms, and the files that reproduce and serve it.
+// Result of a search with the table of its arms, and the files that reproduce and serve it.
 struct TuneOutcome {
   const TuneRequest& request;
   const RacedArms& raced;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a search was asked for: objective, limits, budget, and the words of infer.
+// Request of a search: objective, limits, budget, and the words of infer.
 #pragma once
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ TuneRequest tune_request(const std::vector<std::string>& arguments);
 // "p99<=20ms", "p50 <= 800us" or a gate. Throws Error(kUsage).
 Limit parse_limit(const std::string& flag, const std::string& text);
 
-// What one repetition of an arm brought, with its limits by all repetitions so far.
+// Judges one repetition of an arm, with its limits by all repetitions so far.
 tune::Outcome outcome_of(const TuneRequest& request, const MeasuredArm& arm, std::int64_t repetition);
 
 }  // namespace paceline::cli

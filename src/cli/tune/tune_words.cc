@@ -35,7 +35,7 @@ std::string lead_words(const TuneOutcome& outcome) {
                                   count, factor);
 }
 
-// What memory decided among arms that are not told apart; within 5 % it is equal.
+// Words for what memory decided among arms that are not told apart; within 5 % it is equal.
 std::string memory_choice(const TuneOutcome& outcome) {
   constexpr double kSame = 1.05;
   const auto& found = outcome.found;
