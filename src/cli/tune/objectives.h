@@ -24,7 +24,7 @@ struct Objective {
   std::string_view name;    // as in --objective
   std::string_view words;   // "median latency"
   std::string_view metric;  // of the whole case, in the table of metrics
-  // Of one process, lower is better; of throughput the time per item.
+  // Figure of one process, lower is better; for throughput the time per item.
   Number (*cost)(const MeasuredArm& arm, std::int64_t repetition);
 };
 

@@ -134,7 +134,7 @@ answer::Section arms_section(const TuneOutcome& outcome) {
   return section;
 }
 
-// Of throughput the front falls the other way: more is better.
+// Negates figures of which more is better.
 std::vector<std::size_t> front_of(const TuneOutcome& outcome, const std::vector<Number>& figures,
                                   const std::vector<Number>& memory) {
   auto first = figures;
