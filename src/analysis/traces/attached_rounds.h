@@ -17,7 +17,7 @@ struct Round {
   bool watched = true;  // the observer was on in all of it
 };
 
-// What ends a step.
+// End of a step, as it is seen.
 enum class RoundEnd : std::uint8_t { kOptimizer, kCollectives, kLoader };
 
 struct Rounds {
