@@ -84,6 +84,14 @@ m = torch.compile(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches
 for s in range(steps): last = step(m, o, next(batches))
 print(f"{last:.6f}")
 """
+COMPILED_OPTIMIZER = LOOP + """
+m = model(); o = torch.optim.SGD(m.parameters(), lr=.01, foreach=True); batches = data()
+whole = torch.compile(lambda: o.step())
+for s in range(steps):
+    x, y = next(batches)
+    o.zero_grad(); l = loss(m(x), y); l.backward(); whole()
+print(f"{l.item():.6f}")
+"""
 FORKED = LOOP + """
 import os
 m = model(); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()

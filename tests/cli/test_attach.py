@@ -149,10 +149,18 @@ class Recorded(Job):
                 self.assertEqual(self.files(), ["rank0.steps"])
                 self.assertGreaterEqual(len(self.of_rank(0).of("scope", "_MultiProcessingDataLoaderIter.__next__")), 19)
 
+
+class Compiled(Job):
     def test_a_compiled_model(self):
         self.compare([PYTHON, self.write("train.py", jobs.COMPILED), "10"], env={"TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor")})
         self.assertEqual(self.files(), ["rank0.steps"])
         self.assertEqual(len(self.of_rank(0).of("backward")), 9)
+
+
+    def test_a_compiled_optimizer(self):
+        script = self.write("train.py", jobs.COMPILED_OPTIMIZER)
+        words = self.compare([PYTHON, script, "6"], env={"TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor")})
+        self.assertIn("nothing was recorded", words)   # its steps cannot be seen
 
 
 class Surroundings(Job):

@@ -101,7 +101,10 @@ def wait_for_torch():
 
 
 def _torch_is_there():
+    global _is_compiling
     import atexit
+
+    from torch.compiler import is_compiling as _is_compiling
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -111,7 +114,9 @@ def _torch_is_there():
 
 
 def _after_step(optimizer, args, kwargs):
-    _step(optimizer)
+    # An optimizer whose step is compiled whole would not be, with a call in it that the compiler does not know.
+    if not _is_compiling():
+        _step(optimizer)
 
 
 def _first_step(optimizer):
@@ -127,6 +132,7 @@ def _no_step(optimizer):
 
 
 _step = _first_step
+_is_compiling = None  # torch's own function, which its compiler knows
 
 
 def _forked():
