@@ -5,7 +5,7 @@
 #include "analysis/traces/attached_job.h"
 #include "analysis/traces/attached_rounds.h"
 
-// What watching costs, measured on the job itself: the observer is off in some blocks of steps.
+// Cost of watching, measured on the job itself: the observer is off in some blocks of steps.
 namespace paceline::analysis::traces {
 
 // ln of the median step beside a block without the observer over the median step in it, by such block.

@@ -8,7 +8,7 @@
 
 #include "base/maybe.h"
 
-// What a step file says of a job besides its steady steps.
+// Facts that a step file has of a job besides its steady steps.
 namespace paceline::analysis::traces {
 
 // Sorted from the least to the most telling: a step of several sorts is of the last one.
