@@ -22,13 +22,17 @@ run::EngineDirectory engines(std::vector<std::string> names) {
 }
 
 // After `paceline infer WORDS` here.
-std::string next(const std::vector<std::string>& words, const run::EngineDirectory& here,
-                 const result::RunResult& run = {}) {
+NextCommands both_next(const std::vector<std::string>& words, const run::EngineDirectory& here,
+                       const result::RunResult& run = {}) {
   const Context context{"infer", words, ""};
   const auto flags = config::parse_flags(words, config::kInfer);
   auto cases = config::expand(config::plan_from_flags(flags));
   for (auto& one : cases) one.settings.set("device", std::string("cpu"));  // as auto is settled
-  return next_command(context, flags, cases, here, run);
+  return next_commands(context, flags, cases, here, run);
+}
+std::string next(const std::vector<std::string>& words, const run::EngineDirectory& here,
+                 const result::RunResult& run = {}) {
+  return both_next(words, here, run).compare;
 }
 
 class NextCommand : public ::testing::Test {
@@ -50,6 +54,17 @@ TEST_F(NextCommand, LeavesOutWhatRefusedTheFile) {
   result::RunResult run;
   run.cases.emplace_back().correctness.refused_by = "openvino";
   EXPECT_EQ(next(words_, engines({"openvino", "onnxruntime"}), run), "");  // nothing is left to compare
+}
+
+TEST_F(NextCommand, TheSearchKeepsWhatIsAboutTheModel) {
+  const auto both = engines({"openvino", "onnxruntime"});
+  auto words = words_;
+  words.insert(words.end(), {"--iterations", "20"});
+  const auto model = "paceline tune --model '" + scratch_.path().string() + "/it'\\''s.onnx'";
+  EXPECT_EQ(both_next(words, both).tune, model + " --shapes 'x:{batch}x3'");
+  words.insert(words.end(), {"--batch", "2"});
+  EXPECT_EQ(both_next(words, both).tune, "");
+  EXPECT_EQ(both_next(words_, engines({"openvino"})).tune, "");  // nothing is left to compare
 }
 
 TEST_F(NextCommand, SaysNothingWhereTheUserComparesAlready) {

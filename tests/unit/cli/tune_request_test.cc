@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "cli/tune/tune_request.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace paceline::cli {
+namespace {
+
+TEST(TuneRequest, LimitsOnPercentilesAreGatesInMilliseconds) {
+  for (const auto* text : {"p99<=20ms", "p99 <= 20ms", "p99=20ms", "p99 <= 20000us"}) {
+    const auto limit = parse_limit("--slo", text);
+    EXPECT_EQ(limit.gate->metric, "p99_ms");
+    EXPECT_EQ(limit.gate->op, "<=");
+    EXPECT_NEAR(limit.gate->bound, 20, 1e-9) << text;
+    EXPECT_EQ(limit.written, text);
+  }
+  EXPECT_EQ(parse_limit("--slo", "memory_mb <= 500").gate->metric, "memory_mb");
+  EXPECT_THROW(parse_limit("--slo", "p42<=1ms"), Error);
+  EXPECT_THROW(parse_limit("--slo", "p99<=20"), Error);
+}
+
+TEST(TuneRequest, SeparatesItsOptionsFromThoseOfInfer) {
+  const auto request =
+      tune_request({"--model", "net.onnx", "--objective", "p99", "--slo", "p99<=20ms", "--min-accuracy",
+                    "top1>=-0.5%", "--budget", "90s", "--batch", "1,2", "--axes", "engine,batch"});
+  EXPECT_EQ(request.words, (std::vector<std::string>{"--model", "net.onnx", "--batch", "1,2"}));
+  EXPECT_EQ(request.objective->name, "p99");
+  EXPECT_EQ(request.limits.size(), 2U);
+  EXPECT_NEAR(*request.most_top1_change, 0.005, 1e-12);
+  EXPECT_EQ(request.budget_s, 90);
+  EXPECT_EQ(request.axes, (std::vector<std::string>{"engine", "batch"}));
+}
+
+result::CaseResult measured_case() {
+  result::CaseResult one;
+  one.stats.quantiles.push_back({0.99, Number(24e6), Number(23e6), Number(25e6), 0.95, "binomial_neff"});
+  one.repetitions.resize(2);
+  one.repetitions[0].index = 0, one.repetitions[0].p50_ns = Number(5e6);
+  one.repetitions[1].index = 1, one.repetitions[1].p50_ns = Number(6e6);
+  return one;
+}
+
+TEST(TuneRequest, AnOutcomeHasTheCostOfOneProcessAndTheLimitsOfAll) {
+  const auto one = measured_case();
+  const auto outcome = outcome_of(tune_request({"--slo", "p99<=20ms"}), {&one, nullptr, nullptr}, 1);
+  EXPECT_EQ(outcome.cost, Number(6e6));
+  ASSERT_EQ(outcome.constraints.size(), 1U);
+  EXPECT_EQ(outcome.constraints[0].verdict, answer::Verdict::kNo);
+  EXPECT_NEAR(*outcome.constraints[0].excess, 0.2, 1e-9);
+  EXPECT_NE(outcome.constraints[0].value.find("24"), std::string::npos);
+  const auto wide = outcome_of(tune_request({"--slo", "p99<=24ms"}), {&one, nullptr, nullptr}, 1);
+  EXPECT_EQ(wide.constraints[0].verdict, answer::Verdict::kCannotSay);
+}
+
+TEST(TuneRequest, ALimitOnAccuracyIsTheClaimOfTheCheck) {
+  auto one = measured_case();
+  const auto request = tune_request({"--min-accuracy", "top1>=-1%"});
+  EXPECT_EQ(outcome_of(request, {&one, nullptr, nullptr}, 0).constraints[0].verdict,
+            answer::Verdict::kCannotSay);
+  auto& claim = one.correctness.claim;
+  claim.verdict = answer::Verdict::kNo, claim.limit = Number(0.01), claim.bound = Number(0.04);
+  const auto outcome = outcome_of(request, {&one, nullptr, nullptr}, 0);
+  EXPECT_EQ(outcome.constraints[0].verdict, answer::Verdict::kNo);
+  EXPECT_TRUE(outcome.constraints[0].exact);
+  EXPECT_NEAR(*outcome.constraints[0].excess, 0.03, 1e-12);
+}
+
+TEST(TuneRequest, AFailedCaseIsAFailedArm) {
+  result::CaseResult one;
+  one.outcome = result::Outcome::kFailed;
+  one.reason = "killed", one.reason_code = "crash";
+  const auto outcome = outcome_of(tune_request({}), {&one, nullptr, nullptr}, 0);
+  EXPECT_EQ(outcome.failed, "killed");
+  EXPECT_FALSE(outcome.cost);
+}
+
+}  // namespace
+}  // namespace paceline::cli
