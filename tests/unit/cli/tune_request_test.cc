@@ -35,7 +35,8 @@ TEST(TuneRequest, SeparatesItsOptionsFromThoseOfInfer) {
 
 result::CaseResult measured_case() {
   result::CaseResult one;
-  one.stats.quantiles.push_back({0.99, Number(24e6), Number(23e6), Number(25e6), 0.95, "binomial_neff"});
+  one.stats.quantiles.push_back(
+      {0.99, Number(24e6), Number(23e6), Number(25e6), 0.95, "binomial_neff", Number(0.95), Number(1000)});
   one.repetitions.resize(2);
   one.repetitions[0].index = 0, one.repetitions[0].p50_ns = Number(5e6);
   one.repetitions[1].index = 1, one.repetitions[1].p50_ns = Number(6e6);
