@@ -109,7 +109,8 @@ class DocCommands(cli.CliTest):
         test_nsight.timeline(self.folder / "timeline.sqlite")
         transformer_files.write_bert_folder(self.folder / "minilm", transformer_files.Size())
         for name, target in (("examples", ROOT / "examples"), ("build/release", doc_checks.BUILD), ("FILE.so", cli.SPIN), ("libpaceline_spin.so", cli.SPIN),
-                             ("VENV/bin/python", sys.executable), ("base/bin/paceline", cli.BINARY)):
+                             ("VENV/bin/python", sys.executable), ("base/bin/paceline", cli.BINARY),
+                             ("torch-2.14.1/bin/paceline", cli.BINARY), ("torch-2.15.0/bin/paceline", cli.BINARY)):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).symlink_to(target)
 
