@@ -39,7 +39,7 @@ class OpenFile {
   }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Reads `count` bytes, or throws: the file was cut while it was read.
+  // Reads this number of bytes, or throws: the file was cut while it was read.
   void read(void* into, std::size_t count, std::uint64_t at) const {
     auto* to = static_cast<char*>(into);
     while (count > 0) {

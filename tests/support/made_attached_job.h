@@ -24,7 +24,7 @@ class MadeAttachedJob {
   [[nodiscard]] std::size_t world() const { return files.size(); }
   [[nodiscard]] std::int64_t now(std::size_t rank) const { return now_[rank]; }
 
-  // Adds the next part of one rank.
+  // Adds the next thing that one rank does.
   void load(std::size_t rank, double ms) { scope(rank, ms, kLoader); }
   void forward(std::size_t rank, double ms) { scope(rank, ms, "DistributedDataParallel.forward"); }
   void scope(std::size_t rank, double ms, const std::string& name) {

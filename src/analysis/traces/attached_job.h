@@ -8,7 +8,7 @@
 
 #include "base/maybe.h"
 
-// Facts that a step file has of a job besides its steady steps.
+// Facts of a step file besides its steady steps.
 namespace paceline::analysis::traces {
 
 // Sorted from the least to the most telling: a step of several sorts is of the last one.

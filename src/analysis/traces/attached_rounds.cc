@@ -20,8 +20,7 @@ constexpr std::size_t kMostOptimizers = 64, kMostCollectives = 1024;
 constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 62;
 constexpr std::size_t kLookedAt = 20'000;  // values, for a period
 constexpr double kRecurs = 0.95;           // share of values that recur with a period
-// Share of a step in which the observer may be off at its edges: it is switched just behind an optimizer
-// step.
+// Share of a step in which the observer may be off: it is switched just behind an optimizer step.
 constexpr double kEdge = 0.02;
 
 std::vector<const StepRecord*> records_of(const StepFile& file, StepKind kind) {

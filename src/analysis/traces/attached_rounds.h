@@ -17,7 +17,7 @@ struct Round {
   bool watched = true;  // the observer was on in all of it
 };
 
-// End of a step, as it is seen.
+// Event that ends a step.
 enum class RoundEnd : std::uint8_t { kOptimizer, kCollectives, kLoader };
 
 struct Rounds {

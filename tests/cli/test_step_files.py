@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Step files by the commands that read them: `profile --from` and `compare`; recognised by one table beside traces and Nsight's files."""
+
+import json
+import struct
+import unittest
+
+from paceline_cli import CliTest
+
+LOADER, FORWARD, OPTIMIZER, REDUCE = "enumerate(DataLoader)#x.__next__", "DistributedDataParallel.forward", "Optimizer.step#SGD.step", "gloo:all_reduce"
+NAMES = [LOADER, FORWARD, OPTIMIZER, REDUCE]
+NO_NAME, START, MS = 0xffff, 10**12, 10**6
+SCOPE, BACKWARD, COMMUNICATION, STEP = 1, 2, 3, 5
+
+
+def step_file(rank, records, world=2):
+    head = b"PACESTEP" + struct.pack("<6I", 1, 4096, 96, 512, 32, 0) + struct.pack("<6Q", len(records), len(records), len(NAMES), 0, 20, 10)
+    head += struct.pack("<9q", rank, world, rank, 100 + rank, 1, 1_790_857_026 * 10**9, START, 0, 0) + b"\1"
+    names = b"".join(name.encode().ljust(96, b"\0") for name in NAMES).ljust(512 * 96, b"\0")
+    packed = (struct.pack("<qqQHHHBB", START + round(a * MS), START + round(b * MS), value, NAMES.index(name) if name else NO_NAME, 0,
+                          0xffff if kind == COMMUNICATION else 0, 0, kind) for kind, name, a, b, value in records)
+    return head.ljust(4096, b"\0") + names + b"".join(packed)
+
+
+def job(steps=30, late_ms=0, exchanges=True, world=2):
+    """Of each rank: 2 ms of data, 10 of forward, 20 of backward, 2 of exchange, 3 of optimizer; rank 1 is late in its backward part."""
+    ranks, t = [[] for _ in range(world)], 0.0
+    for s in range(steps):
+        end = t + 34 + late_ms
+        for rank, records in enumerate(ranks):
+            ready = t + 32 + (late_ms if rank == 1 else 0)
+            records += [(SCOPE, LOADER, t, t + 2, 0), (SCOPE, FORWARD, t + 2, t + 12, 0), (BACKWARD, "", t + 12, ready, 0)]
+            records += [(COMMUNICATION, REDUCE, ready, end, 4096)] if exchanges else []
+            records += [(SCOPE, OPTIMIZER, end, end + 3, 0), (STEP, "", end + 3, end + 3, s + 1)]
+        t = end + 3
+    return ranks
+
+
+class StepFiles(CliTest):
+    def put(self, name, ranks):
+        folder = self.folder / name
+        folder.mkdir()
+        for rank, records in enumerate(ranks):
+            (folder / f"rank{rank}.steps").write_bytes(step_file(rank, records, world=len(ranks)))
+        return folder
+
+    def test_a_folder_is_studied_as_traces_are(self):
+        folder = self.put("late", job(late_ms=8))
+        result = self.run_cli("profile", "--from", folder)
+        self.assert_code(result, 0)
+        for words in ("step files of 2 of 2 ranks", "the others wait for rank 1", "in its backward part", "all-reduce"):
+            self.assertIn(words, " ".join(result.out.split()))
+        found = json.loads(self.run_cli("profile", "--from", folder, "--json").out)
+        data = found.get("data", found)
+        self.assertEqual([(late["rank"], late["late_in"]) for late in data["late"]], [(1, "backward")])
+        self.assertAlmostEqual(data["ranks"][0]["forward_ns"], 10e6, delta=1)
+        self.assertEqual(data["attached"]["other_time"][0]["sort"], "warm_up")
+
+    def test_one_file_is_one_rank(self):
+        folder = self.put("both", job())
+        result = self.run_cli("profile", "--from", folder / "rank0.steps")
+        self.assert_code(result, 0)
+        self.assertIn("this is the step file of rank 0 alone, of 2", " ".join(result.out.split()))
+
+    def test_two_jobs_are_compared_step_by_step(self):
+        before, after = self.put("before", job()), self.put("after", job(late_ms=8))
+        result = self.run_cli("compare", before, after)
+        self.assertIn("backward", result.out)
+        self.assertIn("2 ranks, 29 steps", result.out)
+
+    def test_sides_of_two_kinds_are_refused(self):
+        steps = self.put("steps", job())
+        trace = self.write("trace.json", json.dumps({"traceEvents": []}))
+        self.assert_error(self.run_cli("compare", steps, trace), 2, "a folder of step files", "a trace of PyTorch")
+
+    def test_ranks_that_exchange_nothing_are_an_error(self):
+        result = self.run_cli("profile", "--from", self.put("alone", job(exchanges=False)))
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("attach did not see it", " ".join(result.err.split()))
+
+    def test_a_damaged_file_is_named(self):
+        folder = self.put("cut", job())
+        file = folder / "rank1.steps"
+        file.write_bytes(file.read_bytes()[:-100])
+        result = self.run_cli("profile", "--from", folder)
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("rank1.steps: it is cut short", " ".join(result.err.split()))
+
+
+if __name__ == "__main__":
+    unittest.main()
