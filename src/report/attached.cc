@@ -67,8 +67,8 @@ void add_attached(const TraceStudy& study, answer::Answer& answer) {
   answer.checks.push_back(watching_check(attached));
   for (const auto& one : attached.other)
     if (one.sort >= analysis::traces::StepSort::kEpoch && one.share >= 0.01)
-      answer.remarks.push_back(fmt::format("{} take {} of the time observed", traits_of(one.sort).title,
-                                           format_percent(one.share)));
+      answer.remarks.push_back(
+          fmt::format("{}: {} of the time observed", traits_of(one.sort).title, format_percent(one.share)));
   for (const auto& note : attached.notes) answer.remarks.push_back(note);
 }
 
