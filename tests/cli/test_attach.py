@@ -156,7 +156,6 @@ class Compiled(Job):
         self.assertEqual(self.files(), ["rank0.steps"])
         self.assertEqual(len(self.of_rank(0).of("backward")), 9)
 
-
     def test_a_compiled_optimizer(self):
         script = self.write("train.py", jobs.COMPILED_OPTIMIZER)
         words = self.compare([PYTHON, script, "6"], env={"TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor")})
