@@ -24,7 +24,7 @@ def step_file(rank, records, world=2):
 
 
 def job(steps=30, late_ms=0, exchanges=True, world=2):
-    """Of each rank: 2 ms of data, 10 of forward, 20 of backward, 2 of exchange, 3 of optimizer; rank 1 is late in its backward part."""
+    """Makes a job of which each rank takes 2 ms of data, 10 of forward, 20 of backward, 2 of exchange, 3 of optimizer; rank 1 is late in its backward part."""
     ranks, t = [[] for _ in range(world)], 0.0
     for s in range(steps):
         end = t + 34 + late_ms
