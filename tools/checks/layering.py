@@ -14,7 +14,8 @@ import sys
 SOURCES = ("*.h", "*.cc", "*.cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 PLUGIN_SUPPORT = "support"  # a folder of plugins/ that is none itself
-PLUGIN_MAY_USE = {"plugin", "base", "onnx", "attach"}
+PLUGIN_MAY_USE = {"plugin", "base", "onnx"}
+FORMAT_OF = {"attach"}  # folders of plugins/ that share a format with the layer of their name
 # Layer of worker processes, and the files of other layers that may include it: they start a pass in this process. All others
 # know of a worker what `pass` and `process` say.
 WORKER_LAYER = "workload"
@@ -141,7 +142,7 @@ def plugin_violations(root, order):
         for line, quoted, header in included(path):
             where, first = f"{path.relative_to(root)}:{line}", header.split("/")[0]
             if (root / "src" / header).exists():
-                if first in order and first not in PLUGIN_MAY_USE:
+                if first in order and first not in PLUGIN_MAY_USE and (first != own or own not in FORMAT_OF):
                     yield f"{where}: a plug-in includes {header}; it may include plugin/, onnx/, base/ and its own folder"
             elif quoted and (root / "plugins" / header).exists() and first not in (own, PLUGIN_SUPPORT):
                 yield f"{where}: plug-in {own} includes {header} of another plug-in"

@@ -38,7 +38,7 @@ class LayeringTest(made_up_tree.TreeTest):
         self.expect("not a path below src/", "src/stats/b.cc", '#include "missing.h"\n')
 
     def test_vendor_header_in_the_core(self):
-        self.expect("only plugins/cuda, plugins/torch", "src/report/r.cc", "#include <ATen/ATen.h>\n")
+        self.expect("only plugins/attach, plugins/cuda, plugins/torch", "src/report/r.cc", "#include <ATen/ATen.h>\n")
 
     def test_vendor_header_of_another_plugin(self):
         self.expect("includes nvml.h", "plugins/torch/n.cc", "#include <nvml.h>\n")
