@@ -23,6 +23,7 @@ MARKED = {
     "paceline profile --tool ncu": "needs a GPU",
     "paceline profile --from kernels.ncu-rep": "needs Nsight Compute",
     "paceline profile --from timeline.nsys-rep": "needs Nsight Systems",
+    "paceline attach": "starts a job of the user's",
     "scripts/profile_nsight.sh": "needs Nsight Systems or Nsight Compute",
     "docker": "needs Docker",
     "srun": "needs Slurm",

@@ -11,6 +11,7 @@ import known_traces
 import onnx_files
 import paceline_cli as cli
 import test_nsight
+import test_step_files
 import transformer_files
 from doc_commands import ROOT
 from test_accuracy import npy_bytes
@@ -99,6 +100,8 @@ class DocCommands(cli.CliTest):
         self.copy_run("training_run", "TRAINED")
         for name in ("TRACES", "traces", "CASE"):
             known_traces.write_traces(self.folder / name, lambda rank, step: 100)
+        for name in ("steps", "steps-before", "steps-after"):
+            test_step_files.write_folder(self.folder / name, test_step_files.job())
         for name in ("photos", "FOLDER", "val"):
             (self.folder / name / "cat").mkdir(parents=True)
         for name in ("ort-1.31.1", "ort-1.32.0"):

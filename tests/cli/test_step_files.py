@@ -24,7 +24,7 @@ def step_file(rank, records, world=2):
 
 
 def job(steps=30, late_ms=0, exchanges=True, world=2):
-    """Makes a job of which each rank takes 2 ms of data, 10 of forward, 20 of backward, 2 of exchange, 3 of optimizer; rank 1 is late in its backward part."""
+    """Times of each rank: 2 ms of data, 10 of forward, 20 of backward, 2 of exchange, 3 of optimizer; rank 1 is late in its backward part."""
     ranks, t = [[] for _ in range(world)], 0.0
     for s in range(steps):
         end = t + 34 + late_ms
@@ -37,13 +37,16 @@ def job(steps=30, late_ms=0, exchanges=True, world=2):
     return ranks
 
 
+def write_folder(folder, ranks):
+    folder.mkdir()
+    for rank, records in enumerate(ranks):
+        (folder / f"rank{rank}.steps").write_bytes(step_file(rank, records, world=len(ranks)))
+    return folder
+
+
 class StepFiles(CliTest):
     def put(self, name, ranks):
-        folder = self.folder / name
-        folder.mkdir()
-        for rank, records in enumerate(ranks):
-            (folder / f"rank{rank}.steps").write_bytes(step_file(rank, records, world=len(ranks)))
-        return folder
+        return write_folder(self.folder / name, ranks)
 
     def test_a_folder_is_studied_as_traces_are(self):
         folder = self.put("late", job(late_ms=8))
