@@ -196,9 +196,7 @@ void set_format_choices() {
     for (const auto& format : answer_formats()) choices.push_back({format.name});
     return choices;
   }();
-  for (const unsigned commands :
-       {config::kValidate | config::kCompare | config::kTune, config::kRunsCases, config::kHistory})
-    config::set_choices("answer_format", commands, kOfAnswers);
+  config::set_choices("answer_format", config::kAnyCommand, kOfAnswers);
 }
 
 // Lists them for its help.

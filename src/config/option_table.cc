@@ -117,10 +117,10 @@ void set_declared_rows(std::span<const Option> rows) {
   table()[static_cast<std::size_t>(row - kGroups.begin())] = group(*row, rows);
 }
 
-void set_choices(std::string_view option, unsigned command, std::span<const Choice> choices) {
+void set_choices(std::string_view option, unsigned commands, std::span<const Choice> choices) {
   for (auto& group : table())
     for (auto& row : group.options)
-      if (row.name == option && row.commands == command) {
+      if (row.name == option && (row.commands & commands) != 0) {
         row.choices = choices;
         row.fallback = choices.empty() ? "" : choices.front().name;
       }

@@ -20,8 +20,9 @@ std::span<const OptionGroup> option_groups();
 // Rows of what plug-ins declare, in place of those set before, to which pointers become invalid
 // (config/declared_options.h).
 void set_declared_rows(std::span<const Option> rows);
-// Sets choices that other layers know, the default first, for one command's row. Their storage must last.
-void set_choices(std::string_view option, unsigned command, std::span<const Choice> choices);
+// Sets choices that other layers know, the default first, in every row of this name that one of the commands
+// has. Their storage must last.
+void set_choices(std::string_view option, unsigned commands, std::span<const Choice> choices);
 // The rows of some kinds, in the order of the table.
 std::vector<const Option*> options_of(unsigned kinds);
 

@@ -26,8 +26,7 @@ inline void use_options_of_this_build() {
   config::use_declared_options(std::move(declared));
   static constexpr std::array<config::Choice, 3> kFormats{{{"html"}, {"markdown"}, {"csv"}}};
   config::set_choices("format", config::kReport, kFormats);
-  for (const unsigned commands : {config::kValidate | config::kCompare, config::kRunsCases, config::kHistory})
-    config::set_choices("answer_format", commands, kFormats);
+  config::set_choices("answer_format", config::kAnyCommand, kFormats);
 }
 
 // For ::testing::AddGlobalTestEnvironment.
