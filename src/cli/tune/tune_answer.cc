@@ -308,7 +308,7 @@ TuneOutcome outcome_of(const TuneRequest& request, const RacedArms& raced, bool 
 answer::Answer answer_of(const TuneOutcome& outcome) {
   answer::Answer answer;
   const auto& cases = outcome.raced.cases;
-  answer.title = fmt::format("search for {}: {}", cases.front().settings.text("model"),
+  answer.title = fmt::format("Search for {}: {}", cases.front().settings.text("model"),
                              outcome.request.objective->words);
   answer.sentence = sentence_of(outcome);
   answer.checks = checks_of(outcome);
