@@ -14,9 +14,9 @@ namespace {
 // Repetitions that timed every size: the others would count for another one.
 std::set<std::int64_t> complete_repetitions(const result::MediansBySize& medians) {
   std::set<std::int64_t> complete;
-  for (const auto& [repetition, ns] : medians.begin()->second)
-    if (std::ranges::all_of(medians, [&](const auto& size) { return size.second.contains(repetition); }))
-      complete.insert(repetition);
+  for (const auto& timed : medians.begin()->second)
+    if (std::ranges::all_of(medians, [&](const auto& size) { return size.second.contains(timed.first); }))
+      complete.insert(timed.first);
   return complete;
 }
 
