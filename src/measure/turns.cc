@@ -4,12 +4,32 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <fstream>
+#include <string>
 #include <utility>
 
+#include "base/ask_until.h"
 #include "base/error.h"
 
 namespace paceline::measure {
+namespace {
+
+constexpr double kStopsWithinS = 0.05;
+
+// A process stops when a thread of it takes the signal: its first one, which needs a CPU for that.
+bool is_stopped(int process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string stat;
+  std::getline(file, stat);
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return true;  // it is gone
+  const char state = stat[name_end + 2];
+  return state != 'R' && state != 'S' && state != 'D';
+}
+
+}  // namespace
 
 Turns::Turns(int processes) {
   if (processes < 1 || processes > kMostProcesses)
@@ -72,6 +92,11 @@ void Turns::signal(int seat, int signal) const {
 void Turns::stop_others() const {
   for (int seat = 0; seat < static_cast<int>(control().seats); ++seat)
     if (seat != seat_ && (state(seat) == kMeasures || state(seat) == kHasMeasured)) signal(seat, SIGSTOP);
+  const auto deadline = deadline_in(kStopsWithinS);
+  for (const int process : other_processes())
+    if (process != ::getpid())
+      ask_until(deadline, {std::chrono::milliseconds(1), std::chrono::milliseconds(1)},
+                [&] { return is_stopped(process); });
 }
 
 // Only who holds the turn stops processes, so that none is stopped after this woke it.

@@ -144,7 +144,6 @@ TEST(Turns, ThreadsOfAWaitingProcessDoNotRun) {
     mine.get_ready();
     mine.begin();
     for (int i = 0; i < 20; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // signals arrive
       const auto others = counts[1 - seat].load();
       const auto own = counts[seat].load();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
