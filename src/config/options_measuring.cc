@@ -29,7 +29,7 @@ constexpr std::array kMeasuringRows{
            .fallback = "true",
            .kinds = kInference,
            .help = "Has one repetition of all cases measure in turns of 50 ms, so that drift meets them "
-                   "alike: up to 8 cases that fit into memory. false: one after the other."}),
+                   "alike: up to 8 cases with one thread that fit into memory. false: one after the other."}),
     aside({.name = "warmup_iterations",
            .flags = "--warmup,--warmup-iters",
            .type = kInteger,
