@@ -35,7 +35,7 @@ enum class StepKind : std::uint8_t {
   // Work of a device for the scope or backward call of this name. begin_ns and end_ns: device time, on the
   // monotonic clock up to a constant per device; value: monotonic time at which the host asked for it.
   kDevice = 4,
-  // One optimizer has stepped: begin_ns == end_ns, a moment at the end of its own scope, whose record
+  // One optimizer has stepped: begin_ns == end_ns, a moment just before its scope ends, whose record
   // follows. group: the optimizer, from 0 in the order of first steps; value: the number of steps of this
   // optimizer so far. Written while the observer is off, too.
   kStep = 5,

@@ -79,6 +79,17 @@ inline constexpr auto kFlagCommands = [] {
   return rows;
 }();
 
+// Two commands of one bit would take each other's flags.
+static_assert([] {
+  unsigned seen = kProfile;
+  for (const auto& row : kFlagCommands) {
+    if ((row.bits & kProfile) != 0) continue;  // reads the flags of another one, too
+    if ((row.bits & seen) != 0) return false;
+    seen |= row.bits;
+  }
+  return true;
+}());
+
 // The commands that run cases of some kinds.
 constexpr unsigned commands_of(unsigned kinds) {
   unsigned commands = 0;

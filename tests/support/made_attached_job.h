@@ -41,7 +41,7 @@ class MadeAttachedJob {
   }
   std::int64_t idle(std::size_t rank, double ms) { return now_[rank] += std::llround(ms * 1e6); }
 
-  // An exchange that ends on all ranks together, so long after the last one came.
+  // An exchange that ends on all ranks together, `ms` after the last one came.
   void together(double ms, const std::string& name = "gloo:all_reduce") {
     const auto end = *std::ranges::max_element(now_) + std::llround(ms * 1e6);
     for (std::size_t r = 0; r < world(); ++r) {

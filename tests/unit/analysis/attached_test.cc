@@ -224,7 +224,7 @@ TEST(Attached, ANewEpochIsALoaderThatBeginsAgain) {
   EXPECT_NEAR(*study.ranks[0].data_wait_ns, 2e6, 1);
 }
 
-// A program of its own trains without torch.optim: collectives end its steps.
+// A job that trains without torch.optim: collectives end its steps.
 TEST(Attached, WithoutAnOptimizerCollectivesTellTheSteps) {
   MadeAttachedJob job(2);
   for (int i = 0; i < 20; ++i) {
