@@ -42,7 +42,8 @@ struct Figure {
   std::optional<stats::Interval> ci{};
   double confidence = 0.95;
   double delta = 0.03;     // margin: smaller changes count as equal
-  std::int64_t pairs = 0;  // of processes; apart: processes of the side with fewer
+  std::int64_t pairs = 0;  // of processes; apart: what `counted` says, of the side with fewer
+  std::string counted = "process";
   // Two-sided sign test; of answers to the same inputs McNemar's exact one.
   Number p = Number::missing("not measured in pairs");
   Number p_holm = p;  // of all figures that decide, together

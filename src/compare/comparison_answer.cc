@@ -163,6 +163,12 @@ answer::Section others_section(const Comparison& comparison) {
   return section;
 }
 
+bool is_proven(const ComparedCase& one) {
+  return std::ranges::any_of(one.figures, [](const Figure& figure) {
+    return figure.verdict == stats::Verdict::kRegression || figure.verdict == stats::Verdict::kImprovement;
+  });
+}
+
 void add_reason(const Comparison& comparison, const ComparedCase& one, const std::string& subject,
                 const analysis::difference::Explanation& why, answer::Answer& answer) {
   for (auto section : sections_of(why)) {
@@ -171,6 +177,7 @@ void add_reason(const Comparison& comparison, const ComparedCase& one, const std
     answer.sections.push_back(std::move(section));
   }
   if (auto finding = finding_of(why)) {
+    if (!is_proven(one)) finding->text = "suspected, without a verdict: " + finding->text;
     if (comparison.cases.size() > 1) finding->text = fmt::format("{}: {}", subject, finding->text);
     finding->about.push_back(one.id_b);
     answer.findings.push_back(std::move(*finding));

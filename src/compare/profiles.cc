@@ -172,6 +172,7 @@ Figure figure_of(const ProfilePart* a, const ProfilePart* b, const std::string& 
   figure.change = figure.a && figure.b && *figure.a > 0 ? Number(*figure.b / *figure.a)
                                                         : Number::missing("not on both sides");
   figure.doubt = "one sum of all calls has no interval";
+  figure.counted = unit == "launch" ? "call" : unit;
   if (std::min(from.size(), to.size()) >= kFewestForAClaim) judge_apart(figure, from, to, "");
   // The sum counts where calls came or went.
   if (named.whole_ms && figure.a && figure.b && *figure.a > 0 && !calls_words(a, b).empty()) {

@@ -61,7 +61,7 @@ std::string percent_number(double share) {
 }
 
 std::string pairs_words(const Figure& figure, Pairing pairing) {
-  return pairing == Pairing::kApart ? plural(figure.pairs, "process") + " per side"
+  return pairing == Pairing::kApart ? plural(figure.pairs, figure.counted) + " per side"
                                     : plural(figure.pairs, "pair");
 }
 

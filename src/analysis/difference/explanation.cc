@@ -42,17 +42,38 @@ double mean_time(const TimedPart& part) {
   return part.times_ns.empty() ? 0 : stats::mean(part.times_ns);
 }
 
+// Time of all parts of a side, and of those with too few calls for a spread.
+struct SummedTimes {
+  double all = 0, untimed = 0;
+};
+
+SummedTimes summed(const TimedParts& side) {
+  SummedTimes times;
+  for (const auto& part : side.parts) {
+    times.all += mean_time(part);
+    if (!is_timed(part)) times.untimed += mean_time(part);
+  }
+  return times;
+}
+
 // Why parts that were not measured together support no claim; empty: they do.
 std::string too_few_calls(const TimedParts& side, std::string_view letter) {
-  double all = 0, untimed = 0;
-  for (const auto& part : side.parts) {
-    all += mean_time(part);
-    if (!is_timed(part)) untimed += mean_time(part);
-  }
-  if (all <= 0) return fmt::format("{} has no parts with times", letter);
-  if (untimed <= kUntimed * all) return {};
+  const auto times = summed(side);
+  if (times.all <= 0) return fmt::format("{} has no parts with times", letter);
+  if (times.untimed <= kUntimed * times.all) return {};
   return fmt::format("{}: {} of its time is in parts with fewer than {} calls, whose spread is not known",
-                     letter, format_percent(untimed / all, 0), kFewestTimes);
+                     letter, format_percent(times.untimed / times.all, 0), kFewestTimes);
+}
+
+// Why such parts cannot explain what the sides differ by: most of it may be in those with few calls.
+std::string too_much_untimed(const TimedParts& a, const TimedParts& b) {
+  if (!a.whole_is_sum || !b.whole_is_sum) return {};
+  const auto from = summed(a), to = summed(b);
+  const double whole = std::abs(to.all - from.all), untimed = std::abs(to.untimed - from.untimed);
+  if (untimed <= kUntimed * whole) return {};
+  return fmt::format(
+      "{} of the difference of {} are in parts with fewer than {} calls, whose spread is not known",
+      format_duration_ns(untimed), format_duration_ns(whole), kFewestTimes);
 }
 
 // Why a side supports no claim; empty: it does.
@@ -184,6 +205,7 @@ Explanation explain(const TimedParts& a, const TimedParts& b) {
   result.unit_words = b.unit_words.empty() ? a.unit_words : b.unit_words;
   for (auto [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
     if (result.no_claim.empty()) result.no_claim = why_no_claim(*side, letter);
+  if (result.no_claim.empty()) result.no_claim = too_much_untimed(a, b);
   if (!has_whole(a) || !has_whole(b)) return result;
   const Mean from = whole_of(a), to = whole_of(b);
   const auto whole = difference_of(from, to);

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "compare/comparison_answer.h"
+#include "compare/words.h"
 #include "support/words.h"
 
 namespace paceline::compare {
@@ -111,12 +112,26 @@ nsight::NcuFile kernels(double ns, int launches) {
   return file;
 }
 
+// All launches count: the one kernel that is new has too few for a spread, and is the difference.
+TEST(CompareProfiles, KernelsWithFewLaunchesAreNotExplainedByOthers) {
+  auto before = kernels(1'000'000, 100), after = kernels(1'004'000, 100);
+  for (int i = 0; i < 5; ++i)
+    after.launches.push_back(
+        {std::to_string(100 + i), "copy_new", "0", "7", {{"gpu__time_duration.sum", 2'000'000}}});
+  const auto found =
+      compare_profiles({profile_of(Side{"A", "a"}, before), profile_of(Side{"B", "b"}, after)}, 0.03);
+  ASSERT_TRUE(found.cases.at(0).why);
+  expect_words(found.cases[0].why->no_claim, {"of the difference", "fewer than 6 calls"});
+  EXPECT_TRUE(found.cases[0].why->rows.empty());
+}
+
 TEST(CompareProfiles, LaunchesOfAKernelAreItsSpread) {
   const auto found = compare_profiles(
       {profile_of(Side{"A", "a"}, kernels(1000, 8)), profile_of(Side{"B", "b"}, kernels(1500, 8))}, 0.03);
   const auto& gemm = named(found, "kernel.gemm");
   EXPECT_NEAR(*gemm.change, 1.5, 1e-6);
   EXPECT_EQ(gemm.shows, stats::Verdict::kRegression);
+  expect_words(change_with_range(gemm, found.cases.at(0).pairing), {"8 calls per side"});
   EXPECT_NEAR(*named(found, "kernels_ms").a, 0.008028, 1e-6);
   const auto more = compare_profiles(
       {profile_of(Side{"A", "a"}, kernels(1000, 8)), profile_of(Side{"B", "b"}, kernels(1000, 16))}, 0.03);
