@@ -8,6 +8,7 @@
 
 #include "analysis/gates.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "compare/runs.h"
 #include "compare/words.h"
 
@@ -54,6 +55,17 @@ std::string words_of_figure(const Figure& figure, const ComparedCase& compared) 
   return figure.doubt.empty() ? words : words + "; " + figure.doubt;
 }
 
+// A share of answers may fall by the bound, in points: its interval decides.
+void decide_on_share(const Figure& figure, double bound, GateResult& decided) {
+  decided.verdict = figure.ci->low >= -bound   ? answer::Verdict::kYes
+                    : figure.ci->high < -bound ? answer::Verdict::kNo
+                                               : answer::Verdict::kCannotSay;
+  decided.detail = fmt::format("{} after {}: {} ({} to {}) of all answers; it may fall by {}",
+                               value_words(figure, figure.b), value_words(figure, figure.a),
+                               format_percent(*figure.change), format_percent(figure.ci->low),
+                               format_percent(figure.ci->high), format_percent(bound));
+}
+
 void decide_on_figure(const Gate& gate, const ComparedCase& compared, const std::string& blocked,
                       GateResult& decided) {
   const auto figure = std::ranges::find(compared.figures, gate.metric, &Figure::name);
@@ -63,6 +75,7 @@ void decide_on_figure(const Gate& gate, const ComparedCase& compared, const std:
   }
   decided.verdict = kOfComparison.at(static_cast<std::size_t>(figure->verdict));
   decided.detail = words_of_figure(*figure, compared);
+  if (figure->scale == Scale::kDifference && figure->ci) decide_on_share(*figure, gate.bound, decided);
   decided.invalid = blocked;
 }
 

@@ -59,6 +59,27 @@ TEST(BaselineGates, AFallOfAccuracyIsMissedEvenApart) {
   EXPECT_EQ(decided(runs, "top1_agreement >= baseline:main").verdict, answer::Verdict::kNo);
 }
 
+// A share may fall by the margin of the gate, in points, whatever the test of equality says.
+TEST(BaselineGates, TheIntervalOfAShareIsHeldAgainstTheMargin) {
+  const auto verdict = [](std::size_t lost, const std::string& gate) {
+    auto runs = apart({}, {});
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<bool> right(1000, true);
+      for (std::size_t k = 0; k < i * lost; ++k) right[k] = false;
+      auto& found = runs[i].stored.run.cases[0].correctness;
+      const double share = 1 - static_cast<double>(i * lost) / 1000;
+      found.samples = 1000;
+      found.labelled.top1 = {share, share - 0.01, share, 0.95, "clopper_pearson"};
+      found.labelled.answers = {"same", result::stored_answers(right)};
+    }
+    return decided(runs, gate).verdict;
+  };
+  EXPECT_EQ(verdict(0, "top1_accuracy >= baseline:main - 1%"), answer::Verdict::kYes);
+  EXPECT_EQ(verdict(10, "top1_accuracy >= baseline:main - 3%"), answer::Verdict::kYes);
+  EXPECT_EQ(verdict(10, "top1_accuracy >= baseline:main - 1%"), answer::Verdict::kCannotSay);
+  EXPECT_EQ(verdict(40, "top1_accuracy >= baseline:main - 1%"), answer::Verdict::kNo);
+}
+
 TEST(BaselineGates, WhatCannotBeComparedIsSaid) {
   const auto detail = [](const std::vector<SideRun>& runs, const char* gate) {
     const auto one = decided(runs, gate);
