@@ -45,6 +45,10 @@ answer::Check watching_check(const AttachedStudy& attached) {
   check.text = fmt::format("a step takes {} ({} to {}) times as long while it is watched",
                            format_fixed(*attached.watching, 3), format_fixed(*attached.watching_low, 3),
                            format_fixed(*attached.watching_high, 3));
+  if (*attached.watching_high > kCheapRatio && *attached.watching_low <= kCheapRatio) {
+    check.verdict = answer::Verdict::kNotAsked;
+    check.text += fmt::format("; whether that is below {} is not certain", format_fixed(kCheapRatio, 3));
+  }
   if (*attached.watching_low > kCheapRatio) {
     check.verdict = answer::Verdict::kReservedly;
     check.fix = "the steps are so short that their times include watching: compare them among each other";

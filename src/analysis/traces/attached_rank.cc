@@ -99,6 +99,7 @@ RankTrace attached_rank(const attach::StepFile& file) {
   rank.has_optimizer = parts.has_optimizer, rank.has_forward = parts.has_forward;
   rank.communication = parts.communication;
   rank.attached->sharded = roles.sharded();
+  rank.attached->has_first = rounds.all.front().number == 0;
   rank.attached->optimizer_steps = rounds.optimizer_steps;
   rank.attached->watching = watching_pairs(rounds.all);
   if (parts.all.empty()) return rank;

@@ -156,9 +156,12 @@ Rounds rounds_of(const StepFile& file, const ScopeRoles& roles) {
     marks = collective_marks(records_of(file, StepKind::kCommunication)), rounds.end = RoundEnd::kCollectives;
   if (marks.size() < 2) marks = loader_marks(file, roles, rounds.thread), rounds.end = RoundEnd::kLoader;
   if (marks.size() < 2) refuse_without_rounds(file);
-  const auto first = std::ranges::find_if_not(
-      file.records, [](const StepRecord& one) { return is_kind(one, StepKind::kDevice); });
-  if (rounds.end == RoundEnd::kOptimizer && first->begin_ns < marks.front().at)
+  // A file that begins within the first step, at its optimizer, does not have that step.
+  const auto first = std::ranges::find_if(file.records, [](const StepRecord& one) {
+    return is_kind(one, StepKind::kScope) || is_kind(one, StepKind::kBackward) ||
+           is_kind(one, StepKind::kCommunication);
+  });
+  if (rounds.end == RoundEnd::kOptimizer && first != file.records.end() && first->begin_ns < marks.front().at)
     rounds.all.push_back({marks.front().number, {first->begin_ns, marks.front().at}});
   for (std::size_t i = 1; i < marks.size(); ++i)
     if (marks[i].at > marks[i - 1].at && marks[i].number > marks[i - 1].number)

@@ -95,11 +95,12 @@ class SortRules {
   const ScopeRoles& roles_;
 };
 
-// The first step of the job, and those at its start that are slow.
+// The first step of the job, and those at its start that are slow. Most files begin with the second one.
 std::size_t warm_up(const std::vector<RoundParts>& rounds, double usual_length) {
-  if (rounds.front().round.number != 0) return 0;
-  std::size_t count = 1;
-  for (std::size_t i = 1; i < std::min(kStart, rounds.size()); ++i)
+  const auto number = rounds.front().round.number;
+  if (number > 1) return 0;
+  std::size_t count = number == 0 ? 1 : 0;
+  for (std::size_t i = count; i < std::min(kStart, rounds.size()); ++i)
     if (static_cast<double>(rounds[i].length()) > kSlowStart * usual_length) count = i + 1;
   return count;
 }

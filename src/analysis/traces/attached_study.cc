@@ -88,6 +88,14 @@ std::vector<OtherTime> other_times(const std::vector<RankTrace>& ranks, double o
   return all;
 }
 
+void add_unseen(const AttachedRank& one, AttachedStudy& study) {
+  if (!one.has_first)
+    study.notes.emplace_back("the first step is in no figure: recording begins with its optimizer step");
+  if (!one.unwatched.empty())
+    study.notes.push_back(fmt::format("{} in no figure: the observer was off, to tell what it costs",
+                                      plural(std::ssize(one.unwatched), "step")));
+}
+
 void add_habits(const AttachedRank& one, AttachedStudy& study) {
   if (one.optimizer_steps > 1)
     study.notes.push_back(fmt::format("a step is a round of {} optimizer steps", one.optimizer_steps));
@@ -130,6 +138,7 @@ AttachedStudy attached_study(const std::vector<RankTrace>& ranks) {
     study.observed_ns = std::max(study.observed_ns, static_cast<double>(one.attached->observed_ns));
   study.other = other_times(ranks, study.observed_ns);
   add_habits(first, study);
+  add_unseen(first, study);
   set_watching(first.watching, study);
   return study;
 }

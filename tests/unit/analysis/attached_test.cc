@@ -52,6 +52,18 @@ TEST(Attached, PartsOfAStepAreThoseThatItWasMadeOf) {
   EXPECT_EQ(sorts_in(study), (std::map<StepSort, std::int64_t>{{StepSort::kWarmup, 1}}));
 }
 
+// As the library writes it: the file begins at the end of the first step, which has no scopes then.
+TEST(Attached, AFirstStepThatIsNotInTheFileCostsNothingKnown) {
+  MadeAttachedJob job(2);
+  for (std::size_t r = 0; r < 2; ++r) job.files[r].stepped(job.idle(r, 0.03), 0);
+  job.plain_steps(20);
+  const auto study = job.study();
+  EXPECT_TRUE(sorts_in(study).empty());
+  EXPECT_EQ(study.first_step, 1);
+  EXPECT_THAT(study.attached->notes,
+              ::testing::Contains(::testing::HasSubstr("the first step is in no figure")));
+}
+
 TEST(Attached, CommunicationBesideTheBackwardPassIsHidden) {
   MadeAttachedJob job(2);
   for (int i = 0; i < 12; ++i) {
