@@ -82,6 +82,16 @@ class StepFiles(CliTest):
         self.assertNotEqual(result.code, 0)
         self.assertIn("attach did not see it", " ".join(result.err.split()))
 
+    def test_ranks_of_two_worlds_are_no_side_of_a_comparison(self):
+        good, mixed = self.put("good", job()), self.put("mixed", job(world=3))
+        for rank in (1, 2):
+            (mixed / f"rank{rank}.steps").unlink()
+        (mixed / "rank1.steps").write_bytes((good / "rank1.steps").read_bytes())
+        for command in (("profile", "--from", mixed), ("compare", good, mixed)):
+            result = self.run_cli(*command)
+            self.assert_code(result, 2)
+            self.assertIn("different runs", result.err)
+
     def test_a_damaged_file_is_named(self):
         folder = self.put("cut", job())
         file = folder / "rank1.steps"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/traces/attached_study.h"
+#include "analysis/traces/trace_checks.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_study.h"
 #include "base/error.h"
@@ -81,8 +82,10 @@ answer::Answer answer_of_traces(const fs::path& path, bool kernels) {
   return report::answer_of(analysis::traces::read_traces(path), kernels);
 }
 
-compare::Profile side_of_ranks(compare::Side side, const std::vector<RankTrace>& ranks,
+// Refuses what `profile --from` refuses, such as ranks of different runs.
+compare::Profile side_of_ranks(compare::Side side, std::vector<RankTrace> ranks,
                                const std::vector<std::string>& left_out) {
+  analysis::traces::require_one_run(ranks);
   auto profile = compare::profile_of(std::move(side), ranks);
   profile.remarks.insert(profile.remarks.end(), left_out.begin(), left_out.end());
   return profile;
@@ -90,14 +93,14 @@ compare::Profile side_of_ranks(compare::Side side, const std::vector<RankTrace>&
 
 compare::Profile side_of_steps(compare::Side side, const fs::path& path) {
   std::vector<std::string> left_out;
-  const auto ranks = analysis::traces::attached_in(path, left_out);
-  return side_of_ranks(std::move(side), ranks, left_out);
+  auto ranks = analysis::traces::attached_in(path, left_out);
+  return side_of_ranks(std::move(side), std::move(ranks), left_out);
 }
 
 // Names --from as another command does.
 compare::Profile side_of_traces(compare::Side side, const fs::path& path) try {
-  const auto found = analysis::traces::traces_in(path);
-  return side_of_ranks(std::move(side), found.ranks, found.left_out);
+  auto found = analysis::traces::traces_in(path);
+  return side_of_ranks(std::move(side), std::move(found.ranks), found.left_out);
 } catch (const Error& error) {
   constexpr std::string_view kFlag = "--from ";
   std::string message = error.what();
