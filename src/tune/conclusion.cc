@@ -63,6 +63,12 @@ std::size_t with_least_memory(const Search& search, const std::vector<std::size_
   return chosen == equals.end() ? best : *chosen;
 }
 
+// Holds for an arm that came back late.
+bool has_few_figures(const Search& search, std::size_t arm) {
+  const auto figures = figures_of(search, arm);
+  return figures < search.rules().enough && 2 * figures <= search.rounds();
+}
+
 std::optional<double> lead(const Search& search, std::size_t best) {
   std::optional<double> least;
   for (std::size_t i = 0; i < search.arms().size(); ++i) {
@@ -76,13 +82,18 @@ std::optional<double> lead(const Search& search, std::size_t best) {
 
 }  // namespace
 
+std::size_t figures_of(const Search& search, std::size_t arm) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      search.arms().at(arm).costs, [](const Number& cost) { return static_cast<bool>(cost); }));
+}
+
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes) {
   const auto best = search.best();
   if (!best) return nearest(search);
   Conclusion result;
   result.equals = not_told_apart(search, *best);
   const bool compared = search.rounds() >= search.rules().looks.front();
-  if (!compared || !meets_all(search.arms()[*best])) {
+  if (!compared || has_few_figures(search, *best) || !meets_all(search.arms()[*best])) {
     result.found = Found::kUncertain;
     result.arm = best;
     return result;

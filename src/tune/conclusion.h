@@ -13,7 +13,7 @@ namespace paceline::tune {
 enum class Found : std::uint8_t {
   kBest,        // one arm is certainly better than all others
   kEqual,       // several are not told apart
-  kUncertain,   // the arm is the best so far, but no constraint is certainly met, or no look compared it
+  kUncertain,   // the arm is the best so far, but a constraint is open, or too few rounds compared it
   kInfeasible,  // every measured arm misses a constraint; the nearest one is taken
   kNothing,     // no arm was measured
 };
@@ -29,6 +29,9 @@ struct Conclusion {
 // Among arms that are not told apart and whose estimates lie within the margin of the best, the one with the
 // least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
+
+// Number of rounds that gave the arm a cost.
+std::size_t figures_of(const Search& search, std::size_t arm);
 
 // Cost of an arm over that of the best: of a dropped arm when it was dropped, over the best by then; else at
 // the end. None below two rounds.

@@ -49,7 +49,7 @@ std::vector<std::size_t> Search::next() const {
   std::vector<std::size_t> racing;
   for (std::size_t i = 0; i < arms_.size(); ++i)
     if (arms_[i].fate == Fate::kRacing) racing.push_back(i);
-  const bool alone = racing.size() == 1 && rounds_ >= rules_.enough;
+  const bool alone = racing.size() == 1 && arms_[racing.front()].rounds >= rules_.enough;
   const bool blind = rounds_ >= rules_.looks.front() && !best();
   if (rounds_ >= rules_.looks.back() || alone || blind) return {};
   std::ranges::sort(racing, {}, [&](std::size_t i) -> const std::string& { return arms_[i].key; });
@@ -94,11 +94,25 @@ void Search::drop_slower() {
   }
 }
 
+// Costs more than that of an arm that cannot be taken are no reason to leave.
+void Search::bring_back() {
+  for (auto& arm : arms_) {
+    if (arm.fate != Fate::kDropped) continue;
+    const auto& over = arms_[*arm.over];
+    if (over.fate != Fate::kMissed && over.fate != Fate::kFailed) continue;
+    arm.fate = Fate::kRacing;
+    arm.reason.clear();
+    arm.ratio.reset();
+    arm.over.reset();
+  }
+}
+
 void Search::take(const std::vector<Outcome>& outcomes) {
   for (const auto& outcome : outcomes) apply(outcome);
   ++rounds_;
   const bool look = is_look();
   for (auto& arm : arms_) drop_missed(arm, look);
+  bring_back();
   if (look) drop_slower();
 }
 

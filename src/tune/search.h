@@ -64,7 +64,8 @@ struct Rules {
 // alpha / ((K - 1) L). By Bonferroni's inequality over the K - 1 arms that may replace it and the L looks,
 // the best arm is dropped with probability alpha at most (Maron and Moore 1994, Even-Dar et al. 2006; the
 // looks as in Pocock 1977 with Bonferroni's constant). A constraint that is certainly missed drops an arm as
-// well; until an arm certainly meets all, costs drop none.
+// well; until an arm certainly meets all, costs drop none. An arm comes back if the one that it was dropped
+// for misses a constraint or fails.
 class Search {
  public:
   // Throws Error(kInternal) for keys that are not unique, and for none.
@@ -92,6 +93,7 @@ class Search {
   void apply(const Outcome& outcome);
   void drop_missed(Arm& arm, bool at_look) const;
   void drop_slower();
+  void bring_back();
   [[nodiscard]] bool is_look() const;
   [[nodiscard]] std::vector<double> levels() const;
   [[nodiscard]] std::vector<double> log_ratios(std::size_t arm, std::size_t over) const;

@@ -76,6 +76,10 @@ std::string open_reason(const TuneOutcome& outcome) {
   for (const auto& one : arm.constraints)
     if (one.verdict != answer::Verdict::kYes)
       return fmt::format("{} cannot be decided: {}", one.name, one.value);
+  const auto& search = outcome.raced.search;
+  const auto figures = tune::figures_of(search, *outcome.found.arm);
+  if (figures < search.rounds() && search.rounds() >= search.rules().looks.front())
+    return fmt::format("only {} of {} rounds measured it", figures, search.rounds());
   return fmt::format("{} {} too few to compare the arms; --resume {} --budget 10m goes on",
                      plural(static_cast<std::int64_t>(outcome.raced.search.rounds()), "round"),
                      outcome.raced.search.rounds() == 1 ? "is" : "are", outcome.raced.folder.string());

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "unit/tune/simulated_arms.h"
 
 namespace paceline::tune {
@@ -82,6 +84,53 @@ TEST(Conclusion, ADroppedArmKeepsTheIntervalThatDroppedIt) {
   EXPECT_EQ(*kept, *search.arms()[1].ratio);
   EXPECT_GT(kept->low, 1.8);
   EXPECT_FALSE(cost_over_best(search, *search.best()));
+}
+
+// "a" leads until the round in which it leaves the race.
+Search left_by_its_leader(std::size_t leaves_in, std::size_t rounds,
+                          const std::function<void(Outcome&)>& leave) {
+  Search search({"a", "b", "c"});
+  for (std::size_t r = 0; r < rounds && !search.next().empty(); ++r) {
+    std::vector<Outcome> outcomes;
+    for (const auto i : search.next()) {
+      const double noise = 1 + 0.001 * static_cast<double>((r * (i + 1)) % 3);
+      outcomes.push_back(simulated::measured(i, static_cast<double>(i + 1) * noise));
+      outcomes.back().constraints = {{"p99<=20ms", Verdict::kYes, Number(-0.5), "10 ms", false}};
+      if (i == 0 && r + 1 >= leaves_in) leave(outcomes.back());
+    }
+    search.take(outcomes);
+  }
+  return search;
+}
+
+void crash(Outcome& outcome) {
+  outcome.cost = kNone;
+  outcome.failed = "killed by signal 11";
+}
+
+void miss(Outcome& outcome) {
+  outcome.constraints = {{"p99<=20ms", Verdict::kNo, Number(0.2), "24 ms", false}};
+}
+
+TEST(Conclusion, AnArmThatWasDroppedIsTakenWhenTheLeaderLeaves) {
+  for (const auto& leave : {crash, miss}) {
+    EXPECT_EQ(left_by_its_leader(4, 3, leave).arms()[1].fate, Fate::kDropped);
+    const auto search = left_by_its_leader(4, 10, leave);
+    const auto found = conclude(search, {kNone, kNone, kNone});
+    EXPECT_EQ(found.found, Found::kBest);
+    EXPECT_EQ(found.arm, 1U);
+    EXPECT_EQ(search.arms()[2].fate, Fate::kDropped);
+    EXPECT_EQ(search.arms()[2].over, 1U);
+  }
+}
+
+TEST(Conclusion, AnArmThatComesBackAtTheEndIsUncertain) {
+  for (const auto& leave : {crash, miss}) {
+    const auto found = conclude(left_by_its_leader(6, 6, leave), {kNone, kNone, kNone});
+    EXPECT_EQ(found.found, Found::kUncertain);
+    EXPECT_EQ(found.arm, 1U);
+    EXPECT_EQ(conclude(left_by_its_leader(6, 10, leave), {kNone, kNone, kNone}).found, Found::kBest);
+  }
 }
 
 TEST(ParetoFront, HasWhatNothingBeatsInBoth) {
