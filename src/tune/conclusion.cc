@@ -69,11 +69,13 @@ bool has_few_figures(const Search& search, std::size_t arm) {
   return figures < search.rules().enough && 2 * figures <= search.rounds();
 }
 
+// Arms that cannot be taken do not count.
 std::optional<double> lead(const Search& search, std::size_t best) {
   std::optional<double> least;
   for (std::size_t i = 0; i < search.arms().size(); ++i) {
-    auto ratio = search.ratio(i, best);
     const auto& arm = search.arms()[i];
+    if (arm.fate == Fate::kMissed || arm.fate == Fate::kFailed) continue;
+    auto ratio = search.ratio(i, best);
     if (arm.fate == Fate::kDropped && arm.over == best) ratio = arm.ratio;
     if (i != best && ratio) least = std::min(least.value_or(ratio->low), ratio->low);
   }

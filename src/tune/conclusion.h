@@ -22,7 +22,7 @@ struct Conclusion {
   Found found = Found::kNothing;
   std::optional<std::size_t> arm{};   // to take; of an infeasible search the nearest
   std::vector<std::size_t> equals{};  // not told apart from the best, the best itself included, by cost
-  std::optional<double> ahead{};      // every other arm costs at least this many times as much
+  std::optional<double> ahead{};  // each other arm that can be taken costs at least this many times as much
   std::optional<double> missed_by{};  // of the nearest arm: its largest excess
 };
 

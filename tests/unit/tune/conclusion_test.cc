@@ -133,6 +133,15 @@ TEST(Conclusion, AnArmThatComesBackAtTheEndIsUncertain) {
   }
 }
 
+TEST(Conclusion, TheLeadIsOverArmsThatCanBeTaken) {
+  const std::vector missed{Constraint{"p99<=20ms", Verdict::kNo, Number(0.2), "", false}};
+  const auto found = conclude(raced({2, 0.14, 6}, 6, {{}, missed, {}}), {kNone, kNone, kNone});
+  EXPECT_EQ(found.found, Found::kBest);
+  ASSERT_TRUE(found.ahead);
+  EXPECT_NEAR(*found.ahead, 3, 0.05);
+  EXPECT_FALSE(conclude(raced({2, 0.14}, 6, {{}, missed}), {kNone, kNone}).ahead);
+}
+
 TEST(ParetoFront, HasWhatNothingBeatsInBoth) {
   EXPECT_EQ(pareto_front({Number(3), Number(1), Number(2), Number(2), kNone},
                          {Number(1), Number(9), Number(5), Number(6), Number(0)}),
