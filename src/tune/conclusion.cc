@@ -10,12 +10,14 @@ namespace {
 
 constexpr double kSameMemory = 1.05;
 
-// The largest excess of an arm; none where nothing is missed for certain.
-std::optional<double> excess_of(const Arm& arm) {
-  std::optional<double> worst;
-  for (const auto& one : arm.constraints)
-    if (one.verdict != answer::Verdict::kYes && one.excess)
-      worst = std::max(worst.value_or(*one.excess), *one.excess);
+// The constraint with the largest excess; none where nothing is missed for certain.
+std::optional<std::size_t> most_missed(const Arm& arm) {
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < arm.constraints.size(); ++i) {
+    const auto& one = arm.constraints[i];
+    if (one.verdict == answer::Verdict::kYes || !one.excess) continue;
+    if (!worst || *one.excess > *arm.constraints[*worst].excess) worst = i;
+  }
   return worst;
 }
 
@@ -23,11 +25,12 @@ Conclusion nearest(const Search& search) {
   Conclusion result;
   const auto& arms = search.arms();
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    const auto excess = excess_of(arms[i]);
-    if (arms[i].fate != Fate::kMissed || !excess) continue;
+    const auto missed = most_missed(arms[i]);
+    if (arms[i].fate != Fate::kMissed || !missed) continue;
+    const auto excess = *arms[i].constraints[*missed].excess;
     const bool nearer =
-        !result.arm || std::tie(*excess, arms[i].key) < std::tie(*result.missed_by, arms[*result.arm].key);
-    if (nearer) result = {Found::kInfeasible, i, {i}, {}, excess};
+        !result.arm || std::tie(excess, arms[i].key) < std::tie(*result.missed_by, arms[*result.arm].key);
+    if (nearer) result = {Found::kInfeasible, i, {i}, {}, excess, missed};
   }
   return result;
 }

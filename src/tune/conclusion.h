@@ -23,7 +23,8 @@ struct Conclusion {
   std::optional<std::size_t> arm{};   // to take; of an infeasible search the nearest
   std::vector<std::size_t> equals{};  // not told apart from the best, the best itself included, by cost
   std::optional<double> ahead{};  // each other arm that can be taken costs at least this many times as much
-  std::optional<double> missed_by{};  // of the nearest arm: its largest excess
+  std::optional<double> missed_by{};    // of the nearest arm: its largest excess
+  std::optional<std::size_t> missed{};  // the constraint with that excess
 };
 
 // Among arms that are not told apart and whose estimates lie within the margin of the best, the one with the

@@ -108,6 +108,13 @@ class Limits(Tuned):
         self.assertRegex(found["sentence"], r"^No arm meets p50<=0\.2ms; the nearest is x\.spin spin fp32 b1, which misses .*; that is \d+ % over\.$")
         self.assertEqual({arm["fate"] for arm in found["arms"]}, {"missed"})
 
+    def test_of_several_limits_the_one_that_is_missed_most_is_named(self):
+        found = self.found("--axes", "engine", "--slo", "p50<=0.5ms", "--slo", "throughput_per_s >= 10000", env=SLOW, code=1)
+        self.assertRegex(found["sentence"], r"^No arm meets p50<=0\.5ms and throughput_per_s >= 10000; the nearest is x\.spin spin fp32 b1, "
+                                            r"which misses p50<=0\.5ms: 1\.\d+ ms .*; that is 1\d\d % over\.$")
+        found = self.found("--axes", "engine", "--slo", "throughput_per_s >= 10000", env=SLOW, code=1)
+        self.assertRegex(found["sentence"], r"misses throughput_per_s >= 10000: .*; that is 9\d % short\.$")
+
     def test_the_best_arm_is_the_best_of_those_that_meet_the_limit(self):
         """Larger batches have more throughput, and p50 is the time of the batch: the slow engine misses it whatever its rate."""
         found = self.found("--axes", "batch", "--batch", "1,8", "--objective", "throughput", "--slo", "p50 <= 10ms", env=SLOW)

@@ -70,8 +70,8 @@ void add_limits(TuneRequest& request, const config::Settings& options) {
 
 Number excess_over(const analysis::Gate& gate, double value) {
   const bool at_most = gate.op.front() == '<';
-  if (gate.bound <= 0 || value <= 0) return at_most ? value - gate.bound : gate.bound - value;
-  return at_most ? value / gate.bound - 1 : gate.bound / value - 1;
+  const double over = at_most ? value - gate.bound : gate.bound - value;
+  return gate.bound > 0 ? over / gate.bound : over;
 }
 
 tune::Constraint on_gate(const Limit& limit, const result::CaseResult& one) {

@@ -85,14 +85,23 @@ std::string open_reason(const TuneOutcome& outcome) {
                      outcome.raced.search.rounds() == 1 ? "is" : "are", outcome.raced.folder.string());
 }
 
+// By how much the nearest arm misses the limit; empty where its figure has no share.
+std::string share_words(const TuneOutcome& outcome) {
+  const auto& gate = outcome.request.limits.at(*outcome.found.missed).gate;
+  if (!gate || gate->bound <= 0) return {};
+  const double by = *outcome.found.missed_by;
+  return fmt::format("; that is {} {}", format_percent(by, by < 0.1 ? 1 : 0),
+                     gate->op.front() == '<' ? "over" : "short");
+}
+
 std::string nearest_sentence(const TuneOutcome& outcome) {
   const auto& arm = outcome.raced.search.arms()[*outcome.found.arm];
+  const auto& missed = arm.constraints.at(*outcome.found.missed);
   std::vector<std::string> names;
   for (const auto& limit : outcome.request.limits) names.push_back(limit.written);
-  const auto by = outcome.found.missed_by;
-  return fmt::format("No arm meets {}; the nearest is {}, which {}{}.", join(names, " and "),
-                     case_of(outcome, *outcome.found.arm).label, arm.reason,
-                     by ? fmt::format("; that is {} over", format_percent(*by, *by < 0.1 ? 1 : 0)) : "");
+  return fmt::format("No arm meets {}; the nearest is {}, which misses {}: {}{}.", join(names, " and "),
+                     case_of(outcome, *outcome.found.arm).label, missed.name, missed.value,
+                     share_words(outcome));
 }
 
 std::string nothing_sentence(const TuneOutcome& outcome) {

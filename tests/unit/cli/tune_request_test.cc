@@ -55,6 +55,14 @@ TEST(TuneRequest, AnOutcomeHasTheCostOfOneProcessAndTheLimitsOfAll) {
   EXPECT_EQ(wide.constraints[0].verdict, answer::Verdict::kCannotSay);
 }
 
+TEST(TuneRequest, AnExcessIsAShareOfTheLimit) {
+  auto one = measured_case();
+  one.correctness.top1.value = Number(0.6);
+  const auto outcome =
+      outcome_of(tune_request({"--min-accuracy", "top1_agreement >= 0.8"}), {&one, nullptr, nullptr}, 1);
+  EXPECT_NEAR(*outcome.constraints[0].excess, 0.25, 1e-9);
+}
+
 TEST(TuneRequest, ALimitOnAccuracyIsTheClaimOfTheCheck) {
   auto one = measured_case();
   const auto request = tune_request({"--min-accuracy", "top1>=-1%"});

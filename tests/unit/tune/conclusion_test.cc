@@ -66,6 +66,15 @@ TEST(Conclusion, WithoutAFeasibleArmTheNearestIsNamed) {
   EXPECT_NEAR(*found.missed_by, 0.2, 1e-12);
 }
 
+TEST(Conclusion, TheLimitWithTheLargestExcessIsNamed) {
+  const std::vector missed{Constraint{"p50<=9ms", Verdict::kNo, Number(0.1), "", false},
+                           Constraint{"top1_agreement >= 0.9", Verdict::kNo, Number(0.4), "", false}};
+  const auto found = conclude(raced({1}, 3, {missed}), {kNone});
+  EXPECT_EQ(found.found, Found::kInfeasible);
+  EXPECT_EQ(found.missed, 1U);
+  EXPECT_NEAR(*found.missed_by, 0.4, 1e-12);
+}
+
 TEST(Conclusion, AConstraintThatIsOpenLeavesTheArmUncertain) {
   const std::vector open{Constraint{"p99<=20ms", Verdict::kCannotSay, Number(-0.01), "", false}};
   EXPECT_EQ(conclude(raced({1, 2}, 10, {open, open}), {kNone, kNone}).found, Found::kUncertain);
