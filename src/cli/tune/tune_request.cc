@@ -61,9 +61,7 @@ void add_limits(TuneRequest& request, const config::Settings& options) {
       request.most_top1_change = std::min(request.most_top1_change.value_or(1), *change);
       request.limits.push_back({text, std::nullopt, true});
     } else {
-      auto limit = parse_limit("--min-accuracy", text);
-      limit.is_exact = true;
-      request.limits.push_back(std::move(limit));
+      request.limits.push_back(parse_limit("--min-accuracy", text));
     }
   }
 }
@@ -107,7 +105,10 @@ Limit parse_limit(const std::string& flag, const std::string& text) {
   const auto sign = plain.find("<=");
   const bool is_quantile = plain.size() > 1 && plain.front() == 'p' && plain.find('_') == std::string::npos;
   try {
-    if (!is_quantile) return {text, analysis::parse_gate(text)};
+    if (!is_quantile) {
+      const auto gate = analysis::parse_gate(text);
+      return {text, gate, result::find_metric(gate.metric)->topic.of_check};
+    }
     if (sign != std::string::npos) plain.erase(sign, 1);
     const auto slo = config::parse_slo(plain);
     const auto metric = metric_of(slo.p, flag, text);

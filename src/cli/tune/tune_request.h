@@ -16,7 +16,7 @@ namespace paceline::cli {
 struct Limit {
   std::string written;                 // "p99<=20ms"
   std::optional<analysis::Gate> gate;  // none: on the change of top-1
-  bool is_exact = false;               // its figure does not vary between processes
+  bool is_exact = false;               // found by the check of outputs, which no round repeats
 };
 
 struct TuneRequest {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
 
 namespace paceline::cli {
@@ -61,6 +63,17 @@ TEST(TuneRequest, AnExcessIsAShareOfTheLimit) {
   const auto outcome =
       outcome_of(tune_request({"--min-accuracy", "top1_agreement >= 0.8"}), {&one, nullptr, nullptr}, 1);
   EXPECT_NEAR(*outcome.constraints[0].excess, 0.25, 1e-9);
+}
+
+TEST(TuneRequest, OnlyFiguresOfTheCheckAreExact) {
+  const auto request = tune_request({"--min-accuracy", "p50_ms <= 3", "--min-accuracy", "max_rel_err <= 0.1",
+                                     "--slo", "p99<=20ms", "--slo", "top1_agreement >= 0.9"});
+  std::map<std::string, bool> exact;
+  for (const auto& limit : request.limits) exact[limit.written] = limit.is_exact;
+  EXPECT_EQ(exact, (std::map<std::string, bool>{{"p50_ms <= 3", false},
+                                                {"max_rel_err <= 0.1", true},
+                                                {"p99<=20ms", false},
+                                                {"top1_agreement >= 0.9", true}}));
 }
 
 TEST(TuneRequest, ALimitOnAccuracyIsTheClaimOfTheCheck) {
