@@ -84,8 +84,8 @@ class Search {
   // Measured arm in the race with the least cost, by medians over rounds; of those that meet all constraints
   // where there is one.
   [[nodiscard]] std::optional<std::size_t> best() const;
-  // Cost of an arm over that of another, over the rounds of both, at the level of one look. None below two
-  // rounds.
+  // Cost of an arm over that of another, over the rounds of both; each end is a one-sided bound at the level
+  // of one look. None below two rounds.
   [[nodiscard]] std::optional<stats::Interval> ratio(std::size_t arm, std::size_t over) const;
   // Median of that ratio over the rounds; none without a common one.
   [[nodiscard]] std::optional<double> estimate(std::size_t arm, std::size_t over) const;

@@ -81,6 +81,8 @@ class Searches(Tuned):
             file = self.folder / f"answer.{form}"
             self.tune("--axes", "engine", "--format", form, "-o", file, env=SLOW)
             self.assertIn(sign, file.read_text(encoding="utf-8"), form)
+            if form == "markdown":
+                self.assertIn("over 2 arms and 4 looks it drops the best one in at most 5 % of searches", " ".join(file.read_text(encoding="utf-8").split()))
 
     def test_a_percentile_needs_its_samples(self):
         found = self.found("--axes", "engine", "--objective", "p99", env=SLOW, code=5)

@@ -127,9 +127,12 @@ answer::Section arms_section(const TuneOutcome& outcome) {
   }
   answer::share_labels(section.table);
   section.notes.push_back(fmt::format(
-      "Intervals of costs hold together: 95 % over {} and {} looks; those of dropped arms are from the look "
-      "that dropped them. Arms within {} are equal.",
+      "The lower end of a cost is the bound that drops an arm: over {} and {} looks it drops the best one in "
+      "at "
+      "most {} of searches. The upper end has the same level; costs of dropped arms are from the look that "
+      "dropped them. Arms within {} are equal.",
       plural(std::ssize(outcome.raced.search.arms()), "arm"), outcome.raced.search.rules().looks.size(),
+      format_percent(outcome.raced.search.rules().alpha, 0),
       format_percent(outcome.raced.search.rules().margin, 0)));
   return section;
 }
