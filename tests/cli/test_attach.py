@@ -334,6 +334,40 @@ class Mistakes(CliTest):
         self.assertEqual(done.code, 0)
         self.assertTrue(os.path.exists(os.path.join(done.out.strip(), "sitecustomize.py")))
 
+    def fake_torch(self):
+        """A folder with a torch that has what the hook asks for, and prints how often it is asked; and a sitecustomize of the user."""
+        self.write("own/sitecustomize.py", "print('of the user')\n")
+        self.write("own/torch/__init__.py", "__version__ = '9.9.9'\n")
+        self.write("own/torch/compiler.py", "def is_compiling(): return False\n")
+        self.write("own/torch/optim/__init__.py", "")
+        self.write("own/torch/optim/optimizer.py", "def register_optimizer_step_post_hook(hook): print('asked')\n")
+        return self.folder / "own"
+
+    def under_the_hook(self, script, *folders, **variables):
+        """Lines of a Python script whose PYTHONPATH names these folders, then those of fake_torch(); it has ended well and said no word."""
+        path = os.pathsep.join(map(str, [*folders, self.fake_torch()]))
+        done = subprocess.run([sys.executable, "-c", script], env={**self.env, "PYTHONPATH": path, "PACELINE_ATTACH": str(self.folder / "steps"),
+                                                                   **variables}, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        return done.stdout.split("\n")[:-1]
+
+    def test_hooks_that_the_path_names_twice_run_once(self):
+        hook = self.run_cli("attach", "--path").out.strip()
+        os.symlink(hook, self.folder / "link")
+        for name in ("second", "third"):
+            shutil.copytree(hook, self.folder / name)
+        others = [self.folder / name for name in ("link", "second", "third")]
+        for folders in ([hook, *others], [*others, hook], [hook, hook], [self.folder / "link", hook]):
+            self.assertEqual(self.under_the_hook("import torch; print('runs')", *folders), ["of the user", "asked", "runs"])
+
+    def test_a_loader_that_is_found_twice_loads_torch(self):
+        hook = self.run_cli("attach", "--path").out.strip()
+        script = ("import importlib.util, sys\nspec = importlib.util.find_spec('torch')\n"
+                  "class Finder:\n    def find_spec(self, name, *_):\n        return spec if name == 'torch' else None\n"
+                  "sys.meta_path.insert(1, Finder())\nimportlib.util.find_spec('torch')\n"
+                  "import torch; print('runs')\nimport paceline_attach; paceline_attach.wait_for_torch()\n")
+        self.assertEqual(self.under_the_hook(script, hook), ["of the user", "asked", "runs"])
+
     def test_exit_codes_and_output_without_a_folder(self):
         done = self.run_cli("attach", "--", "sh", "-c", "echo out; exit 41")
         self.assertEqual((done.code, done.out), (41, "out\n"))

@@ -24,6 +24,7 @@ class _State:
         self.library = None  # once it is loaded
         self.recording = False
         self.said = False
+        self.waits = False  # for torch
 
 
 _state = _State()
@@ -72,7 +73,7 @@ class _TorchFinder:
         execute = loader.exec_module
 
         def and_tell(module):
-            del loader.exec_module
+            loader.__dict__.pop("exec_module", None)  # a loader that was found twice has two of these
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
@@ -94,6 +95,9 @@ def _guarded(function, *arguments):
 
 
 def wait_for_torch():
+    if _state.waits:
+        return
+    _state.waits = True
     if "torch" in sys.modules:
         _guarded(_torch_is_there)
     else:

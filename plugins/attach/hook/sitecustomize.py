@@ -4,14 +4,14 @@ nothing but run the sitecustomize that it stands in front of."""
 
 
 def _run_the_next():
-    """Runs the sitecustomize that Python would have run without this one, as Python does: one that is missing is no error."""
+    """Runs the sitecustomize that Python would have run without this one, as Python does: one that is missing is no error. Folders of this
+    hook are passed over, which PYTHONPATH may name twice: they would run each other without end."""
     import importlib.machinery
     import importlib.util
     import os
     import sys
 
-    here = os.path.dirname(os.path.abspath(__file__))
-    others = [folder for folder in sys.path if os.path.abspath(folder or os.curdir) != here]
+    others = [folder for folder in sys.path if not os.path.exists(os.path.join(folder or os.curdir, "paceline_attach.py"))]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         return
