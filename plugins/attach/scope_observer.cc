@@ -15,6 +15,7 @@
 #include "attach/capture_mode.h"
 #include "attach/context_pool.h"
 #include "attach/device_times.h"
+#include "attach/process_counters.h"
 #include "attach/step_writer.h"
 
 namespace paceline::attach {
@@ -53,6 +54,7 @@ struct Observer {
   std::atomic<std::uint16_t> backward_thread{0};
   std::atomic<DeviceTimes::Ticket> backward_device{DeviceTimes::kNone};
   std::unique_ptr<DeviceTimes> device;  // null without one
+  ProcessCounters counters;
 };
 
 // Never destroyed: threads of PyTorch may call until the process is gone.
@@ -182,6 +184,22 @@ void mark(StepKind kind, std::uint64_t value, std::uint16_t group) {
   observer().writer.add(record);
 }
 
+// Adds what disturbs the process. The thread that trains calls it, between steps.
+void count() {
+  auto& me = observer();
+  const auto now_ns = monotonic_ns();
+  if (!me.counters.due(now_ns)) return;
+  StepRecord record{};
+  record.begin_ns = record.end_ns = now_ns;
+  record.name = kNoName;
+  record.thread = thread_number();
+  record.kind = static_cast<std::uint8_t>(StepKind::kCounter);
+  for (const auto& one : me.counters.read(now_ns)) {
+    record.group = static_cast<std::uint16_t>(one.counter), record.value = one.value;
+    me.writer.add(record);
+  }
+}
+
 void switch_to(BlockSchedule::Block block) {
   auto& me = observer();
   const bool was_on = me.on.exchange(block.on);
@@ -222,6 +240,7 @@ void forked() {
   me.optimizers = {};
   me.steps = {};
   me.backward_begin_ns = 0;
+  me.counters = ProcessCounters();
   if (me.device) me.device->give_up();
 }
 
@@ -274,6 +293,7 @@ bool optimizer_stepped(const void* optimizer) {
     return false;
   }
   if (me.device && me.on) me.device->step();
+  if (me.on) count();
   const auto block = me.schedule.block_of(me.steps[0], me.writer.used());
   if (block.number != me.block.number) switch_to(block);
   return true;

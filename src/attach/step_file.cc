@@ -94,7 +94,7 @@ bool is_sound(const StepRecord& record, const StepHeader& header) {
   const bool device = kind == StepKind::kDevice;  // its clock is another one
   const auto begin = device ? static_cast<std::int64_t>(record.value) : record.begin_ns;
   const std::int64_t earliest = std::max<std::int64_t>(0, header.monotonic_ns - kLongestJob_ns);
-  return kind <= StepKind::kOutOfRoom && record.begin_ns >= 0 && record.end_ns >= record.begin_ns &&
+  return kind <= StepKind::kCounter && record.begin_ns >= 0 && record.end_ns >= record.begin_ns &&
          record.end_ns <= kLatestTime_ns && record.end_ns - record.begin_ns <= kLongestJob_ns &&
          begin >= earliest && begin <= header.monotonic_ns + kLongestJob_ns &&
          (record.name == kNoName || record.name < header.names);

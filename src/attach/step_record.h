@@ -42,6 +42,27 @@ enum class StepKind : std::uint8_t {
   kObserverOn = 6,   // scopes are recorded from here on. value: number of the block, from 0
   kObserverOff = 7,  // from here on only steps are
   kOutOfRoom = 8,    // the last record of a full file
+  // A counter of the process or of the CPUs that it may use, read between steps: begin_ns == end_ns, equal
+  // for counters that were read together. group: StepCounter; value: the count.
+  kCounter = 9,
+};
+
+// Counters of proc(5), getrusage(2) and cgroup v2 since the process, the machine or the group began.
+enum class StepCounter : std::uint16_t {
+  // Time that the thread which waited longest waited for a CPU, in ns, since the reading before; 0 in the
+  // first one.
+  kRunQueueWait,
+  kCpuTime,      // of all threads, in ns
+  kSystemTime,   // the part of it in the kernel
+  kMinorFaults,  // pages that the kernel had to map
+  kMajorFaults,  // pages that were read from a disk
+  kThrottled,    // time in which the quota of the control group stopped threads, in ns
+  // Time of the CPUs that it may use, summed over them, in ns.
+  kBusyCpus,
+  kStolenCpus,  // kept by the hypervisor
+  kAllCpus,
+  kCpuSet,  // which CPUs: equal for processes that may use the same ones
+  kCount,
 };
 
 enum StepFlag : std::uint8_t {

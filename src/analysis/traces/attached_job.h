@@ -2,10 +2,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attach/step_record.h"
 #include "base/maybe.h"
 
 // Facts of a step file besides its steady steps.
@@ -51,6 +53,21 @@ struct UnsteadyStep {
   std::int64_t extra_ns = 0;  // beyond a median steady step
 };
 
+// By attach::StepCounter; empty: not counted.
+using CounterValues =
+    std::array<std::optional<std::uint64_t>, static_cast<std::size_t>(attach::StepCounter::kCount)>;
+
+// Growth of the counters in steady steps. Of the CPUs that the rank may use, the value itself.
+struct CounterGrowth {
+  std::int64_t steps = 0;
+  double wall_ns = 0;
+  CounterValues values{};
+  [[nodiscard]] std::optional<double> of(attach::StepCounter counter) const {
+    const auto& value = values.at(static_cast<std::size_t>(counter));
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  }
+};
+
 // One rank; all ranks of a job have the same steps.
 struct AttachedRank {
   std::string torch, device, command;
@@ -62,7 +79,8 @@ struct AttachedRank {
   std::int64_t micro_steps = 1;      // backward passes in each
   std::vector<UnsteadyStep> unsteady;
   std::vector<std::int64_t> unwatched;  // numbers of steps in which the observer was off
-  std::vector<double> watching;         // ln of step time with the observer on over off, by pair of blocks
+  CounterGrowth counters;
+  std::vector<double> watching;  // ln of step time with the observer on over off, by pair of blocks
 };
 
 // All ranks together.

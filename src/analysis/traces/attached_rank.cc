@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/traces/attached_cost.h"
+#include "analysis/traces/attached_evidence.h"
 #include "analysis/traces/attached_parts.h"
 #include "analysis/traces/attached_rounds.h"
 #include "analysis/traces/attached_scopes.h"
@@ -106,6 +107,7 @@ RankTrace attached_rank(const attach::StepFile& file) {
   rank.attached->micro_steps = passes_per_step(parts.all);
   const auto sorts = sorts_of(parts.all, roles);
   set_unsteady(parts.all, sorts, rank);
+  rank.attached->counters = counter_growth(file, rounds.all, rank.attached->unsteady);
   set_steps(parts.all, sorts, rank);
   return rank;
 }

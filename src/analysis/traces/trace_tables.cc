@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analysis/traces/attached_evidence.h"
+
 namespace paceline::analysis::traces {
 namespace {
 
@@ -133,6 +135,7 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks, co
     result::RankSteps& table = tables.emplace_back();
     table.rank.rank = *ranks[r].rank;
     table.rank.host = ranks[r].host;
+    if (ranks[r].attached) table.rank.evidence = evidence_of(ranks, r);
     table.rows = Table(ranks[r], r, waits, ranks.size() == 1).rows();
   }
   return tables;
