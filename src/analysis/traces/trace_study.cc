@@ -277,12 +277,17 @@ std::string shape_words(const Shapes& shapes) {
                      format_percent(shapes.work - 1));
 }
 
+bool is_named(const result::LateRank& late, const std::string& cause) {
+  return std::ranges::find(late.causes, cause, &result::LateCause::name) != late.causes.end();
+}
+
 // A rank that computes more is late for that.
 void add_causes(TraceStudy& study) {
   for (auto& late : study.job.training()->late) {
     if (const auto shapes = shapes_of(study, late.rank); shapes && shapes->work >= kMoreWork)
       late.causes.push_back({kLargerInputs, {}, shape_words(*shapes)});
-    else if (late.late_in == traits_of(OwnPart::kDataWait).late_in)
+    else if (late.late_in == traits_of(OwnPart::kDataWait).late_in &&
+             !is_named(late, result::late_cause::kLoader))
       late.causes.push_back(
           {result::late_cause::kLoader, {}, "its DataLoader takes longer than those of the others"});
   }

@@ -61,6 +61,7 @@ std::string cpu_words(const RankFigures& rank) {
 }
 
 // The cause is another process when such processes used more of its CPUs than of the CPUs of the others.
+// Ranks that share their CPUs have the same ones: whom they keep waiting is up to the kernel.
 MaybeCause waited_for_cpu(const Suspect& c) {
   const auto waited = c.beside(&RankEvidence::runq_wait_ns);
   if (!waited) return std::nullopt;
@@ -69,8 +70,8 @@ MaybeCause waited_for_cpu(const Suspect& c) {
       fmt::format("a thread of it waited {} per step for a CPU{}", format_duration_ns(waited->own),
                   of_others(format_duration_ns(waited->others)))};
   const auto foreign = c.beside(&RankEvidence::foreign_frac);
-  if (!foreign || foreign->beyond() < kForeign) return cause;
-  cause.name = late_cause::kForeignProcess;
+  if (!foreign || foreign->own < kForeign) return cause;
+  if (foreign->beyond() >= kForeign) cause.name = late_cause::kForeignProcess;
   const auto& process = c.own().foreign_process;
   cause.evidence +=
       fmt::format("; other processes used {} of {}{}{}", format_percent(foreign->own),

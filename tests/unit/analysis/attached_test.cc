@@ -394,10 +394,30 @@ TEST(Attached, CausesOfALateRankComeFromItsCounters) {
   using ::testing::IsEmpty;
   EXPECT_THAT(causes(disturbed_study({}, {})), IsEmpty());
   EXPECT_THAT(causes(disturbed_study({}, {.waited = 7})), ElementsAre(result::late_cause::kCpuWait));
+  EXPECT_THAT(causes(disturbed_study({.busy = 60}, {.waited = 7, .busy = 60})),
+              ElementsAre(result::late_cause::kCpuWait));
+  EXPECT_THAT(disturbed_study({.busy = 60}, {.waited = 7, .busy = 60})
+                  .job.training()
+                  ->late.front()
+                  .causes.front()
+                  .evidence,
+              HasSubstr("other processes used 25.0 % of its CPUs (25.0 % on the other ranks)"));
   EXPECT_THAT(causes(disturbed_study({.waited = 7}, {.waited = 7})), IsEmpty());
   EXPECT_THAT(causes(disturbed_study({}, {.waited = 7, .busy = 60})),
               ElementsAre(result::late_cause::kForeignProcess));
   EXPECT_THAT(causes(disturbed_study({}, {.stolen = 12})), ElementsAre(result::late_cause::kSteal));
+}
+
+TEST(Attached, ASlowLoaderIsOneCause) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 30; ++i)
+    job.step([](std::size_t rank, int part) {
+      return MadeAttachedJob::kUsual_ms[part] + (rank == 1 && part == 0 ? 8 : 0);
+    });
+  const auto study = job.study();
+  ASSERT_EQ(study.job.training()->late.size(), 1U);
+  ASSERT_EQ(study.job.training()->late.front().causes.size(), 1U);
+  EXPECT_EQ(study.job.training()->late.front().causes.front().name, result::late_cause::kLoader);
 }
 
 TEST(Attached, CountersAroundPausesAreNotThoseOfSteadySteps) {
