@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/disturbances.h"
 
 namespace paceline::report {
 namespace {
@@ -68,6 +70,8 @@ void add_attached(const TraceStudy& study, answer::Answer& answer) {
     answer.sections.push_back({.title = "Time besides steady steps",
                                .table = other_time_table(attached),
                                .notes = {"extra time: beyond a steady step; share: of the time observed"}});
+  if (auto table = disturbance_table(*study.job.training()); !table.rows.empty())
+    answer.sections.push_back({.title = kDisturbancesTitle, .table = std::move(table)});
   answer.checks.push_back(watching_check(attached));
   for (const auto& one : attached.other)
     if (one.sort >= analysis::traces::StepSort::kEpoch && one.share >= 0.01)

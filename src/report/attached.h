@@ -7,7 +7,8 @@
 
 namespace paceline::report {
 
-// Adds the tables of exchanges and of other time, and what watching costs. The study is of an attached job.
+// Adds the tables of exchanges, other time and disturbances, and what watching costs. The study is of an
+// attached job.
 void add_attached(const analysis::traces::TraceStudy& study, answer::Answer& answer);
 nlohmann::json attached_json(const analysis::traces::AttachedStudy& attached);
 

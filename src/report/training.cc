@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plots.h"
+#include "report/disturbances.h"
 #include "report/subjects.h"
 #include "result/judged/training_scaling.h"
 
@@ -238,25 +239,6 @@ Table rank_table(const Training& t) {
   return table;
 }
 
-// Disturbances of each rank that were sampled.
-Table evidence_table(const Training& t) {
-  Table table{.heads = {"rank", "waited for a CPU ms", "CPU time ms", "in the kernel ms", "page faults",
-                        "stopped by quota ms", "stolen", "others on its CPUs", "clock MHz", "GPU clock MHz",
-                        "largest other process", "GPU slowed by"},
-              .numbers_to = 10};
-  const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
-  for (const auto& r : t.ranks) {
-    const auto& e = r.evidence;
-    if (!e.cpu_ns) continue;
-    table.add(std::to_string(r.rank), ms(e.runq_wait_ns), ms(e.cpu_ns), ms(e.system_ns),
-              or_none(e.minor_faults, format_count), ms(e.throttled_ns), percent_or_none(e.steal_frac),
-              percent_or_none(e.foreign_frac), significant_or_none(e.core_mhz),
-              significant_or_none(e.device_mhz), e.foreign_process.empty() ? kNone : e.foreign_process,
-              e.device_slowdowns.empty() ? kNone : result::slowdown_text(e.device_slowdowns));
-  }
-  return table;
-}
-
 bool has_held_out(const result::EpochFigures& epoch) {
   return static_cast<bool>(epoch.eval_samples);
 }
@@ -382,7 +364,7 @@ Sections training_details(const ReportCase& entry) {
           {.chart = {"stragglers", "Late ranks by step", kLatenessReading, "straggler_index",
                      straggler_plots(entry), one.case_id}},
           {.title = "Ranks", .table = rank_table(t)},
-          {.title = "What disturbed the ranks, per step", .table = evidence_table(t)},
+          {.title = kDisturbancesTitle, .table = disturbance_table(t)},
           {.title = "Epochs", .table = epoch_table(t)},
           {.title = "Buckets of gradients, from the start of a step", .table = bucket_table(t)},
           {.title = "Restarts", .table = restart_table(t)}};
