@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "analysis/cause_words.h"
 #include "analysis/trained_cases.h"
@@ -19,7 +20,8 @@ using result::kMuchWaiting;
 using result::kUnevenSync;
 using result::kWorthSync;
 
-constexpr double kAll = 0.995;  // of the waiting
+constexpr double kAll = 0.995;           // of the waiting
+constexpr double kMuchCpuWaiting = 0.1;  // of a step
 
 // With gradient accumulation, ranks wait for each other only in steps that exchange gradients.
 const char* unit(const result::LateRank& late) {
@@ -151,20 +153,40 @@ std::string who_is_late(const Training& t) {
   return "no single rank is late with certainty";
 }
 
+// How long threads of the ranks waited for a CPU, where that is worth a word; else empty.
+std::string cpu_waiting_text(const Training& t) {
+  std::vector<double> waits;
+  for (const auto& rank : t.ranks)
+    if (rank.evidence.runq_wait_ns) waits.push_back(*rank.evidence.runq_wait_ns);
+  if (waits.empty() || !t.costs.step_ns.value) return {};
+  const auto [least, most] = std::ranges::minmax(waits);
+  if (most < kMuchCpuWaiting * *t.costs.step_ns.value) return {};
+  return fmt::format("per step, the ranks waited {} to {} for a CPU", format_duration_ns(least),
+                     format_duration_ns(most));
+}
+
+std::string uneven_ranks_evidence(const Training& t, const std::string& waiting) {
+  std::string text;
+  if (t.communication_share)
+    text = fmt::format("communication itself is {} of a step", format_percent(*t.communication_share));
+  return waiting.empty() || text.empty() ? text + waiting : text + "; " + waiting;
+}
+
 // Ranks that are late in turns cost as much as one that always is.
 Finding uneven_ranks_of(const CaseResult& one) {
   const Training& t = training_of(one);
-  return about_training(
-      one,
-      fmt::format("{}: {} of a step waits for whichever rank is last; {}.", one.label,
-                  format_percent(*t.straggler_wait_share), who_is_late(t)),
-      t.communication_share
-          ? fmt::format("communication itself is {} of a step", format_percent(*t.communication_share))
-          : "",
-      t.suspected.empty()
-          ? std::string("Look for noise on the hosts, and for batches of uneven size") + steps_words(one)
-          : std::string("Time more steps") + (is_traced(one) ? "" : " (benchmark.measure_steps)") +
-                ", and see what only this rank does.");
+  const auto waiting = cpu_waiting_text(t);
+  const char* const look = waiting.empty()
+                               ? "Look for noise on the hosts, and for batches of uneven size"
+                               : "Stop other work on the hosts, or use fewer threads and loader workers";
+  return about_training(one,
+                        fmt::format("{}: {} of a step waits for whichever rank is last; {}.", one.label,
+                                    format_percent(*t.straggler_wait_share), who_is_late(t)),
+                        uneven_ranks_evidence(t, waiting),
+                        t.suspected.empty() ? std::string(look) + steps_words(one)
+                                            : std::string("Time more steps") +
+                                                  (is_traced(one) ? "" : " (benchmark.measure_steps)") +
+                                                  ", and see what only this rank does.");
 }
 
 }  // namespace

@@ -53,6 +53,12 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   training.suspected.clear();
   expect_says(only_text(run, "straggler"),
               "waits for whichever rank is last; no single rank is late with certainty");
+  const double step_ns = *training.costs.step_ns.value;
+  for (auto& rank : training.ranks) rank.evidence.runq_wait_ns = 0.09 * step_ns;
+  EXPECT_EQ(of_kind(run, "straggler").front().evidence.find("for a CPU"), std::string::npos);
+  training.ranks.front().evidence.runq_wait_ns = 0.11 * step_ns;
+  expect_says(of_kind(run, "straggler").front().evidence, "the ranks waited");
+  expect_says(of_kind(run, "straggler").front().advice, "Stop other work on the hosts");
   alone.certain = false, alone.steps = 4, alone.exchanges = 4, alone.late_exchanges = 4, alone.last_share = 1;
   training.suspected = {alone};
   expect_says(only_text(run, "straggler"),
