@@ -120,7 +120,8 @@ void add_device_work(const std::vector<ProfiledCall>& calls, Sums& sums) {
   }
 }
 
-// How long the device was busy; streams may overlap.
+}  // namespace
+
 double busy_time(const std::vector<ProfiledCall>& calls) {
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
   for (const auto& call : calls)
@@ -135,9 +136,8 @@ double busy_time(const std::vector<ProfiledCall>& calls) {
   return busy;
 }
 
-}  // namespace
-
 plugin::StepProfile profile_of(std::vector<ProfiledCall> calls) {
+  std::erase_if(calls, [](const ProfiledCall& call) { return call.launches; });
   std::stable_sort(calls.begin(), calls.end(), starts_before);
   const bool on_device =
       std::any_of(calls.begin(), calls.end(), [](const ProfiledCall& call) { return call.on_device; });

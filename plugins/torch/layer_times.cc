@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "support/layer_medians.h"
+#include "support/operator_names.h"
 #include "torch/onednn_verbose.h"
 #include "torch/operator_timer.h"
 
@@ -18,24 +18,11 @@ namespace {
 using plugin_support::with_median_times;
 using Runs = std::vector<std::vector<plugin::Layer>>;  // one element per inference
 
-// Numbers repeated names: a second "aten::conv2d" gets a number.
-class Numbering {
- public:
-  std::string name(const std::string& type) {
-    const auto colons = type.rfind("::");
-    const auto word = colons == std::string::npos ? type : type.substr(colons + 2);
-    return fmt::format("{}_{}", word, counts_[word]++);
-  }
-
- private:
-  std::map<std::string, int> counts_;
-};
-
 std::vector<plugin::Layer> layers_of(const std::vector<TimedOperator>& operators) {
   std::vector<plugin::Layer> layers;
-  Numbering numbering;
+  plugin_support::OperatorNames names;
   for (const auto& op : operators)
-    layers.push_back({numbering.name(op.name), op.name, op.precision, op.time_ns, {}, op.layer});
+    layers.push_back({names.next(op.name), op.name, op.precision, op.time_ns, {}, op.layer});
   return layers;
 }
 

@@ -115,6 +115,14 @@ TEST(ProfiledCalls, OnADeviceTheTimeIsTheDevicesAndCountsForWhoHandedItOver) {
   EXPECT_EQ(profile.device_busy_ns, 72) << "two streams at work are one device at work";
 }
 
+TEST(ProfiledCalls, CallsThatLaunchWorkAreNoOperators) {
+  auto launch = call("cudaLaunchKernel", 2, 4);
+  launch.launches = true;
+  const auto profile = profile_of({call("conv", 0, 10), launch});
+  EXPECT_EQ(profile.operators.size(), 1U);
+  EXPECT_EQ(row(profile.operators, "conv").self_ns, 10);
+}
+
 TEST(ProfiledCalls, WithoutADeviceNothingIsSaidOfOne) {
   EXPECT_FALSE(profile_of({call("conv", 0, 10)}).device_busy_ns);
 }
