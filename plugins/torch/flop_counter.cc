@@ -183,6 +183,16 @@ std::string precision_name(at::ScalarType type) {
   }
 }
 
+std::string precision_on_gpu(const at::RecordFunction& function) {
+  const auto* row = find_counted(function.name());
+  const auto schema = function.operator_schema();
+  if (!row || !schema) return {};
+  const auto inputs = own_values(function.inputs(), schema->arguments().size());
+  if (row->operand >= inputs.size() || !inputs[row->operand].isTensor()) return {};
+  const auto& operand = inputs[row->operand].toTensor();
+  return operand.defined() && operand.is_cuda() ? precision_of_call(*row, operand, *schema, inputs) : "";
+}
+
 FlopCounter::FlopCounter() {
   totals().all.clear();
   totals().onednn_convolutions.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <ATen/record_function.h>
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
@@ -21,6 +22,10 @@ struct Work {
 using WorkByPrecision = std::map<std::string, Work>;
 
 std::string precision_name(c10::ScalarType type);  // "bf16", as in results
+
+// Precision of a convolution, product or attention on a GPU, with the TF32 switch of the call; empty for
+// other operators and devices.
+std::string precision_on_gpu(const at::RecordFunction& function);
 
 // While alive, observes every operator that LibTorch dispatches in this process, and adds up convolutions,
 // matrix products and attention. Of nested operators only the innermost counts, because it is the one that

@@ -39,16 +39,25 @@ auto own_inputs(const at::RecordFunction& function) {
   return all.slice(all.size() > count ? all.size() - count : 0);
 }
 
+// An operator inside a product that a GPU rounds sees float32 and no switch.
+bool is_told_less(const std::string& precision, const std::string& before) {
+  return precision == "fp32" && before == "tf32";
+}
+
 void describe(TimedOperator& op, const at::RecordFunction& function) {
   bool typed = false;
   for (const auto& value : own_inputs(function)) {
     if (!value.isTensor() || !value.toTensor().defined()) continue;
     const auto& tensor = value.toTensor();
-    if (!typed && c10::isFloatingType(tensor.scalar_type()))
-      op.precision = precision_name(tensor.scalar_type()), typed = true;
+    if (!typed && c10::isFloatingType(tensor.scalar_type())) {
+      const auto precision = precision_name(tensor.scalar_type());
+      if (!is_told_less(precision, op.precision)) op.precision = precision;
+      typed = true;
+    }
     const auto layer = recording->layers.find(memory_of(tensor));
     if (op.layer.empty() && layer != recording->layers.end()) op.layer = layer->second;
   }
+  if (const auto rounded = precision_on_gpu(function); !rounded.empty()) op.precision = rounded;
 }
 
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {

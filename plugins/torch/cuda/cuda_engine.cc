@@ -18,6 +18,7 @@
 #include "torch/cuda/nvtx_range.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
+#include "torch/kineto_layers.h"
 #include "torch/program_factory.h"
 #include "torch/refused_run.h"
 #include "torch/threads.h"
@@ -231,6 +232,16 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
       result.flops.reset();
     result.note = program_->arithmetic_note();
     return result;
+  });
+}
+
+// Inferences run as they are timed, copies and CUDA graphs included. Graphs are recorded again, because CUPTI
+// need not see the kernels of one that is older than the profiler.
+plugin::LayerTimes CudaEngine::profile(plugin::Slot slot, int inferences) {
+  for (auto& memory : slots_.bound(slot).memories) memory.graph.reset();
+  return torch_plugin::kineto_layers(program_->weights(), form_.device, inferences, [&] {
+    enqueue(slot);
+    static_cast<void>(synchronize(slot));
   });
 }
 

@@ -34,6 +34,7 @@ class CudaEngine : public plugin::Engine {
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> fetch_outputs(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
   void flush_caches() override;
   [[nodiscard]] plugin::PartTimes part_ns(plugin::Slot slot) const override;

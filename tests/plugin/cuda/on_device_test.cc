@@ -94,6 +94,23 @@ TEST_F(OnDevice, EveryInferenceHasATimeOnTheDevice) {
   EXPECT_GT(engine->device_ns(0).value_or(0), 0);
 }
 
+TEST_F(OnDevice, LayersHaveTheTimesOfTheirKernels) {
+  const Case c{.model = "tiny_cnn"};
+  for (const char* graph : {"false", "true"}) {
+    const auto engine = load_on_device(c, {{"cuda_graph", graph}});
+    output_of(*engine, c);
+    const auto times = engine->profile(0, 5);
+    EXPECT_NE(times.source.find("on the device"), std::string::npos) << times.source;
+    ASSERT_FALSE(times.layers.empty()) << graph;
+    EXPECT_EQ(times.layers[0].model_layer.empty(), std::string(graph) == "true") << times.layers[0].name;
+    double sum = 0;
+    for (const auto& layer : times.layers) sum += layer.time_ns.value_or(0);
+    EXPECT_GT(sum, 0);
+    torch_test::run(*engine);
+    EXPECT_LT(sum, 2 * engine->device_ns(0).value_or(0)) << "which has the gaps, and lacks the copy";
+  }
+}
+
 TEST_F(OnDevice, EveryIoPolicyGivesTheSameOutputs) {
   const Case c{.model = "tiny_cnn", .seed = 5};
   const auto expected = output_of(*load_on_device(c), c);
