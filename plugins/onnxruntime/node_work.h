@@ -21,7 +21,20 @@ struct ProfiledNode {
   std::string op;
   std::string provider;  // that ran it
   std::vector<ProfiledTensor> inputs, outputs;
+  double time_ns = 0;                 // of the host
+  std::optional<double> device_ns{};  // of its kernels and copies on a device; empty: the profile has none
+};
+
+// A kernel or copy on a device that no node started.
+struct ProfiledKernel {
+  std::string name;
   double time_ns = 0;
+  std::size_t at = 0;  // number of nodes before it
+};
+
+struct ProfiledRun {
+  std::vector<ProfiledNode> nodes{};  // in order; a node in a loop occurs once per iteration
+  std::vector<ProfiledKernel> alone{};
 };
 
 // Precision and operations of a node. Convolutions, matrix products, attention and recurrent layers have

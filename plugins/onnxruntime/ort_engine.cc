@@ -16,6 +16,7 @@
 #include "onnxruntime/errors.h"
 #include "onnxruntime/few_bits.h"
 #include "onnxruntime/library.h"
+#include "onnxruntime/node_layers.h"
 #include "onnxruntime/node_names.h"
 #include "onnxruntime/session_options.h"
 #include "onnxruntime/tensors.h"
@@ -173,9 +174,18 @@ std::vector<ProfiledRun> OrtEngine::profiled(const SlotState& state, Ort::Sessio
   });
 }
 
-ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions options) const {
+std::vector<ProfiledNode> OrtEngine::profiled_once(const SlotState& state,
+                                                   Ort::SessionOptions options) const {
   auto runs = profiled(state, std::move(options), 0);
-  return runs.empty() ? ProfiledRun{} : std::move(runs.back());
+  return runs.empty() ? std::vector<ProfiledNode>{} : std::move(runs.back().nodes);
+}
+
+plugin_support::LayerWork OrtEngine::described(const ProfiledNode& node) const {
+  auto work = work_of(node);
+  work.layer.time_ns.reset();
+  if (provider_.precision == "tf32" && work.layer.flops && work.layer.precision == "fp32")
+    work.layer.precision = "tf32";
+  return work;
 }
 
 // Names the model's layers where some ran in 8 bits and others did not: the names cost reading the file.
@@ -195,13 +205,7 @@ OrtEngine::Executed OrtEngine::executed_layers(const SlotState& state) const {
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
   auto nodes = profiled_once(state, std::move(unpacked));
   std::vector<plugin_support::LayerWork> layers;
-  for (const auto& node : nodes) {
-    layers.push_back(work_of(node));
-    layers.back().layer.time_ns.reset();
-  }
-  for (auto& work : layers)
-    if (provider_.precision == "tf32" && work.layer.flops && work.layer.precision == "fp32")
-      work.layer.precision = "tf32";
+  for (const auto& node : nodes) layers.push_back(described(node));
   name_float_layers(layers);
   auto elsewhere =
       provider_.on_device() ? nodes_elsewhere(provider_.name, provider_.allow_cpu, nodes) : std::string();
@@ -210,7 +214,8 @@ OrtEngine::Executed OrtEngine::executed_layers(const SlotState& state) const {
 
 // The model's own operations: with blocks of channels ("nchwc") every convolution is padded to whole blocks.
 // Where names do not lead to the file's weights, a session without blocks tells.
-std::optional<double> OrtEngine::unpadded_flops(const SlotState& state, const ProfiledRun& nodes) const {
+std::optional<double> OrtEngine::unpadded_flops(const SlotState& state,
+                                                const std::vector<ProfiledNode>& nodes) const {
   const NodeNames names(model_.file);
   std::vector<plugin_support::LayerWork> own;
   for (const auto& node : nodes) {
@@ -296,19 +301,20 @@ plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
 }
 
 plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
-  if (provider_.on_device())
-    throw Error(ErrorCode::kUnsupported,
-                "ONNX Runtime's profiler times the launch of a layer on a device, not the layer");
   const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     const NodeNames names(model_.file);
+    const auto layer_of = [&](const ProfiledNode& node) {
+      auto layer = described(node).layer;
+      layer.model_layer = names.layer_of(node.name, node.op);
+      return layer;
+    };
+    const auto profiles = profiled(state, session_options(model_.file, model_, settings_), inferences);
+    if (provider_.on_device()) return layers_on_device(profiles, layer_of);
     std::vector<std::vector<plugin::Layer>> runs;
-    for (const auto& nodes : profiled(state, session_options(model_.file, model_, settings_), inferences)) {
+    for (const auto& run : profiles) {
       auto& layers = runs.emplace_back();
-      for (const auto& node : nodes) {
-        layers.push_back(work_of(node).layer);
-        layers.back().model_layer = names.layer_of(node.name, node.op);
-      }
+      for (const auto& node : run.nodes) layers.emplace_back(layer_of(node)).time_ns = node.time_ns;
     }
     return plugin::LayerTimes{plugin_support::with_median_times(std::move(runs)),
                               "ONNX Runtime's profiler, in a separate session"};

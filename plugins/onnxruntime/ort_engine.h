@@ -40,18 +40,22 @@ class OrtEngine : public plugin::Engine {
   [[nodiscard]] std::vector<ProfiledRun> profiled(const SlotState& state, Ort::SessionOptions options,
                                                   int times) const;
   // Types and shapes of one inference, whose times mean nothing.
-  [[nodiscard]] ProfiledRun profiled_once(const SlotState& state, Ort::SessionOptions options) const;
+  [[nodiscard]] std::vector<ProfiledNode> profiled_once(const SlotState& state,
+                                                        Ort::SessionOptions options) const;
+  // A layer without its time; in TF32 where the provider rounds to it.
+  [[nodiscard]] plugin_support::LayerWork described(const ProfiledNode& node) const;
   void name_float_layers(std::vector<plugin_support::LayerWork>& layers) const;
   struct Executed {
     std::vector<plugin_support::LayerWork> layers;
     std::string elsewhere;  // which nodes another provider ran
-    ProfiledRun nodes;
+    std::vector<ProfiledNode> nodes;
   };
   [[nodiscard]] Executed executed_layers(const SlotState& state) const;
   [[nodiscard]] std::vector<float> numbers(const SlotState& state, const Ort::SessionOptions& options) const;
   // Marks products that round activations to 8 bits as int8. Whether there are any.
   bool set_rounded(const SlotState& state, std::vector<plugin_support::LayerWork>& layers) const;
-  [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state, const ProfiledRun& nodes) const;
+  [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state,
+                                                     const std::vector<ProfiledNode>& nodes) const;
 
   plugin::ModelSpec model_;
   std::string cannot_run_;  // what is said where an inference fails

@@ -134,11 +134,6 @@ std::vector<Operators> operators_of(const HostCalls& host, std::span<const Opera
   return all;
 }
 
-std::string_view kind_of(const std::string& work) {
-  if (work.starts_with("Memcpy")) return "copy";
-  return work.starts_with("Memset") ? "memset" : "kernel";
-}
-
 // Layers of one inference on the device, in order of their first work.
 class InferenceOnDevice {
  public:
@@ -160,7 +155,7 @@ class InferenceOnDevice {
       const auto count = ++alone_[work.name];
       auto name = count == 1 ? work.name : fmt::format("{} ({})", work.name, count);
       return layers_.emplace_back(
-          plugin::Layer{std::move(name), std::string(kind_of(work.name)), "", 0.0, {}});
+          plugin::Layer{std::move(name), std::string(kind_of_work(work.name)), "", 0.0, {}});
     }
     const auto [place, is_new] = places_.try_emplace(starter, layers_.size());
     if (!is_new) return layers_[place->second];
@@ -192,25 +187,21 @@ std::vector<InferenceOnDevice> on_device(const std::vector<ProfiledCall>& calls,
   return inferences;
 }
 
-// Branches on two streams may swap: all inferences get the order of the last. Throws where they have others.
+// Branches on two streams may swap: inferences get the order of the last. Throws where they have others.
 void bring_into_order(std::vector<Layers>& inferences) {
-  const auto& last = inferences.back();
+  const auto last = inferences.back();
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < last.size(); ++i) places[last[i].name] = i;
   for (auto& one : inferences) {
-    bool same = one.size() == last.size();
-    for (const auto& layer : one) same = same && places.contains(layer.name);
-    if (!same)
-      throw Error(
-          ErrorCode::kUnsupported,
-          fmt::format("inferences ran different layers ({} in one, {} in another), so that their times "
-                      "have no median",
-                      one.size(), last.size()));
-    if (&one == &last) continue;
+    const bool same =
+        one.size() == last.size() &&
+        std::all_of(one.begin(), one.end(), [&](const auto& layer) { return places.contains(layer.name); });
+    if (!same) continue;
     Layers ordered(last.size());
     for (auto& layer : one) ordered[places.at(layer.name)] = std::move(layer);
     one = std::move(ordered);
   }
+  refuse_other_layers(inferences);
 }
 
 bool starts_kernels(const std::string& call) {
@@ -260,6 +251,11 @@ plugin::LayerTimes on_host(std::vector<Operators> operators) {
 }
 
 }  // namespace
+
+std::string_view kind_of_work(std::string_view name) {
+  if (name.starts_with("Memcpy")) return "copy";
+  return name.starts_with("Memset") ? "memset" : "kernel";
+}
 
 plugin::LayerTimes device_layers(std::vector<ProfiledCall> calls, std::span<const OperatorFacts> facts) {
   const HostCalls host(calls);

@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugin/engine.h"
@@ -29,5 +30,8 @@ struct OperatorFacts {
 // `facts` are those of all outermost operators of one inference, in order; they are left out if the profiler
 // saw others.
 plugin::LayerTimes device_layers(std::vector<ProfiledCall> calls, std::span<const OperatorFacts> facts);
+
+// Type of work on the device by the name that CUPTI gives it: copy, memset or kernel.
+std::string_view kind_of_work(std::string_view name);
 
 }  // namespace paceline::plugin_support

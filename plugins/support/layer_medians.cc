@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "support/layer_medians.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "base/error.h"
 
 namespace paceline::plugin_support {
 namespace {
@@ -34,6 +38,16 @@ std::vector<plugin::Layer> with_median_times(std::vector<std::vector<plugin::Lay
     result[i].time_ns = times.empty() ? std::nullopt : std::optional(median(std::move(times)));
   }
   return result;
+}
+
+void refuse_other_layers(const std::vector<std::vector<plugin::Layer>>& inferences) {
+  for (const auto& one : inferences)
+    if (!same_layers(one, inferences.back()))
+      throw Error(
+          ErrorCode::kUnsupported,
+          fmt::format("inferences ran different layers ({} in one, {} in another), so that their times "
+                      "have no median",
+                      one.size(), inferences.back().size()));
 }
 
 }  // namespace paceline::plugin_support

@@ -15,4 +15,7 @@ double median(std::vector<double> values);
 // them timed has no time. Empty without inferences.
 std::vector<plugin::Layer> with_median_times(std::vector<std::vector<plugin::Layer>> inferences);
 
+// Throws Error(kUnsupported) unless all inferences ran the same layers in the same order.
+void refuse_other_layers(const std::vector<std::vector<plugin::Layer>>& inferences);
+
 }  // namespace paceline::plugin_support
