@@ -7,6 +7,7 @@
 #include "analysis/difference/layer_parts.h"
 #include "analysis/difference/step_parts.h"
 #include "analysis/traces/trace_folder.h"
+#include "base/host_times.h"
 #include "result/stored_steps.h"
 
 namespace paceline::analysis::difference {
@@ -22,10 +23,13 @@ std::filesystem::path file_of_case(const result::StoredRun& stored, const result
   return folder_of_case(stored, one.case_id) / std::filesystem::path(name).filename();
 }
 
+constexpr const char* kOnlyHost = "its layers have the times of the host's calls, not those of the device";
+
 TimedParts stored_layers(const result::StoredRun& stored, const result::CaseResult& one) {
   const auto& profile = one.layer_profile;
   if (!profile.asked) return without_parts("its layers were not timed (--layer-profile)", "inference");
   if (profile.file.empty()) return without_parts(profile.reason, "inference");
+  if (profile.source.find(kHostTimes) != std::string::npos) return without_parts(kOnlyHost, "inference");
   const auto file = file_of_case(stored, one, profile.file);
   if (!result::is_in_run(file)) return without_parts(profile.file + " is not in its folder", "inference");
   return layer_parts(one, result::read_layers_csv(file));

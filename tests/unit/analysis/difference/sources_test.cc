@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parts of stored cases, step files and traces.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "analysis/traces/trace_cycles.h"
 #include "analysis/traces/trace_folder.h"
 #include "base/file.h"
+#include "base/host_times.h"
 #include "base/scratch_folder.h"
 #include "stats/spread.h"
 #include "support/simulated_training.h"
@@ -124,6 +126,16 @@ TEST_F(StoredParts, WhatLacksIsSaid) {
   EXPECT_EQ(stored_parts(stored, one).missing, "there are no steps of its ranks");
   one.payload.emplace<result::CollectiveResult>();
   EXPECT_FALSE(stored_parts(stored, one).missing.empty());
+}
+
+// Launches on the host explain nothing of a device.
+TEST_F(StoredParts, LayersOfADeviceNeedItsTimes) {
+  auto stored = store("a", net_of(2), 0);
+  auto& one = stored.run.cases[0];
+  one.layer_profile.source = "a profiler: kernels and copies on the device";
+  EXPECT_EQ(stored_parts(stored, one).missing, "");
+  one.layer_profile.source = fmt::format("a profiler: it saw no kernels, so that {}", kHostTimes);
+  EXPECT_THAT(stored_parts(stored, one).missing, HasSubstr("not those of the device"));
 }
 
 TEST_F(StoredParts, OperatorsComeFromTheTraceOfAProfile) {
