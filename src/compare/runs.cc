@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/difference/step_parts.h"
 #include "analysis/difference/stored_parts.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -35,6 +36,7 @@ void add_unmatched(const Matching& matching, std::size_t side, Comparison& compa
 struct StoredCase {
   const result::StoredRun& stored;
   const result::CaseResult& one;
+  const ProcessFigures& figures;
 };
 
 using PartsOf = analysis::difference::TimedParts (*)(const result::StoredRun&, const result::CaseResult&);
@@ -47,6 +49,12 @@ constexpr std::array kFurtherParts{
     FurtherParts{"all-reduces by size", analysis::difference::stored_exchange_parts},
     FurtherParts{"operators of the profiled steps", analysis::difference::stored_operator_parts}};
 
+// Sizes of a sweep with the times of all processes, which may have stored them each for itself.
+analysis::difference::TimedParts own_parts(const StoredCase& of) {
+  if (of.one.collective()) return analysis::difference::size_parts(of.one, of.figures.size_ns);
+  return analysis::difference::stored_parts(of.stored, of.one);
+}
+
 bool is_as_fast(const ComparedCase& compared) {
   return std::ranges::all_of(deciding(compared), [](const auto* figure) {
     return figure->scale != Scale::kRatio || figure->shows == stats::Verdict::kEquivalent;
@@ -54,9 +62,10 @@ bool is_as_fast(const ComparedCase& compared) {
 }
 
 // Damaged files explain nothing.
-analysis::difference::Explanation explained(const StoredCase& a, const StoredCase& b, PartsOf parts) {
+template <typename Parts>
+analysis::difference::Explanation explained(const StoredCase& a, const StoredCase& b, const Parts& parts) {
   try {
-    return analysis::difference::explain(parts(a.stored, a.one), parts(b.stored, b.one));
+    return analysis::difference::explain(parts(a), parts(b));
   } catch (const Error& error) {
     analysis::difference::Explanation none;
     none.no_claim = error.what();
@@ -67,11 +76,13 @@ analysis::difference::Explanation explained(const StoredCase& a, const StoredCas
 // Explains a case by its parts unless its times are equal.
 void add_why(ComparedCase& compared, const StoredCase& a, const StoredCase& b) {
   if (is_as_fast(compared)) return;
-  compared.why = explained(a, b, analysis::difference::stored_parts);
+  compared.why = explained(a, b, own_parts);
   if (!a.one.training() || !b.one.training()) return;
-  for (const auto& [of, parts] : kFurtherParts)
+  for (const auto& further : kFurtherParts) {
+    const auto parts = [&](const StoredCase& of) { return further.parts(of.stored, of.one); };
     if (auto why = explained(a, b, parts); why.no_claim.empty())
-      compared.further.push_back({of, std::move(why)});
+      compared.further.push_back({further.of, std::move(why)});
+  }
 }
 
 // With more than two sides a case of the first may lack several partners.
@@ -96,13 +107,14 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
   std::ranges::copy(a.run.resumed_utc, std::back_inserter(judge.resumed_utc));
   std::ranges::copy(b.run.resumed_utc, std::back_inserter(judge.resumed_utc));
   for (const auto& [mine, theirs, differs] : matching.cases) {
-    auto compared =
-        judge_cases({mine, process_figures(a, *mine)}, {theirs, process_figures(b, *theirs)}, judge);
+    const CaseSide left{mine, process_figures(sides.front(), *mine)},
+        right{theirs, process_figures(sides[side], *theirs)};
+    auto compared = judge_cases(left, right, judge);
     compared.label = label_of(*mine);
     compared.side = side;
     compared.id_a = mine->case_id, compared.id_b = theirs->case_id;
     compared.differs = differs;
-    add_why(compared, {a, *mine}, {b, *theirs});
+    add_why(compared, {a, *mine, left.extra}, {b, *theirs, right.extra});
     comparison.cases.push_back(std::move(compared));
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "compare/comparison.h"
 #include "result/collective_medians.h"
@@ -10,9 +11,16 @@
 
 namespace paceline::compare {
 
+// Run of one further process of a side, where each process stores a run for itself.
+struct ProcessRun {
+  std::int64_t index = 0;  // of its repetition among those of the side
+  result::StoredRun stored;
+};
+
 struct SideRun {
   Side side;
-  result::StoredRun stored;
+  result::StoredRun stored;  // with the repetitions of all processes
+  std::vector<ProcessRun> further{};
 };
 
 // Values by the index of a repetition.
@@ -29,6 +37,6 @@ struct CaseSide {
   ProcessFigures extra{};
 };
 
-ProcessFigures process_figures(const result::StoredRun& stored, const result::CaseResult& one);
+ProcessFigures process_figures(const SideRun& side, const result::CaseResult& one);
 
 }  // namespace paceline::compare

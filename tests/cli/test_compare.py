@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +15,23 @@ from paceline_cli import BINARY, QUICK, SPIN, CliTest, main, read_json
 
 DATA = Path(__file__).resolve().parent / "data"
 FORMATS = {"text": "case", "html": "<svg", "markdown": "## Cases", "json": '"verdict"', "junit": "<testsuite"}
+
+# The last part of the results' folder is the number of the pair, from 001 on.
+SWEEPING = """#!{python}
+import json, pathlib, shutil, sys
+results = pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1])
+run = results / "run"
+shutil.copytree("{source}", run)
+summary = json.loads((run / "run_summary.json").read_text())
+summary["run_id"] = str(results)
+(run / "run_summary.json").write_text(json.dumps(summary))
+head, *rows = (run / "collective_times.csv").read_text().split()
+lines = [head]
+for row in rows:
+    *words, ns = row.split(",")
+    lines.append(",".join([*words, str(round(int(ns) * (1 + 0.004 * int(results.name)) * {factors}.get(words[1], 1)))]))
+(run / "collective_times.csv").write_text("\\n".join(lines) + "\\n")
+"""
 
 
 class Runs(CliTest):
@@ -328,6 +346,26 @@ class Live(Runs):
         self.assertRegex(answer["block_order"], r"^(ABBA|BAAB)( (ABBA|BAAB))*( (AB|BA))?$")
         self.assertIn("control", answer)
         self.assertEqual(len(list(self.measured().glob("a/*"))), answer["cases"][0]["figures"][0]["pairs"])
+
+    def sweeping_program(self, name, factors):
+        """A program that stores a sweep with one process, as paceline does; operations take `factors` by size as long, and more with every start."""
+        program = self.folder / name
+        program.write_text(SWEEPING.format(python=sys.executable, source=DATA / "0.1.0/comm", factors=factors), encoding="utf-8")
+        program.chmod(0o755)
+        return program
+
+    def test_the_size_that_makes_a_sweep_of_another_program_slower_is_named(self):
+        """Each process stores a run for itself: the times of all of them count, not those of the first."""
+        sides = ("--a-binary", self.sweeping_program("before", {}), "--b-binary", self.sweeping_program("after", {"512": 1.6}))
+        found = self.answer("comm", *sides, code=(1, 4))
+        sizes = {f["metric"]: f for f in found["cases"][0]["figures"] if f["decides"]}
+        self.assertIn({f["pairs"] for f in sizes.values()}, ({6}, {12}))
+        self.assertAlmostEqual(sizes["busbw_gb_per_s.512"]["estimate_ratio"], 1 / 1.6, 2)
+        why = found["cases"][0]["why"]
+        self.assertEqual(why["no_claim"], "")
+        named = [row["difference_ns"] for row in why["rows"] if row["what"].endswith("of 512 B")]
+        self.assertEqual(len(named), 2, "out of place and in place")
+        self.assertAlmostEqual(sum(named) / why["difference_ns"], 1, 2)
 
     def test_a_program_that_measures_nothing_is_named(self):
         result = self.compare(*self.words("--b-binary", shutil.which("true")), code=5)

@@ -100,7 +100,7 @@ class Program {
         if (r.p50_ns) medians.push_back(*r.p50_ns);
       if (!medians.empty()) one.headline.p50_ns.value = stats::median(medians);
     }
-    return {{side_.name, words.command + " " + side_.written, all.run.run_id}, std::move(all)};
+    return {{side_.name, words.command + " " + side_.written, all.run.run_id}, std::move(all), further_};
   }
   [[nodiscard]] bool has_measured() const { return !all_.run.cases.empty(); }
 
@@ -113,8 +113,9 @@ class Program {
     return fs::absolute(found).string();
   }
 
-  // The first process brings the cases, the others their repetition.
+  // The first process brings the cases, the others their repetition and what is stored beside it.
   void add(result::StoredRun stored, std::int64_t index) {
+    if (!all_.run.cases.empty()) further_.push_back({index, stored});
     for (auto& one : stored.run.cases)
       for (auto& r : one.repetitions) r.index = index;
     if (all_.run.cases.empty()) {
@@ -135,6 +136,7 @@ class Program {
   std::map<std::string, std::string> env_;
   std::vector<double> controls_ns_;
   result::StoredRun all_;
+  std::vector<compare::ProcessRun> further_;
 };
 
 compare::Comparison judge_programs(const LiveWords& words, const std::array<Program, 2>& programs,
