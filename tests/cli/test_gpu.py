@@ -46,6 +46,15 @@ class Gpu(cli.CliTest):
             for library in ("CUDA runtime", "cuDNN", "cuBLASLt"):
                 self.assertRegex(case["effective_settings"][f"version.{library}"], r"^\d+\.\d+")
 
+    def test_layers_have_the_times_of_the_device(self):
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--device", "cuda", "--engine", "eager", "--cuda-graphs", "false,true", "--iterations", 30,
+                              "--reps", 1, "--layer-profile", "--allow-noisy", "--idle-wait-s", 0, "--no-measure-peak", timeout=RUN_TIMEOUT_S)
+        self.assert_code(result, 0)
+        for case in self.summary()["cases"]:
+            profile = case["layer_profile"]
+            self.assertIn("on the device", profile["source"], profile["reason"])
+            self.assertLess(profile["sum_ns"], 1.1 * case["headline"]["p50_ns"]["value"])
+
     def test_graphs(self):
         self.cases(2, "pinned", graphs="[false, true]")
 
