@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "attach/step_header.h"
@@ -100,15 +101,16 @@ bool is_sound(const StepRecord& record, const StepHeader& header) {
          (record.name == kNoName || record.name < header.names);
 }
 
-void read_records(const OpenFile& file, StepFile& into) {
-  const std::uint64_t used = std::min(into.header.used, into.header.capacity);
+// Reads the newest records.
+void read_records(const OpenFile& file, std::uint64_t most, StepFile& into) {
+  const std::uint64_t used = std::min(into.header.used, into.header.capacity), count = std::min(used, most);
   into.full = into.header.used > into.header.capacity;
   const auto& limit = limit_of(Foreign::kStepRecords);
-  if (used * kRecordBytes > limit.bytes)
+  if (count * kRecordBytes > limit.bytes)
     refuse_file(into.file, fmt::format("it has {} records, and at most {} are read here", used,
                                        limit.bytes / kRecordBytes));
-  into.records.resize(used);
-  file.read(into.records.data(), used * kRecordBytes, kRecordsAt);
+  into.records.resize(count);
+  file.read(into.records.data(), count * kRecordBytes, kRecordsAt + (used - count) * kRecordBytes);
   std::erase_if(into.records, [&](const StepRecord& record) {
     const bool empty = record.kind == static_cast<std::uint8_t>(StepKind::kUnwritten);
     const bool sound = !empty && is_sound(record, into.header);
@@ -120,14 +122,7 @@ void read_records(const OpenFile& file, StepFile& into) {
   });
 }
 
-}  // namespace
-
-const std::string& StepFile::name_of(const StepRecord& record) const {
-  static const std::string none;
-  return record.name < names.size() ? names[record.name] : none;
-}
-
-StepFile read_step_file(const std::filesystem::path& path, const std::string& name) {
+StepFile read_newest(const std::filesystem::path& path, const std::string& name, std::uint64_t most) {
   const OpenFile file(path, name);
   StepFile whole;
   whole.file = name;
@@ -138,8 +133,29 @@ StepFile read_step_file(const std::filesystem::path& path, const std::string& na
   whole.device = clean(field_text(whole.header.device));
   whole.command = clean(field_text(whole.header.command));
   read_names(file, whole);
-  read_records(file, whole);
+  read_records(file, most, whole);
   return whole;
+}
+
+}  // namespace
+
+const std::string& StepFile::name_of(const StepRecord& record) const {
+  static const std::string none;
+  return record.name < names.size() ? names[record.name] : none;
+}
+
+StepFile read_step_file(const std::filesystem::path& path, const std::string& name) {
+  return read_newest(path, name, std::numeric_limits<std::uint64_t>::max());
+}
+
+StepFile newest_steps(const std::filesystem::path& path, std::uint64_t records) {
+  auto file = read_newest(path, path.filename().string(), records);
+  if (file.header.used <= records) return file;
+  const auto is_step = [](const StepRecord& one) {
+    return static_cast<StepKind>(one.kind) == StepKind::kStep;
+  };
+  file.records.erase(file.records.begin(), std::ranges::find_if(file.records, is_step));
+  return file;
 }
 
 }  // namespace paceline::attach

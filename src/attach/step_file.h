@@ -33,4 +33,8 @@ struct StepFile {
 // header has numbers that cannot be; each names the file. `name`: of the file, for messages.
 StepFile read_step_file(const std::filesystem::path& path, const std::string& name);
 
+// Reads a file that is still being written: its newest records, from the end of a step on, and at most
+// this number.
+StepFile newest_steps(const std::filesystem::path& path, std::uint64_t records);
+
 }  // namespace paceline::attach

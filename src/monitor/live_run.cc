@@ -6,6 +6,7 @@
 #include "base/display_text.h"
 #include "base/foreign_text.h"
 #include "base/units.h"
+#include "result/stored/step_parts.h"
 
 namespace paceline::monitor {
 namespace {
@@ -50,6 +51,7 @@ void each_field(Run& run, Visit visit) {
   visit("step", run.step);
   visit("samples_per_s", run.samples_per_s);
   visit("loss", run.loss);
+  visit("parts", run.parts);
 }
 
 struct ToJson {
@@ -87,10 +89,22 @@ std::optional<LiveSlowest> slowest_at(const Json& json, const std::string& place
 
 // Samples per second: of all ranks that train, or of inferences.
 std::optional<double> samples_per_s_of(const Json& live, const std::optional<double>& per_s) {
-  if (const auto trained = at<double>(live, "/progress/steps/0/samples_per_s")) return trained;
+  if (const auto trained = at<double>(live, "/progress/steps/0/samples_per_s").value_or(0); trained > 0)
+    return trained;
   const auto samples = at<double>(live, "/pass/samples_per_iteration").value_or(0);
   if (!per_s || samples <= 0) return std::nullopt;
   return *per_s * samples;
+}
+
+std::string parts_of(const Json& live) {
+  std::string text;
+  for (const auto part : result::kStepParts) {
+    const auto& traits = result::traits_of(part);
+    const auto share = at<double>(live, (std::string("/progress/steps/0/shares/") + traits.name).c_str());
+    if (share && *traits.word != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : "  ", traits.word, format_percent(*share));
+  }
+  return text;
 }
 
 // Pace of a timed pass: inferences, or steps.
@@ -121,6 +135,7 @@ LiveRun read_live_file(const Json& live) {
   run.per_s = pace_of(live);
   run.samples_per_s = samples_per_s_of(live, run.per_s);
   run.loss = at<double>(live, "/progress/steps/0/loss");
+  run.parts = parts_of(live);
   return run;
 }
 
@@ -150,12 +165,13 @@ std::string in_words(const LiveRun& run) {
   if (run.step) text += fmt::format("  step {}", *run.step);
   if (run.samples > 0) text += fmt::format("  {}={}", run.blocks ? "blocks" : "n", run.samples);
   if (run.p50_ns) text += " p50 " + format_duration_ns(*run.p50_ns);
-  if (run.per_s && !run.step) text += fmt::format("  {}/s", format_rate(*run.per_s));
+  if (run.per_s && (!run.step || !run.samples_per_s)) text += fmt::format("  {}/s", format_rate(*run.per_s));
   if (run.samples_per_s) text += fmt::format("  {} samples/s", format_rate(*run.samples_per_s));
   if (run.slowest)
     text +=
         fmt::format("  slowest: rank {} (+{}{}{})", run.slowest->rank, format_percent(run.slowest->beyond),
                     run.slowest->cause.empty() ? "" : ": ", run.slowest->cause);
+  if (!run.parts.empty()) text += "  " + run.parts;
   if (run.loss) text += fmt::format("  loss {:.3g}", *run.loss);
   if (run.seconds_left) text += fmt::format("  {} left", format_time_left(*run.seconds_left));
   return text;

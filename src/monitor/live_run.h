@@ -29,6 +29,7 @@ struct LiveRun {
   std::optional<std::int64_t> step;           // training
   std::optional<double> samples_per_s, loss;  // of all ranks; the loss of training alone
   std::optional<LiveSlowest> slowest;
+  std::string parts;  // of a step: "data 1.0 %  fwd 40.0 %"
 };
 
 // From live.json. What is missing or of another type is left out: the file may be of another version.

@@ -42,6 +42,15 @@ if rank == 0: print(f"{last:.6f}")
 if "kill" in sys.argv and rank == 1: os.kill(os.getpid(), signal.SIGKILL)
 dist.destroy_process_group()
 """
+LATE = LOOP + """
+import time, torch.distributed as dist
+dist.init_process_group("gloo"); rank = dist.get_rank()
+class Slow(nn.Module):
+    def forward(self, x): time.sleep(.02 * rank); return x
+m = nn.parallel.DistributedDataParallel(nn.Sequential(Slow(), model())); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): step(m, o, next(batches))
+dist.destroy_process_group()
+"""
 ACCUMULATED = LOOP + """
 import contextlib, torch.distributed as dist
 dist.init_process_group("gloo")
@@ -106,7 +115,7 @@ print("done")
 """
 NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done')\n"
 
-KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 6: "on", 7: "off", 8: "full"}
+KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 6: "on", 7: "off", 8: "full", 9: "counter"}
 
 
 class Steps:

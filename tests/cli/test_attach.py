@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`attach`: what is recorded of jobs that know nothing of it, and that every job ends and prints as it does without."""
 
+import json
 import os
 import re
 import resource
@@ -39,6 +40,12 @@ class Job(CliTest):
                               capture_output=True, text=True, check=False, timeout=300, **options)
         return done.returncode, done.stdout, done.stderr
 
+    def start(self, command, **options):
+        process = subprocess.Popen(list(map(str, command)), cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+        self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
+        return process
+
     def attached(self, command, **options):
         """(exit code, output, errors of the job, our own words)"""
         code, out, err = self.end([BINARY, "attach", "--output", self.steps, "--", *command], **options)
@@ -67,10 +74,33 @@ class Job(CliTest):
         return ours
 
     def files(self):
-        return sorted(path.name for path in self.steps.glob("*")) if self.steps.exists() else []
+        return sorted(path.name for path in self.steps.glob("*.steps")) if self.steps.exists() else []
 
     def of_rank(self, rank):
         return jobs.Steps(self.steps / f"rank{rank}.steps")
+
+
+class Watched(Job):
+    def test_a_job_is_followed_while_it_runs(self):
+        script = self.write("train.py", jobs.LATE)
+        job = self.start([BINARY, "attach", "--output", self.steps, "--", *self.torchrun(script, "400")])
+        live = {}
+        while job.poll() is None and "slowest" not in live.get("progress", {}).get("steps", [{}])[0]:
+            time.sleep(0.1)
+            try:
+                live = json.loads((self.steps / "live.json").read_text())
+            except (OSError, ValueError):
+                continue
+        self.assertIsNone(job.poll(), live)
+        shown = self.run_cli("monitor", "--json", "--count", "1").out
+        out, err = job.communicate(timeout=300)
+        self.assertEqual(job.returncode, 0, err)
+        self.assertEqual((live["pass"]["label"], live["pass"]["kind"]), ("train.py", "attached"))
+        self.assertEqual(live["progress"]["steps"][0]["slowest"][0]["rank"], 1)
+        self.assertIn("the others wait", self.apart(err)[1])
+        self.assertIn("for rank 1: late in forward", self.apart(err)[1])
+        self.assertIn('"train.py"', shown)
+        self.assertEqual(sorted(path.name for path in self.steps.iterdir()), ["rank0.steps", "rank1.steps"])
 
 
 class Recorded(Job):
@@ -263,12 +293,6 @@ class Surroundings(Job):
 
 
 class Ends(Job):
-    def start(self, command, **options):
-        process = subprocess.Popen(list(map(str, command)), cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
-        self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
-        return process
-
     def until_steps(self, least=20):
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/attach/attached_job.h"
+#include "cli/attach/job_watch.h"
 #include "cli/command_table.h"
 #include "config/flags.h"
 #include "report/traces.h"
@@ -149,7 +150,10 @@ ExitCode attach_command(const Context& context) {
   }
   check_attach_words(words, flags);
   const auto folder = steps_folder(options);
-  const int status = run_attached(words.job, attach_variables(own_environment(), hook, folder));
+  const int status = [&] {
+    const JobWatch watch(folder, words.job, !options.flag("quiet"));
+    return run_attached(words.job, attach_variables(own_environment(), hook, folder));
+  }();
   if (!options.flag("quiet"))
     print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
   std::error_code not_empty;

@@ -157,5 +157,21 @@ TEST_F(StepFiles, ChangedBytesNeverBreakTheReader) {
   }
 }
 
+TEST_F(StepFiles, TheNewestBeginAtTheEndOfAStep) {
+  MadeStepFile made(1, 2);
+  for (int i = 0; i < 100; ++i) {
+    made.backward(kStart + 10 * i, kStart + 10 * i + 5);
+    made.stepped(kStart + 10 * i + 6);
+  }
+  const auto path = folder_.path() / "rank1.steps";
+  made.save(path);
+  EXPECT_EQ(newest_steps(path, 1000).records.size(), 200U);
+  const auto newest = newest_steps(path, 11);  // a step, and five whole ones behind it
+  ASSERT_EQ(newest.records.size(), 11U);
+  EXPECT_EQ(newest.records.front().value, 95U);
+  EXPECT_EQ(newest.records.back().value, 100U);
+  EXPECT_EQ(newest_steps(path, 12).records.front().value, 95U);  // without the half of a step before
+}
+
 }  // namespace
 }  // namespace paceline::attach
