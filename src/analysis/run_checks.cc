@@ -36,6 +36,8 @@ Check check_of(const result::RunResult& run, const result::CaseResult& one, cons
   return check;
 }
 
+}  // namespace
+
 Check check_of(const result::GateResult& gate) {
   Check check{.name = fmt::format("{} [{}]", gate.expression, gate.case_id), .group = kGateChecks};
   if (gate.verdict == Verdict::kYes) return check;
@@ -46,8 +48,6 @@ Check check_of(const result::GateResult& gate) {
   check.text = fmt::format("{}: {}", gate.verdict.words(), gate.detail);
   return check;
 }
-
-}  // namespace
 
 std::vector<Check> checks_of(const result::RunResult& run, const Strictness& strictness) {
   std::vector<Check> checks;

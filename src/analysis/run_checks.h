@@ -20,5 +20,6 @@ inline constexpr const char* kGateChecks = "gates";
 // Failed cases fail, skipped ones were not asked. A case of grade C fails where noise_counts() says so,
 // unless noise is allowed. A gate that cannot be decided is open, as is an unfinished run: neither is green.
 std::vector<answer::Check> checks_of(const result::RunResult& run, const Strictness& strictness);
+answer::Check check_of(const result::GateResult& gate);
 
 }  // namespace paceline::analysis

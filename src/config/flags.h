@@ -23,6 +23,8 @@ FlagSet parse_flags(std::span<const std::string> arguments, unsigned command);
 // The command-line-only options of a command (yes, dry_run, json, …) with their defaults. Throws
 // ConfigErrors(kUsage).
 Settings command_settings(const FlagSet& flags);
+// Reads the options of the first level of a plan (expect, output_dir, …), without a plan. Throws as above.
+Settings plan_level_settings(const FlagSet& flags);
 
 // The options part of `paceline COMMAND --help`, as wide as that.
 std::string render_help(unsigned command, std::size_t width = kHelpWidth);

@@ -236,4 +236,11 @@ Settings command_settings(const FlagSet& flags) {
   return settings;
 }
 
+Settings plan_level_settings(const FlagSet& flags) {
+  std::vector<Diagnostic> problems;
+  const Settings settings = build_settings(chosen(flags.settings, kPlanLevel), kPlanLevel, {}, problems);
+  if (!problems.empty()) throw ConfigErrors(problems, ErrorCode::kUsage);
+  return settings;
+}
+
 }  // namespace paceline::config

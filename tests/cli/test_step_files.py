@@ -60,6 +60,22 @@ class StepFiles(CliTest):
         self.assertAlmostEqual(data["ranks"][0]["forward_ns"], 10e6, delta=1)
         self.assertEqual(data["attached"]["other_time"][0]["sort"], "warm_up")
 
+    def test_gates_decide_on_figures_of_the_job(self):
+        folder = self.put("late", job(late_ms=8))
+        for gate, code, words in (("p50_ms < 46", 0, "met: job: p50_ms 45.0 (45.0–45.0) ms"), ("p50_ms@job < 44", 1, "missed: job: p50_ms 45.0"),
+                                  ("straggler_wait_share <= 0.1", 1, "missed: job: straggler_wait_share 0.178"), ("p99_ms < 50", 3, "p99_ms is missing")):
+            result = self.run_cli("profile", "--from", folder, "--expect", gate)
+            self.assert_code(result, code)
+            self.assertIn(words, result.on_one_line)
+        for gate, words in (("p50_ms <= baseline:main", "paceline compare BEFORE AFTER"), ("p50_ms@resnet50 < 9", "no case matches"), ("p5_ms < 9", "p5_ms")):
+            result = self.run_cli("profile", "--from", folder, "--expect", gate)
+            self.assert_code(result, 2)
+            self.assertIn(words, result.err)
+        junit = self.run_cli("profile", "--from", folder, "--expect", "p50_ms < 44", "--format", "junit").out
+        self.assertIn('failures="1"', junit)
+        (self.folder / "kernels.csv").write_text("")
+        self.assert_code(self.run_cli("profile", "--from", self.folder / "kernels.csv", "--expect", "p50_ms < 44"), 2)
+
     def test_one_file_is_one_rank(self):
         folder = self.put("both", job())
         result = self.run_cli("profile", "--from", folder / "rank0.steps")

@@ -127,6 +127,22 @@ void set_unseen(result::StepCosts& costs, const std::vector<RankTrace>& ranks) {
   unless(&RankTrace::has_optimizer, OwnPart::kOptimizer, words.no_optimizer);
 }
 
+// Median step time of a rank.
+result::Estimate median_step(const std::vector<result::StepAccount>& accounts, std::size_t rank) {
+  std::vector<double> steps;
+  for (const auto& one : accounts) steps.push_back(one.ranks[rank].sum() / static_cast<double>(one.steps));
+  result::Estimate estimate;
+  if (steps.empty()) return estimate;
+  const auto p50 = stats::estimate_quantile(steps, stats::kPpmP50);
+  const auto number = [](const std::optional<double>& value) {
+    return Number(value, "too few steps for its interval");
+  };
+  estimate.value = number(p50.value), estimate.confidence = p50.confidence;
+  estimate.ci_low = number(p50.ci_low), estimate.ci_high = number(p50.ci_high);
+  estimate.ci_method = p50.ci_method;
+  return estimate;
+}
+
 // The job as a case that has trained, without what is not in the traces.
 void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tables = tables_of(ranks, waits);
@@ -160,6 +176,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   study.costs = costs;
   // Idle time of the device shows better than gaps between operators whether the host keeps it waiting.
   study.typical = result::typical_rank(accounts);
+  study.job.headline.p50_ns = median_step(accounts, study.typical);
   const Number& idle = study.ranks[study.typical].idle_share;
   make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
   if (idle && study.step_ns) costs.own_ns[OwnPart::kHost].value = *idle * *study.step_ns;

@@ -62,8 +62,10 @@ ExitCode profile_command(const Context& typed) {
                                     options.flag("no_color"));
   const auto output = answer_output(flags, options, "profile", "output_dir");
   const fs::path from = options.text("from");
-  show(answer_of_profile(from, kernels), output, console);
-  return ExitCode::kOk;
+  const auto answer = answer_of_profile(
+      from, {.kernels = kernels, .expect = config::plan_level_settings(flags).texts("expect")});
+  show(answer, output, console);
+  return answer::exit_code_of(answer);
 }
 
 }  // namespace paceline::cli

@@ -25,8 +25,9 @@ constexpr std::array<std::string_view, 10> kNotForSelfTest{
     "nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"};
 
 // All that --from takes beside it: it reads traces and trains nothing.
-constexpr std::array<std::string_view, 9> kBesideFrom{
-    "from", "json", "quiet", "verbose", "no_color", "self_test", "kernels", "answer_format", "output_dir"};
+constexpr std::array<std::string_view, 10> kBesideFrom{"from",          "expect",    "json",      "quiet",
+                                                       "verbose",       "no_color",  "self_test", "kernels",
+                                                       "answer_format", "output_dir"};
 
 // A self-test leaves to the user how long and how exactly it measures and where results go, not what it
 // trains.

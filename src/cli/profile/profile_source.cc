@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/profile/profile_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -8,10 +10,13 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/gates.h"
+#include "analysis/run_checks.h"
 #include "analysis/traces/attached_study.h"
 #include "analysis/traces/trace_checks.h"
 #include "analysis/traces/trace_folder.h"
 #include "analysis/traces/trace_study.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "cli/profile/nsight_profile.h"
 #include "report/traces.h"
@@ -78,8 +83,35 @@ bool is_traces(const fs::path& path) {
          begins_like_trace(path);
 }
 
-answer::Answer answer_of_traces(const fs::path& path, bool kernels) {
-  return report::answer_of(analysis::traces::read_traces(path), kernels);
+void refuse_baselines(const std::vector<std::string>& expressions) {
+  for (const auto& expression : expressions)
+    if (!analysis::parse_gate(expression).baseline.empty())
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("--expect '{}': recordings have no baseline; write: paceline compare BEFORE AFTER",
+                      shown_value(expression)));
+}
+
+// Gates on the figures of the job. Its case has no name of its own in a study.
+std::vector<answer::Check> gates_on(result::CaseResult job, const std::vector<std::string>& expressions) {
+  refuse_baselines(expressions);
+  job.label = job.case_id = "job";
+  result::RunResult run;
+  run.cases.push_back(std::move(job));
+  std::vector<answer::Check> checks;
+  for (const auto& gate : analysis::decide_gates(expressions, run)) {
+    auto& check = checks.emplace_back(analysis::check_of(gate));
+    check.name = gate.expression;
+    check.text = fmt::format("{}: {}", gate.verdict.words(), gate.detail);
+  }
+  return checks;
+}
+
+answer::Answer answer_of_traces(const fs::path& path, const ProfileWishes& wishes) {
+  const auto study = analysis::traces::read_traces(path);
+  auto answer = report::answer_of(study, wishes.kernels);
+  for (auto& check : gates_on(study.job, wishes.expect)) answer.checks.push_back(std::move(check));
+  return answer;
 }
 
 // Refuses what `profile --from` refuses, such as ranks of different runs.
@@ -108,7 +140,11 @@ compare::Profile side_of_traces(compare::Side side, const fs::path& path) try {
 }
 
 template <auto kRead, auto kStudy>
-answer::Answer answer_of_nsight(const fs::path& path, bool /*kernels*/) {
+answer::Answer answer_of_nsight(const fs::path& path, const ProfileWishes& wishes) {
+  if (!wishes.expect.empty())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--expect '{}': {} has no figures of a training job; leave it out",
+                            shown_value(wishes.expect.front()), shown_path(path.string())));
   return kStudy(kRead(path), path.string()).answer;
 }
 
@@ -138,9 +174,9 @@ const ProfileSource* profile_source(const fs::path& path) {
   return found == kSources.end() ? nullptr : found;
 }
 
-answer::Answer answer_of_profile(const fs::path& from, bool kernels) {
+answer::Answer answer_of_profile(const fs::path& from, const ProfileWishes& wishes) {
   const auto* const source = profile_source(from);
-  return (source ? *source : kSources.back()).answer(from, kernels);
+  return (source ? *source : kSources.back()).answer(from, wishes);
 }
 
 }  // namespace paceline::cli
