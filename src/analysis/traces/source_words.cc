@@ -18,11 +18,7 @@ constexpr SourceWords kOfTraces{
     .without_device =
         "whether the host holds up a device: there are no events of one (ProfilerActivity.CUDA)",
     .of_one_rank = "the trace of rank",
-    .more_steps = "record at least {} (torch.profiler.schedule(active={}))",
-    .no_exchange =
-        "or the profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, "
-        "and "
-        "initialise torch.distributed before the profiler starts"};
+    .more_steps = "record at least {} (torch.profiler.schedule(active={}))"};
 
 constexpr SourceWords kOfStepFiles{
     .no_loader = "not seen (no torch DataLoader)",
@@ -40,9 +36,7 @@ constexpr SourceWords kOfStepFiles{
     .without_optimizer = "optimizer: not seen (none of torch.optim); it is in the rest of the step",
     .without_device = "device times: the parts are those of the host, which may only queue work",
     .of_one_rank = "the step file of rank",
-    .more_steps = "let it train for at least {} steady steps",
-    .no_exchange =
-        "or attach did not see it: it needs collectives of torch.distributed in the processes that train"};
+    .more_steps = "let it train for at least {} steady steps"};
 
 }  // namespace
 

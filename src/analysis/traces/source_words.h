@@ -14,7 +14,6 @@ struct SourceWords {
   const char *without_loader, *without_forward, *without_backward, *without_optimizer, *without_device;
   const char* of_one_rank;  // "the trace of rank"
   const char* more_steps;   // what to do, behind the number of steps
-  const char* no_exchange;  // what to do about ranks that exchange nothing
 };
 const SourceWords& source_words(const RankTrace& one);
 

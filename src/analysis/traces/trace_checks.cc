@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/traces/source_words.h"
 #include "analysis/traces/trace_cycles.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -23,6 +22,9 @@ namespace {
 
 constexpr std::size_t kNamed = 8;                  // numbers that a message names
 constexpr std::int64_t kSameHost = 1'000'000'000;  // so far apart steps of one run may lie on one clock
+constexpr const char* kNoCommunication =
+    "or the profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, and "
+    "initialise torch.distributed before the profiler starts";
 constexpr std::array<std::string_view, 3> kAnyHost{"", "localhost", "localhost.localdomain"};
 
 template <typename... Args>
@@ -168,13 +170,13 @@ void require_one_time(const std::vector<RankTrace>& ranks) {
 }
 
 void require_communication(const std::vector<RankTrace>& ranks) {
-  if (ranks.size() == 1) return;
+  if (ranks.size() == 1 || ranks.front().attached) return;  // the parts of an attached job's steps stay known
   std::vector<std::int64_t> silent;
   for (const auto& one : ranks)
     if (one.communication == Communication::kNone) silent.push_back(*one.rank);
   if (!silent.empty())
     refuse_traces("{} ranks, and no communication in the trace of {}: the ranks do not train together, {}",
-                  ranks.size(), listed("rank", silent), source_words(ranks.front()).no_exchange);
+                  ranks.size(), listed("rank", silent), kNoCommunication);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace paceline::analysis::traces {
 
-// Throws Error(kData) unless the traces are of one run, one per rank, with the same steps, and with
-// communication where there are several ranks. Ranks may be missing. Sorts the traces by rank, fills in the
+// Throws Error(kData) unless the traces are of one run, one per rank, with the same steps, and
+// traces of several ranks with communication. Ranks may be missing. Sorts the traces by rank, fills in the
 // ranks, and the world unless nothing tells it, and leaves out steps that one of them does not have whole.
 void require_one_run(std::vector<RankTrace>& ranks);
 

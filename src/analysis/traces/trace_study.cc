@@ -83,8 +83,23 @@ bool exchanges(const Waits& waits) {
   return std::ranges::any_of(waits.steps, [](const StepWaits& one) { return one.level.has_value(); });
 }
 
+constexpr const char* kUnseenExchange =
+    "no collective of torch.distributed was seen on all ranks; ranks that exchange by another library, or "
+    "not "
+    "at all, look like this";
+
+bool is_silent(const RankTrace& one) {
+  return one.communication == Communication::kNone;
+}
+
+// Ranks of an attached job, of which some show no collective at all.
+bool are_unheard(const std::vector<RankTrace>& ranks) {
+  return ranks.size() > 1 && ranks.front().attached && std::ranges::any_of(ranks, is_silent);
+}
+
 // Why nobody knows who waits for whom.
 const char* why_no_exchange(const std::vector<RankTrace>& ranks) {
+  if (are_unheard(ranks)) return kUnseenExchange;
   const auto unknown = [](const Exchange& one) { return one.kind == CallKind::kUnknown; };
   for (const auto& one : ranks)
     for (const auto& step : one.steps)
@@ -180,7 +195,10 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   const Number& idle = study.ranks[study.typical].idle_share;
   make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
   if (idle && study.step_ns) costs.own_ns[OwnPart::kHost].value = *idle * *study.step_ns;
-  if (t.ddp) set_last_shares(study, accounts);
+  if (t.ddp)
+    set_last_shares(study, accounts);
+  else if (ranks.size() > 1)
+    for (auto& row : study.ranks) row.last_share = t.sync_variation;
 }
 
 // Steps of one rank that lack the same are one sentence.
@@ -208,13 +226,13 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Wa
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
   const auto& words = source_words(ranks.front());
   const bool attached = study.attached.has_value();
+  const bool silent = are_unheard(ranks);
   const auto& late = study.job.training()->late;
   if (ranks.size() == 1 && study.world != 1)
-    tell(fmt::format(
-        "which rank is late: this is {} {} alone{}; its communication includes waiting for the "
-        "others",
-        words.of_one_rank, *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
-  if (ranks.size() > 1 && late.empty() && study.steps < result::kFewestLate)
+    tell(fmt::format("which rank is late: this is {} {} alone{}{}", words.of_one_rank, *ranks.front().rank,
+                     study.world ? fmt::format(", of {}", *study.world) : "",
+                     is_silent(ranks.front()) ? "" : "; its communication includes waiting for the others"));
+  if (ranks.size() > 1 && !silent && late.empty() && study.steps < result::kFewestLate)
     tell(
         fmt::format("with certainty, which rank is late: {} {} too few; {}", plural(study.steps, "step"),
                     study.steps == 1 ? "is" : "are",
@@ -224,7 +242,8 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Wa
         fmt::format("which rank {} is of: it is taken as rank 0 of 1; if there are others, its communication "
                     "includes waiting for them",
                     ranks.front().file));
-  if (ranks.size() > 1 && study.world != static_cast<std::int64_t>(ranks.size())) tell(among_these(study));
+  if (ranks.size() > 1 && !silent && study.world != static_cast<std::int64_t>(ranks.size()))
+    tell(among_these(study));
   const auto lacking = [&](bool RankTrace::*has, const char* text) {
     if (std::ranges::none_of(ranks, has)) tell(text);
   };
@@ -237,16 +256,16 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks, const Wa
     tell(fmt::format("whether rank {} computes more than the others: {}", late.front().rank,
                      study.ranks.front().input_elements.reason()));
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
-  if (untimed == ranks.end() && ranks.size() > 1 && !exchanges(waits))
+  if (ranks.size() > 1 && !exchanges(waits) && (untimed == ranks.end() || silent))
     tell(fmt::format("which rank is late: {}", why_no_exchange(ranks)));
-  if (untimed != ranks.end() && study.world != 1)
+  if (untimed != ranks.end() && !silent && study.world != 1)
     tell(fmt::format("how long communication takes: {} (rank {})", why_untimed(*untimed), *untimed->rank));
 }
 
 // Exchanges and kernels whose place is not known as it should be.
 void add_unattributed(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
-  if (waits.unmatched > 0 && ranks.size() > 1)
+  if (waits.unmatched > 0 && ranks.size() > 1 && !are_unheard(ranks))
     tell(
         fmt::format("which exchanges of the ranks belong together in {}: {}; there all exchanges of a step "
                     "count as one",

@@ -22,6 +22,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using testing::MadeAttachedJob;
+using ::testing::Not;
 
 // Numbers of unsteady steps by sort, over all ranks.
 std::map<StepSort, std::int64_t> sorts_in(const TraceStudy& study) {
@@ -311,17 +312,35 @@ TEST(Attached, QueuedCollectivesTellNobodysLateness) {
   EXPECT_THAT(study.untold, Contains(HasSubstr("queued on a device")));
 }
 
-TEST(Attached, RanksThatExchangeNothingAreAnError) {
+TEST(Attached, RanksWhoseCollectivesAreUnseenKeepTheirParts) {
   MadeAttachedJob job(2);
   for (int i = 0; i < 12; ++i)
-    for (std::size_t r = 0; r < 2; ++r) job.load(r, 2), job.backward(r, 20), job.optimize(r, 3);
-  try {
-    (void)job.study();
-    ADD_FAILURE() << "it was taken";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no communication"));
-    EXPECT_THAT(error.what(), HasSubstr("attach did not see it"));
-  }
+    for (std::size_t r = 0; r < 2; ++r)
+      job.load(r, r == 1 ? 9 : 2), job.forward(r, 10), job.backward(r, 20), job.optimize(r, 3);
+  const auto study = job.study();
+  ASSERT_EQ(study.ranks.size(), 2U);
+  EXPECT_NEAR(*study.ranks[0].data_wait_ns, 2e6, 1);
+  EXPECT_NEAR(*study.ranks[1].data_wait_ns, 9e6, 1);
+  EXPECT_NEAR(*study.ranks[1].step_ns, 42e6, 1);
+  EXPECT_FALSE(study.ranks[0].exposed_ns);
+  EXPECT_THAT(study.ranks[0].last_share.reason(), HasSubstr("no collective of torch.distributed was seen"));
+  EXPECT_FALSE(study.job.training()->communication_share);
+  EXPECT_TRUE(study.job.training()->late.empty());
+  EXPECT_THAT(study.untold, Contains(HasSubstr("which rank is late: no collective of torch.distributed")));
+  EXPECT_THAT(study.untold, Not(Contains(HasSubstr("belong together"))));
+}
+
+TEST(Attached, OneRankWhoseCollectivesAreUnseenLeavesLatenessUnknown) {
+  MadeAttachedJob job(2);
+  job.plain_steps(12);
+  std::erase_if(job.files[1].records, [](const attach::StepRecord& record) {
+    return record.kind == static_cast<std::uint8_t>(attach::StepKind::kCommunication);
+  });
+  const auto study = job.study();
+  EXPECT_NEAR(*study.ranks[1].backward_ns, 20e6, 1);
+  EXPECT_TRUE(study.job.training()->late.empty());
+  EXPECT_THAT(study.untold, Contains(HasSubstr("which rank is late: no collective of torch.distributed")));
+  EXPECT_THAT(study.untold, Not(Contains(HasSubstr("count as one"))));
 }
 
 TEST(Attached, AFileWithoutStepsSaysWhatItHas) {
