@@ -26,6 +26,7 @@ RankTrace head_of(const attach::StepFile& file) {
   rank.file = file.file;
   rank.world = file.header.world;
   rank.rank = file.header.rank;
+  rank.rank_assumed = file.header.rank_known == 0;
   rank.host = file.host;
   rank.process = static_cast<std::uint64_t>(file.header.process);
   rank.base_ns = file.header.realtime_ns - file.header.monotonic_ns;

@@ -12,27 +12,72 @@
 
 #include "analysis/traces/attached_cost.h"
 #include "analysis/traces/attached_rank.h"
+#include "analysis/traces/attached_scopes.h"
 #include "attach/step_header.h"
+#include "base/error.h"
 #include "base/units.h"
 
 namespace paceline::analysis::traces {
 namespace {
 
+using Files = std::vector<const attach::StepFile*>;
+
+// Since the epoch: of the last record, on the clock of the host.
+std::int64_t last_record_ns(const attach::StepFile& file) {
+  std::int64_t last = file.header.monotonic_ns;
+  for (const auto& record : file.records)
+    if (!is_kind(record, attach::StepKind::kDevice)) last = std::max(last, record.end_ns);
+  return file.header.realtime_ns + (last - file.header.monotonic_ns);
+}
+
+std::int64_t optimizer_steps(const attach::StepFile& file) {
+  return std::ranges::count_if(file.records,
+                               [](const auto& record) { return is_kind(record, attach::StepKind::kStep); });
+}
+
+// A rank begins again after its earlier process has ended; clocks of two hosts do not tell.
+void require_restart(const attach::StepFile& older, const attach::StepFile& newer) {
+  if (older.host != newer.host || last_record_ns(older) <= newer.header.realtime_ns) return;
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("{} and {} are both of rank {} and of the same time, so neither is a restart of the "
+                  "other: they are of two jobs; read the files of one job",
+                  older.file, newer.file, older.header.rank));
+}
+
 // The newest start of each rank.
-std::vector<const attach::StepFile*> newest(const std::vector<attach::StepFile>& files,
-                                            std::vector<std::string>& left_out) {
+Files newest(const Files& files, std::vector<std::string>& left_out) {
   std::map<std::int64_t, const attach::StepFile*> by_rank;
-  for (const auto& file : files) {
-    auto& one = by_rank[file.header.rank];
-    const auto* older = !one || one->header.realtime_ns < file.header.realtime_ns ? one : &file;
-    if (older != &file) one = &file;
-    if (older)
-      left_out.push_back(fmt::format("{}: rank {} was started again, and {} is of its newest start",
-                                     older->file, older->header.rank, one->file));
+  for (const auto* file : files) {
+    auto& one = by_rank[file->header.rank];
+    const auto* older = !one || one->header.realtime_ns < file->header.realtime_ns ? one : file;
+    if (older != file) one = file;
+    if (!older) continue;
+    require_restart(*older, *one);
+    left_out.push_back(fmt::format("{}: rank {} was started again, and {} is of its newest start",
+                                   older->file, older->header.rank, one->file));
   }
-  std::vector<const attach::StepFile*> found;
+  Files found;
   for (const auto& [rank, file] : by_rank) found.push_back(file);
   return found;
+}
+
+// Processes whose rank nobody said are no starts of one rank: without ranks, the one with most steps counts.
+Files files_of_job(const std::vector<attach::StepFile>& files, std::vector<std::string>& left_out) {
+  Files known, others;
+  for (const auto& file : files) (file.header.rank_known != 0 ? known : others).push_back(&file);
+  if (known.empty() && !others.empty()) {
+    const auto most = std::ranges::max_element(
+        others, {}, [](const attach::StepFile* file) { return optimizer_steps(*file); });
+    known.push_back(*most);
+    others.erase(most);
+  } else {
+    known = newest(known, left_out);
+  }
+  for (const auto* file : others)
+    left_out.push_back(
+        fmt::format("{}: it is of another process, whose rank nobody said; read it by itself", file->file));
+  return known;
 }
 
 std::set<std::int64_t> known_steps(const RankTrace& one) {
@@ -111,7 +156,7 @@ void add_habits(const AttachedRank& one, AttachedStudy& study) {
 std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files,
                                       std::vector<std::string>& left_out) {
   std::vector<RankTrace> ranks;
-  for (const auto* file : newest(files, left_out)) ranks.push_back(attached_rank(*file));
+  for (const auto* file : files_of_job(files, left_out)) ranks.push_back(attached_rank(*file));
   if (ranks.size() > 1) level_steps(ranks);
   return ranks;
 }

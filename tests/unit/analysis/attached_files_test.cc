@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Which step files of a folder are of one job, which of their steps count, and what a part of them can tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/traces/attached_study.h"
+#include "analysis/traces/trace_study.h"
+#include "base/error.h"
+#include "support/made_attached_job.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::MadeAttachedJob;
+
+// Ranks of jobs, begun this number of seconds after the first.
+struct Started {
+  std::vector<MadeAttachedJob> jobs;
+  std::vector<RankTrace> ranks(std::vector<std::string>& left_out) const {
+    std::vector<attach::StepFile> files;
+    const auto folder = ScratchFolder::below_temp("attached");
+    for (std::size_t j = 0; j < jobs.size(); ++j)
+      for (const auto& made : jobs[j].files) {
+        const auto name = "rank" + std::to_string(made.header.rank) + "." + std::to_string(j) + ".steps";
+        made.save(folder.path() / name);
+        files.push_back(attach::read_step_file(folder.path() / name, name));
+      }
+    return attached_ranks(files, left_out);
+  }
+  void add(std::size_t ranks, int steps, std::int64_t after_s, bool known = true) {
+    auto& job = jobs.emplace_back(ranks);
+    job.plain_steps(steps);
+    for (auto& file : job.files) {
+      file.header.realtime_ns += after_s * 1'000'000'000;
+      file.header.rank_known = known ? 1 : 0;
+    }
+  }
+};
+
+TEST(Attached, OfARankThatWasStartedAgainTheNewestStartCounts) {
+  Started started;
+  started.add(2, 100, 0);
+  started.add(2, 20, 60);
+  std::vector<std::string> left_out;
+  const auto ranks = started.ranks(left_out);
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[1].file, "rank1.1.steps");
+  EXPECT_THAT(left_out, Contains(HasSubstr("rank 1 was started again, and rank1.1.steps")));
+}
+
+TEST(Attached, FilesOfOneRankAndTheSameTimeAreNoRestart) {
+  Started started;
+  started.add(2, 100, 0);
+  started.add(2, 20, 2);  // the first job lasts 3.7 s
+  std::vector<std::string> left_out;
+  try {
+    (void)started.ranks(left_out);
+    ADD_FAILURE() << "they were taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kData);
+    EXPECT_THAT(error.what(), HasSubstr("rank0.0.steps and rank0.1.steps are both of rank 0 and of the same "
+                                        "time"));
+  }
+}
+
+TEST(Attached, ProcessesWhoseRankNobodySaidAreNoStartsOfRank0) {
+  for (const std::int64_t after_s : {1, 60}) {
+    Started started;
+    started.add(1, 100, 0, false);
+    started.add(1, 20, after_s, false);
+    std::vector<std::string> left_out;
+    auto ranks = started.ranks(left_out);
+    ASSERT_EQ(ranks.size(), 1U);
+    EXPECT_EQ(ranks[0].file, "rank0.0.steps");
+    EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of another process")));
+    EXPECT_THAT(left_out, Not(Contains(HasSubstr("started again"))));
+    EXPECT_THAT(study_of(std::move(ranks)).untold, Contains(HasSubstr("which rank rank0.0.steps is of")));
+  }
+}
+
+TEST(Attached, AProcessWithoutARankStandsForNoRankOfTheJob) {
+  Started started;
+  started.add(2, 20, 0);
+  started.add(1, 100, 60, false);
+  std::vector<std::string> left_out;
+  const auto ranks = started.ranks(left_out);
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[0].file, "rank0.0.steps");
+  EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of another process")));
+}
+
+}  // namespace
+}  // namespace paceline::analysis::traces
