@@ -82,6 +82,8 @@ const char* exposed_words(const CaseResult& one) {
   return one.benchmark.params.contains(kPipeline)
              ? "sends and receives, and computes nothing meanwhile: the stages of the pipeline wait for each "
                "other"
+         : is_with_waiting(one)
+             ? "is communication that the backward pass does not hide, with waiting for the other ranks"
              : "waits for communication that the backward pass does not hide";
 }
 
@@ -89,6 +91,9 @@ const char* exposed_advice(const CaseResult& one) {
   if (one.benchmark.params.contains(kPipeline))
     return "Use more micro-batches per step, stages of equal work, or a schedule with fewer bubbles (1F1B, "
            "interleaved).";
+  if (is_with_waiting(one))
+    return "See first whether a rank is late, from the files of all ranks; else try a larger batch, gradient "
+           "accumulation, or another bucket_cap_mb.";
   return is_traced(one) ? "Try a larger batch or gradient accumulation, a compression hook "
                           "(fp16_compress_hook), or another bucket_cap_mb."
                         : "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, "

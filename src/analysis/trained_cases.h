@@ -32,8 +32,14 @@ inline Finding about_training(const CaseResult& one, std::string text, std::stri
 // options could be changed.
 inline constexpr const char* kTraces = "traces";
 inline constexpr const char* kPipeline = "pipeline";  // its ranks exchange mostly in pairs
+// Its communication includes waiting for other ranks, which nothing tells apart.
+inline constexpr const char* kWithWaiting = "with_waiting";
 inline bool is_traced(const CaseResult& one) {
   return one.benchmark.params.contains(kTraces);
+}
+
+inline bool is_with_waiting(const CaseResult& one) {
+  return one.benchmark.params.contains(kWithWaiting);
 }
 
 // Cases whose figure is at least the limit, the largest first.

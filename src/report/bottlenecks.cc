@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trained_cases.h"
 #include "base/units.h"
 #include "report/bottlenecks.h"
 #include "report/case_cells.h"
@@ -20,6 +21,17 @@ std::string cost_text(const Bottleneck& b) {
   const auto& high = b.cost_ns.ci_high;
   const auto range = low && high ? fmt::format(" ({}–{})", format_ms(*low), format_ms(*high)) : "";
   return format_ms(*b.cost_ns.value) + range;
+}
+
+std::string stall_text(const CaseResult& one, const analysis::StepShape& s) {
+  const auto lengths = fmt::format("({} of {} ms)", format_ms(*s.stall_ns), format_ms(*s.step_ns));
+  if (analysis::is_with_waiting(one))
+    return fmt::format("communication with waiting for the other ranks {} of a step {}; ",
+                       format_percent(*s.stall_share), lengths);
+  return fmt::format(
+      "sync stalls {} of a step of the typical rank {}: communication itself {}, waiting for late ranks {}; ",
+      format_percent(*s.stall_share), lengths, percent_or_none(s.communication_share),
+      percent_or_none(s.straggler_wait_share));
 }
 
 Table bottleneck_table(const CaseResult& one, const std::vector<Bottleneck>& found) {
@@ -56,12 +68,7 @@ std::string shape_text(const CaseResult& one) {
   if (!s.step_ns) return fmt::format("The step was not measured: {}.", s.step_ns.reason());
   std::string text;
   if (s.stall_share)
-    text = fmt::format(
-        "sync stalls {} of a step of the typical rank ({} of {} ms): communication itself {}, waiting for "
-        "late "
-        "ranks {}; ",
-        format_percent(*s.stall_share), format_ms(*s.stall_ns), format_ms(*s.step_ns),
-        percent_or_none(s.communication_share), percent_or_none(s.straggler_wait_share));
+    text = stall_text(one, s);
   else
     text =
         fmt::format("a step takes {} ms; sync stalls: {}; ", format_ms(*s.step_ns), s.stall_share.reason());

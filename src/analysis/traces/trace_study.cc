@@ -177,6 +177,9 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   if (untimed != ranks.end() && study.world != 1)
     make_missing(costs.communication_ns, why_untimed(*untimed)),
         make_missing(costs.straggler_wait_ns, why_untimed(*untimed));
+  const bool alone =
+      ranks.size() == 1 && !is_silent(ranks.front()) && (study.world != 1 || ranks.front().rank_assumed);
+  if (alone || (ranks.size() > 1 && !exchanges(waits))) study.job.benchmark.params[kWithWaiting] = "true";
   if (ranks.size() == 1) {
     make_missing(costs.straggler_wait_ns, "the trace of one rank does not say who is late");
   } else if (!exchanges(waits)) {

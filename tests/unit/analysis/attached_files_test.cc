@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::MadeAttachedJob;
+using ::testing::Not;
 
 // Ranks of jobs, begun this number of seconds after the first.
 struct Started {
