@@ -124,16 +124,18 @@ RankRow row_of(const RankTrace& one) {
       .last_share = Number::missing("there is one rank")};
 }
 
-std::vector<ExchangeRow> exchanges_of(const RankTrace& one) {
+std::vector<ExchangeRow> exchanges_of(const RankTrace& one, const std::set<std::int64_t>& numbers) {
   std::map<CallKind, ExchangeRow> sums;
-  const auto steps = static_cast<double>(one.steps.size());
-  for (const auto& step : one.steps)
+  const auto steps = static_cast<double>(numbers.size());
+  for (const auto& step : one.steps) {
+    if (!numbers.contains(step.number)) continue;
     for (const auto& exchange : step.exchanges) {
       auto& sum = sums[exchange.kind];
       sum.kind = exchange.kind, sum.calls += 1 / steps;
       sum.length_ns += static_cast<double>(exchange.end - exchange.begin) / steps;
       sum.exposed_ns += static_cast<double>(exchange.exposed) / steps;
     }
+  }
   std::vector<ExchangeRow> rows;
   for (const auto& [kind, row] : sums) rows.push_back(row);
   std::ranges::stable_sort(rows, std::greater{}, &ExchangeRow::exposed_ns);

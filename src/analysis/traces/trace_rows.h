@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct ExchangeRow {
   double calls = 0, length_ns = 0, exposed_ns = 0;
 };
 
-// The kinds of a rank's exchanges, the most exposed first. Their lengths may overlap.
-std::vector<ExchangeRow> exchanges_of(const RankTrace& one);
+// The kinds of a rank's exchanges in steps of these numbers, the most exposed first. Their lengths may
+// overlap.
+std::vector<ExchangeRow> exchanges_of(const RankTrace& one, const std::set<std::int64_t>& numbers);
 
 // Whether the trace tells how long communication took, and why it does not.
 bool times_communication(const RankTrace& one);

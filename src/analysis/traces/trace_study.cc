@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "analysis/cause_words.h"
 #include "analysis/finding_table.h"
@@ -158,6 +159,13 @@ result::Estimate median_step(const std::vector<result::StepAccount>& accounts, s
   return estimate;
 }
 
+std::set<std::int64_t> steps_in(const std::vector<result::StepAccount>& accounts) {
+  std::set<std::int64_t> numbers;
+  for (const auto& one : accounts)
+    for (auto number = one.step - one.steps + 1; number <= one.step; ++number) numbers.insert(number);
+  return numbers;
+}
+
 // The job as a case that has trained, without what is not in the traces.
 void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits& waits) {
   const auto tables = tables_of(ranks, waits);
@@ -195,6 +203,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   // Idle time of the device shows better than gaps between operators whether the host keeps it waiting.
   study.typical = result::typical_rank(accounts);
   study.job.headline.p50_ns = median_step(accounts, study.typical);
+  study.exchanges = exchanges_of(ranks[study.typical], steps_in(accounts));
   const Number& idle = study.ranks[study.typical].idle_share;
   make_missing(costs.own_ns[OwnPart::kHost], "the traces have no events of a device");
   if (idle && study.step_ns) costs.own_ns[OwnPart::kHost].value = *idle * *study.step_ns;
@@ -359,7 +368,6 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   const Waits waits = waits_of(ranks);
   set_job(study, ranks, waits);
   study.job.training()->overlap_ratio = overlap_of(all);
-  study.exchanges = exchanges_of(ranks[study.typical]);
   add_causes(study);
   study.bottlenecks = bottlenecks_in(study.job);
   add_untold(study, ranks, waits);

@@ -92,5 +92,22 @@ TEST(Attached, AProcessWithoutARankStandsForNoRankOfTheJob) {
   EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of another process")));
 }
 
+// Steps behind a gap are in no figure: here each of them has an exchange more.
+TEST(Attached, CommunicationIsOfTheStepsOfTheFigures) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 30; ++i) {
+    if (i == 12)
+      for (std::size_t r = 0; r < 2; ++r) job.idle(r, 500);
+    if (i == 1 || i == 13) job.together(4);
+    job.plain_step();
+  }
+  const auto study = job.study();
+  EXPECT_EQ(study.steps, 26);  // 30 less the first, the pause, and the step behind each
+  ASSERT_EQ(study.exchanges.size(), 1U);
+  EXPECT_NEAR(study.exchanges[0].calls, 1, 1e-9);
+  EXPECT_NEAR(study.exchanges[0].exposed_ns, 2e6, 1);
+  EXPECT_NEAR(study.exchanges[0].exposed_ns, *study.ranks[0].exposed_ns, 1);
+}
+
 }  // namespace
 }  // namespace paceline::analysis::traces
