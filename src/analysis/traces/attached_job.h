@@ -50,7 +50,7 @@ constexpr const StepSortTraits& traits_of(StepSort sort) {
 struct UnsteadyStep {
   std::int64_t number = 0;
   StepSort sort = StepSort::kWarmup;
-  std::int64_t extra_ns = 0;  // beyond a median steady step
+  std::int64_t extra_ns = 0;  // beyond a median steady step; less than 0 if it was shorter
 };
 
 // By attach::StepCounter; empty: not counted.
@@ -87,8 +87,8 @@ struct AttachedRank {
 struct OtherTime {
   StepSort sort = StepSort::kWarmup;
   std::int64_t steps = 0;
-  double extra_ns = 0;
-  double share = 0;  // of the time observed
+  double extra_ns = 0;  // at least 0, as a sum
+  double share = 0;     // of the time observed
 };
 
 struct AttachedStudy {

@@ -61,8 +61,7 @@ void set_unsteady(const std::vector<RoundParts>& rounds, const std::vector<StepS
     ++rank.attached->steps;
     if (sorts[i] == StepSort::kSteady) continue;
     const auto number = rounds[i].round.number;
-    rank.attached->unsteady.push_back(
-        {number, sorts[i], std::max<std::int64_t>(0, rounds[i].length() - usual)});
+    rank.attached->unsteady.push_back({number, sorts[i], rounds[i].length() - usual});
     rank.left_out.push_back({number, std::string(traits_of(sorts[i]).means)});
   }
 }

@@ -116,7 +116,8 @@ std::vector<OtherTime> other_times(const std::vector<RankTrace>& ranks, double o
   std::map<std::int64_t, std::pair<StepSort, std::int64_t>> by_step;
   for (const auto& one : ranks)
     for (const auto& step : one.attached->unsteady) {
-      auto& [sort, extra_ns] = by_step[step.number];
+      const auto [at, is_new] = by_step.try_emplace(step.number, step.sort, step.extra_ns);
+      auto& [sort, extra_ns] = at->second;
       sort = std::max(sort, step.sort), extra_ns = std::max(extra_ns, step.extra_ns);
     }
   std::map<StepSort, OtherTime> sums;
@@ -126,6 +127,7 @@ std::vector<OtherTime> other_times(const std::vector<RankTrace>& ranks, double o
   }
   std::vector<OtherTime> all;
   for (auto& [sort, one] : sums) {
+    one.extra_ns = std::max(0.0, one.extra_ns);  // the sum alone: else noise would add up
     one.share = observed_ns > 0 ? one.extra_ns / observed_ns : 0;
     all.push_back(one);
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/traces/attached_study.h"
 #include "analysis/traces/trace_study.h"
 #include "base/error.h"
@@ -107,6 +109,28 @@ TEST(Attached, CommunicationIsOfTheStepsOfTheFigures) {
   EXPECT_NEAR(study.exchanges[0].calls, 1, 1e-9);
   EXPECT_NEAR(study.exchanges[0].exposed_ns, 2e6, 1);
   EXPECT_NEAR(study.exchanges[0].exposed_ns, *study.ranks[0].exposed_ns, 1);
+}
+
+// Every eleventh step is of another accumulation, and half of these are as much shorter as the others are
+// longer than a steady step.
+TEST(Attached, ExtraTimeOfUnsteadyStepsDoesNotGrowWithNoise) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 111; ++i) {
+    const bool uneven = i % 11 == 10;
+    for (std::size_t r = 0; r < 2; ++r) {
+      job.load(r, 2), job.forward(r, 10);
+      if (uneven) job.backward(r, 3), job.backward(r, 3), job.backward(r, i % 2 == 0 ? 24 : 4);
+      if (!uneven) job.backward(r, 10), job.backward(r, 10);
+    }
+    job.together(2);
+    for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
+  }
+  const auto study = job.study();
+  const auto uneven = std::ranges::find(study.attached->other, StepSort::kUneven, &OtherTime::sort);
+  ASSERT_NE(uneven, study.attached->other.end());
+  EXPECT_EQ(uneven->steps, 10);
+  EXPECT_NEAR(uneven->extra_ns, 0, 1);
+  EXPECT_GE(uneven->extra_ns, 0);
 }
 
 }  // namespace
