@@ -266,6 +266,12 @@ class Waiting {
 
 }  // namespace
 
+std::string mismatch_at(const std::vector<RankTrace>& ranks, std::size_t at) {
+  for (const auto& [key, places] : by_key(Step(ranks, at)))
+    if (auto why = mismatch(places, key.second); !why.empty()) return why;
+  return {};
+}
+
 Waits waits_of(const std::vector<RankTrace>& ranks) {
   Waits waits;
   Waiting waiting(ranks.size());

@@ -27,6 +27,9 @@ struct Waits {
   std::string unmatched_words;
 };
 
+// Why the exchanges of the step at this place differ between the ranks; empty: they do not.
+std::string mismatch_at(const std::vector<RankTrace>& ranks, std::size_t at);
+
 // The ranks have the same steps. An exchange of the same kind and ranks is the same by its place among them.
 Waits waits_of(const std::vector<RankTrace>& ranks);
 

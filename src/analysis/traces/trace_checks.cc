@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/traces/exchanges.h"
 #include "analysis/traces/trace_cycles.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -169,6 +170,19 @@ void require_one_time(const std::vector<RankTrace>& ranks) {
   for (const auto& [host, ends] : by_host) ends.require_gap_below(kSameHost);
 }
 
+// The end of a job, or of its recording, cuts its last step, in which the ranks then have different
+// exchanges.
+void leave_out_cut_step(std::vector<RankTrace>& ranks) {
+  const std::size_t count = ranks.front().steps.size();
+  if (ranks.size() < 2 || count < 2 || !mismatch_at(ranks, count - 2).empty()) return;
+  const auto why = mismatch_at(ranks, count - 1);
+  if (why.empty()) return;
+  ranks.front().notes.push_back(fmt::format("step {}: the {} ended in it, and the ranks have {}",
+                                            ranks.front().steps.back().number,
+                                            ranks.front().attached ? "job" : "recording", why));
+  for (auto& one : ranks) one.steps.pop_back();
+}
+
 void require_communication(const std::vector<RankTrace>& ranks) {
   if (ranks.size() == 1 || ranks.front().attached) return;  // the parts of an attached job's steps stay known
   std::vector<std::int64_t> silent;
@@ -198,6 +212,7 @@ void require_one_run(std::vector<RankTrace>& ranks) {
   require_steps(ranks);
   require_one_time(ranks);
   require_communication(ranks);
+  leave_out_cut_step(ranks);
 }
 
 }  // namespace paceline::analysis::traces

@@ -133,5 +133,25 @@ TEST(Attached, ExtraTimeOfUnsteadyStepsDoesNotGrowWithNoise) {
   EXPECT_GE(uneven->extra_ns, 0);
 }
 
+// Rank 0 was ended before its last exchange was complete.
+TEST(Attached, ALastStepThatTheEndOfTheJobCutIsLeftOut) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 20; ++i) {
+    for (std::size_t r = 0; r < 2; ++r) job.load(r, 2), job.backward(r, 20);
+    job.together(2), job.together(1);
+    for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
+  }
+  auto& records = job.files[0].records;
+  const auto last = std::find_if(records.rbegin(), records.rend(), [](const attach::StepRecord& record) {
+    return record.kind == static_cast<std::uint8_t>(attach::StepKind::kCommunication);
+  });
+  records.erase(std::next(last).base());
+  const auto study = job.study();
+  EXPECT_EQ(study.last_step, 18);
+  EXPECT_THAT(study.left_out,
+              Contains(HasSubstr("step 19: the job ended in it, and the ranks have 1 and 2")));
+  EXPECT_THAT(study.untold, Not(Contains(HasSubstr("count as one"))));
+}
+
 }  // namespace
 }  // namespace paceline::analysis::traces
