@@ -51,12 +51,11 @@ class Judgement {
 
  private:
   [[nodiscard]] LateRank figures() const {
-    double waited = 0, delay = 0, caused = 0, last = 0, steps = 0;
-    const std::size_t typical = typical_rank(accounts_);
+    double delay = 0, caused = 0, last = 0, steps = 0;
     for (const auto& one : accounts_) {
       steps += static_cast<double>(one.steps);
       delay += one.last ? one.delay : 0;
-      if (one.last == at_) last += 1, caused += one.delay, waited += one.ranks[typical].straggler_wait;
+      if (one.last == at_) last += 1, caused += one.delay;
     }
     std::vector<double> late;  // per step
     for (std::size_t i = 0; i < accounts_.size(); ++i)
@@ -69,7 +68,7 @@ class Judgement {
             .chance = pattern_.chance,
             .late_ns = stats::median(late),
             .mean_late_ns = stats::mean(times_.late) * n / steps,
-            .cost_ns = waited / steps,
+            .cost_ns = waited_for_it() / steps,
             .waiting_share = delay > 0 ? Number(caused / delay) : Number::missing("no rank waits"),
             .first_step = accounts_.front().step,
             .since_step = accounts_[together ? pattern_.first : 0].step,
@@ -79,6 +78,20 @@ class Judgement {
             .steps = static_cast<std::int64_t>(steps),
             .exchanges = static_cast<std::int64_t>(accounts_.size()),
             .late_exchanges = static_cast<std::int64_t>(late.size())};
+  }
+
+  // Time of the typical rank that its lateness explains: in no exchange more than it was late, and in all no
+  // more than it was late over all of them, or over its pattern, so that symmetric jitter costs nothing.
+  [[nodiscard]] double waited_for_it() const {
+    const std::size_t typical = typical_rank(accounts_);
+    double waited = 0, late = 0, late_in_pattern = 0;
+    for (std::size_t i = 0; i < accounts_.size(); ++i) {
+      late += times_.late[i];
+      if (pattern_.late[i]) late_in_pattern += times_.late[i];
+      if (accounts_[i].last == at_)
+        waited += std::clamp(times_.late[i], 0.0, std::max(0.0, accounts_[i].ranks[typical].straggler_wait));
+    }
+    return std::clamp(std::max(late, late_in_pattern), 0.0, waited);
   }
 
   // Where it takes longest beyond the median of the others, over the exchanges in which it is the last.

@@ -101,7 +101,7 @@ struct LateRank {
   Number chance;         // of looking like this by chance
   Number late_ns;        // median of its own time less the median of the others, where it is late
   Number mean_late_ns;   // over all steps
-  Number cost_ns;        // of a step: what the typical rank waits for it
+  Number cost_ns;        // of a step: what the typical rank waits for it, at most its lateness
   Number waiting_share;  // of all waiting
   std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
   std::int64_t last_step = 0, until_step = 0;   // equal: late to the end

@@ -213,6 +213,52 @@ TEST(LateRank, IsNamedWithItsPartItsCostAndWhenItBegan) {
   EXPECT_NEAR(*late[0].cost_ns * 1e-6, 12 * 44 / 80.0, 0.8);
 }
 
+// Two ranks; rank 1 is later than rank 0, which takes 50 ms, by these times.
+std::vector<LateRank> named_by(const std::vector<double>& late_ms) {
+  std::vector<StepAccount> steps;
+  for (const double ms : late_ms) {
+    auto& step = steps.emplace_back();
+    step.step = std::ssize(steps);
+    step.ranks.resize(2);
+    step.ranks[0].own[OwnPart::kForward] = 50e6, step.ranks[1].own[OwnPart::kForward] = (50 + ms) * 1e6;
+    step.ranks[0].straggler_wait = std::max(0.0, ms) * 1e6,
+    step.ranks[1].straggler_wait = std::max(0.0, -ms) * 1e6;
+    step.last = ms > 0 ? 1 : 0, step.delay = std::abs(ms) * 1e6;
+  }
+  std::vector<RankFigures> ranks(2);
+  ranks[1].rank = 1;
+  return late_rank_of(steps, ranks);
+}
+
+// Evenly from 3 ms earlier to 9 ms later: 3 ms later on average, while rank 0 waits 9 * 9 / 2 / 12 = 3.4 ms.
+TEST(LateRank, CostsNoMoreThanItIsLateOnAverage) {
+  std::vector<double> late_ms;
+  for (int i = 0; i < 100; ++i) late_ms.push_back(-3 + 0.12 * (i * 37 % 100 + 0.5));
+  const auto late = named_by(late_ms);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].rank, 1);
+  EXPECT_NEAR(*late[0].mean_late_ns, 3e6, 1);
+  EXPECT_NEAR(*late[0].cost_ns, 3e6, 1);
+}
+
+// Of three ranks the typical one waits for the last one, which is no later than half of that.
+TEST(LateRank, CostsInNoExchangeMoreThanItWasLate) {
+  std::vector<StepAccount> steps(40);
+  for (auto& step : steps) {
+    step.step = 1 + (&step - steps.data());
+    step.ranks.resize(3);
+    const double own_ms[] = {50, 50, 54};
+    for (std::size_t r = 0; r < 3; ++r) step.ranks[r].own[OwnPart::kForward] = own_ms[r] * 1e6;
+    step.ranks[0].straggler_wait = step.ranks[1].straggler_wait = 8e6;
+    step.last = 2, step.delay = 8e6;
+  }
+  std::vector<RankFigures> ranks(3);
+  ranks[2].rank = 2;
+  const auto late = late_rank_of(steps, ranks);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_NEAR(*late[0].cost_ns, 4e6, 1);
+}
+
 TEST(LateRank, NobodyWaitsForRanksThatExchangeNothing) {
   Training t;
   const SimulatedTraining late{.ranks = 2, .delays = {{.rank = 0, .where = OwnPart::kHost, .ms = 25}}};
