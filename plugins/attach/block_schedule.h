@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 // When the observer is off, so that its cost can be read from the job itself.
@@ -20,6 +22,7 @@ class BlockSchedule {
   BlockSchedule(std::uint64_t block_steps, std::uint64_t blocks_per_off)
       : block_steps_(block_steps == 0 ? 1 : block_steps), blocks_per_off_(blocks_per_off) {}
 
+  [[nodiscard]] std::uint64_t block_steps() const { return block_steps_; }
   // The block of a step. `used`: share of the file that is used; from a half on the observer is on in one
   // block of two, from three quarters on in one of four, and so on, so that a long job is seen to its end.
   [[nodiscard]] Block block_of(std::uint64_t step, double used) const {
@@ -48,6 +51,34 @@ class BlockSchedule {
   }
 
   std::uint64_t block_steps_ = 20, blocks_per_off_ = 10;
+};
+
+// Counts the steps by which blocks go on: those of the optimizer that stepped first, until another one has
+// made `patience` steps without it, as in a job that goes on with a second optimizer. Equal in all ranks.
+class StepClock {
+ public:
+  static constexpr std::size_t kOptimizers = 64;
+
+  // An optimizer has made its next step. True if the clock goes on.
+  bool stepped(std::size_t optimizer, std::uint64_t patience) {
+    if (optimizer != keeper_) {
+      auto& alone = alone_[optimizer];
+      if (alone.since != now_) alone = {now_, 0};
+      if (++alone.steps < patience) return false;
+      keeper_ = optimizer;
+    }
+    ++now_;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+
+ private:
+  struct Alone {
+    std::uint64_t since = 0, steps = 0;  // time of the clock, and steps at that time
+  };
+  std::size_t keeper_ = 0;
+  std::uint64_t now_ = 0;
+  std::array<Alone, kOptimizers> alone_{};
 };
 
 }  // namespace paceline::attach

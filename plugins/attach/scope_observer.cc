@@ -47,8 +47,9 @@ struct Observer {
   BlockSchedule::Block block;
   at::CallbackHandle scopes = at::INVALID_CALLBACK_HANDLE, backward = at::INVALID_CALLBACK_HANDLE;
   std::atomic<bool> on{false};
-  std::array<const void*, 64> optimizers{};
-  std::array<std::uint64_t, 64> steps{};
+  std::array<const void*, StepClock::kOptimizers> optimizers{};
+  std::array<std::uint64_t, StepClock::kOptimizers> steps{};
+  StepClock clock;
   // Backward call that is under way.
   std::atomic<std::int64_t> backward_begin_ns{0};
   std::atomic<std::uint16_t> backward_thread{0};
@@ -239,6 +240,7 @@ void forked() {
   me.writer.abandon();
   me.optimizers = {};
   me.steps = {};
+  me.clock = {};
   me.backward_begin_ns = 0;
   me.counters = ProcessCounters();
   if (me.device) me.device->give_up();
@@ -287,14 +289,14 @@ bool optimizer_stepped(const void* optimizer) {
   auto& me = observer();
   const auto number = optimizer_number(optimizer);
   mark(StepKind::kStep, ++me.steps[number], static_cast<std::uint16_t>(number));
-  if (number != 0) return me.writer.is_open();
   if (!me.writer.make_room()) {
     stop();
     return false;
   }
+  if (!me.clock.stepped(number, me.schedule.block_steps())) return true;
   if (me.device && me.on) me.device->step();
   if (me.on) count();
-  const auto block = me.schedule.block_of(me.steps[0], me.writer.used());
+  const auto block = me.schedule.block_of(me.clock.now(), me.writer.used());
   if (block.number != me.block.number) switch_to(block);
   return true;
 }

@@ -18,7 +18,7 @@ void count_records(const MappedFile& file, const StepHeader& header, RankTotals&
     std::memcpy(&record, file.data() + kRecordsAt + i * kRecordBytes, sizeof record);
     const auto kind = static_cast<StepKind>(record.kind);
     totals.full = totals.full || kind == StepKind::kOutOfRoom;
-    if (kind == StepKind::kStep && record.group == 0) totals.steps = std::max(totals.steps, record.value);
+    if (kind == StepKind::kStep) totals.steps = std::max(totals.steps, record.value);
   }
 }
 

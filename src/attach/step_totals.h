@@ -12,7 +12,7 @@ struct RankTotals {
   std::string file{};     // its name
   std::string problem{};  // why it cannot be read; empty if it can
   std::int64_t rank = 0, world = 1;
-  std::uint64_t steps = 0;  // of the optimizer that stepped first
+  std::uint64_t steps = 0;  // of the optimizer that made the most
   bool full = false;        // it ran out of room
   bool orderly = false;     // its process came to a regular end
 };

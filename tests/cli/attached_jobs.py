@@ -88,6 +88,14 @@ for s in range(steps):
     if s % 2: step(b, q, batch)
 print("done")
 """
+SECOND_OPTIMIZER = LOOP + """
+m = nn.Linear(8, 8)
+def train(o, steps):
+    for s in range(steps): o.zero_grad(); m(torch.ones(4, 8)).sum().backward(); o.step()
+first, second = torch.optim.SGD(m.parameters(), lr=.01), torch.optim.Adam(m.parameters(), lr=.01)
+train(first, 5); train(second, steps)
+print("done")
+"""
 COMPILED = LOOP + """
 m = torch.compile(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
 for s in range(steps): last = step(m, o, next(batches))

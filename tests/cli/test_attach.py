@@ -146,6 +146,15 @@ class Recorded(Job):
         steps = self.of_rank(0).of("step")
         self.assertEqual([sum(r[6] == group for r in steps) for group in (0, 1)], [20, 10])
 
+    def test_a_job_that_goes_on_with_a_second_optimizer(self):
+        self.env["PACELINE_ATTACH_BLOCKS"] = "20/10"
+        words = self.compare([PYTHON, self.write("train.py", jobs.SECOND_OPTIMIZER), "9000"])
+        steps = self.of_rank(0)
+        self.assertGreater(steps.used, 1 << 15)   # of the room that a file begins with
+        self.assertEqual((len(steps.of("step")), steps.lost), (9005, 0))
+        self.assertEqual(len(steps.of("on")) + len(steps.of("off")), 1 + (9005 - 19) // 20)   # the second one takes over after 20
+        self.assertIn("9000 steps of 1 rank", words)
+
     def test_children_that_the_script_spawns(self):
         self.compare([PYTHON, self.write("train.py", jobs.SPAWNED), "20", free_port()])
         self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])

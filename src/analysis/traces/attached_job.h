@@ -76,6 +76,7 @@ struct AttachedRank {
   std::int64_t steps = 0;            // that were observed, steady or not
   std::int64_t observed_ns = 0;      // their time
   std::int64_t optimizer_steps = 1;  // in each
+  std::int64_t other_steps = 0;      // of optimizers before and behind them, such as of another phase
   std::int64_t micro_steps = 1;      // backward passes in each
   std::vector<UnsteadyStep> unsteady;
   std::vector<std::int64_t> unwatched;  // numbers of steps in which the observer was off

@@ -100,8 +100,9 @@ RankTrace attached_rank(const attach::StepFile& file) {
   rank.has_optimizer = parts.has_optimizer, rank.has_forward = parts.has_forward;
   rank.communication = parts.communication;
   rank.attached->sharded = roles.sharded();
-  rank.attached->has_first = rounds.all.front().number == 0;
+  rank.attached->has_first = rounds.steps_before > 0 || rounds.all.front().number == 0;
   rank.attached->optimizer_steps = rounds.optimizer_steps;
+  rank.attached->other_steps = rounds.steps_before + rounds.steps_behind;
   rank.attached->watching = watching_pairs(rounds.all);
   if (parts.all.empty()) return rank;
   rank.attached->micro_steps = passes_per_step(parts.all);

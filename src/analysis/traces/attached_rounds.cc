@@ -18,8 +18,8 @@ using attach::StepRecord;
 
 constexpr std::size_t kMostOptimizers = 64, kMostCollectives = 1024;
 constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 62;
-constexpr std::size_t kLookedAt = 20'000;  // values, for a period
-constexpr double kRecurs = 0.95;           // share of values that recur with a period
+constexpr std::size_t kCallsLookedAt = 20'000;
+constexpr double kRecurs = 0.95;  // share of values that recur with a period
 // Share of a step in which the observer may be off: it is switched just behind an optimizer step.
 constexpr double kEdge = 0.02;
 
@@ -47,26 +47,66 @@ struct RoundMark {
   std::int64_t at = 0, number = 0;
 };
 
+// The optimizer that is at work the longest, of equal ones the first to step. Of many that each step once,
+// as where each parameter has one, the first is meant.
+std::uint64_t lasting(const std::vector<std::uint64_t>& who) {
+  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> first_and_last;
+  for (std::size_t i = 0; i < who.size(); ++i)
+    first_and_last.try_emplace(who[i], i, i).first->second.second = i;
+  std::size_t longest = 0;
+  for (const auto& [one, seen] : first_and_last) longest = std::max(longest, seen.second - seen.first);
+  for (const auto& [one, seen] : first_and_last)
+    if (2 * (seen.second - seen.first) >= longest) return one;
+  return who.front();
+}
+
+// Optimizers of a round, in order: those of the longest stretch in which they recur, since a job may begin or
+// go on with other ones. The round begins as the job did if the job began with it.
+std::vector<std::uint64_t> pattern_of(const std::vector<std::uint64_t>& who) {
+  const std::size_t period = period_of(who, kMostOptimizers, who.size());
+  if (period == 0) return {lasting(who)};
+  std::size_t best = 0, length = 0;
+  for (std::size_t from = 0, i = period; i <= who.size(); ++i) {
+    if (i < who.size() && who[i] == who[i - period]) continue;
+    if (i - from > length) best = from, length = i - from;
+    from = i - period + 1;
+  }
+  const auto window = [&](std::size_t at) {
+    const auto begin = who.begin() + static_cast<std::ptrdiff_t>(at);
+    return std::vector<std::uint64_t>(begin, begin + static_cast<std::ptrdiff_t>(period));
+  };
+  auto twice = window(best);
+  twice.insert(twice.end(), twice.begin(), twice.begin() + static_cast<std::ptrdiff_t>(period));
+  const auto beginning = window(0);
+  const bool same =
+      std::search(twice.begin(), twice.end(), beginning.begin(), beginning.end()) != twice.end();
+  return same ? beginning : window(best);
+}
+
 // Optimizers that take turns make one step together: their smallest period.
 std::vector<RoundMark> optimizer_marks(const std::vector<const StepRecord*>& steps, Rounds& rounds) {
   std::vector<std::uint64_t> who;
   for (const auto* one : steps) who.push_back(one->group);
-  const std::size_t period = std::max<std::size_t>(1, period_of(who, kMostOptimizers));
+  const auto pattern = pattern_of(who);
+  const std::size_t period = pattern.size();
   rounds.optimizer_steps = static_cast<std::int64_t>(period);
-  const std::vector<std::uint64_t> pattern(
-      who.begin(), who.begin() + static_cast<std::ptrdiff_t>(std::min(period, who.size())));
   const auto turns = std::max<std::int64_t>(1, std::ranges::count(pattern, pattern.back()));
   std::vector<RoundMark> marks;
+  std::size_t first = 0, end = 0;
   for (std::size_t i = 0; i + period <= who.size();) {
     const auto at = who.begin() + static_cast<std::ptrdiff_t>(i);
     if (!std::equal(pattern.begin(), pattern.end(), at)) {
       ++i;  // a round that lacks a step of some optimizer
       continue;
     }
+    if (marks.empty()) first = i;
     const auto& last = *steps[i + period - 1];
     marks.push_back({last.begin_ns, (static_cast<std::int64_t>(last.value % kMostSteps) - 1) / turns});
-    i += period;
+    end = i += period;
   }
+  rounds.steps_before = static_cast<std::int64_t>(first);
+  const std::size_t behind = who.size() - end;
+  rounds.steps_behind = behind < period ? 0 : static_cast<std::int64_t>(behind);
   return marks;
 }
 
@@ -74,7 +114,7 @@ std::vector<RoundMark> optimizer_marks(const std::vector<const StepRecord*>& ste
 std::vector<RoundMark> collective_marks(const std::vector<const StepRecord*>& calls) {
   std::vector<std::uint64_t> what;
   for (const auto* one : calls) what.push_back(one->value * attach::kNameSlots + one->name);
-  const std::size_t period = period_of(what, kMostCollectives);
+  const std::size_t period = period_of(what, kMostCollectives, kCallsLookedAt);
   if (period == 0) return {};
   std::vector<double> pauses(period);
   for (std::size_t i = 0; i + 1 < calls.size(); ++i)
@@ -136,8 +176,8 @@ void set_watched(std::vector<Round>& rounds, const Intervals& off) {
 
 }  // namespace
 
-std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most) {
-  const std::size_t count = std::min(values.size(), kLookedAt);
+std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most, std::size_t looked_at) {
+  const std::size_t count = std::min(values.size(), looked_at);
   for (std::size_t period = 1; period <= std::min(most, count / 2); ++period) {
     std::size_t equal = 0;
     for (std::size_t i = period; i < count; ++i) equal += values[i] == values[i - period] ? 1 : 0;
@@ -156,12 +196,14 @@ Rounds rounds_of(const StepFile& file, const ScopeRoles& roles) {
     marks = collective_marks(records_of(file, StepKind::kCommunication)), rounds.end = RoundEnd::kCollectives;
   if (marks.size() < 2) marks = loader_marks(file, roles, rounds.thread), rounds.end = RoundEnd::kLoader;
   if (marks.size() < 2) refuse_without_rounds(file);
+  if (rounds.end != RoundEnd::kOptimizer) rounds.steps_before = rounds.steps_behind = 0;
   // A file that begins within the first step, at its optimizer, does not have that step.
   const auto first = std::ranges::find_if(file.records, [](const StepRecord& one) {
     return is_kind(one, StepKind::kScope) || is_kind(one, StepKind::kBackward) ||
            is_kind(one, StepKind::kCommunication);
   });
-  if (rounds.end == RoundEnd::kOptimizer && first != file.records.end() && first->begin_ns < marks.front().at)
+  if (rounds.end == RoundEnd::kOptimizer && rounds.steps_before == 0 && first != file.records.end() &&
+      first->begin_ns < marks.front().at)
     rounds.all.push_back({marks.front().number, {first->begin_ns, marks.front().at}});
   for (std::size_t i = 1; i < marks.size(); ++i)
     if (marks[i].at > marks[i - 1].at && marks[i].number > marks[i - 1].number)

@@ -24,13 +24,17 @@ struct Rounds {
   std::vector<Round> all;  // in order
   RoundEnd end = RoundEnd::kOptimizer;
   std::int64_t optimizer_steps = 1;  // in each
-  std::uint16_t thread = 0;          // that trains
+  // Optimizer steps before the first round and behind the last one, such as those of another phase of the
+  // job.
+  std::int64_t steps_before = 0, steps_behind = 0;
+  std::uint16_t thread = 0;  // that trains
 };
 
 // Throws Error(kData) when nothing in the file tells steps apart.
 Rounds rounds_of(const attach::StepFile& file, const ScopeRoles& roles);
 
-// Smallest period, at most `most`, with which nearly all values recur; 0: there is none.
-std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most);
+// Smallest period, at most `most`, with which nearly all of the first `looked_at` values recur; 0: there is
+// none.
+std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most, std::size_t looked_at);
 
 }  // namespace paceline::analysis::traces

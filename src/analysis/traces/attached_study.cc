@@ -146,6 +146,10 @@ void add_unseen(const AttachedRank& one, AttachedStudy& study) {
 void add_habits(const AttachedRank& one, AttachedStudy& study) {
   if (one.optimizer_steps > 1)
     study.notes.push_back(fmt::format("a step is a round of {} optimizer steps", one.optimizer_steps));
+  if (one.other_steps > 0)
+    study.notes.push_back(fmt::format("{} of another phase of the job {} left out",
+                                      plural(one.other_steps, "optimizer step"),
+                                      one.other_steps == 1 ? "is" : "are"));
   if (one.micro_steps > 1)
     study.notes.push_back(fmt::format("a step has {} backward passes", one.micro_steps));
   if (one.sharded)

@@ -45,6 +45,24 @@ TEST(ObserverBlocks, FullerFilesAreObservedMoreRarely) {
   EXPECT_EQ(on_share(1), 1 / 1024.0);
 }
 
+TEST(ObserverBlocks, TheClockGoesByTheOptimizerThatStepsOn) {
+  StepClock clock;
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(clock.stepped(0, 20));
+  for (int i = 0; i < 19; ++i) EXPECT_FALSE(clock.stepped(1, 20));  // it may yet be one of a round
+  EXPECT_EQ(clock.now(), 5U);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(clock.stepped(1, 20));
+  EXPECT_EQ(clock.now(), 105U);
+}
+
+TEST(ObserverBlocks, TheClockGoesByRoundsOfManyOptimizers) {
+  StepClock clock;
+  for (int round = 0; round < 100; ++round)
+    for (std::size_t i = 0; i < 60; ++i)
+      for (std::size_t turn = 0; turn < (i == 7 ? 5U : 1U); ++turn)
+        EXPECT_EQ(clock.stepped(i, 20), i == 0) << i;
+  EXPECT_EQ(clock.now(), 100U);
+}
+
 TEST(ObserverBlocks, BlocksOfNoStepsAreOfOne) {
   EXPECT_EQ(BlockSchedule(0, 2).block_of(7, 0).number, 7U);
 }

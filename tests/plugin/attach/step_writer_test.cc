@@ -178,6 +178,18 @@ TEST_F(StepWriting, KilledProcessLeavesItsRecords) {
   EXPECT_FALSE(totals[0].orderly);
 }
 
+TEST_F(StepWriting, TotalsCountTheOptimizerThatSteppedMost) {
+  StepWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    auto one = record(static_cast<std::int64_t>(i), StepKind::kStep);
+    one.group = i <= 5 ? 0 : 1, one.value = i <= 5 ? i : i - 5;
+    writer.add(one);
+  }
+  writer.close();
+  EXPECT_EQ(step_totals(folder_).at(0).steps, 35U);
+}
+
 TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {
   StepWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");

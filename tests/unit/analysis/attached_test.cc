@@ -118,6 +118,70 @@ TEST(Attached, AStepOfAGanIsTheRoundOfItsOptimizers) {
   EXPECT_THAT(study.attached->notes, Contains("a step is a round of 2 optimizer steps"));
 }
 
+// Optimizers of a job's phases, by number: steps of each phase, the optimizers of one of its rounds, and
+// rounds.
+struct Phase {
+  std::vector<std::uint16_t> round;
+  int rounds;
+};
+
+TraceStudy study_of_phases(const std::vector<Phase>& phases) {
+  MadeAttachedJob job(2);
+  for (const auto& phase : phases)
+    for (int i = 0; i < phase.rounds; ++i)
+      for (const auto optimizer : phase.round) {
+        for (std::size_t r = 0; r < 2; ++r) job.load(r, 2), job.forward(r, 10), job.backward(r, 20);
+        job.together(2);
+        for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3, optimizer);
+      }
+  return job.study();
+}
+
+TEST(Attached, AJobThatGoesOnWithASecondOptimizerIsSeenWhereItTrainsLongest) {
+  struct Case {
+    std::vector<Phase> phases;
+    double step_ms;
+    std::int64_t steps;
+    const char* note;
+  };
+  const std::vector<Case> cases{
+      {{{{0}, 5}, {{1}, 60}}, 37, 58, "5 optimizer steps of another phase of the job are left out"},
+      {{{{0}, 60}, {{1}, 1}}, 37, 58, "1 optimizer step of another phase of the job is left out"},
+      {{{{0}, 20}, {{1}, 30}}, 37, 28, "20 optimizer steps of another phase of the job are left out"},
+      {{{{0}, 5}, {{0, 1}, 60}}, 74, 58, "5 optimizer steps of another phase of the job are left out"},
+      {{{{0}, 5}, {{1, 1, 2}, 30}}, 111, 28, "5 optimizer steps of another phase of the job are left out"}};
+  for (const auto& one : cases) {
+    const auto study = study_of_phases(one.phases);
+    EXPECT_NEAR(*study.ranks[0].step_ns, one.step_ms * 1e6, 1) << one.note;
+    EXPECT_EQ(study.steps, one.steps) << one.note;
+    EXPECT_THAT(study.attached->notes, Contains(one.note));
+    EXPECT_THAT(study.attached->notes, ::testing::Each(::testing::Not(::testing::HasSubstr("first step"))));
+  }
+}
+
+TEST(Attached, OptimizersOfManyParametersAreOneStep) {
+  std::vector<std::uint16_t> round(64);
+  for (std::uint16_t i = 0; i < 64; ++i) round[i] = i;
+  round.insert(round.end(), 30, 63);  // those without a number
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 12; ++i) {
+    for (std::size_t r = 0; r < 2; ++r) job.load(r, 2), job.forward(r, 10), job.backward(r, 20);
+    job.together(2);
+    for (std::size_t r = 0; r < 2; ++r)
+      for (const auto optimizer : round) job.optimize(r, 0.1, optimizer);
+  }
+  EXPECT_NEAR(*job.study().ranks[0].step_ns, 43.4e6, 1);
+}
+
+// A round that lacks a step does not turn the others around.
+TEST(Attached, ARoundThatLacksAStepLeavesTheOthersAsTheyAre) {
+  const auto study = study_of_phases({{{0, 1}, 5}, {{1}, 1}, {{0, 1}, 40}});
+  EXPECT_NEAR(*study.ranks[0].step_ns, 74e6, 1);
+  EXPECT_EQ(study.last_step, 45);
+  EXPECT_THAT(study.attached->notes, ::testing::ElementsAre("a step is a round of 2 optimizer steps",
+                                                            "a step has 2 backward passes"));
+}
+
 TEST(Attached, AStepThatTheScalerSkipsIsToldApart) {
   MadeAttachedJob job(2);
   for (int i = 0; i < 30; ++i) {
@@ -448,10 +512,10 @@ TEST(Attached, CountersAroundPausesAreNotThoseOfSteadySteps) {
 }
 
 TEST(Attached, PeriodsAreTheSmallestThatRecur) {
-  EXPECT_EQ(period_of({1, 1, 1, 1}, 8), 1U);
-  EXPECT_EQ(period_of({0, 0, 1, 0, 0, 1, 0, 0, 1}, 8), 3U);
-  EXPECT_EQ(period_of({1, 2, 3, 4, 5, 6}, 8), 0U);
-  EXPECT_EQ(period_of({}, 8), 0U);
+  EXPECT_EQ(period_of({1, 1, 1, 1}, 8, 100), 1U);
+  EXPECT_EQ(period_of({0, 0, 1, 0, 0, 1, 0, 0, 1}, 8, 100), 3U);
+  EXPECT_EQ(period_of({1, 2, 3, 4, 5, 6}, 8, 100), 0U);
+  EXPECT_EQ(period_of({}, 8, 100), 0U);
 }
 
 // The observer is off in one block of ten steps of each hundred.
