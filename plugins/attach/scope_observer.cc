@@ -4,6 +4,7 @@
 #include <ATen/record_function.h>
 #include <pthread.h>
 #include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "attach/capture_mode.h"
 #include "attach/context_pool.h"
@@ -54,7 +56,8 @@ struct Observer {
   std::atomic<std::int64_t> backward_begin_ns{0};
   std::atomic<std::uint16_t> backward_thread{0};
   std::atomic<DeviceTimes::Ticket> backward_device{DeviceTimes::kNone};
-  std::unique_ptr<DeviceTimes> device;  // null without one
+  std::int64_t backward_at_step_ns = 0;  // backward_begin_ns at the latest step of an optimizer
+  std::unique_ptr<DeviceTimes> device;   // null without one
   ProcessCounters counters;
 };
 
@@ -165,13 +168,23 @@ std::unique_ptr<at::ObserverContext> node_began(const at::RecordFunction&) {
     return nullptr;
   me.backward_thread = thread_number();
   if (me.device) me.backward_device = me.device->begin(kNoName);
-  watch_backward(false);
   try {
     torch::autograd::Engine::get_default_engine().queue_callback(backward_ended);
+    watch_backward(false);
   } catch (...) {  // a node that is run outside of a backward call
     me.backward_begin_ns = 0;
   }
   return nullptr;
+}
+
+// Forgets a backward call that an exception ended, which calls nothing: two steps outside of backward calls
+// find it under way. Optimizers that step within one are left alone.
+void forget_failed_backward() {
+  auto& me = observer();
+  auto begin_ns = me.backward_begin_ns.load();
+  const bool before = begin_ns == std::exchange(me.backward_at_step_ns, begin_ns);
+  if (begin_ns == 0 || !before || torch::autograd::get_current_graph_task_id() >= 0) return;
+  if (me.backward_begin_ns.compare_exchange_strong(begin_ns, 0) && me.on) watch_backward(true);
 }
 
 void mark(StepKind kind, std::uint64_t value, std::uint16_t group) {
@@ -289,6 +302,7 @@ bool optimizer_stepped(const void* optimizer) {
   auto& me = observer();
   const auto number = optimizer_number(optimizer);
   mark(StepKind::kStep, ++me.steps[number], static_cast<std::uint16_t>(number));
+  forget_failed_backward();
   if (!me.writer.make_room()) {
     stop();
     return false;

@@ -96,6 +96,33 @@ first, second = torch.optim.SGD(m.parameters(), lr=.01), torch.optim.Adam(m.para
 train(first, 5); train(second, steps)
 print("done")
 """
+FAILING_BACKWARD = LOOP + """
+class Fails(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, fails): context.fails = fails; return x * 1
+    @staticmethod
+    def backward(context, g):
+        if context.fails: raise RuntimeError("out of memory")
+        return g, None
+m = model(); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps):
+    x, y = next(batches)
+    o.zero_grad(); l = loss(Fails.apply(m(x), s % 20 == 5), y)
+    if s % 20 == 10: l.grad_fn(torch.ones(()))
+    try: l.backward()
+    except RuntimeError: continue
+    o.step()
+print("done")
+"""
+STEPS_IN_BACKWARD = LOOP + """
+m = model(); batches = data(); own = {p: torch.optim.SGD([p], lr=.01) for p in m.parameters()}
+def ready(p): own[p].step(); own[p].zero_grad()
+for p in own: p.register_post_accumulate_grad_hook(ready)
+for s in range(steps):
+    x, y = next(batches)
+    loss(m(x), y).backward()
+print("done")
+"""
 COMPILED = LOOP + """
 m = torch.compile(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
 for s in range(steps): last = step(m, o, next(batches))

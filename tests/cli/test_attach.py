@@ -141,6 +141,16 @@ class Recorded(Job):
         self.assertEqual(len(steps.of("backward")), 19 * 4)
         self.assertEqual(len(steps.of("communication", "all_reduce")), 19)
 
+    def test_a_backward_call_that_fails_loses_the_two_behind_it(self):
+        self.compare([PYTHON, self.write("train.py", jobs.FAILING_BACKWARD), "60"])
+        self.assertEqual(len(self.of_rank(0).of("step")), 57)
+        self.assertEqual(len(self.of_rank(0).of("backward")), 59 - 3 * (1 + 2))
+
+    def test_steps_within_a_backward_call_leave_it_whole(self):
+        self.compare([PYTHON, self.write("train.py", jobs.STEPS_IN_BACKWARD), "25"])
+        self.assertEqual(len(self.of_rank(0).of("step")), 25 * 10)
+        self.assertEqual(len(self.of_rank(0).of("backward")), 25)   # the first one, in part
+
     def test_optimizers_are_told_apart(self):
         self.compare([PYTHON, self.write("train.py", jobs.TWO_OPTIMIZERS), "20"])
         steps = self.of_rank(0).of("step")
