@@ -73,5 +73,7 @@ int main(int argc, char** argv) {
   // ending the process.
   for (const int signal : {SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);  // NOLINT(bugprone-signal-handler)
+  // A starter may have it ignored, and then no exit code of a child would be known.
+  std::signal(SIGCHLD, SIG_DFL);
   return static_cast<int>(run({argv + (argc > 0 ? 1 : 0), argv + argc}));
 }

@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,16 @@ class Pipes(cli.CliTest):
         self.assertEqual((run / ".lock").read_bytes(), b"")
         self.summary(run)
         self.assert_code(self.run_cli("report", "-s", run, "-f", "csv"), 0)
+
+
+class Signals(cli.CliTest):
+    """A starter that ignores SIGCHLD leaves the exit codes of children known."""
+
+    def test_sigchld_that_is_ignored(self):
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.assert_code(self.run_cli(*LINE, preexec_fn=ignore), 0)
+        self.assert_code(self.run_cli("attach", "--", "sh", "-c", "exit 41", preexec_fn=ignore), 41)
 
 
 class Variables(cli.CliTest):

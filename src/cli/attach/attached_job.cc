@@ -108,9 +108,13 @@ int run_attached(const std::vector<std::string>& command, const Environment& var
                                                shown_value(words.front()), std::strerror(problem)));
   attached_pid = job;
   int status = 0;
-  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t ended = 0;
+  do ended = ::waitpid(job, &status, 0);
+  while (ended < 0 && errno == EINTR);
   attached_pid = 0;
+  if (ended < 0)
+    throw Error(ErrorCode::kIo, fmt::format("attach: the exit code of '{}' is not known: {}",
+                                            shown_value(words.front()), std::strerror(errno)));
   return status;
 }
 

@@ -16,8 +16,9 @@ std::filesystem::path attach_folder();
 Environment attach_variables(const Environment& now, const std::filesystem::path& hook,
                              const std::filesystem::path& steps);
 
-// Runs the command in this process's group and on its terminal, with its descriptors. Signals that are sent
-// to this process alone are passed on. Returns its wait status. Throws Error(kUsage) if it cannot be started.
+// Runs the command in this process's group and on its terminal, with its descriptors, and passes signals on
+// but those of the terminal, which the job gets, too. It gets other signals to the group twice: who else was
+// meant is not known. Returns its wait status. Throws Error(kUsage) if it cannot be started.
 int run_attached(const std::vector<std::string>& command, const Environment& variables);
 
 // The exit code of a shell for a wait status: 128 and the signal for one that was ended.
