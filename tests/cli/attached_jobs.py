@@ -80,6 +80,7 @@ if __name__ == "__main__":
     for s in range(steps): last = step(m, o, next(batches))
     print(f"{last:.6f}")
 """
+CHILD_BEFORE = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import torch'], check=True)\n" + PLAIN
 TWO_OPTIMIZERS = LOOP + """
 a, b = model(), model(); p = torch.optim.SGD(a.parameters(), lr=.01); q = torch.optim.Adam(b.parameters()); batches = data()
 for s in range(steps):

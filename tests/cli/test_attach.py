@@ -191,12 +191,25 @@ class Recorded(Job):
         self.assertEqual(len(steps.of("backward")), 74)   # not of the step that opened the file
 
     def test_data_loader_workers_are_left_alone(self):
-        for context in ("fork", "spawn"):
-            with self.subTest(context):
+        for context, ranks in (("fork", {}), ("spawn", {}), ("spawn", {"RANK": "0", "WORLD_SIZE": "2"})):
+            with self.subTest(context, ranks=ranks):
                 shutil.rmtree(self.steps, ignore_errors=True)
-                self.compare([PYTHON, self.write("train.py", jobs.WORKERS), "20", context])
+                self.compare([PYTHON, self.write("train.py", jobs.WORKERS), "20", context], env=ranks)
                 self.assertEqual(self.files(), ["rank0.steps"])
                 self.assertGreaterEqual(len(self.of_rank(0).of("scope", "_MultiProcessingDataLoaderIter.__next__")), 19)
+
+
+    def test_children_of_a_rank_that_import_torch_first(self):
+        script = self.write("train.py", jobs.CHILD_BEFORE)
+        self.compare([PYTHON, script, "20"], env={"RANK": "1", "WORLD_SIZE": "2"})
+        self.assertEqual(self.files(), ["rank1.steps"])
+        self.assertEqual(len(self.of_rank(1).of("step")), 20)
+
+    def test_a_rank_without_a_step_has_a_file_within_another_launcher(self):
+        words = self.compare(self.torchrun(self.write("train.py", jobs.NOTHING)),
+                             env={"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "7"})
+        self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
+        self.assertIn("error: 2 of 2 ranks were watched", words)
 
 
 class Compiled(Job):

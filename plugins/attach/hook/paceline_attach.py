@@ -98,6 +98,7 @@ def wait_for_torch():
     if _state.waits:
         return
     _state.waits = True
+    _guarded(_own_the_rank)
     if "torch" in sys.modules:
         _guarded(_torch_is_there)
     else:
@@ -153,7 +154,7 @@ def _at_exit():
     if not _state.recording:
         place = _guarded(_place)
         # No step of an optimizer in a rank among several: an empty file says so, since a report of nothing would look like health.
-        if place and place["world"] > 1 and not os.path.exists(_name(place["rank"])):
+        if place and place["world"] > 1 and _is_the_rank(place) and not os.path.exists(_name(place["rank"])):
             _guarded(_begin)
     if _state.recording:
         _state.recording = False
@@ -168,13 +169,36 @@ def _from_group():
     return {"rank": distributed.get_rank(), "world": distributed.get_world_size(), "backend": str(distributed.get_backend())}
 
 
-def _place():
+def _launched():
+    """Place that a launcher says."""
     place = {"rank": 0, "world": 1, "local_rank": 0, "rank_known": 0, "launcher": "", "job": "", "backend": ""}
     for launcher, rank, world, local, job, needed in _LAUNCHERS:
         if needed in os.environ and _number(rank) is not None and _number(world) is not None:
             place.update(rank=_number(rank), world=_number(world), local_rank=_number(local) or 0, rank_known=1,
                          launcher=launcher, job=os.environ.get(job, ""))
             break
+    return place
+
+
+def _rank_of_launcher():
+    """The rank as the launcher says it; empty without one."""
+    place = _launched()
+    return "%s:%d/%d:%s" % (place["launcher"], place["rank"], place["world"], place["job"]) if place["rank_known"] else ""
+
+
+def _own_the_rank():
+    """Children inherit what the launcher says, and that this process was the first to see it."""
+    rank = _rank_of_launcher()
+    if rank and os.environ.get("PACELINE_ATTACH_OWNER", "").rpartition(":")[0] != rank:
+        os.environ["PACELINE_ATTACH_OWNER"] = "%s:%d" % (rank, os.getpid())
+
+
+def _is_the_rank(place):
+    return bool(place["backend"]) or os.environ.get("PACELINE_ATTACH_OWNER") == "%s:%d" % (_rank_of_launcher(), os.getpid())
+
+
+def _place():
+    place = _launched()
     group = _from_group()
     if group:
         place.update(group, rank_known=1)
