@@ -424,6 +424,20 @@ class Mistakes(CliTest):
                   "import torch; print('runs')\nimport paceline_attach; paceline_attach.wait_for_torch()\n")
         self.assertEqual(self.under_the_hook(script, hook), ["of the user", "asked", "runs"])
 
+    def test_a_folder_that_cannot_be_written_is_named(self):
+        self.write("file", "")
+        self.write("locked/x", "").parent.chmod(0o555)
+        self.addCleanup((self.folder / "locked").chmod, 0o755)
+        locked = [self.folder / "locked"] if os.geteuid() else []   # root can write it
+        for folder in (*locked, "/proc/paceline/steps", self.folder / "file/steps", self.folder / "file"):
+            done = self.run_cli("attach", "-o", folder, "--", "true")
+            self.assertEqual(done.code, 0)
+            self.assertRegex(" ".join(done.err.split()), f"nothing was recorded: the folder {folder} cannot be written: [A-Z].* Name another")
+
+    def test_a_file_that_is_no_step_file_is_named(self):
+        done = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", "echo nothing > $PACELINE_ATTACH/rank0.steps")
+        self.assertIn("rank0.steps: it is no step file.", " ".join(done.err.split()))
+
     def test_exit_codes_and_output_without_a_folder(self):
         done = self.run_cli("attach", "--", "sh", "-c", "echo out; exit 41")
         self.assertEqual((done.code, done.out), (41, "out\n"))

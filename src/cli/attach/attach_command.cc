@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "analysis/traces/trace_study.h"
 #include "attach/step_totals.h"
@@ -47,8 +49,13 @@ void check_attach_words(const AttachWords& words, const config::FlagSet& flags) 
   if (words.job.empty()) throw Error(ErrorCode::kUsage, fmt::format("attach: no command; {}", kAttachUsage));
 }
 
+struct StepsFolder {
+  fs::path path;
+  std::string problem{};  // why it cannot be written; empty if it can
+};
+
 // Makes the folder of the step files. One that cannot be made keeps nobody from running the job.
-fs::path steps_folder(const config::Settings& options) {
+StepsFolder steps_folder(const config::Settings& options) {
   const fs::path folder = options.has("output") ? fs::path(options.text("output"))
                                                 : fs::path("results/attach") / format_utc(std::time(nullptr));
   if (!attach::step_totals(folder).empty())
@@ -58,7 +65,9 @@ fs::path steps_folder(const config::Settings& options) {
                             shown_path(folder.string())));
   std::error_code problem;
   fs::create_directories(folder, problem);
-  return fs::absolute(folder);
+  if (!problem && ::access(folder.c_str(), W_OK | X_OK) != 0)
+    problem = std::error_code(errno, std::generic_category());
+  return {fs::absolute(folder), problem ? problem.message() : ""};
 }
 
 struct JobTotals {
@@ -101,18 +110,24 @@ std::string as_sentence(const std::string& words) {
   return words.empty() || words.ends_with('.') ? words : words + ".";
 }
 
-constexpr auto kNothingRecorded =
-    "nothing was recorded: no Python process of this command imported torch and made an optimizer step while "
-    "it "
-    "could be watched. Python's options -I, -E and -S keep the hook out, and so does a command that sets "
-    "PYTHONPATH itself.";
+std::string nothing_words(const StepsFolder& folder) {
+  if (!folder.problem.empty())
+    return fmt::format(
+        "nothing was recorded: the folder {} cannot be written: {}. Name another with --output.",
+        shown_path(folder.path.string()), folder.problem);
+  return "nothing was recorded. A line \"not attached\" above says why. Without one, no Python process of "
+         "this command imported torch and made an optimizer step while it could be watched: Python's "
+         "options -I, -E and -S keep the hook out, and so does a command that sets PYTHONPATH itself.";
+}
 
 // Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
-std::string closing_words(const fs::path& folder) try {
+std::string closing_words(const StepsFolder& steps) try {
+  const auto& folder = steps.path;
   const auto job = job_totals(folder);
-  if (job.ranks.empty()) return kNothingRecorded;
   std::vector<std::string> sentences;
-  if (job.most_steps == 0) {
+  if (job.ranks.empty()) {
+    sentences.push_back(nothing_words(steps));
+  } else if (job.most_steps == 0) {
     sentences.push_back(
         fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen.",
                     job.ranks.size(), job.world));
@@ -151,13 +166,13 @@ ExitCode attach_command(const Context& context) {
   check_attach_words(words, flags);
   const auto folder = steps_folder(options);
   const int status = [&] {
-    const JobWatch watch(folder, words.job, !options.flag("quiet"));
-    return run_attached(words.job, attach_variables(own_environment(), hook, folder));
+    const JobWatch watch(folder.path, words.job, !options.flag("quiet"));
+    return run_attached(words.job, attach_variables(own_environment(), hook, folder.path));
   }();
   if (!options.flag("quiet"))
     print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
   std::error_code not_empty;
-  fs::remove(folder, not_empty);  // one without files
+  fs::remove(folder.path, not_empty);  // one without files
   if (WIFSIGNALED(status)) end_like(WTERMSIG(status));
   return static_cast<ExitCode>(exit_code_of(status));
 }
