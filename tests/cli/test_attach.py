@@ -438,6 +438,10 @@ class Mistakes(CliTest):
         done = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", "echo nothing > $PACELINE_ATTACH/rank0.steps")
         self.assertIn("rank0.steps: it is no step file.", " ".join(done.err.split()))
 
+    def test_jobs_that_start_together_have_folders_of_their_own(self):
+        started = [self.start("attach", "-q", "--", "sh", "-c", 'sleep 1; echo "$PACELINE_ATTACH"') for _ in range(4)]
+        self.assertEqual(len({self.finish(one).out for one in started}), 4)
+
     def test_exit_codes_and_output_without_a_folder(self):
         done = self.run_cli("attach", "--", "sh", "-c", "echo out; exit 41")
         self.assertEqual((done.code, done.out), (41, "out\n"))

@@ -54,17 +54,33 @@ struct StepsFolder {
   std::string problem{};  // why it cannot be written; empty if it can
 };
 
-// Makes the folder of the step files. One that cannot be made keeps nobody from running the job.
-StepsFolder steps_folder(const config::Settings& options) {
-  const fs::path folder = options.has("output") ? fs::path(options.text("output"))
-                                                : fs::path("results/attach") / format_utc(std::time(nullptr));
+// Makes a folder that no other job has, not even one that starts in the same second.
+fs::path new_folder(std::error_code& problem) {
+  const auto first = fs::path("results/attach") / format_utc(std::time(nullptr));
+  fs::create_directories(first.parent_path(), problem);
+  for (int number = 1; !problem; ++number) {
+    const auto folder = number == 1 ? first : fs::path(fmt::format("{}-{}", first.string(), number));
+    if (fs::create_directory(folder, problem)) return folder;
+  }
+  return first;
+}
+
+// Makes the folder that --output names, which has no step files yet.
+fs::path named_folder(const fs::path& folder, std::error_code& problem) {
   if (!attach::step_totals(folder).empty())
     throw Error(ErrorCode::kUsage,
                 fmt::format("attach: {} contains step files of an earlier job; name another "
                             "folder with --output",
                             shown_path(folder.string())));
-  std::error_code problem;
   fs::create_directories(folder, problem);
+  return folder;
+}
+
+// Makes the folder of the step files. One that cannot be made keeps nobody from running the job.
+StepsFolder steps_folder(const config::Settings& options) {
+  std::error_code problem;
+  const auto folder =
+      options.has("output") ? named_folder(options.text("output"), problem) : new_folder(problem);
   if (!problem && ::access(folder.c_str(), W_OK | X_OK) != 0)
     problem = std::error_code(errno, std::generic_category());
   return {fs::absolute(folder), problem ? problem.message() : ""};
