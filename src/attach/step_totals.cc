@@ -13,6 +13,7 @@ namespace {
 
 void count_records(const MappedFile& file, const StepHeader& header, RankTotals& totals) {
   const auto count = std::min(header.used, header.capacity);
+  totals.full = header.used > header.capacity;
   for (std::uint64_t i = 0; i < count; ++i) {
     StepRecord record;
     std::memcpy(&record, file.data() + kRecordsAt + i * kRecordBytes, sizeof record);
@@ -31,6 +32,8 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   if (!totals.problem.empty()) return totals;
   totals.rank = header.rank;
   totals.world = header.world;
+  totals.started_ns = header.realtime_ns;
+  totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;
   count_records(file, header, totals);
   return totals;

@@ -12,9 +12,11 @@ struct RankTotals {
   std::string file{};     // its name
   std::string problem{};  // why it cannot be read; empty if it can
   std::int64_t rank = 0, world = 1;
-  std::uint64_t steps = 0;  // of the optimizer that made the most
-  bool full = false;        // it ran out of room
-  bool orderly = false;     // its process came to a regular end
+  std::int64_t started_ns = 0;  // since 1970
+  std::uint64_t steps = 0;      // of the optimizer that made the most
+  std::uint64_t lost = 0;       // scopes that found no room
+  bool full = false;            // it ran out of room
+  bool orderly = false;         // its process came to a regular end
 };
 
 // Totals of each file, by name. Empty if there is none.

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import unittest
 import attached_jobs as jobs
 from launch_lab import free_port
 from paceline_cli import BINARY, CliTest
+from test_step_files import job, step_file
 
 PYTHON = None
 OURS = "paceline attach: "
@@ -437,6 +439,27 @@ class Mistakes(CliTest):
     def test_a_file_that_is_no_step_file_is_named(self):
         done = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", "echo nothing > $PACELINE_ATTACH/rank0.steps")
         self.assertIn("rank0.steps: it is no step file.", " ".join(done.err.split()))
+
+    def closing_words_of(self, *files):
+        """Words at the end of a job that leaves these files: (name, bytes)."""
+        for name, data in files:
+            path = self.write(f"left/{name}", "")
+            path.write_bytes(data)
+        done = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", 'cp left/* "$PACELINE_ATTACH"')
+        self.assertEqual(done.code, 0)
+        return " ".join(done.err.split())
+
+    def test_starts_and_losses_are_said(self):
+        older, newer = (bytearray(step_file(0, job(steps)[0], world=1)) for steps in (40, 30))
+        struct.pack_into("<q", newer, 120, struct.unpack_from("<q", older, 120)[0] + 10**9)
+        self.assertNotIn("started", self.closing_words_of(("rank0.steps", older)))
+        shutil.rmtree(self.folder / "steps")
+        struct.pack_into("<Q", newer, 40, 10**6)   # used
+        struct.pack_into("<Q", newer, 56, 1234)    # lost
+        words = self.closing_words_of(("rank0.steps", older), ("rank0.2.steps", newer))
+        self.assertIn("30 steps of 1 rank", words)
+        self.assertIn("rank0.2.steps: full; later steps are missing. rank0.2.steps: 1234 scopes found no room", words)
+        self.assertIn("1 rank was started 2 times; the figures are of the newest start.", words)
 
     def test_jobs_that_start_together_have_folders_of_their_own(self):
         started = [self.start("attach", "-q", "--", "sh", "-c", 'sleep 1; echo "$PACELINE_ATTACH"') for _ in range(4)]

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <system_error>
 
 #include "analysis/traces/trace_study.h"
@@ -87,11 +87,34 @@ StepsFolder steps_folder(const config::Settings& options) {
 }
 
 struct JobTotals {
-  std::set<std::int64_t> ranks;
+  std::map<std::int64_t, attach::RankTotals> ranks;  // the newest start of each
+  std::map<std::int64_t, std::int64_t> starts;
   std::int64_t world = 1;
-  std::uint64_t most_steps = 0;
   std::vector<std::string> remarks;
+
+  [[nodiscard]] std::uint64_t most_steps() const {
+    std::uint64_t most = 0;
+    for (const auto& [rank, totals] : ranks) most = std::max(most, totals.steps);
+    return most;
+  }
 };
+
+void add_loss(const attach::RankTotals& rank, JobTotals& job) {
+  if (rank.full) job.remarks.push_back(fmt::format("{}: full; later steps are missing", rank.file));
+  if (rank.lost > 0)
+    job.remarks.push_back(fmt::format("{}: {} found no room, and parts of its steps may be too short",
+                                      rank.file, plural(static_cast<std::int64_t>(rank.lost), "scope")));
+}
+
+// Says which ranks were started more than once: their other files are in no figure.
+void add_restarts(JobTotals& job) {
+  std::int64_t ranks = 0, starts = 0;
+  for (const auto& [rank, count] : job.starts) ranks += count > 1 ? 1 : 0, starts = std::max(starts, count);
+  if (ranks == 0) return;
+  const auto who =
+      ranks == 1 ? std::string("1 rank was started") : fmt::format("{} ranks were started up to", ranks);
+  job.remarks.push_back(fmt::format("{} {} times; the figures are of the newest start", who, starts));
+}
 
 JobTotals job_totals(const fs::path& folder) {
   JobTotals job;
@@ -100,18 +123,20 @@ JobTotals job_totals(const fs::path& folder) {
       job.remarks.push_back(fmt::format("{}: {}", rank.file, rank.problem));
       continue;
     }
-    job.ranks.insert(rank.rank);
+    auto& newest = job.ranks.try_emplace(rank.rank, rank).first->second;
+    if (newest.started_ns < rank.started_ns) newest = rank;
+    ++job.starts[rank.rank];
     job.world = std::max(job.world, rank.world);
-    job.most_steps = std::max(job.most_steps, rank.steps);
-    if (rank.full) job.remarks.push_back(fmt::format("{}: full; later steps are missing", rank.file));
   }
+  for (const auto& [number, rank] : job.ranks) add_loss(rank, job);
+  add_restarts(job);
   return job;
 }
 
 std::string seen_words(const JobTotals& job, const fs::path& folder) {
-  const auto ranks = static_cast<std::int64_t>(job.ranks.size());
+  const auto ranks = std::ssize(job.ranks);
   return fmt::format(
-      "{} of {}{} in {}", plural(static_cast<std::int64_t>(job.most_steps), "step"), plural(ranks, "rank"),
+      "{} of {}{} in {}", plural(static_cast<std::int64_t>(job.most_steps()), "step"), plural(ranks, "rank"),
       ranks < job.world ? fmt::format(" (of {} in the job)", job.world) : "", shown_path(folder.string()));
 }
 
@@ -143,7 +168,7 @@ std::string closing_words(const StepsFolder& steps) try {
   std::vector<std::string> sentences;
   if (job.ranks.empty()) {
     sentences.push_back(nothing_words(steps));
-  } else if (job.most_steps == 0) {
+  } else if (job.most_steps() == 0) {
     sentences.push_back(
         fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen.",
                     job.ranks.size(), job.world));

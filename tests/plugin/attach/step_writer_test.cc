@@ -190,6 +190,19 @@ TEST_F(StepWriting, TotalsCountTheOptimizerThatSteppedMost) {
   EXPECT_EQ(step_totals(folder_).at(0).steps, 35U);
 }
 
+TEST_F(StepWriting, TotalsHaveWhatWasLost) {
+  StepWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  writer.lose();
+  EXPECT_FALSE(step_totals(folder_).at(0).full);
+  const auto capacity = header().capacity;
+  for (std::uint64_t i = 0; i <= capacity; ++i) writer.add(record(1));  // a step that never ends
+  const auto totals = step_totals(folder_).at(0);
+  EXPECT_EQ(totals.lost, 2U);
+  EXPECT_TRUE(totals.full);
+  EXPECT_EQ(totals.started_ns, header().realtime_ns);
+}
+
 TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {
   StepWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");
