@@ -274,6 +274,19 @@ class Surroundings(Job):
         self.assertEqual(said.count("\n"), 1, said)
         self.assertIn("not attached: OSError", said)
 
+    def test_only_the_first_rank_of_a_host_speaks(self):
+        for names, known in (({"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}, False), ({"SLURM_PROCID": "3", "SLURM_NTASKS": "4",
+                             "SLURM_LOCALID": "1", "SLURM_STEP_ID": "0"}, False), ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4",
+                             "OMPI_COMM_WORLD_LOCAL_RANK": "1"}, False), ({"SLURM_PROCID": "2", "SLURM_NTASKS": "4", "SLURM_LOCALID": "0",
+                             "SLURM_STEP_ID": "0"}, True)):
+            self.assertEqual("not attached" in self.by_hand({**self.hook_without_its_library(), **names}), known, names)
+            shutil.rmtree(self.folder / "hook")
+
+    def test_quiet_is_for_the_hook_too(self):
+        code, _, err = self.end([BINARY, "attach", "-q", "-o", self.steps, "--", PYTHON, self.write("train.py", jobs.PLAIN), "10"])
+        self.assertEqual((code, self.files()), (0, ["rank0.steps"]))
+        self.assertNotIn("paceline", err)
+
     def test_without_the_variable_the_hook_is_inert(self):
         env = self.hook_without_its_library()
         del env["PACELINE_ATTACH"]

@@ -37,9 +37,16 @@ def _number(name):
         return None
 
 
+def _speaks():
+    try:
+        return _place()["local_rank"] == 0
+    except Exception:  # what is to be said may be of the same cause
+        return True
+
+
 def _say(text):
     """At most one line per process, of one process per host where ranks are known."""
-    if _state.said or (_number("LOCAL_RANK") or 0) != 0:
+    if _state.said or not _speaks():
         return
     _state.said = True
     line = "paceline attach: " + " ".join(str(text).split()) + "\n"
@@ -279,7 +286,7 @@ def _begin():
         _say("not attached: " + why.decode("utf-8", "replace"))
         return False
     _state.recording = True
-    if place["rank"] == 0:
+    if place["rank"] == 0 and not os.environ.get("PACELINE_ATTACH_QUIET"):
         ranks = "rank 0 of %d" % place["world"] if place["rank_known"] else "one process"
         _say("attached to %s (PyTorch %s%s); steps go to %s" % (ranks, torch.__version__, ", " + place["backend"] if place["backend"] else "", _FOLDER))
     return True

@@ -206,9 +206,11 @@ ExitCode attach_command(const Context& context) {
   }
   check_attach_words(words, flags);
   const auto folder = steps_folder(options);
+  auto variables = attach_variables(own_environment(), hook, folder.path);
+  if (options.flag("quiet")) variables["PACELINE_ATTACH_QUIET"] = "1";
   const int status = [&] {
     const JobWatch watch(folder.path, words.job, !options.flag("quiet"));
-    return run_attached(words.job, attach_variables(own_environment(), hook, folder.path));
+    return run_attached(words.job, variables);
   }();
   if (!options.flag("quiet"))
     print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
