@@ -474,6 +474,15 @@ class Mistakes(CliTest):
         self.assertIn("rank0.2.steps: full; later steps are missing. rank0.2.steps: 1234 scopes found no room", words)
         self.assertIn("1 rank was started 2 times; the figures are of the newest start.", words)
 
+    def test_large_files_do_not_hold_the_exit_code_back(self):
+        for megabytes, studied in ((60, True), (70, False)):
+            data = [step_file(rank, records).ljust(megabytes * 500_000, b"\0") for rank, records in enumerate(job(late_ms=8))]
+            words = self.closing_words_of(("rank0.steps", data[0]), ("rank1.steps", data[1]))
+            self.assertIn("30 steps of 2 ranks", words)
+            self.assertIn("All figures: paceline profile --from", words)
+            self.assertEqual("waiting for late ranks" in words, studied, words)
+            shutil.rmtree(self.folder / "steps")
+
     def test_jobs_that_start_together_have_folders_of_their_own(self):
         started = [self.start("attach", "-q", "--", "sh", "-c", 'sleep 1; echo "$PACELINE_ATTACH"') for _ in range(4)]
         self.assertEqual(len({self.finish(one).out for one in started}), 4)

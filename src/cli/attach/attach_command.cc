@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "analysis/traces/trace_study.h"
+#include "attach/step_header.h"
 #include "attach/step_totals.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -140,8 +141,18 @@ std::string seen_words(const JobTotals& job, const fs::path& folder) {
       ranks < job.world ? fmt::format(" (of {} in the job)", job.world) : "", shown_path(folder.string()));
 }
 
-// The study's sentence, as of `profile --from`; else why there is none.
+// Bytes of step files that are studied before the job's exit code is handed on: more of them take seconds.
+constexpr std::uintmax_t kMostStudiedBytes = 64'000'000;
+
+bool is_studied(const fs::path& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& file : attach::step_files(folder)) bytes += fs::file_size(file);
+  return bytes <= kMostStudiedBytes;
+}
+
+// The study's sentence, as of `profile --from`; else why there is none. Empty if it takes long.
 std::string study_words(const fs::path& folder) try {
+  if (!is_studied(folder)) return "";
   return report::answer_of(analysis::traces::read_traces(folder)).sentence;
 } catch (const Error& e) {
   return e.code() == ErrorCode::kData ? std::string("not explained: ") + e.what() : "";
