@@ -393,6 +393,21 @@ class Mistakes(CliTest):
         self.assertIn("no command; write: paceline attach -- torchrun", self.refused())
         self.assertIn("'python3' is before the --", self.refused("python3", "train.py"))
 
+    def test_the_path_with_a_command(self):
+        for words in (("--", "true"), ("train.py",)):
+            self.assertIn("--path prints a folder and runs no command", self.refused("--path", *words))
+
+    def test_folders_without_a_file(self):
+        """Only one that the command made is removed."""
+        self.write("file", "")
+        (self.folder / "empty").mkdir()
+        for folder in ("file", "empty", "made"):
+            self.assertEqual(self.run_cli("attach", "-o", folder, "--", "true").code, 0)
+            self.refused("-o", folder, "--", "no-such-program")
+        self.refused("--", "no-such-program")
+        self.assertEqual([(self.folder / name).exists() for name in ("file", "empty", "made")], [True, True, False])
+        self.assertEqual(list((self.folder / "results/attach").iterdir()), [])
+
     def test_a_program_that_is_not_there(self):
         self.assertIn("'no-such-program' cannot be started: No such file or directory", self.refused("--", "no-such-program"))
 

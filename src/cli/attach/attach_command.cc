@@ -50,42 +50,56 @@ void check_attach_words(const AttachWords& words, const config::FlagSet& flags) 
   if (words.job.empty()) throw Error(ErrorCode::kUsage, fmt::format("attach: no command; {}", kAttachUsage));
 }
 
-struct StepsFolder {
-  fs::path path;
-  std::string problem{};  // why it cannot be written; empty if it can
-};
-
 // Makes a folder that no other job has, not even one that starts in the same second.
-fs::path new_folder(std::error_code& problem) {
+fs::path new_folder(bool& made, std::error_code& problem) {
   const auto first = fs::path("results/attach") / format_utc(std::time(nullptr));
   fs::create_directories(first.parent_path(), problem);
   for (int number = 1; !problem; ++number) {
     const auto folder = number == 1 ? first : fs::path(fmt::format("{}-{}", first.string(), number));
-    if (fs::create_directory(folder, problem)) return folder;
+    if ((made = fs::create_directory(folder, problem))) return folder;
   }
   return first;
 }
 
 // Makes the folder that --output names, which has no step files yet.
-fs::path named_folder(const fs::path& folder, std::error_code& problem) {
+fs::path named_folder(const fs::path& folder, bool& made, std::error_code& problem) {
   if (!attach::step_totals(folder).empty())
     throw Error(ErrorCode::kUsage,
                 fmt::format("attach: {} contains step files of an earlier job; name another "
                             "folder with --output",
                             shown_path(folder.string())));
-  fs::create_directories(folder, problem);
+  made = fs::create_directories(folder, problem);
   return folder;
 }
 
-// Makes the folder of the step files. One that cannot be made keeps nobody from running the job.
-StepsFolder steps_folder(const config::Settings& options) {
-  std::error_code problem;
-  const auto folder =
-      options.has("output") ? named_folder(options.text("output"), problem) : new_folder(problem);
-  if (!problem && ::access(folder.c_str(), W_OK | X_OK) != 0)
-    problem = std::error_code(errno, std::generic_category());
-  return {fs::absolute(folder), problem ? problem.message() : ""};
-}
+// Folder of the step files. One that cannot be made keeps nobody from running the job; one that was made and
+// got no file is removed at the end.
+class StepsFolder {
+ public:
+  explicit StepsFolder(const config::Settings& options) {
+    std::error_code problem;
+    path_ = options.has("output") ? named_folder(options.text("output"), made_, problem)
+                                  : new_folder(made_, problem);
+    if (!problem && ::access(path_.c_str(), W_OK | X_OK) != 0)
+      problem = std::error_code(errno, std::generic_category());
+    if (problem) problem_ = problem.message();
+    path_ = fs::absolute(path_);
+  }
+  StepsFolder(const StepsFolder&) = delete;
+  StepsFolder& operator=(const StepsFolder&) = delete;
+  ~StepsFolder() {
+    std::error_code not_empty;
+    if (made_) fs::remove(path_, not_empty);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  // Why it cannot be written; empty if it can.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  fs::path path_;
+  bool made_ = false;
+  std::string problem_;
+};
 
 struct JobTotals {
   std::map<std::int64_t, attach::RankTotals> ranks;  // the newest start of each
@@ -163,10 +177,10 @@ std::string as_sentence(const std::string& words) {
 }
 
 std::string nothing_words(const StepsFolder& folder) {
-  if (!folder.problem.empty())
+  if (!folder.problem().empty())
     return fmt::format(
         "nothing was recorded: the folder {} cannot be written: {}. Name another with --output.",
-        shown_path(folder.path.string()), folder.problem);
+        shown_path(folder.path().string()), folder.problem());
   return "nothing was recorded. A line \"not attached\" above says why. Without one, no Python process of "
          "this command imported torch and made an optimizer step while it could be watched: Python's "
          "options -I, -E and -S keep the hook out, and so does a command that sets PYTHONPATH itself.";
@@ -174,7 +188,7 @@ std::string nothing_words(const StepsFolder& folder) {
 
 // Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
 std::string closing_words(const StepsFolder& steps) try {
-  const auto& folder = steps.path;
+  const auto& folder = steps.path();
   const auto job = job_totals(folder);
   std::vector<std::string> sentences;
   if (job.ranks.empty()) {
@@ -204,6 +218,20 @@ std::string closing_words(const StepsFolder& steps) try {
   ::_exit(kSignalBase + signal);
 }
 
+// Runs the job and says what was seen of it. Returns its wait status.
+int watched(const std::vector<std::string>& job, const fs::path& hook, const config::Settings& options) {
+  const StepsFolder folder(options);
+  auto variables = attach_variables(own_environment(), hook, folder.path());
+  const bool quiet = options.flag("quiet");
+  if (quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
+  const int status = [&] {
+    const JobWatch watch(folder.path(), job, !quiet);
+    return run_attached(job, variables);
+  }();
+  if (!quiet) print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
+  return status;
+}
+
 }  // namespace
 
 ExitCode attach_command(const Context& context) {
@@ -212,21 +240,13 @@ ExitCode attach_command(const Context& context) {
   const auto options = config::command_settings(flags);
   const auto hook = attach_folder();
   if (options.flag("path")) {
+    if (!words.job.empty() || !flags.positionals.empty())
+      throw Error(ErrorCode::kUsage, "attach: --path prints a folder and runs no command; leave one out");
     print(stdout, hook.string() + "\n");
     return ExitCode::kOk;
   }
   check_attach_words(words, flags);
-  const auto folder = steps_folder(options);
-  auto variables = attach_variables(own_environment(), hook, folder.path);
-  if (options.flag("quiet")) variables["PACELINE_ATTACH_QUIET"] = "1";
-  const int status = [&] {
-    const JobWatch watch(folder.path, words.job, !options.flag("quiet"));
-    return run_attached(words.job, variables);
-  }();
-  if (!options.flag("quiet"))
-    print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
-  std::error_code not_empty;
-  fs::remove(folder.path, not_empty);  // one without files
+  const int status = watched(words.job, hook, options);
   if (WIFSIGNALED(status)) end_like(WTERMSIG(status));
   return static_cast<ExitCode>(exit_code_of(status));
 }
