@@ -149,7 +149,7 @@ os.waitpid(child, 0)
 for s in range(steps): step(m, o, next(batches))
 print("done")
 """
-NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done')\n"
+NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done\\n', end='')\n"
 
 KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 6: "on", 7: "off", 8: "full", 9: "counter"}
 
