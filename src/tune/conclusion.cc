@@ -92,13 +92,20 @@ std::size_t figures_of(const Search& search, std::size_t arm) {
       search.arms().at(arm).costs, [](const Number& cost) { return static_cast<bool>(cost); }));
 }
 
+std::optional<std::size_t> uncompared(const Search& search) {
+  const auto best = search.best();
+  for (std::size_t i = 0; best && i < search.arms().size(); ++i)
+    if (search.arms()[i].fate == Fate::kRacing && !search.estimate(i, *best)) return i;
+  return std::nullopt;
+}
+
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes) {
   const auto best = search.best();
   if (!best) return nearest(search);
   Conclusion result;
   result.equals = not_told_apart(search, *best);
   const bool compared = search.rounds() >= search.rules().looks.front();
-  if (!compared || has_few_figures(search, *best) || !meets_all(search.arms()[*best])) {
+  if (!compared || has_few_figures(search, *best) || !meets_all(search.arms()[*best]) || uncompared(search)) {
     result.found = Found::kUncertain;
     result.arm = best;
     return result;

@@ -31,6 +31,9 @@ struct Conclusion {
 // least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
 Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
 
+// An arm in the race that no round compared with the best one, which it may beat; none: there is no such arm.
+std::optional<std::size_t> uncompared(const Search& search);
+
 // Number of rounds that gave the arm a cost.
 std::size_t figures_of(const Search& search, std::size_t arm);
 

@@ -80,6 +80,10 @@ std::string open_reason(const TuneOutcome& outcome) {
   const auto figures = tune::figures_of(search, *outcome.found.arm);
   if (figures < search.rounds() && search.rounds() >= search.rules().looks.front())
     return fmt::format("only {} of {} rounds measured it", figures, search.rounds());
+  const auto other = tune::uncompared(search);
+  if (other && search.rounds() >= search.rules().looks.front())
+    return fmt::format("{} has no figure to compare: {}", case_of(outcome, *other).label,
+                       search.arms()[*other].costs.back().reason());
   return fmt::format("{} {} too few to compare the arms; --resume {} --budget 10m goes on",
                      plural(static_cast<std::int64_t>(outcome.raced.search.rounds()), "round"),
                      outcome.raced.search.rounds() == 1 ? "is" : "are", outcome.raced.folder.string());

@@ -142,6 +142,22 @@ TEST(Conclusion, AnArmThatComesBackAtTheEndIsUncertain) {
   }
 }
 
+TEST(Conclusion, AnArmWithoutAFigureMayBeTheBest) {
+  Search search({"a", "b", "c"});
+  for (int r = 0; r < 6; ++r) {
+    Outcome without;
+    without.arm = 2, without.cost = Number::missing("p99 of a process needs 100 samples");
+    search.take({simulated::measured(0, 1 + 0.001 * r), simulated::measured(1, 2), without});
+  }
+  EXPECT_EQ(conclude(search, {kNone, kNone, kNone}).found, Found::kUncertain);
+  EXPECT_EQ(uncompared(search), 2U);
+  Outcome crashed;
+  crashed.arm = 2, crash(crashed);
+  search.take({simulated::measured(0, 1), crashed});
+  EXPECT_EQ(conclude(search, {kNone, kNone, kNone}).found, Found::kBest);
+  EXPECT_FALSE(uncompared(search));
+}
+
 TEST(Conclusion, TheLeadIsOverArmsThatCanBeTaken) {
   const std::vector missed{Constraint{"p99<=20ms", Verdict::kNo, Number(0.2), "", false}};
   const auto found = conclude(raced({2, 0.14, 6}, 6, {{}, missed, {}}), {kNone, kNone, kNone});
