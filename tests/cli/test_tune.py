@@ -87,7 +87,27 @@ class Searches(Tuned):
     def test_a_percentile_needs_its_samples(self):
         found = self.found("--axes", "engine", "--objective", "p99", env=SLOW, code=5)
         self.assertEqual((found["found"], found["rounds"]), ("nothing", 3))
-        self.assertEqual(found["sentence"], "No arm has a figure for p99 of latency: p99 of a process needs 100 samples.")
+        self.assertEqual(found["sentence"], "No arm has a figure for p99 of latency: p99 of a process needs 100 samples, and one had 10; "
+                                            "search again with --iterations 100.")
+
+    def unlimited(self, *arguments, code=0, **options):
+        """Without the fixed number of iterations of the other searches."""
+        result = self.run_cli("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", "spin,fault", "--shapes", "input:{batch}x4", "--axes", "engine",
+                              *QUICK, "--json", *arguments, **options)
+        self.assert_code(result, code)
+        return json.loads(result.out)
+
+    def test_a_slow_model_gets_the_samples_of_its_percentile(self):
+        found = self.unlimited("--objective", "p99", "--budget", "60s", env={"SPIN_US": "11000", "SPIN_FAULT_US": "22000"})
+        self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))
+        plan = (self.only_run() / "plan.yaml").read_text(encoding="utf-8")
+        for line in ("timing_mode: sync_latency", "n_min: 100"):
+            self.assertIn(line, plan)
+
+    def test_batches_have_no_percentile(self):
+        found = self.unlimited("--objective", "p90", "--timing-mode", "auto", "--iterations", 50, "--engine", "spin", "--threads", "1,2",
+                               env={"SPIN_US": "0"}, code=5)
+        self.assertIn("batches were timed, which have no p90; add --timing-mode sync_latency", found["sentence"])
 
     def test_a_crash_costs_that_arm(self):
         found = self.found("--threads", "1,2", env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run"})
@@ -153,6 +173,7 @@ class BadInput(Tuned):
         self.refused(*self.words("--slo", "p42<=1ms"), says=["p50, p90, p95 or p99"])
         self.refused(*self.words("--min-accuracy", "top1>=5%"), says=["--min-accuracy top1>=5%", "top1>=-0.5%"])
         self.refused(*self.words("--budget", "soon"), says=["--budget"])
+        self.refused(*self.words("--engine", "spin", "--threads", "1,2", "--timing", "sync,pipelined"), says=["--timing pipelined", "--objective throughput"])
         self.refused(*self.words("--axes", "colour"), says=["engine, precision, threads"])
 
     def test_options_that_a_search_decides(self):

@@ -92,6 +92,51 @@ void check_number_of_arms(const config::FlagSet& infer) {
                     arms, kMostArms));
 }
 
+const config::RawSetting* typed_setting(const config::FlagSet& flags, std::string_view option) {
+  const auto found = std::ranges::find(flags.settings, option, &config::RawSetting::name);
+  return found == flags.settings.end() ? nullptr : &*found;
+}
+
+// An open loop has lengths of its own.
+bool is_open_loop(const config::FlagSet& infer) {
+  const auto* setting = typed_setting(infer, "scenario");
+  const auto scenario =
+      setting && !setting->values.empty() ? parse_scenario(setting->values.front().text) : std::nullopt;
+  return scenario && traits_of(*scenario).open_loop;
+}
+
+// Blocks of inferences have no latency.
+void refuse_blocks(const TuneRequest& request, const config::FlagSet& infer) {
+  const auto* timing = typed_setting(infer, "timing");
+  const bool blocks = timing && std::ranges::any_of(timing->values, [](const config::RawValue& value) {
+                        return value.text == "pipelined";
+                      });
+  const bool of_latency = samples_for_percentiles(request) > 0 || request.objective->name == "latency";
+  if (blocks && of_latency)
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{} pipelined times blocks of inferences, which have no latency; leave it out, or "
+                    "search with --objective throughput and without limits on latency",
+                    timing->written));
+}
+
+// Percentiles need the time of each inference, and enough of them however slow the model is: a process ends
+// with the first of these that holds.
+std::vector<std::string> words_for_percentiles(const TuneRequest& request, const config::FlagSet& infer) {
+  const auto samples = samples_for_percentiles(request);
+  if (samples == 0 || is_open_loop(infer)) return {};
+  std::vector<std::string> words;
+  if (!infer.has("timing_mode")) words = {"--timing-mode", "sync_latency"};
+  const bool has_length = std::ranges::any_of(infer.settings, [](const config::RawSetting& setting) {
+    return setting.name == "iterations" || setting.name.starts_with("stop.");
+  });
+  if (!has_length)
+    for (const auto& word : {std::string("--stop.n-min"), std::to_string(samples),
+                             std::string("--stop.rel-halfwidth-p50"), std::string("1")})
+      words.push_back(word);
+  return words;
+}
+
 bool is_float_with_products(const std::string& file) {
   try {
     return onnx::has_products(file) && !onnx::is_quantised(onnx::read_without_data(file));
@@ -153,7 +198,9 @@ TunedThings tuned_things(const config::FlagSet& infer) {
 std::vector<std::string> words_of_arms(const TuneRequest& request, const config::FlagSet& infer,
                                        const TunedThings& things, std::size_t rounds) {
   refuse_options(infer);
+  refuse_blocks(request, infer);
   auto words = request.words;
+  for (auto& word : words_for_percentiles(request, infer)) words.push_back(std::move(word));
   const auto add = [&](std::string_view flag, std::string value) {
     words.emplace_back(flag);
     if (!value.empty()) words.push_back(std::move(value));

@@ -12,7 +12,9 @@
 #include "base/units.h"
 #include "result/figures/pair_ratio.h"
 #include "result/figures/peak_memory.h"
+#include "result/figures/summarize.h"
 #include "result/stored/cpu_power.h"
+#include "stats/interval.h"
 #include "stats/quantile.h"
 
 namespace paceline::cli {
@@ -28,19 +30,33 @@ Number not_there() {
   return Number::missing("not measured");
 }
 
+Number blocks_were_timed() {
+  return Number::missing(
+      "blocks of inferences were timed, which have no latency; leave out timing: pipelined");
+}
+
 Number median_cost(const MeasuredArm& arm, std::int64_t index) {
   const auto* repetition = repetition_of(arm, index);
-  return repetition ? repetition->p50_ns : not_there();
+  if (!repetition) return not_there();
+  return arm.one->benchmark.timing_mode == stats::kPipelined ? blocks_were_timed() : repetition->p50_ns;
 }
 
 // The percentile of one process, which needs a sample above it.
 template <int Percent>
 Number percentile_cost(const MeasuredArm& arm, std::int64_t index) {
-  constexpr std::size_t kFewest = 100 / (100 - Percent);
+  constexpr auto kFewest = fewest_samples(Percent);
   if (!arm.samples) return Number::missing("the samples are not known");
+  const auto means = result::means_of(*arm.samples);
+  if (means == stats::kPipelined) return blocks_were_timed();
+  if (!means.empty())
+    return Number::missing(
+        fmt::format("batches were timed, which have no p{}; add --timing-mode sync_latency", Percent));
   auto sorted = result::latencies_ns(*arm.samples, static_cast<int>(index));
-  if (sorted.size() < kFewest)
-    return Number::missing(fmt::format("p{} of a process needs {} samples", Percent, kFewest));
+  if (std::ssize(sorted) < kFewest)
+    return Number::missing(
+        fmt::format("p{0} of a process needs {1} samples, and one had {2}; search again "
+                    "with --iterations {1}",
+                    Percent, kFewest, sorted.size()));
   std::ranges::sort(sorted);
   return stats::nearest_rank(sorted, Percent * 10'000);
 }

@@ -13,6 +13,11 @@
 
 namespace paceline::cli {
 
+// Samples of a process of which one lies above a percentile, which exists from there on.
+constexpr std::int64_t fewest_samples(int percent) {
+  return 100 / (100 - percent);
+}
+
 // A case with what its passes brought beside its result.
 struct MeasuredArm {
   const result::CaseResult* one = nullptr;

@@ -28,12 +28,12 @@ constexpr std::array<std::string_view, 11> kOfTune{"objective", "tune_slo", "min
                                                    "axes",      "output",   "answer_format", "json",
                                                    "quiet",     "verbose",  "no_color"};
 // Quantiles of latency that have a metric with an interval.
-constexpr std::array<std::pair<double, std::string_view>, 4> kQuantileMetrics{
-    {{0.5, "p50_ms"}, {0.9, "p90_ms"}, {0.95, "p95_ms"}, {0.99, "p99_ms"}}};
+constexpr std::array<std::pair<int, std::string_view>, 4> kQuantileMetrics{
+    {{50, "p50_ms"}, {90, "p90_ms"}, {95, "p95_ms"}, {99, "p99_ms"}}};
 
 std::string metric_of(double p, const std::string& flag, const std::string& text) {
-  for (const auto& [quantile, metric] : kQuantileMetrics)
-    if (std::abs(quantile - p) < 1e-9) return std::string(metric);
+  for (const auto& [percent, metric] : kQuantileMetrics)
+    if (std::abs(percent - 100 * p) < 1e-7) return std::string(metric);
   throw Error(ErrorCode::kUsage, fmt::format("{} {}: a limit is on p50, p90, p95 or p99", flag, text));
 }
 
@@ -130,6 +130,18 @@ TuneRequest tune_request(const std::vector<std::string>& arguments) {
   request.axes = options.texts("axes");
   add_limits(request, options);
   return request;
+}
+
+std::int64_t samples_for_percentiles(const TuneRequest& request) {
+  std::int64_t most = 0;
+  const auto add = [&](std::string_view name) {
+    for (const auto& [percent, metric] : kQuantileMetrics)
+      if (name == metric && percent > 50) most = std::max(most, fewest_samples(percent));
+  };
+  add(request.objective->metric);
+  for (const auto& limit : request.limits)
+    if (limit.gate) add(limit.gate->metric);
+  return most;
 }
 
 tune::Outcome outcome_of(const TuneRequest& request, const MeasuredArm& arm, std::int64_t repetition) {

@@ -35,6 +35,10 @@ TuneRequest tune_request(const std::vector<std::string>& arguments);
 // "p99<=20ms", "p50 <= 800us" or a gate. Throws Error(kUsage).
 Limit parse_limit(const std::string& flag, const std::string& text);
 
+// Samples of a process that the percentiles above the median among objective and limits need; 0: there is
+// none.
+std::int64_t samples_for_percentiles(const TuneRequest& request);
+
 // Judges one repetition of an arm, with its limits by all repetitions so far.
 tune::Outcome outcome_of(const TuneRequest& request, const MeasuredArm& arm, std::int64_t repetition);
 

@@ -71,16 +71,6 @@ void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double
       stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
 }
 
-// Why samples are means of several iterations; empty: they are not.
-std::string means_of(const std::vector<Sample>& samples) {
-  for (const auto& [flag, reason] :
-       {std::pair{kSamplePipelined, stats::kPipelined}, {kSampleBatched, stats::kBatched}})
-    if (std::any_of(samples.begin(), samples.end(),
-                    [bit = flag](const Sample& s) { return (s.flags & bit) != 0; }))
-      return reason;
-  return {};
-}
-
 // The samples of each process, in the order in which the processes ran.
 std::vector<std::vector<Sample>> by_repetition(const std::vector<Sample>& samples) {
   std::map<int, std::vector<Sample>> groups;
@@ -369,6 +359,15 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
 }
 
 }  // namespace
+
+std::string means_of(const std::vector<Sample>& samples) {
+  for (const auto& [flag, reason] :
+       {std::pair{kSamplePipelined, stats::kPipelined}, {kSampleBatched, stats::kBatched}})
+    if (std::any_of(samples.begin(), samples.end(),
+                    [bit = flag](const Sample& s) { return (s.flags & bit) != 0; }))
+      return reason;
+  return {};
+}
 
 std::string no_claim_reason(const CaseResult& one) {
   const SpeedUp& s = one.speedup;

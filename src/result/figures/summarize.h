@@ -20,6 +20,10 @@ struct SummaryOptions {
 // files give the same numbers.
 void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options);
 
+// Why samples are means of several iterations, so that no percentile but the median follows from them:
+// "batched" or "pipelined"; empty: they are not.
+std::string means_of(const std::vector<Sample>& samples);
+
 // Marks a case without a repetition as skipped, with the reason and without a grade.
 void mark_not_measured(CaseResult& result);
 

@@ -57,6 +57,36 @@ TEST(TuneRequest, AnOutcomeHasTheCostOfOneProcessAndTheLimitsOfAll) {
   EXPECT_EQ(wide.constraints[0].verdict, answer::Verdict::kCannotSay);
 }
 
+std::vector<result::Sample> samples_with(std::uint32_t flags, int n) {
+  std::vector<result::Sample> samples(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i)
+    samples[static_cast<std::size_t>(i)].host_ns = 1000 + i,
+    samples[static_cast<std::size_t>(i)].flags = flags;
+  return samples;
+}
+
+TEST(TuneRequest, MeansOfSeveralInferencesHaveNoPercentile) {
+  auto one = measured_case();
+  const auto single = samples_with(0, 100), batched = samples_with(result::kSampleBatched, 100),
+             blocks = samples_with(result::kSamplePipelined, 100), few = samples_with(0, 99);
+  const auto p99 = tune_request({"--objective", "p99"}), p90 = tune_request({"--objective", "p90"});
+  EXPECT_EQ(outcome_of(p99, {&one, &single, nullptr}, 0).cost, Number(1098));
+  EXPECT_EQ(outcome_of(p90, {&one, &few, nullptr}, 0).cost, Number(1089));
+  for (const auto* samples : {&batched, &blocks, &few})
+    EXPECT_FALSE(outcome_of(p99, {&one, samples, nullptr}, 0).cost);
+  EXPECT_NE(outcome_of(p90, {&one, &batched, nullptr}, 0).cost.reason().find("--timing-mode sync_latency"),
+            std::string::npos);
+  one.benchmark.timing_mode = "pipelined";
+  EXPECT_FALSE(outcome_of(tune_request({}), {&one, &blocks, nullptr}, 0).cost);
+}
+
+TEST(TuneRequest, PercentilesNeedTheirSamples) {
+  EXPECT_EQ(samples_for_percentiles(tune_request({"--slo", "p50<=20ms"})), 0);
+  EXPECT_EQ(samples_for_percentiles(tune_request({"--objective", "p90"})), 10);
+  EXPECT_EQ(samples_for_percentiles(tune_request({"--objective", "p90", "--slo", "p95<=20ms"})), 20);
+  EXPECT_EQ(samples_for_percentiles(tune_request({"--min-accuracy", "p99_ms <= 3"})), 100);
+}
+
 TEST(TuneRequest, AnExcessIsAShareOfTheLimit) {
   auto one = measured_case();
   one.correctness.top1.value = Number(0.6);
