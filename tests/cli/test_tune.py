@@ -218,6 +218,23 @@ class GoingOn(Tuned):
         self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))
         self.assertTrue(re.search(r"p50<=1s", json.dumps(found["checks"])), "the limit of the first part is gone")
 
+    def test_an_interrupted_first_round_names_the_arms_that_crashed(self):
+        process = self.start("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", "spin,fault", "--threads", "1,2", "--shapes", "input:{batch}x4",
+                             "--iterations", 200, *QUICK, env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run", "SPIN_US": "100000"})
+        deadline = time.monotonic() + 60
+        failed = []
+        while not failed and time.monotonic() < deadline:
+            time.sleep(0.05)
+            for file in self.folder.glob("results/tune/*/run_summary.json"):
+                failed = [c["label"] for c in read_json(file)["cases"] if c["outcome"] == "failed"]
+        process.send_signal(signal.SIGINT)
+        self.assert_code(self.finish(process), 130)
+        arms = {arm["label"]: arm for arm in read_json(self.only_run() / "tune.json")["arms"]}
+        self.assertTrue(failed)
+        for label in failed:
+            self.assertEqual(arms[label]["fate"], "failed")
+            self.assertIn("SIGSEGV", arms[label]["reason"])
+
     def test_only_a_search_can_go_on(self):
         self.assert_code(self.infer(), 0)
         result = self.run_cli("tune", "--resume", self.only_run())

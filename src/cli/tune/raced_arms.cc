@@ -72,12 +72,14 @@ std::vector<std::string> keys_of(const std::vector<config::Case>& cases) {
   return keys;
 }
 
-// An interrupted first round: its arms are not compared, but their figures are known.
+// An interrupted first round: its arms are not compared, but their figures are known, and why others failed.
 void take_first_figures(const TuneRequest& request, const result::RunResult& run, tune::Search& search) {
   if (search.rounds() > 0) return;
   std::vector<tune::Outcome> outcomes;
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    if (run.cases[i].repetitions.empty()) continue;
+    const auto& one = run.cases[i];
+    if (one.repetitions.empty() && (one.outcome == result::Outcome::kOk || one.reason.empty())) continue;
+    if (one.repetitions.empty() && one.reason_code == result::kNotMeasured) continue;
     auto& outcome = outcomes.emplace_back(outcome_of(request, {&run.cases[i], nullptr, nullptr}, 0));
     outcome.arm = i;
   }
