@@ -8,8 +8,6 @@
 namespace paceline::tune {
 namespace {
 
-constexpr double kSameMemory = 1.05;
-
 // The constraint with the largest excess; none where nothing is missed for certain.
 std::optional<std::size_t> most_missed(const Arm& arm) {
   std::optional<std::size_t> worst;

@@ -18,6 +18,8 @@ enum class Found : std::uint8_t {
   kNothing,     // no arm was measured
 };
 
+inline constexpr double kSameMemory = 1.05;  // times the least: within it memory is equal
+
 struct Conclusion {
   Found found = Found::kNothing;
   std::optional<std::size_t> arm{};   // to take; of an infeasible search the nearest

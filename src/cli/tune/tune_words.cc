@@ -35,18 +35,18 @@ std::string lead_words(const TuneOutcome& outcome) {
                                   count, factor);
 }
 
-// Words for what memory decided among arms that are not told apart; within 5 % it is equal.
+// Words for what memory decided among arms that are not told apart.
 std::string memory_choice(const TuneOutcome& outcome) {
-  constexpr double kSame = 1.05;
   const auto& found = outcome.found;
   const auto own = result::peak_memory(case_of(outcome, *found.arm));
   if (!own) return {};
   const bool least = std::ranges::all_of(found.equals, [&](std::size_t i) {
     const auto other = result::peak_memory(case_of(outcome, i));
-    return !other || static_cast<double>(*own) <= kSame * static_cast<double>(*other);
+    return !other || static_cast<double>(*own) <= tune::kSameMemory * static_cast<double>(*other);
   });
   const auto margin = format_percent(outcome.raced.search.rules().margin, 0);
-  return least ? fmt::format("; of these it takes the least memory, within 5 % ({})",
+  return least ? fmt::format("; of these it takes the least memory, within {} ({})",
+                             format_percent(tune::kSameMemory - 1, 0),
                              memory_words(case_of(outcome, *found.arm)))
                : fmt::format("; of these within {} it takes the least memory ({})", margin,
                              memory_words(case_of(outcome, *found.arm)));
