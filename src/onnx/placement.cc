@@ -8,8 +8,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
 #include "onnx/inline_functions.h"
+#include "onnx/model_file.h"
 #include "onnx/raise_opset.h"
 
 namespace paceline::onnx {
@@ -284,6 +286,14 @@ std::set<std::string> Placement::values() const {
 
 bool is_quantised(const proto::ModelProto& model) {
   return quantised_node(model) != nullptr;
+}
+
+bool can_be_quantised(const std::string& file) {
+  try {
+    return has_products(file) && !is_quantised(read_without_data(file));
+  } catch (const Error&) {
+    return false;  // its check says why
+  }
 }
 
 Placement place(proto::ModelProto& model, const PlacementOptions& options) {

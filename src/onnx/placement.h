@@ -49,6 +49,9 @@ Placement place(proto::ModelProto& model, const PlacementOptions& options);
 // Whether the model has quantised operators, also those of other quantisers.
 bool is_quantised(const proto::ModelProto& model);
 
+// Whether the file has float products, which int8 is for; false for a file that cannot be read.
+bool can_be_quantised(const std::string& file);
+
 // Matches whole names; * matches any text, ? for one character.
 bool matches_glob(std::string_view name, std::string_view pattern);
 

@@ -8,11 +8,8 @@
 #include <string_view>
 
 #include "analysis/case_query.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
-#include "onnx/declared_inputs.h"
-#include "onnx/model_file.h"
 #include "onnx/placement.h"
 
 namespace paceline::cli {
@@ -34,12 +31,8 @@ bool refused(const result::RunResult& run, std::string_view engine) {
 
 // Not where the file decides: it is quantised, or ran in another precision than fp32.
 bool can_be_quantised(const std::string& file, const result::RunResult& run) {
-  if (run.cases.empty() || run.cases.front().benchmark.precision != "fp32") return false;
-  try {
-    return onnx::has_products(file) && !onnx::is_quantised(onnx::read_without_data(file));
-  } catch (const Error&) {
-    return false;  // the check has said why
-  }
+  return !run.cases.empty() && run.cases.front().benchmark.precision == "fp32" &&
+         onnx::can_be_quantised(file);
 }
 
 // Options that a search takes over from a first look: they are about the model and its inputs.

@@ -17,7 +17,6 @@
 #include "host/machine/cpu.h"
 #include "host/machine/cpu_choice.h"
 #include "onnx/declared_inputs.h"
-#include "onnx/model_file.h"
 #include "onnx/placement.h"
 #include "run/device_choice.h"
 
@@ -137,14 +136,6 @@ std::vector<std::string> words_for_percentiles(const TuneRequest& request, const
   return words;
 }
 
-bool is_float_with_products(const std::string& file) {
-  try {
-    return onnx::has_products(file) && !onnx::is_quantised(onnx::read_without_data(file));
-  } catch (const Error&) {
-    return false;  // its check says why
-  }
-}
-
 bool opens_batch(const std::string& file) {
   try {
     const auto inputs = onnx::read_declared_inputs(file);
@@ -188,7 +179,7 @@ TunedThings tuned_things(const config::FlagSet& infer) {
     throw Error(ErrorCode::kUsage, "tune: no model given; write paceline tune --model FILE");
   const bool is_onnx = things.model.ends_with(".onnx");
   things.is_built_in = config::find_model(things.model) != nullptr;
-  things.can_be_quantised = is_onnx && is_float_with_products(things.model);
+  things.can_be_quantised = is_onnx && onnx::can_be_quantised(things.model);
   things.has_open_batch = things.is_built_in || (is_onnx && opens_batch(things.model));
   things.on_gpu = runs_on_gpu(infer);
   things.cores = usable_cores();

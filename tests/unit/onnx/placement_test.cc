@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "model_builder.h"
+#include "onnx/model_file.h"
 #include "support/words.h"
 
 namespace paceline::onnx {
@@ -31,6 +32,18 @@ ModelBuilder residual() {
   b.weights("fc.w", {3, 2}).weights("fc.b", {3}).node("Gemm", {"flat", "fc.w", "fc.b"}, "y");
   set_attribute(b.last(), "transB", std::int64_t{1});
   return b;
+}
+
+TEST(Placement, OnlyReadableFilesWithFloatProductsCanBeQuantised) {
+  const std::string file = ::testing::TempDir() + "can_be_quantised.onnx";
+  auto products = residual();
+  write_model(products.model(), file);
+  EXPECT_TRUE(can_be_quantised(file));
+  ModelBuilder none;
+  none.input("x", {1}).output("y").node("Relu", {"x"}, "y");
+  write_model(none.model(), file);
+  EXPECT_FALSE(can_be_quantised(file));
+  EXPECT_FALSE(can_be_quantised(file + ".missing"));
 }
 
 TEST(Placement, EveryActivationButBeforeReluAndTheOutput) {
