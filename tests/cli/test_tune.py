@@ -218,6 +218,19 @@ class GoingOn(Tuned):
         self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))
         self.assertTrue(re.search(r"p50<=1s", json.dumps(found["checks"])), "the limit of the first part is gone")
 
+    def test_what_only_a_new_search_can_change(self):
+        self.found("--axes", "engine", "--slo", "p50<=1s", "--budget", "1ms", code=5)
+        run = self.only_run()
+        stored = read_json(run / "tune_request.json")
+        self.assertEqual(list(stored), ["options"])
+        for option in (("--axes", "batch"), ("--min-accuracy", "top1>=-1%")):
+            result = self.run_cli("tune", "--resume", run, "--trust", *option)
+            self.assert_error(result, 2, option[0], "start a new search")
+        for option in (("--repetitions", "3"), ("--dry-run",), ("--only", "1")):
+            self.assert_error(self.run_cli("tune", "--resume", run, "--trust", *option), 2, option[0], "leave it out")
+        self.assertEqual(read_json(run / "tune_request.json"), stored)
+        self.go_on(run, "--axes", "engine", "--budget", "1ms", code=5)  # as before
+
     def test_an_interrupted_first_round_names_the_arms_that_crashed(self):
         process = self.start("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", "spin,fault", "--threads", "1,2", "--shapes", "input:{batch}x4",
                              "--iterations", 200, *QUICK, env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run", "SPIN_US": "100000"})

@@ -68,14 +68,6 @@ bool is_on(const ArmAxis& axis, const TuneRequest& request, const TunedThings& t
   return std::ranges::count(request.axes, axis.name) > 0;
 }
 
-void refuse_options(const config::FlagSet& infer) {
-  for (const auto& setting : infer.settings)
-    if (std::ranges::find(kOfRuns, setting.name) != kOfRuns.end())
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("{}: tune decides itself what it measures and how often; leave it out",
-                              setting.written));
-}
-
 void check_number_of_arms(const config::FlagSet& infer) {
   double arms = 1;
   for (const auto& setting : infer.settings) {
@@ -165,6 +157,14 @@ bool runs_on_gpu(const config::FlagSet& infer) {
 }
 
 }  // namespace
+
+void refuse_options(const config::FlagSet& infer) {
+  for (const auto& setting : infer.settings)
+    if (std::ranges::find(kOfRuns, setting.name) != kOfRuns.end())
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{}: tune decides itself what it measures and how often; leave it out",
+                              setting.written));
+}
 
 TunedThings tuned_things(const config::FlagSet& infer) {
   TunedThings things;

@@ -24,6 +24,9 @@ struct TunedThings {
 // Throws Error(kUsage) where the words name no model, or several.
 TunedThings tuned_things(const config::FlagSet& infer);
 
+// Throws Error(kUsage) for options that a search decides itself.
+void refuse_options(const config::FlagSet& infer);
+
 // The words of infer with those of the axes, the limits and the rounds. An option that was typed stays as it
 // is. Throws Error(kUsage) for options that a search decides itself, and for more arms than kMostArms.
 std::vector<std::string> words_of_arms(const TuneRequest& request, const config::FlagSet& infer,

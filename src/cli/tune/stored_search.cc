@@ -10,6 +10,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "cli/tune/arm_space.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 
@@ -53,10 +54,24 @@ std::string option_name(const std::string& word) {
   return flags.settings.empty() ? "" : flags.settings.front().name;
 }
 
+[[noreturn]] void refuse_change(const TuneRequest& now, std::string_view option, std::string_view decided) {
+  const auto setting = std::ranges::find(now.own.settings, option, &config::RawSetting::name);
+  throw Error(ErrorCode::kUsage, fmt::format("{}: --resume goes on with {} of its first part; start a new "
+                                             "search for others",
+                                             setting->written, decided));
+}
+
+// The arms, and what their outputs are checked for, stand in the plan of the run.
+void refuse_changes(const TuneRequest& now, const TuneRequest& before) {
+  if (now.own.has("axes") && now.axes != before.axes) refuse_change(now, "axes", "the arms");
+  if (now.most_top1_change && now.most_top1_change != before.most_top1_change)
+    refuse_change(now, "min_accuracy", "the limit on top1");
+}
+
 }  // namespace
 
 void keep_search(const fs::path& folder, const TuneRequest& request) {
-  const nlohmann::json stored{{"options", kept_words(request.own)}, {"words", request.words}};
+  const nlohmann::json stored{{"options", kept_words(request.own)}};
   replace_file(folder / kSearchFile, stored.dump(2) + "\n");
 }
 
@@ -64,7 +79,9 @@ void take_stored_search(TuneRequest& request) {
   const auto typed = config::parse_flags(request.words, config::kInfer);
   const auto resume = std::ranges::find(typed.settings, "resume", &config::RawSetting::name);
   if (resume == typed.settings.end() || resume->values.empty()) return;
+  refuse_options(typed);
   auto arguments = stored_words(resume->values.front().text);
+  refuse_changes(request, tune_request(arguments));
   std::erase_if(arguments, [&](const auto& word) { return request.own.has(option_name(word)); });
   for (const auto& word : kept_words(request.own)) arguments.push_back(word);
   auto combined = tune_request(arguments);
