@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <string_view>
 
 #include "base/error.h"
@@ -45,30 +43,6 @@ const Level& optimization_level(const plugin::EngineSettings& settings) {
   return *row;
 }
 
-constexpr std::int64_t kAnySize = -1;
-
-// Sizes for the symbols in the file's input shapes. A symbol with several sizes is left out (some exporters
-// call every open dimension "?"), and so is that of a free batch. An input with another number of dimensions
-// is left to the check of inputs.
-std::map<std::string, std::int64_t> dimension_sizes(const std::string& file, const plugin::ModelSpec& model) {
-  const auto& inputs = model.inputs;
-  std::map<std::string, std::set<std::int64_t>> sizes;
-  if (model_suffix(file) != ".onnx") return {};
-  for (const auto& declared : onnx::read_declared_inputs(file)) {
-    const auto spec = std::find_if(inputs.begin(), inputs.end(),
-                                   [&](const TensorSpec& s) { return s.name == declared.name; });
-    if (spec == inputs.end() || spec->shape.size() != declared.symbols.size()) continue;
-    for (std::size_t i = 0; i < declared.symbols.size(); ++i)
-      if (!declared.symbols[i].empty()) sizes[declared.symbols[i]].insert(spec->shape[i]);
-    if (model.any_batch && !declared.symbols.empty() && !declared.symbols[0].empty())
-      sizes[declared.symbols[0]].insert(kAnySize);
-  }
-  std::map<std::string, std::int64_t> single;
-  for (const auto& [symbol, values] : sizes)
-    if (values.size() == 1) single[symbol] = *values.begin();
-  return single;
-}
-
 }  // namespace
 
 Ort::SessionOptions session_options(const std::string& file, const plugin::ModelSpec& model,
@@ -89,8 +63,9 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
     options.EnableCpuMemArena();
   else
     options.DisableCpuMemArena();
-  for (const auto& [symbol, size] : dimension_sizes(file, model))
-    Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
+  if (model_suffix(file) == ".onnx")
+    for (const auto& [symbol, size] : onnx::symbol_sizes(file, model.inputs, model.any_batch))
+      Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
   append_provider(options, choose_provider(settings));
   if (keeps_activations(settings)) keep_activations(options);
   return options;

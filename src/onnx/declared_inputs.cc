@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "onnx/declared_inputs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -53,6 +54,25 @@ std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
     if (!initializers.contains(first_bytes(value->bytes, kName))) inputs.push_back(input_of(value->bytes));
   }
   return inputs;
+}
+
+std::map<std::string, std::int64_t> symbol_sizes(const std::string& file, std::span<const TensorSpec> inputs,
+                                                 bool free_batch) {
+  constexpr std::int64_t kAnySize = -1;
+  std::map<std::string, std::set<std::int64_t>> sizes;
+  for (const auto& declared : read_declared_inputs(file)) {
+    const auto spec = std::find_if(inputs.begin(), inputs.end(),
+                                   [&](const TensorSpec& s) { return s.name == declared.name; });
+    if (spec == inputs.end() || spec->shape.size() != declared.symbols.size()) continue;
+    for (std::size_t i = 0; i < declared.symbols.size(); ++i)
+      if (!declared.symbols[i].empty()) sizes[declared.symbols[i]].insert(spec->shape[i]);
+    if (free_batch && !declared.symbols.empty() && !declared.symbols[0].empty())
+      sizes[declared.symbols[0]].insert(kAnySize);
+  }
+  std::map<std::string, std::int64_t> single;
+  for (const auto& [symbol, values] : sizes)
+    if (values.size() == 1) single[symbol] = *values.begin();
+  return single;
 }
 
 void require_graph(const std::string& file) {

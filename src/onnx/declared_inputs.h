@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,12 @@ namespace paceline::onnx {
 // file is mapped, and only the messages around them are looked at. A file that is not ONNX has no inputs.
 // Throws Error(kUnsupported) for an input that is no tensor.
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
+
+// Sizes for the symbols in the file's input shapes, as the given inputs have them. A symbol with several
+// sizes is left out (some exporters call every open dimension "?"), and so is that of a batch that is free.
+// An input with another number of dimensions is left to the check of inputs.
+std::map<std::string, std::int64_t> symbol_sizes(const std::string& file, std::span<const TensorSpec> inputs,
+                                                 bool free_batch = false);
 
 // Throws Error(kData) for a file that is not ONNX or has no graph.
 void require_graph(const std::string& file);

@@ -56,6 +56,24 @@ TEST_F(DeclaredInputs, HaveNamesTypesSizesAndSymbols) {
   EXPECT_EQ(inputs[1].shape, Shape{});
 }
 
+TEST_F(DeclaredInputs, SymbolsHaveTheSizesOfTheInputs) {
+  proto::ModelProto model;
+  for (const auto* name : {"a", "b"}) {
+    auto& input = *model.mutable_graph()->add_input();
+    input.set_name(name);
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(proto::TensorProto::FLOAT);
+    add_dimension(input, -1, "batch");
+    add_dimension(input, -1, "?");
+    add_dimension(input, 5);
+  }
+  write_model(model, file_);
+  const std::vector<TensorSpec> given{{"a", DType::kFloat32, {2, 3, 5}}, {"b", DType::kFloat32, {2, 4, 5}}};
+  using Sizes = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(symbol_sizes(file_.string(), given), (Sizes{{"batch", 2}}));  // "?" has two sizes
+  EXPECT_EQ(symbol_sizes(file_.string(), given, /*free_batch=*/true), Sizes());
+  EXPECT_EQ(symbol_sizes(file_.string(), {given.data(), 1}), (Sizes{{"batch", 2}, {"?", 3}}));
+}
+
 TEST_F(DeclaredInputs, TheFirstOutputHasItsShape) {
   proto::ModelProto model;
   add_dimension(*model.mutable_graph()->add_output(), -1, "batch");
