@@ -4,15 +4,41 @@
 `spin` takes 1 ms at every batch, and `fault` SPIN_FAULT_US: which arm is the best follows from that, on any machine."""
 
 import json
+import os
 import re
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 from onnx_files import model, node, weights
 from paceline_cli import QUICK, SPIN, CliTest, main, read_json
 
 FORMS = {"text": "Arms", "html": "<svg", "markdown": "| arm |", "json": '"found"', "junit": "<testsuite"}
 SLOW = {"SPIN_FAULT_US": "20000"}
+
+# Runs a serve.py as it is, then on the inputs of another file: whether the outputs are those of a third one, and what the engine says it is set to.
+SERVES = """
+import json, sys
+import numpy as np
+scope = {}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), scope)
+assert len(scope["outputs"]) == 1
+inputs, expected = (dict(np.load(name)) for name in sys.argv[2:4])
+if "session" in scope:
+    options = scope["session"].get_session_options()
+    run = scope["session"].run(None, inputs)[0]
+    said = {"graph_optimization": options.graph_optimization_level.name, "inter_op_threads": options.inter_op_num_threads,
+            "execution_mode": options.execution_mode.name, "arena": options.enable_cpu_mem_arena, "threads": options.intra_op_num_threads,
+            "allow_spinning": scope["options"].get_session_config_entry("session.intra_op.allow_spinning")}
+else:
+    run = scope["compiled"](inputs)[0]
+    said = {name: scope["compiled"].get_property(name) for name in ("INFERENCE_NUM_THREADS", "NUM_STREAMS", "ENABLE_CPU_PINNING", "PERFORMANCE_HINT",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE", "KV_CACHE_PRECISION", "INFERENCE_PRECISION_HINT")}
+print(json.dumps({"error": float(np.abs(run - expected["y"]).max()), "scale": float(np.abs(run).max()), "said": {k: str(v) for k, v in said.items()}}))
+"""
+OF_OPENVINO = {"threads": "INFERENCE_NUM_THREADS", "num_streams": "NUM_STREAMS", "dynamic_quantization_group_size": "DYNAMIC_QUANTIZATION_GROUP_SIZE"}
 
 
 class Tuned(CliTest):
@@ -281,6 +307,64 @@ class FromAFile(CliTest):
         labels = [arm["label"] for arm in json.loads(result.out)["arms"]]
         for word in ("fp32", "int8", "t1"):
             self.assertTrue(any(word in label.split() for label in labels), labels)
+
+    def serve_file(self, *arguments):
+        """The run of a search in which all arms are alike but for their threads, the case to take, and the folder of its dumped outputs."""
+        self.write_product()
+        result = self.run_cli("tune", "--model", "net.onnx", "--threads", "1,2", "--iterations", 20, *QUICK, "--budget", "30s", "--dump-outputs", "dump",
+                              *arguments)
+        if "cannot run" in result.err or "nothing to choose" in result.err:
+            self.skipTest("the engine is not here")
+        self.assertIn(result.code, (0, 3), str(result))
+        run = self.only_run()
+        taken = read_json(run / "tune.json")["arm"]
+        return result, run, next(c for c in self.summary(run)["cases"] if c["case_id"] == taken), self.folder / "dump" / taken
+
+    def served(self, *arguments):
+        """Checks that serve.py runs the measured arm, by its outputs on the inputs of the check; returns its settings."""
+        packages = os.environ.get("PACELINE_ENGINE_PACKAGES", "")
+        if not (Path(packages) / "onnxruntime").is_dir():
+            self.skipTest("no Python packages of the engines: scripts/setup.sh --checks installs them")
+        result, run, case, dump = self.serve_file(*arguments)
+        self.assertIn(f"python3 {run.relative_to(self.folder)}/serve.py", result.out)
+        done = subprocess.run([sys.executable, "-c", SERVES, run / "serve.py", dump / "inputs-0.npz", dump / "outputs-0.npz"], cwd=self.folder,
+                              env={**self.env, "PYTHONPATH": packages}, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout.splitlines()[-1])
+        self.assertLess(answer["error"], 1e-5 * answer["scale"])
+        return answer["said"], case["effective_settings"], run
+
+    def test_the_program_serves_the_arm_in_onnxruntime(self):
+        said, measured, run = self.served("--engine", "onnxruntime", "--precision", "int8", "--onnxruntime.graph_optimization", "extended",
+                                          "--onnxruntime.allow_spinning", "false", "--onnxruntime.inter_op_threads", "2", "--onnxruntime.arena", "false")
+        self.assertEqual(said, {"graph_optimization": "ORT_ENABLE_EXTENDED", "inter_op_threads": "2", "execution_mode": "ORT_PARALLEL", "arena": "False",
+                                "allow_spinning": "0", "threads": measured["threads"]})
+        self.assertEqual((measured["graph_optimization"], measured["execution_mode"], measured["allow_spinning"]), ("extended", "parallel", "false"))
+        program = (run / "serve.py").read_text(encoding="utf-8")
+        self.assertIn('options.add_free_dimension_override_by_name("N", 1)', program)
+        self.assertIn(f'"{run.relative_to(self.folder)}/models/net.onnx-onnxruntime-int8-b1-t', program)
+
+    def check_openvino(self, precision, element):
+        said, measured, _ = self.served("--engine", "openvino", "--precision", precision, "--openvino.cpu_pinning", "true")
+        self.assertEqual(measured["inference_precision"], element)
+        for name, asked in OF_OPENVINO.items():
+            self.assertEqual(said[asked], measured[name], name)
+
+    def test_the_program_serves_fp32_in_openvino(self):
+        self.check_openvino("fp32", "f32")
+
+    def test_the_program_serves_int8_in_openvino(self):
+        self.check_openvino("int8", "f32")
+
+    def test_the_program_serves_bf16_in_openvino(self):
+        if "avx512_bf16" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+            self.skipTest("no bf16 on this CPU")
+        self.check_openvino("bf16", "bf16")
+
+    def test_a_setting_that_no_program_has_is_named(self):
+        result, run, _, _ = self.serve_file("--engine", "onnxruntime", "--scenario", "closed_loop", "--instances", "2")
+        self.assertFalse((run / "serve.py").exists())
+        self.assertIn("serve.py, a program that serves the arm, is left out: it cannot have instances.", result.on_one_line)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include "cli/interrupts.h"
 #include "cli/run/planned_run.h"
 #include "cli/tune/arm_space.h"
+#include "cli/tune/serving.h"
 #include "cli/tune/stored_search.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -94,6 +95,7 @@ result::RunResult run_race(const TuneRequest& request, run::RunSetup setup,
   run::RaceOrder order(
       raced.search,
       [&](const run::CaseRun& c, std::int64_t repetition) {
+        if (!c.model_file.empty()) keep_model_file(folder, c.definition, c.model_file);
         return outcome_of(request, {&c.result, &c.samples, &c.sampled}, repetition);
       },
       [&] { return static_cast<double>(clock.now_ns() - begin) * 1e-9 > request.budget_s; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Says how to measure an arm again and how to serve its model with the same settings.
 #pragma once
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,19 @@ namespace paceline::cli {
 // The plan of this arm alone, with as many processes as a claim needs.
 std::string plan_of_arm(const config::Plan& all, const config::Case& arm);
 
-// Lines of Python that load and run the model as the arm does; none for an engine without a Python package.
-std::vector<std::string> python_of_arm(const config::Case& arm);
+// Keeps the ONNX file that a run made for an arm, in the folder of the run: its engine reads it instead of
+// the model. Nothing for an arm that reads the model itself. Whether it is kept shows in program_of_arm.
+void keep_model_file(const std::filesystem::path& folder, const config::Case& arm,
+                     const std::filesystem::path& made);
 
-// The command that writes the file that these lines load; empty: it is the model itself.
-std::string export_command(const config::Case& arm);
+inline constexpr const char* kPlanFile = "best.yaml";
+inline constexpr const char* kServingFile = "serve.py";
+
+// A Python program that loads and runs the model as the arm does.
+struct ServingProgram {
+  std::vector<std::string> lines;  // empty: there is none
+  std::string missing;             // why
+};
+ServingProgram program_of_arm(const std::filesystem::path& folder, const config::Case& arm);
 
 }  // namespace paceline::cli

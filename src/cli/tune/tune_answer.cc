@@ -200,17 +200,17 @@ answer::Section front_section(const TuneOutcome& outcome) {
   return section;
 }
 
-// Lines of commands and code; each is a paragraph, so that none is wrapped into another.
+// Each command is a paragraph, so that none is wrapped into another.
 answer::Section serving_section(const TuneOutcome& outcome) {
   answer::Section section{.title = "Measure and serve it"};
   const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
   const auto folder = outcome.raced.folder;
-  section.paragraphs.push_back("paceline run " + analysis::shell_word((folder / "best.yaml").string()));
-  if (const auto command = export_command(arm); !command.empty()) section.paragraphs.push_back(command);
-  const auto lines = python_of_arm(arm);
-  section.paragraphs.insert(section.paragraphs.end(), lines.begin(), lines.end());
-  if (!lines.empty())
-    section.notes.push_back(fmt::format("The Python is in {}.", (folder / "serve.py").string()));
+  section.paragraphs.push_back("paceline run " + analysis::shell_word((folder / kPlanFile).string()));
+  if (const auto program = program_of_arm(folder, arm); program.lines.empty())
+    section.notes.push_back(
+        fmt::format("serve.py, a program that serves the arm, is left out: {}.", program.missing));
+  else
+    section.paragraphs.push_back("python3 " + analysis::shell_word((folder / kServingFile).string()));
   return section;
 }
 

@@ -18,13 +18,16 @@
 namespace paceline::cli {
 namespace {
 
-// The plan of the arm to take, and the program that serves it.
+// The plan of the arm to take, and the program that serves it; those of an earlier answer go.
 void write_best(const TuneOutcome& outcome) {
+  const auto& folder = outcome.raced.folder;
+  std::error_code missing;
+  for (const auto* name : {kPlanFile, kServingFile}) std::filesystem::remove(folder / name, missing);
   if (!outcome.found.arm) return;
   const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
-  replace_file(outcome.raced.folder / "best.yaml", plan_of_arm(outcome.raced.plan, arm));
-  const auto lines = python_of_arm(arm);
-  if (!lines.empty()) replace_file(outcome.raced.folder / "serve.py", join(lines, "\n") + "\n");
+  replace_file(folder / kPlanFile, plan_of_arm(outcome.raced.plan, arm));
+  const auto lines = program_of_arm(folder, arm).lines;
+  if (!lines.empty()) replace_file(folder / kServingFile, join(lines, "\n") + "\n");
 }
 
 }  // namespace
