@@ -13,7 +13,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 59> kRules{{
+constexpr std::array<FindingRule, 60> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -21,6 +21,7 @@ constexpr std::array<FindingRule, 59> kRules{{
     {"precision_fallback", "problem", find_precision_fallback},
     {"unknown_accuracy", "warning", find_unknown_accuracy},
     {"unclaimed_accuracy", "warning", find_unclaimed_accuracy},
+    {"idle_gap", "warning", find_idle_gaps},
     {"noisy_cases", "warning", find_noisy_cases},
     {"not_converged", "warning", find_not_converged},
     {"process_spread", "warning", find_process_spread},

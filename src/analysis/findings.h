@@ -42,6 +42,9 @@ Findings find_memory_saving(const RunResult& run);
 Findings find_build_spread(const RunResult& run);
 Findings find_builds_alike(const RunResult& run);
 
+// Sleeps between inferences (findings_gaps.cc)
+Findings find_idle_gaps(const RunResult& run);
+
 // Choices, and what they cost (findings_recommendation.cc)
 Findings find_recommendations(const RunResult& run);
 

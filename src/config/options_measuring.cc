@@ -175,6 +175,14 @@ constexpr std::array kMeasuringRows{
            .scenario = "sync",
            .help = "sync: waits for each inference (latency). pipelined: enqueues a block and waits once "
                    "(throughput as trtexec reports it, no latency)."},
+    Option{.name = "gaps",
+           .aliases = "gap",
+           .flags = "--gap",
+           .form = kAxis,
+           .name_part = {32, "gap"},
+           .scenario = "sync",
+           .help = "Time that the process sleeps between two inferences, e.g. 0,10ms,100ms,1s: what rare "
+                   "requests cost. Unset: 0."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

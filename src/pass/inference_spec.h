@@ -12,6 +12,7 @@
 namespace paceline::pass {
 
 inline constexpr std::int64_t kNoTurns = -1;
+inline constexpr std::int64_t kNoGap = -1;  // nobody asked for one, which is not a gap of 0
 
 struct InferenceSpec {
   std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
@@ -26,6 +27,7 @@ struct InferenceSpec {
   std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
   AccuracyQuestion accuracy;
   std::string cache_mode = "warm";  // warm | cold: emptied before every sample
+  std::int64_t gap_ns = kNoGap;     // slept before each sample of a timed pass
   // OUTPUT:INPUT each: what an inference gives the next one, outside its time.
   std::vector<std::string> feedback;
   LoadSpec load;

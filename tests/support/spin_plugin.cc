@@ -28,15 +28,15 @@
 //   spin   waits, asleep but for the last 0.2 ms; the true distribution is uniform on
 //          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
-//          SPIN_US. SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long. SPIN_FIXED_BATCH=1: it
-//          takes no batch but the one it was loaded for
-//          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
-//          after that, since nothing is fetched between timed ones
-//          SPIN_VERSION: the version that it reports (default 1); SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others
-//          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes
-//          SPIN_LOAD_MB: loading takes so much memory for 0.2 s
-//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i;
-//          several before one synchronize take the sum of their times
+//          SPIN_US; spin.wake_us, spin.wake_pages: an inference after a pause of 5 ms takes more, and writes
+//          new pages first. SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long.
+//          SPIN_FIXED_BATCH=1: it takes no batch but the one it was loaded for option io: none: synchronize
+//          returns nothing, fetch_outputs the outputs; it refuses an inference after that, since nothing is
+//          fetched between timed ones SPIN_VERSION: the version that it reports (default 1);
+//          SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others SPIN_FLOPS: it counts so many FLOPs, and a quarter as
+//          many bytes SPIN_LOAD_MB: loading takes so much memory for 0.2 s SPIN_DEVICE_NS: has a clock of its
+//          own, on which inference number i took that many ns and i; several before one synchronize take the
+//          sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the
@@ -66,6 +66,15 @@ void use_for_a_moment(std::size_t bytes) {
   if (block == MAP_FAILED) throw Error(ErrorCode::kInternal, "SPIN_LOAD_MB is more than there is");
   std::memset(block, 1, bytes);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ::munmap(block, bytes);
+}
+
+void write_new_pages(std::size_t pages) {
+  const std::size_t page = 4096, bytes = pages * page;
+  void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) throw Error(ErrorCode::kInternal, "spin.wake_pages is more than there is");
+  ::madvise(block, bytes, MADV_NOHUGEPAGE);
+  for (std::size_t at = 0; at < bytes; at += page) static_cast<char*>(block)[at] = 1;
   ::munmap(block, bytes);
 }
 
@@ -139,6 +148,11 @@ class SpinEngine : public SumEngine {
     SumEngine::load(model, settings);
     const auto pace = settings.options.find("pace");
     steady_ = pace != settings.options.end() && pace->second == "steady";
+    const auto number = [&](const char* name) {
+      const auto found = settings.options.find(name);
+      return found == settings.options.end() ? 0L : std::stol(found->second);
+    };
+    wake_us_ = number("wake_us"), wake_pages_ = number("wake_pages");
     const auto device = settings.options.find("device");
     const auto slow = variable("SPIN_SLOW", "");
     if (device != settings.options.end() && slow.starts_with(device->second + "="))
@@ -157,7 +171,9 @@ class SpinEngine : public SumEngine {
   }
   std::span<const TensorView> synchronize(Slot slot) override {
     const SteadyClock clock;
-    auto until = clock.now_ns();
+    const bool woken = last_end_ns_ > 0 && clock.now_ns() - last_end_ns_ > kPauseNs;
+    if (woken && wake_pages_ > 0) write_new_pages(static_cast<std::size_t>(wake_pages_));
+    auto until = clock.now_ns() + (woken ? wake_us_ * 1000 : 0);
     for (waited_device_ns_ = 0; started_ > 0; --started_) {
       const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
       until += static_cast<std::int64_t>(mean_ns_ * (steady_ ? 1 : share));
@@ -167,10 +183,14 @@ class SpinEngine : public SumEngine {
       std::this_thread::sleep_for(std::chrono::nanoseconds(asleep_ns));
     while (clock.now_ns() < until) {
     }
+    last_end_ns_ = clock.now_ns();
     return SumEngine::synchronize(slot);
   }
 
  private:
+  static constexpr std::int64_t kPauseNs = 5'000'000;
+  std::int64_t last_end_ns_ = 0;
+  long wake_us_ = 0, wake_pages_ = 0;
   static constexpr std::int64_t kAwakeNs = 200'000;  // longer than it takes a sleeper to wake up
   double mean_ns_ = std::stod(variable("SPIN_US", "1000")) * 1e3;
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
@@ -357,7 +377,11 @@ constexpr char kOptions[] = R"json([
   {"name": "spin.pace", "type": "choice", "choices": ["uneven", "steady"], "default": "uneven",
    "help": "Spin: how long inferences take: from 0.8 to 1.2 of their mean, or all the same."},
   {"name": "spin.laps", "type": "integer", "min": 1, "max": 9, "unit": "laps", "identity": false,
-   "help": "Spin: laps; they change nothing."}
+   "help": "Spin: laps; they change nothing."},
+  {"name": "spin.wake_us", "type": "integer", "min": 0, "max": 1000000,
+   "help": "Spin: what an inference takes more after a pause of 5 ms."},
+  {"name": "spin.wake_pages", "type": "integer", "min": 0, "max": 1000000,
+   "help": "Spin: new pages that an inference writes first after a pause of 5 ms."}
 ])json";
 constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}, {"cuda", test::make_spin_trainer}};
 // Under the name that the tool asks for: tests of its own logic need no library.

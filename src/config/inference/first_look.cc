@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defaults of `infer` as long as nothing typed asks for more.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,6 +9,7 @@
 
 #include "base/text.h"
 #include "config/inference/inference_in_plan.h"
+#include "config/inference/slo.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -87,6 +90,15 @@ const RawSetting* typed_setting(const FlagSet& flags, std::string_view name) {
   return found == flags.settings.rend() ? nullptr : &*found;
 }
 
+// The longest sleep between two inferences.
+double longest_gap_s(const FlagSet& flags) {
+  double longest = 0;
+  const auto* gaps = typed_setting(flags, "gaps");
+  for (const auto& value : gaps ? gaps->values : std::vector<RawValue>{})
+    longest = std::max(longest, seconds_in(value.text).value_or(0));
+  return longest;
+}
+
 // None where the option is not set, or the value of the row does not fit what was typed.
 std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet& typed) {
   if (row.name == "accuracy.samples") {
@@ -97,7 +109,10 @@ std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet&
     return asks_int8(typed) ? std::optional(std::string(row.value)) : std::nullopt;
   const auto* repetitions = typed_setting(typed, "repetitions");
   const bool many = repetitions && parse_int(repetitions->values.back().text).value_or(0) >= kManyProcesses;
-  const std::string value(many ? row.of_many : row.value);
+  std::string value(many ? row.of_many : row.value);
+  constexpr double kSleeps = 32;  // for the least number of samples, and a few more
+  if (const double gap = longest_gap_s(typed); gap > 0)
+    value = fmt::format("{:g}", *parse_double(value) + kSleeps * gap);
   if (row.name == "warmup.max_time_s") return value;
   const auto* setting = typed_setting(typed, "scenario");
   const auto scenario = setting ? parse_scenario(setting->values.front().text) : std::nullopt;

@@ -73,6 +73,14 @@ void check_reference(WorkloadDraft& d) {
     d.report("accuracy.reference", fmt::format("accuracy.reference '{}' {}", shown_path(file), *why));
 }
 
+void check_gaps(WorkloadDraft& d) {
+  constexpr double kLongest = 60;
+  if (!d.settings.has("gaps")) return;
+  for (const auto& gap : d.settings.texts("gaps"))
+    if (const auto seconds = seconds_in(gap); !seconds || *seconds > kLongest)
+      d.report("gaps", fmt::format("gap '{}' is no time from 0 to 60s with its unit, e.g. 10ms", gap));
+}
+
 // Names may hold colons; whether the model has them is known once it is loaded.
 void check_feedback(WorkloadDraft& d) {
   if (!d.settings.has("feedback")) return;
@@ -202,6 +210,7 @@ void check_timing(WorkloadDraft& d) {
   if (!blocks && d.is("overlap", "true")) report_timing(d, "overlap", "pipelined");
   if (blocks && d.is("cache_mode", "cold")) report_timing(d, "cache_mode", "sync");
   if (blocks && d.written("feedback")) report_timing(d, "feedback", "sync");
+  if (blocks && d.written("gaps")) report_timing(d, "gaps", "sync");
 }
 
 // The engine would only say so once it is loaded.
@@ -242,9 +251,9 @@ void check_shapes(WorkloadDraft& d) {
 }  // namespace
 
 void check_inference(WorkloadDraft& d) {
-  for (const auto check :
-       {check_iterations, check_warmup, check_shapes, check_libraries, check_labels, check_images,
-        check_reference, check_feedback, check_load, check_timing, check_provider, check_cross_check})
+  for (const auto check : {check_iterations, check_warmup, check_shapes, check_libraries, check_labels,
+                           check_images, check_reference, check_feedback, check_gaps, check_load,
+                           check_timing, check_provider, check_cross_check})
     check(d);
 }
 

@@ -72,6 +72,7 @@ void add_timing_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("timing") != "pipelined") return;
   if (s.text("cache_mode") == "cold") reasons.emplace_back("'cache_mode: cold' is for timing: sync");
   if (s.has("feedback")) reasons.emplace_back("'feedback' is for timing: sync");
+  if (s.has("gap")) reasons.emplace_back("'gap' is for timing: sync");
 }
 
 // Copies are hidden behind the models of other inferences.

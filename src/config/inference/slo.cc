@@ -27,16 +27,22 @@ double quantile_of(std::string_view text, std::string_view word) {
 }
 
 double seconds_of(std::string_view text, std::string_view word) {
-  for (const auto& [unit, scale] : kUnits) {
-    if (!word.ends_with(unit)) continue;
-    const auto number = parse_double(trim(word.substr(0, word.size() - unit.size())));
-    if (number && *number > 0) return *number * scale;
-    break;
-  }
-  refuse(text, "no duration above 0 with its unit");
+  const auto seconds = seconds_in(word);
+  if (!seconds || *seconds <= 0) refuse(text, "no duration above 0 with its unit");
+  return *seconds;
 }
 
 }  // namespace
+
+std::optional<double> seconds_in(std::string_view text) {
+  if (text == "0") return 0;
+  for (const auto& [unit, scale] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = parse_double(trim(text.substr(0, text.size() - unit.size())));
+    return number && *number >= 0 ? std::optional(*number * scale) : std::nullopt;
+  }
+  return std::nullopt;
+}
 
 Slo parse_slo(std::string_view text) {
   const auto sign = text.find('=');

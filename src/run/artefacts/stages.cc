@@ -73,6 +73,7 @@ pass::PassSpec reference_alone(const pass::PassSpec& reference) {
   alone.output_tolerances.clear();
   alone.limits.clear();
   alone.cache_mode = pass::InferenceSpec{}.cache_mode;
+  alone.gap_ns = pass::kNoGap;
   alone.feedback.clear();
   alone.reference_name.clear();
   pass.loop = {};

@@ -44,7 +44,8 @@ measure::LoopConfig loop_config(const Settings& s) {
   loop.warmup = warmup_config(s);
   loop.stop = stop_config(s);
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
-  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback"))
+  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback") ||
+      s.has("gap"))
     loop.batch = 1;
   loop.pipelined = s.text("timing") == "pipelined";
   if (loop.pipelined) {
@@ -251,6 +252,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
       "no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   inference.cache_mode = s.text("cache_mode");
+  if (s.has("gap")) inference.gap_ns = to_ns(config::seconds_in(s.text("gap")).value_or(0));
   inference.feedback = s.texts("feedback");
   return pass;
 }

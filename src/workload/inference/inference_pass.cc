@@ -26,6 +26,7 @@
 #include "workload/inference/feedback.h"
 #include "workload/inference/float_layers.h"
 #include "workload/inference/fresh_answers.h"
+#include "workload/inference/idle_gap.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
@@ -242,15 +243,18 @@ void run_timed(const pass::PassSpec& given, TaggedSink& sink, const std::atomic<
   BetweenSamples between(*loaded.engine, spec.inference.cache_mode == "cold",
                          spec.inference.feedback.empty() ? std::function<void()>() : feed,
                          &engine.enqueue_ns());
-  const auto loop = timed_loop(spec, repetition, engine, interrupt, between.hook());
+  IdleGap gap(spec.inference.gap_ns, interrupt);
+  const auto loop = timed_loop(spec, repetition, engine, interrupt, gap.hook(between.hook()));
   if (interrupt || loop.samples.empty()) return;
   const auto device = between.take_times(loop.samples.size());
+  const auto signs = gap.signs();
 
   if (!wait_for_check(spec, sink, interrupt)) return;
   sink.phase("verify");
   sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));
   if (const auto feeding = engine.feeding(); !feeding.empty())
     sink.emit(pass::loaded_record(loaded.engine->info().versions, feeding));
+  if (!signs.empty()) sink.emit(pass::loaded_record(loaded.engine->info().versions, signs));
   if (spec.loop.pipelined)
     sink.emit(pass::loaded_record(loaded.engine->info().versions,
                                   {{"inferences_per_block", std::to_string(loop.batch)}}));

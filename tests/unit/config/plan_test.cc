@@ -141,6 +141,7 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
   EXPECT_EQ(limit({"--stop.t_max_s", "5"}), 5);
   EXPECT_EQ(limit({"--expect", "p50_ms < 60"}), 60);
   EXPECT_EQ(limit({"--strict"}), 60);
+  EXPECT_EQ(limit({"--gap", "0,500ms"}), 18);  // the least number of samples, and their gaps
 }
 
 // On a busy machine times may never be steady.

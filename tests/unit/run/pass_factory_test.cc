@@ -57,6 +57,12 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(base_pass(cold.at(0), 1).inference.cache_mode, "cold");
   EXPECT_EQ(base_pass(cold.at(0), 1).loop.batch, 1);
   EXPECT_EQ(new_case_result(cold.at(0), "run").benchmark.cache_mode, "cold");
+  const auto gaps = inference_cases("gap: [0, 10ms]\n");
+  EXPECT_EQ(base_pass(gaps.at(0), 1).inference.gap_ns, 0);
+  EXPECT_EQ(base_pass(gaps.at(1), 1).inference.gap_ns, 10'000'000);
+  EXPECT_EQ(base_pass(gaps.at(0), 1).loop.batch, 1);
+  EXPECT_EQ(new_case_result(gaps.at(1), "run").benchmark.params.at("gap"), "10ms");
+  EXPECT_LT(base_pass(cold.at(0), 1).inference.gap_ns, 0);
   const auto pinned = inference_cases("device: cuda\nio: pinned\n").at(0);
   EXPECT_EQ(base_pass(pinned, 1).settings.options.at("io"), "pinned");
   EXPECT_EQ(new_case_result(pinned, "run").benchmark.params.at("io"), "pinned");

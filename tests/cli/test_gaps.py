@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Sleeps between inferences, on the spin plug-in: its first inference after a pause takes longer for a reason that is known."""
+
+from paceline_cli import CliTest, main
+
+
+class Gaps(CliTest):
+    def measured(self, *options):
+        self.assert_code(self.infer("--gap", "0,10ms", "--spin.pace", "steady", *options, iterations=80), 0)
+        summary = self.summary()
+        cases = {c["benchmark"]["params"]["gap"]: c for c in summary["cases"]}
+        return cases, [f for f in summary["findings"] if f["id"] == "idle_gap"]
+
+    def test_without_an_effect_there_is_no_finding(self):
+        cases, found = self.measured()
+        self.assertEqual([c["label"] for c in cases.values()], ["x.spin spin fp32 b1 gap0", "x.spin spin fp32 b1 gap10ms"])
+        self.assertEqual(found, [])
+        took = {gap: c["repetitions"][0]["elapsed_ns"] for gap, c in cases.items()}
+        self.assertGreater(took["10ms"] - took["0"], 79 * 10e6)
+
+    def test_a_slow_start_without_a_sign_has_no_known_cause(self):
+        _, found = self.measured("--spin.wake_us", "3000")
+        self.assertEqual(len(found), 1)
+        self.assertRegex(found[0]["text"], r"p50 is [34]\.\d\dx as long after a gap of 10ms as without one: .* Cause: not known; it is not in page faults")
+
+    def test_page_faults_are_named(self):
+        cases, found = self.measured("--spin.wake_pages", "1000")
+        self.assertGreater(float(cases["10ms"]["effective_settings"]["page_faults_per_inference"]), 950)
+        self.assertLess(float(cases["0"]["effective_settings"]["page_faults_per_inference"]), 100)
+        self.assertRegex(found[0]["text"], r"Cause: page faults, 1\d\d\d per inference against \d+: its memory was given back\.")
+
+    def test_mistakes(self):
+        self.assert_error(self.infer("--gap", "soon"), 2, "gap 'soon' is no time from 0 to 60s with its unit, e.g. 10ms")
+        self.assert_error(self.infer("--gap", "10"), 2, "gap '10'")
+        self.assert_error(self.infer("--gap", "10ms", "--timing", "pipelined"), 2, "--timing pipelined")
+        self.assert_nothing_ran()
+
+    def test_a_plan_has_it_as_an_axis(self):
+        self.assert_code(self.run_cli("run", self.spin_plan("gap: [0, 5ms]")), 0)
+        self.assertEqual([c["label"] for c in self.summary()["cases"]], ["x.spin spin fp32 b1 gap0", "x.spin spin fp32 b1 gap5ms"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "analysis/findings.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::RunResult;
+using Signs = std::map<std::string, std::string>;
+
+CaseResult after(const char* gap, double p50_ms, const Signs& signs) {
+  auto one = testing::case_of({"m.onnx", "onnxruntime", "fp32", 1, p50_ms, 300});
+  one.case_id += gap;
+  one.benchmark.params["gap"] = gap;
+  one.headline.p50_ns.ci_low = p50_ms * 0.98e6;
+  one.headline.p50_ns.ci_high = p50_ms * 1.02e6;
+  for (const auto& [name, value] : signs) one.effective_settings[name] = value;
+  return one;
+}
+
+RunResult run_with_gaps(std::vector<CaseResult> cases) {
+  RunResult run;
+  run.cases = std::move(cases);
+  return run;
+}
+
+std::string cause(const Signs& base, const Signs& slow) {
+  const auto found = find_idle_gaps(run_with_gaps({after("0", 1, base), after("1s", 3, slow)}));
+  if (found.size() != 1) return {};
+  const auto at = found[0].text.find("Cause: ");
+  return found[0].text.substr(at + 7);
+}
+
+TEST(IdleGaps, TheLargestEffectOfAModelIsReported) {
+  const auto found =
+      find_idle_gaps(run_with_gaps({after("0", 1, {}), after("10ms", 1.5, {}), after("1s", 3, {})}));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].text,
+      "fp32 onnxruntime m.onnx at batch 1 with 2 threads: p50 is 3.00x as long after a gap of 1s as without "
+      "one: 3.00 ms (2.94–3.06 ms) against 1.00 ms (0.980–1.02 ms). Cause: not known; not to be read here: "
+      "page faults, the clock, the idle state.");
+  EXPECT_EQ(found[0].about.size(), 2U);
+  EXPECT_FALSE(found[0].advice.empty());
+}
+
+TEST(IdleGaps, OverlappingIntervalsAndSmallEffectsAreNone) {
+  EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("0", 1, {}), after("1s", 1.03, {})})).empty());
+  EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("1s", 3, {})})).empty());
+  auto other = after("1s", 3, {});
+  other.benchmark.engine = "openvino";
+  EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("0", 1, {}), other})).empty());
+  auto failed = after("1s", 3, {});
+  failed.outcome = result::Outcome::kFailed;
+  EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("0", 1, {}), failed})).empty());
+}
+
+TEST(IdleGaps, TheCauseIsTheSignThatExplainsHalfOfTheTime) {
+  const Signs base{{"page_faults_per_inference", "2.0"}, {"clock_mhz_after_inference", "3600"}};
+  EXPECT_EQ(cause(base, {{"page_faults_per_inference", "900.0"},
+                         {"page_fault_ns", "1500"},
+                         {"clock_mhz_after_inference", "3500"}}),
+            "page faults, 900 per inference against 2: its memory was given back.");
+  EXPECT_EQ(cause(base, {{"page_faults_per_inference", "20.0"}, {"clock_mhz_after_inference", "1200"}}),
+            "the clock, 1200 MHz against 3600.");
+  EXPECT_EQ(cause(base, {{"page_faults_per_inference", "2.0"},
+                         {"clock_mhz_after_inference", "3600"},
+                         {"idle_state", "C6"},
+                         {"idle_exit_us", "1800"}}),
+            "the idle state C6, which a core leaves in 1800 us.");
+  EXPECT_EQ(cause(base, {{"page_faults_per_inference", "900.0"},
+                         {"page_fault_ns", "500"},
+                         {"clock_mhz_after_inference", "3500"}}),
+            "not known; it is not in page faults, the clock; not to be read here: the idle state.");
+}
+
+}  // namespace
+}  // namespace paceline::analysis
