@@ -200,6 +200,7 @@ class BadInput(Tuned):
         self.refused(*self.words("--min-accuracy", "top1>=5%"), says=["--min-accuracy top1>=5%", "top1>=-0.5%"])
         self.refused(*self.words("--budget", "soon"), says=["--budget"])
         self.refused(*self.words("--engine", "spin", "--threads", "1,2", "--timing", "sync,pipelined"), says=["--timing pipelined", "--objective throughput"])
+        self.refused(*self.words("--engine", "spin", "--threads", "1,2", "--gap", "0,10ms"), says=["--gap", "a search has one gap"])
         self.refused(*self.words("--axes", "colour"), says=["engine, precision, threads"])
 
     def test_options_that_a_search_decides(self):

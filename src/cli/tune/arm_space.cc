@@ -68,6 +68,21 @@ bool is_on(const ArmAxis& axis, const TuneRequest& request, const TunedThings& t
   return std::ranges::count(request.axes, axis.name) > 0;
 }
 
+const config::RawSetting* typed_setting(const config::FlagSet& flags, std::string_view option) {
+  const auto found = std::ranges::find(flags.settings, option, &config::RawSetting::name);
+  return found == flags.settings.end() ? nullptr : &*found;
+}
+
+// A gap is a condition of use, and no choice.
+void refuse_gaps(const config::FlagSet& infer) {
+  const auto* gaps = typed_setting(infer, "gaps");
+  if (gaps && gaps->values.size() > 1)
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{} {}: a search has one gap between inferences; compare gaps with paceline infer",
+                    gaps->written, gaps->values.front().text));
+}
+
 void check_number_of_arms(const config::FlagSet& infer) {
   double arms = 1;
   for (const auto& setting : infer.settings) {
@@ -81,11 +96,6 @@ void check_number_of_arms(const config::FlagSet& infer) {
         fmt::format("this space has {:.0f} arms, and a search takes {} at most; write fewer values, or "
                     "search one part after the other",
                     arms, kMostArms));
-}
-
-const config::RawSetting* typed_setting(const config::FlagSet& flags, std::string_view option) {
-  const auto found = std::ranges::find(flags.settings, option, &config::RawSetting::name);
-  return found == flags.settings.end() ? nullptr : &*found;
 }
 
 // An open loop has lengths of its own.
@@ -190,6 +200,7 @@ std::vector<std::string> words_of_arms(const TuneRequest& request, const config:
                                        const TunedThings& things, std::size_t rounds) {
   refuse_options(infer);
   refuse_blocks(request, infer);
+  refuse_gaps(infer);
   auto words = request.words;
   for (auto& word : words_for_percentiles(request, infer)) words.push_back(std::move(word));
   const auto add = [&](std::string_view flag, std::string value) {
