@@ -59,6 +59,8 @@ struct Observer {
   std::int64_t backward_at_step_ns = 0;  // backward_begin_ns at the latest step of an optimizer
   std::unique_ptr<DeviceTimes> device;   // null without one
   ProcessCounters counters;
+  bool tracing = false;  // the step under way
+  int traced = 0;        // steps to mark, among them the one in which the trace is written
 };
 
 // Never destroyed: threads of PyTorch may call until the process is gone.
@@ -187,13 +189,14 @@ void forget_failed_backward() {
   if (me.backward_begin_ns.compare_exchange_strong(begin_ns, 0) && me.on) watch_backward(true);
 }
 
-void mark(StepKind kind, std::uint64_t value, std::uint16_t group) {
+void mark(StepKind kind, std::uint64_t value, std::uint16_t group, std::uint8_t flags = 0) {
   StepRecord record{};
   record.begin_ns = record.end_ns = monotonic_ns();
   record.value = value;
   record.name = kNoName;
   record.thread = thread_number();
   record.group = group;
+  record.flags = flags;
   record.kind = static_cast<std::uint8_t>(kind);
   observer().writer.add(record);
 }
@@ -246,6 +249,18 @@ std::size_t optimizer_number(const void* optimizer) {
   return number;
 }
 
+// Whether the next step is to be traced.
+bool goes_on_traced() {
+  constexpr int kToMark = 2;
+  auto& me = observer();
+  me.tracing = me.writer.wants_trace(me.clock.now());
+  if (me.tracing)
+    me.traced = kToMark;
+  else
+    me.traced = std::max(0, me.traced - 1);
+  return me.tracing;
+}
+
 // Leaves the file to the parent. The child may make its own.
 void forked() {
   auto& me = observer();
@@ -256,6 +271,7 @@ void forked() {
   me.clock = {};
   me.backward_begin_ns = 0;
   me.counters = ProcessCounters();
+  me.tracing = false, me.traced = 0;
   if (me.device) me.device->give_up();
 }
 
@@ -298,21 +314,22 @@ std::string begin_recording(const std::string& path, const StepHeader& header,
   return e.what();
 }
 
-bool optimizer_stepped(const void* optimizer) {
+Next optimizer_stepped(const void* optimizer) {
   auto& me = observer();
   const auto number = optimizer_number(optimizer);
-  mark(StepKind::kStep, ++me.steps[number], static_cast<std::uint16_t>(number));
+  mark(StepKind::kStep, ++me.steps[number], static_cast<std::uint16_t>(number),
+       me.traced > 0 ? std::uint8_t{kTraced} : std::uint8_t{0});
   forget_failed_backward();
   if (!me.writer.make_room()) {
     stop();
-    return false;
+    return Next::kNothing;
   }
-  if (!me.clock.stepped(number, me.schedule.block_steps())) return true;
+  if (!me.clock.stepped(number, me.schedule.block_steps())) return me.tracing ? Next::kTraced : Next::kStep;
   if (me.device && me.on) me.device->step();
   if (me.on) count();
   const auto block = me.schedule.block_of(me.clock.now(), me.writer.used());
   if (block.number != me.block.number) switch_to(block);
-  return true;
+  return goes_on_traced() ? Next::kTraced : Next::kStep;
 }
 
 void end_recording() {

@@ -12,9 +12,11 @@ namespace paceline::attach {
 // Makes the file and begins to record. Returns why that is not possible; empty if it is.
 std::string begin_recording(const std::string& path, const StepHeader& header, const BlockSchedule& schedule);
 
-// An optimizer has stepped: `optimizer` is any address that tells it from others. False: the file is full, or
-// closed.
-bool optimizer_stepped(const void* optimizer);
+// The step that follows: not recorded, since the file is full or closed; recorded; or to be traced, too.
+enum class Next : int { kNothing = 0, kStep = 1, kTraced = 2 };
+
+// An optimizer has stepped: `optimizer` is any address that tells it from others.
+Next optimizer_stepped(const void* optimizer);
 
 // Marks an orderly end.
 void end_recording();

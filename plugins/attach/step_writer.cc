@@ -43,6 +43,7 @@ void fill_sizes(StepHeader& header, std::uint64_t capacity) {
   header.record_bytes = kRecordBytes;
   header.capacity = capacity;
   header.used = header.names = header.lost = 0;
+  header.clock = header.trace_steps = header.trace_after = 0;
   header.process = ::getpid();
   header.parent = ::getppid();
   header.realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -135,6 +136,15 @@ void StepWriter::add(const StepRecord& record) {
 void StepWriter::lose() {
   if (auto* const header = header_.load(std::memory_order_acquire))
     __atomic_fetch_add(&header->lost, 1U, __ATOMIC_RELAXED);
+}
+
+bool StepWriter::wants_trace(std::uint64_t clock) {
+  auto* const header = header_.load(std::memory_order_acquire);
+  if (!header) return false;
+  __atomic_store_n(&header->clock, clock, __ATOMIC_RELAXED);
+  const auto after = __atomic_load_n(&header->trace_after, __ATOMIC_ACQUIRE);
+  return after != 0 && clock >= after &&
+         clock - after < __atomic_load_n(&header->trace_steps, __ATOMIC_RELAXED);
 }
 
 double StepWriter::used() const {

@@ -43,6 +43,8 @@ class StepWriter {
 
   // Makes room for what comes before the next call. False: the file is full, and its last record says so.
   bool make_room();
+  // Writes down the count of steps. True if whoever watches wants the next step to be traced.
+  bool wants_trace(std::uint64_t clock);
   // Share of the most room that is used, of 1.
   [[nodiscard]] double used() const;
 

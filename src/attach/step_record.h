@@ -68,6 +68,7 @@ enum class StepCounter : std::uint16_t {
 enum StepFlag : std::uint8_t {
   kAsynchronous = 1,  // it ended on another thread than it began
   kQueued = 2,        // its end is the moment at which it was queued on a device, not that of its completion
+  kTraced = 4,        // of kStep: PyTorch's profiler ran in this step, or its trace was written
 };
 
 struct StepRecord {
@@ -103,12 +104,15 @@ struct StepHeader {
   std::int64_t restart;                // TORCHELASTIC_RESTART_COUNT, or 0
   std::uint8_t rank_known, unused[7];  // 1: a launcher or torch.distributed said the rank
   char host[256];
-  char torch[64];      // "2.15.0+cpu"
-  char backend[64];    // "gloo"; empty without torch.distributed
-  char launcher[64];   // how the rank was known
-  char job[128];       // the launcher's id of the job
-  char device[128];    // "cuda:0 NVIDIA H100"; empty on CPUs
-  char command[2048];  // words of the command line, joined by blanks, cut to the room
+  char torch[64];       // "2.15.0+cpu"
+  char backend[64];     // "gloo"; empty without torch.distributed
+  char launcher[64];    // how the rank was known
+  char job[128];        // the launcher's id of the job
+  char device[128];     // "cuda:0 NVIDIA H100"; empty on CPUs
+  char command[2048];   // words of the command line, joined by blanks, cut to the room
+  std::uint64_t clock;  // steps so far; at the same step, equal in all ranks
+  // Steps to trace: how many, and after which `clock`; 0: none. Written by who watches while the job runs.
+  std::uint64_t trace_steps, trace_after;
 };
 
 static_assert(sizeof(StepRecord) == kRecordBytes && std::is_trivial<StepRecord>::value);

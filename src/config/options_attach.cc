@@ -17,6 +17,14 @@ constexpr std::array kAttachRows{
            .fallback = "false",
            .help = "Prints the folder for PYTHONPATH of a job that another program starts; PACELINE_ATTACH "
                    "then names the folder for the step files."},
+    Option{.name = "trace",
+           .type = kInteger,
+           .fallback = "0",
+           .range = {0, 100},
+           .help =
+               "Number of steps that PyTorch's profiler records on all ranks when a rank became late, or "
+               "steps became 15 % longer: trace-1 in the folder of the step files, and so on up to three. "
+               "0: none. Not for a job that runs this profiler itself."},
 };
 
 }  // namespace

@@ -155,7 +155,7 @@ KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 
 
 
 class Steps:
-    """A step file as the format says: fields of the header, and (kind, name, begin, end, value, thread, group) per record."""
+    """A step file as the format says: fields of the header, and (kind, name, begin, end, value, thread, group, flags) per record."""
 
     def __init__(self, path):
         data = Path(path).read_bytes()
@@ -167,9 +167,9 @@ class Steps:
         begin = header_bytes + name_bytes * name_slots
         self.records = []
         for i in range(min(self.used, self.capacity)):
-            begin_ns, end_ns, value, name, thread, group, _, kind = struct.unpack_from("<qqQHHHBB", data, begin + record_bytes * i)
+            begin_ns, end_ns, value, name, thread, group, flags, kind = struct.unpack_from("<qqQHHHBB", data, begin + record_bytes * i)
             if kind:
-                self.records.append((KINDS[kind], names[min(name, count)], begin_ns, end_ns, value, thread, group))
+                self.records.append((KINDS[kind], names[min(name, count)], begin_ns, end_ns, value, thread, group, flags))
 
     def of(self, kind, name=""):
         return [r for r in self.records if r[0] == kind and name in r[1]]

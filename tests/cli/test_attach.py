@@ -42,15 +42,15 @@ class Job(CliTest):
                               capture_output=True, text=True, check=False, timeout=300, **options)
         return done.returncode, done.stdout, done.stderr
 
-    def start(self, command, **options):
+    def begin(self, command, **options):
         process = subprocess.Popen(list(map(str, command)), cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
         self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
         return process
 
-    def attached(self, command, **options):
+    def attached(self, command, own=(), **options):
         """(exit code, output, errors of the job, our own words)"""
-        code, out, err = self.end([BINARY, "attach", "--output", self.steps, "--", *command], **options)
+        code, out, err = self.end([BINARY, "attach", *own, "--output", self.steps, "--", *command], **options)
         return code, out, *self.apart(err)
 
     @staticmethod
@@ -83,9 +83,22 @@ class Job(CliTest):
 
 
 class Watched(Job):
+    def test_steps_are_traced_when_a_rank_became_late(self):
+        words = self.attached(self.torchrun(self.write("train.py", jobs.LATE), "300"), own=("--trace", "3"))[-1]
+        self.assertIn("the operators of 3 steps will be in", words)
+        traces = self.steps / "trace-1"
+        self.assertEqual(sorted(path.name for path in traces.iterdir()), ["rank0.json", "rank1.json"])
+        study = self.run_cli("profile", "--from", traces)
+        self.assert_code(study, 0)
+        self.assertIn("aten::", study.out)
+        self.assertIn("traced steps", self.run_cli("profile", "--from", self.steps).out)
+        flags = [r[7] for r in self.of_rank(0).of("step")]
+        self.assertEqual(sum(flags), 4 * 4)   # three, and the one in which the trace was written
+        self.assertEqual(flags, [r[7] for r in self.of_rank(1).of("step")])
+
     def test_a_job_is_followed_while_it_runs(self):
         script = self.write("train.py", jobs.LATE)
-        job = self.start([BINARY, "attach", "--output", self.steps, "--", *self.torchrun(script, "400")])
+        job = self.begin([BINARY, "attach", "--output", self.steps, "--", *self.torchrun(script, "400")])
         live = {}
         while job.poll() is None and "slowest" not in live.get("progress", {}).get("steps", [{}])[0]:
             time.sleep(0.1)
@@ -361,7 +374,7 @@ class Ends(Job):
         caught = "import signal\nsignal.signal(signal.SIGINT, lambda *_: print('caught', flush=True))\n"
         script = self.write("train.py", jobs.LOOP.replace("\n", "\n" + caught, 1) + jobs.PLAIN.removeprefix(jobs.LOOP).replace(
             "range(steps)", "range(10**9)"))
-        process = self.start([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
+        process = self.begin([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
         self.until_steps()
         process.send_signal(signal.SIGINT)
         time.sleep(1)
@@ -372,7 +385,7 @@ class Ends(Job):
 
     def test_an_interrupt_of_the_terminal_ends_both(self):
         script = self.write("train.py", jobs.PLAIN.replace("range(steps)", "range(10**9)"))
-        process = self.start([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
+        process = self.begin([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
         self.until_steps()
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)

@@ -25,6 +25,9 @@ class _State:
         self.recording = False
         self.said = False
         self.waits = False  # for torch
+        self.rank = 0
+        self.trace = None  # PyTorch's profiler, while it runs
+        self.traces = 0  # that were asked for
 
 
 _state = _State()
@@ -128,7 +131,46 @@ def _torch_is_there():
 def _after_step(optimizer, args, kwargs):
     # An optimizer whose step is compiled whole would not be, with a call in it that the compiler does not know.
     if not _is_compiling():
-        _step(optimizer)
+        following = _step(optimizer)
+        if following == _TRACED or _state.trace is not None:
+            _guarded(_trace, following == _TRACED)
+
+
+_TRACED = 2  # the library's answer where the next step is to be traced
+
+
+def _trace(goes_on):
+    """Lets PyTorch's profiler record the next step, or ends it. One that cannot start is not asked again in this trace."""
+    if _state.trace is None:
+        _state.traces += 1
+        _state.trace = _started_profiler()
+    elif goes_on and _state.trace:
+        _state.trace.step()
+    elif not goes_on:
+        trace, _state.trace = _state.trace, None
+        if trace:
+            trace.stop()
+            folder = os.path.join(_FOLDER, "trace-%d" % _state.traces)
+            os.makedirs(folder, exist_ok=True)
+            trace.export_chrome_trace(os.path.join(folder, "rank%d.json" % _state.rank))
+
+
+def _started_profiler():
+    """False if it cannot start."""
+    torch = sys.modules["torch"]
+    try:
+        if torch.autograd._profiler_enabled():
+            raise RuntimeError("the job runs PyTorch's profiler itself")
+        from torch.profiler import ProfilerAction, ProfilerActivity, profile
+
+        kinds = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_initialized() else [])
+        profiler = profile(activities=kinds, schedule=lambda _: ProfilerAction.RECORD, record_shapes=True)  # only a schedule marks steps
+        profiler.start()
+        return profiler
+    except Exception as problem:
+        _state.said = False
+        _say("no trace: %s" % problem)
+        return False
 
 
 def _first_step(optimizer):
@@ -152,6 +194,7 @@ def _forked():
     global _step
     if _step is not _first_step:
         _state.recording = False
+        _state.trace = None
         _step = _first_step
 
 
@@ -163,6 +206,8 @@ def _at_exit():
         # No step of an optimizer in a rank among several: an empty file says so, since a report of nothing would look like health.
         if place and place["world"] > 1 and _is_the_rank(place) and not os.path.exists(_name(place["rank"])):
             _guarded(_begin)
+    if _state.trace is not None:
+        _guarded(_trace, False)
     if _state.recording:
         _state.recording = False
         _guarded(_state.library.paceline_attach_end)
@@ -280,6 +325,7 @@ def _begin():
     if _state.library is None:
         return False
     place = _place()
+    _state.rank = place["rank"]
     path = _file(place["rank"])
     why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))
     if why:

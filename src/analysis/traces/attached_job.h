@@ -23,6 +23,7 @@ enum class StepSort : std::uint8_t {
   kCompiling,
   kEvaluation,
   kPause,
+  kTraced,
   kCount,
 };
 
@@ -42,6 +43,7 @@ inline constexpr std::array<StepSortTraits, static_cast<std::size_t>(StepSort::k
     {"evaluation", "evaluation", "forward passes or batches without a backward pass"},
     {"pause", "pauses (checkpoints)",
      "after a step nothing was seen for longer than a step, as checkpoints do"},
+    {"traced", "traced steps", "--trace recorded their operators, or wrote them down"},
 }};
 constexpr const StepSortTraits& traits_of(StepSort sort) {
   return kStepSorts.at(static_cast<std::size_t>(sort));

@@ -174,6 +174,13 @@ void set_watched(std::vector<Round>& rounds, const Intervals& off) {
   }
 }
 
+void set_traced(std::vector<Round>& rounds, const std::vector<const StepRecord*>& steps) {
+  auto step = steps.begin();
+  for (auto& round : rounds)
+    for (; step != steps.end() && (*step)->begin_ns <= round.span.end; ++step)
+      round.traced |= (*step)->begin_ns > round.span.begin && ((*step)->flags & attach::kTraced) != 0;
+}
+
 }  // namespace
 
 std::size_t period_of(const std::vector<std::uint64_t>& values, std::size_t most, std::size_t looked_at) {
@@ -210,6 +217,7 @@ Rounds rounds_of(const StepFile& file, const ScopeRoles& roles) {
       rounds.all.push_back({marks[i].number, {marks[i - 1].at, marks[i].at}});
   if (rounds.all.empty()) refuse_without_rounds(file);
   set_watched(rounds.all, times_off(file));
+  set_traced(rounds.all, steps);
   return rounds;
 }
 

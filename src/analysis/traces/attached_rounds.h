@@ -15,6 +15,7 @@ struct Round {
   std::int64_t number = 0;  // counted from 0 since the job began; equal on all ranks
   Interval span;
   bool watched = true;  // the observer was on in all of it
+  bool traced = false;  // PyTorch's profiler ran in it for --trace
 };
 
 // Event that ends a step.

@@ -65,6 +65,8 @@ class SortRules {
                one.loads > expected(usual_.loads, one) + 1;
       case StepSort::kPause:
         return is_pause(one);
+      case StepSort::kTraced:
+        return one.round.traced;
       default:
         return false;
     }
@@ -128,7 +130,8 @@ std::vector<StepSort> sorts_of(const std::vector<RoundParts>& rounds, const Scop
     for (std::size_t i = 0; i < rounds.size(); ++i)
       if (rules.is(static_cast<StepSort>(at), rounds[i]))
         found.push_back(i), behind_start += i >= first ? 1 : 0;
-    if (is_habit(behind_start, rounds.size())) continue;
+    const bool can_be_habit = static_cast<StepSort>(at) != StepSort::kTraced;
+    if (can_be_habit && is_habit(behind_start, rounds.size())) continue;
     for (const auto i : found) sorts[i] = std::max(sorts[i], static_cast<StepSort>(at));
   }
   return sorts;

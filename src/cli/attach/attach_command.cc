@@ -225,7 +225,7 @@ int watched(const std::vector<std::string>& job, const fs::path& hook, const con
   const bool quiet = options.flag("quiet");
   if (quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
   const int status = [&] {
-    const JobWatch watch(folder.path(), job, !quiet);
+    const JobWatch watch(folder.path(), job, {.tell = !quiet, .trace_steps = options.integer("trace")});
     return run_attached(job, variables);
   }();
   if (!quiet) print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));

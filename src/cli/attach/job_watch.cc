@@ -17,6 +17,7 @@
 #include "analysis/traces/attached_study.h"
 #include "attach/step_file.h"
 #include "attach/step_header.h"
+#include "attach/trace_wish.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -31,8 +32,11 @@ using analysis::traces::TraceStudy;
 constexpr std::uint64_t kNewest = 4096;               // records of each rank: hundreds of steps
 constexpr std::int64_t kShortest_ns = 1'000'000'000;  // between two looks
 constexpr std::int64_t kCostOf = 200;                 // a look takes one part in this many of the time
-constexpr double kWorthTelling = 0.05;                // of a step
-constexpr std::size_t kLabel = 60;                    // bytes of a command
+constexpr std::int64_t kMostTraces = 3, kEnoughSteps = 20;
+constexpr double kAhead_ns = 1e9;       // until a trace begins: every rank must have been asked by then
+constexpr double kLonger = 1.15;        // a step, beyond the interval of what it took before
+constexpr double kWorthTelling = 0.05;  // of a step
+constexpr std::size_t kLabel = 60;      // bytes of a command
 
 std::int64_t thread_cpu_ns() {
   timespec now{};
@@ -92,8 +96,8 @@ std::string label_of(const std::vector<std::string>& command) {
   return shown_value(words, kLabel);
 }
 
-JobWatch::JobWatch(const fs::path& folder, const std::vector<std::string>& command, bool tell)
-    : folder_(folder), tell_(tell), lock_(lock_in(folder)), live_(folder) {
+JobWatch::JobWatch(const fs::path& folder, const std::vector<std::string>& command, const WatchWishes& wishes)
+    : folder_(folder), wishes_(wishes), lock_(lock_in(folder)), live_(folder) {
   live_.run_begins({.experiment_name = "attach", .run_dir = folder.string(), .cases = 1});
   live_.pass_begins({.label = label_of(command), .kind = "attached"});
   thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
@@ -129,25 +133,55 @@ void JobWatch::look() try {
   auto ranks = analysis::traces::attached_ranks(newest_in(folder_), left_out);
   if (ranks.empty()) return;
   const auto study = analysis::traces::study_of(std::move(ranks));
-  auto record = progress_of(study);
+  const auto record = progress_of(study);
   if (!record) return;
   live_.progress(*record);
-  tell_of_late_rank(study);
+  auto change = change_in(study);
+  if (change.empty()) return;
+  if (const auto trace = trace_steps(*record->p50_ns); !trace.empty())
+    change += fmt::format("; the operators of {} will be in {}", plural(wishes_.trace_steps, "step"), trace);
+  if (wishes_.tell) print(stderr, folded("paceline attach: " + change + "\n", STDERR_FILENO));
 } catch (const std::exception&) {
   return;
 }
 
-void JobWatch::tell_of_late_rank(const TraceStudy& study) {
+std::string JobWatch::change_in(const TraceStudy& study) {
+  const auto longer = longer_steps_in(study);
+  const auto late = late_rank_in(study);
+  return late.empty() ? longer : late;
+}
+
+std::string JobWatch::late_rank_in(const TraceStudy& study) {
   const auto& late = study.job.training()->late;
   const bool worth =
       !late.empty() && late.front().cost_ns && *late.front().cost_ns >= kWorthTelling * *study.step_ns;
   const auto rank = worth ? std::optional(late.front().rank) : std::nullopt;
-  if (std::exchange(told_, rank) == rank || !rank || !tell_) return;
-  print(stderr,
-        folded(fmt::format("paceline attach: since step {}, the others wait {} per step for rank {}: {}\n",
-                           late.front().since_step, format_duration_ns(*late.front().cost_ns), *rank,
-                           late_words(late.front())),
-               STDERR_FILENO));
+  if (std::exchange(late_, rank) == rank || !rank) return {};
+  return fmt::format("since step {}, the others wait {} per step for rank {}: {}", late.front().since_step,
+                     format_duration_ns(*late.front().cost_ns), *rank, late_words(late.front()));
+}
+
+// The newest steps against those of the first look that had enough, or that were told last.
+std::string JobWatch::longer_steps_in(const TraceStudy& study) {
+  const auto& p50 = study.job.headline.p50_ns;
+  if (!p50.ci_low || !p50.ci_high || study.steps < kEnoughSteps) return {};
+  const auto before = usual_ns_;
+  if (!before || *p50.ci_high < *before) usual_ns_ = p50.ci_high;
+  if (!before || *p50.ci_low < kLonger * *before) return {};
+  usual_ns_ = p50.ci_high;
+  return fmt::format("a step takes {} now, and took {} at most", format_duration_ns(*p50.value),
+                     format_duration_ns(*before));
+}
+
+std::string JobWatch::trace_steps(double step_ns) {
+  if (wishes_.trace_steps == 0 || traces_ == kMostTraces) return {};
+  const auto clock = attach::newest_clock(folder_);
+  if (clock < traced_until_) return {};
+  const auto after = clock + 2 + static_cast<std::uint64_t>(kAhead_ns / std::max(step_ns, 1.0));
+  const auto steps = static_cast<std::uint64_t>(wishes_.trace_steps);
+  if (!attach::ask_for_trace(folder_, after, steps)) return {};
+  traced_until_ = after + steps;
+  return shown_path((folder_ / fmt::format("trace-{}", ++traces_)).string());
 }
 
 }  // namespace paceline::cli

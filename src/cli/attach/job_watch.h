@@ -9,17 +9,24 @@
 
 #include "analysis/traces/trace_study.h"
 #include "base/handle.h"
+#include "base/maybe.h"
 #include "cli/run/live_file.h"
 
 namespace paceline::cli {
 
-// Follows an attached job from its step files while it runs: keeps live.json beside them, which `monitor`
-// finds, and tells on stderr which rank became late. Uses at most 0.5 % of a core. The job never notices
-// what fails here.
+// What a watch does besides keeping live.json.
+struct WatchWishes {
+  bool tell = true;              // on stderr, which rank became late, and that steps became longer
+  std::int64_t trace_steps = 0;  // that all ranks trace then; 0: none
+};
+
+// Follows an attached job from its step files while it runs, and keeps live.json beside them, which `monitor`
+// finds. Uses at most 0.5 % of a core. The job never notices what fails here.
 class JobWatch {
  public:
-  // `command`: of the job. `tell`: of a late rank.
-  JobWatch(const std::filesystem::path& folder, const std::vector<std::string>& command, bool tell);
+  // `command`: of the job.
+  JobWatch(const std::filesystem::path& folder, const std::vector<std::string>& command,
+           const WatchWishes& wishes);
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
   ~JobWatch();  // removes its files
@@ -27,13 +34,21 @@ class JobWatch {
  private:
   void follow(const std::stop_token& stop);
   void look();
-  void tell_of_late_rank(const analysis::traces::TraceStudy& study);
+  // What became of the job since the last look, in words; empty: nothing.
+  std::string change_in(const analysis::traces::TraceStudy& study);
+  std::string late_rank_in(const analysis::traces::TraceStudy& study);
+  std::string longer_steps_in(const analysis::traces::TraceStudy& study);
+  // Where the trace of the next steps will be; empty: none is made.
+  std::string trace_steps(double step_ns);
 
   std::filesystem::path folder_;
-  bool tell_;
+  WatchWishes wishes_;
   FileDescriptor lock_;  // by which monitor finds the folder
   LiveFile live_;
-  std::optional<std::int64_t> told_;  // the rank that was named last
+  std::optional<std::int64_t> late_;  // the rank that was named last
+  Number usual_ns_;  // upper end of the interval of a step's median, before steps became longer
+  std::int64_t traces_ = 0;
+  std::uint64_t traced_until_ = 0;  // by the clock of the step files
   std::jthread thread_;
 };
 

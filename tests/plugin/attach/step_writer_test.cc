@@ -16,6 +16,7 @@
 
 #include "attach/step_header.h"
 #include "attach/step_totals.h"
+#include "attach/trace_wish.h"
 
 namespace paceline::attach {
 namespace {
@@ -201,6 +202,18 @@ TEST_F(StepWriting, TotalsHaveWhatWasLost) {
   EXPECT_EQ(totals.lost, 2U);
   EXPECT_TRUE(totals.full);
   EXPECT_EQ(totals.started_ns, header().realtime_ns);
+}
+
+TEST_F(StepWriting, TracesTheStepsThatAnotherProcessAsksFor) {
+  StepWriter writer;
+  EXPECT_FALSE(writer.wants_trace(1));
+  ASSERT_EQ(writer.open(path(), {}), "");
+  EXPECT_FALSE(writer.wants_trace(11));
+  EXPECT_EQ(newest_clock(folder_), 11U);
+  ASSERT_TRUE(ask_for_trace(folder_, 13, 2));
+  std::vector<bool> wanted;
+  for (std::uint64_t clock = 12; clock < 17; ++clock) wanted.push_back(writer.wants_trace(clock));
+  EXPECT_EQ(wanted, (std::vector{false, true, true, false, false}));
 }
 
 TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {

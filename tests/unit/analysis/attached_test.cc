@@ -491,6 +491,20 @@ TEST(Attached, CausesOfALateRankComeFromItsCounters) {
   EXPECT_THAT(causes(disturbed_study({}, {.stolen = 12})), ElementsAre(result::late_cause::kSteal));
 }
 
+// However many they are: a short job that is traced soon has few others.
+TEST(Attached, TracedStepsAreToldApart) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 40; ++i) {
+    const bool traced = i >= 20 && i < 32;
+    job.step([&](std::size_t, int part) { return MadeAttachedJob::kUsual_ms[part] + (traced ? 4 : 0); });
+    for (auto& file : job.files)
+      if (traced) file.records.back().flags = attach::kTraced;
+  }
+  const auto study = job.study();
+  EXPECT_EQ(sorts_in(study).at(StepSort::kTraced), 12);
+  EXPECT_NEAR(*study.ranks[0].step_ns, 37e6, 1);
+}
+
 TEST(Attached, ASlowLoaderIsOneCause) {
   MadeAttachedJob job(2);
   for (int i = 0; i < 30; ++i)

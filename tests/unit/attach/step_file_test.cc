@@ -9,6 +9,8 @@
 #include <fstream>
 #include <functional>
 
+#include "attach/step_header.h"
+#include "attach/trace_wish.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/scratch_folder.h"
@@ -171,6 +173,23 @@ TEST_F(StepFiles, TheNewestBeginAtTheEndOfAStep) {
   EXPECT_EQ(newest.records.front().value, 95U);
   EXPECT_EQ(newest.records.back().value, 100U);
   EXPECT_EQ(newest_steps(path, 12).records.front().value, 95U);  // without the half of a step before
+}
+
+TEST_F(StepFiles, ARequestForATraceIsInTheHeadersOfAllRanks) {
+  EXPECT_EQ(newest_clock(folder_.path()), 0U);
+  EXPECT_FALSE(ask_for_trace(folder_.path(), 7, 3));
+  for (int rank = 0; rank < 2; ++rank) {
+    auto made = small_file();
+    made.header.clock = 40U + static_cast<std::uint64_t>(rank);
+    made.save(folder_.path() / ("rank" + std::to_string(rank) + ".steps"));
+  }
+  EXPECT_EQ(newest_clock(folder_.path()), 41U);
+  ASSERT_TRUE(ask_for_trace(folder_.path(), 44, 3));
+  for (const auto& path : step_files(folder_.path())) {
+    const auto header = read_step_file(path, "a file").header;
+    EXPECT_EQ(header.trace_after, 44U);
+    EXPECT_EQ(header.trace_steps, 3U);
+  }
 }
 
 }  // namespace
