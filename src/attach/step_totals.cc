@@ -32,6 +32,7 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   if (!totals.problem.empty()) return totals;
   totals.rank = header.rank;
   totals.world = header.world;
+  totals.rank_known = header.rank_known != 0;
   totals.started_ns = header.realtime_ns;
   totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;

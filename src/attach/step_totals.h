@@ -15,6 +15,7 @@ struct RankTotals {
   std::int64_t started_ns = 0;  // since 1970
   std::uint64_t steps = 0;      // of the optimizer that made the most
   std::uint64_t lost = 0;       // scopes that found no room
+  bool rank_known = false;      // a launcher or torch.distributed said the rank
   bool full = false;            // it ran out of room
   bool orderly = false;         // its process came to a regular end
 };

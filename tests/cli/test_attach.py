@@ -502,6 +502,16 @@ class Mistakes(CliTest):
         self.assertIn("rank0.2.steps: full; later steps are missing. rank0.2.steps: 1234 scopes found no room", words)
         self.assertIn("1 rank was started 2 times; the figures are of the newest start.", words)
 
+    def test_processes_without_a_rank_are_no_restarts(self):
+        files = [bytearray(step_file(0, job(steps)[0], world=1)) for steps in (40, 30)]
+        for second, data in enumerate(files):
+            struct.pack_into("<q", data, 120, 10**18 + second * 10**9)
+            data[152] = 0   # rank_known
+        words = self.closing_words_of(("rank0.steps", files[0]), ("rank0.2.steps", files[1]))
+        self.assertIn("40 steps of 1 rank", words)
+        self.assertIn("1 file of processes without a rank is in no figure.", words)
+        self.assertNotIn("started", words)
+
     def test_large_files_do_not_hold_the_exit_code_back(self):
         for megabytes, studied in ((60, True), (70, False)):
             data = [step_file(rank, records).ljust(megabytes * 500_000, b"\0") for rank, records in enumerate(job(late_ms=8))]

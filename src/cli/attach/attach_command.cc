@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "analysis/traces/trace_study.h"
 #include "attach/step_header.h"
@@ -131,18 +132,36 @@ void add_restarts(JobTotals& job) {
   job.remarks.push_back(fmt::format("{} {} times; the figures are of the newest start", who, starts));
 }
 
-JobTotals job_totals(const fs::path& folder) {
-  JobTotals job;
-  for (const auto& rank : attach::step_totals(folder)) {
-    if (!rank.problem.empty()) {
-      job.remarks.push_back(fmt::format("{}: {}", rank.file, rank.problem));
-      continue;
-    }
+// Processes whose rank nobody said are no starts of one rank: without ranks, the one with most steps counts,
+// as in the study.
+void add_processes(std::vector<attach::RankTotals> known, std::vector<attach::RankTotals> others,
+                   JobTotals& job) {
+  if (known.empty() && !others.empty()) {
+    const auto most = std::ranges::max_element(others, {}, &attach::RankTotals::steps);
+    known.push_back(*most);
+    others.erase(most);
+  }
+  for (const auto& rank : known) {
     auto& newest = job.ranks.try_emplace(rank.rank, rank).first->second;
     if (newest.started_ns < rank.started_ns) newest = rank;
     ++job.starts[rank.rank];
     job.world = std::max(job.world, rank.world);
   }
+  if (!others.empty())
+    job.remarks.push_back(fmt::format("{} of processes without a rank {} in no figure",
+                                      plural(std::ssize(others), "file"), others.size() == 1 ? "is" : "are"));
+}
+
+JobTotals job_totals(const fs::path& folder) {
+  JobTotals job;
+  std::vector<attach::RankTotals> known, others;
+  for (const auto& one : attach::step_totals(folder)) {
+    if (one.problem.empty())
+      (one.rank_known ? known : others).push_back(one);
+    else
+      job.remarks.push_back(fmt::format("{}: {}", one.file, one.problem));
+  }
+  add_processes(std::move(known), std::move(others), job);
   for (const auto& [number, rank] : job.ranks) add_loss(rank, job);
   add_restarts(job);
   return job;
