@@ -14,7 +14,7 @@
 
 namespace paceline::cli {
 
-// What a watch does besides keeping live.json.
+// Work of a watch besides keeping live.json.
 struct WatchWishes {
   bool tell = true;              // on stderr, which rank became late, and that steps became longer
   std::int64_t trace_steps = 0;  // that all ranks trace then; 0: none
@@ -34,7 +34,7 @@ class JobWatch {
  private:
   void follow(const std::stop_token& stop);
   void look();
-  // What became of the job since the last look, in words; empty: nothing.
+  // Words on what became of the job since the last look; empty: nothing did.
   std::string change_in(const analysis::traces::TraceStudy& study);
   std::string late_rank_in(const analysis::traces::TraceStudy& study);
   std::string longer_steps_in(const analysis::traces::TraceStudy& study);

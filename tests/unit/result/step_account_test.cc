@@ -241,7 +241,7 @@ TEST(LateRank, CostsNoMoreThanItIsLateOnAverage) {
   EXPECT_NEAR(*late[0].cost_ns, 3e6, 1);
 }
 
-// Of three ranks the typical one waits for the last one, which is no later than half of that.
+// The typical one of three ranks waits for the last one, which is no later than half of that.
 TEST(LateRank, CostsInNoExchangeMoreThanItWasLate) {
   std::vector<StepAccount> steps(40);
   for (auto& step : steps) {
