@@ -60,13 +60,15 @@ bool waits_for_ranks(const Training& t) {
 // How often, since when, and at what cost a rank is late.
 std::string lateness_text(const Training& t) {
   const auto& late = t.late.front();
-  std::string text = fmt::format("it was the last in {} of the timed steps (by chance: {:.2g})",
-                                 format_percent(*late.last_share), std::max(*late.chance, 1e-6));
+  std::string text =
+      fmt::format("it was the last in {} of the timed {}s", format_percent(*late.last_share), unit(late));
   if (late.waiting_share)
     text += fmt::format(" and caused {} of the waiting", format_percent(*late.waiting_share, 0));
   if (!late.late_in.empty()) text += fmt::format(", most of it in its {} part", late.late_in);
   const std::string when = when_late_words(late);
-  text += when.empty() ? ", from the first timed step on" : when;
+  text += !when.empty() ? when : late.begins_late ? ", from the first timed step on" : "";
+  text +=
+      fmt::format("; probability that chance alone looks like this: {:.2g}", std::max(*late.chance, 1e-6));
   if (t.straggler_wait_share)
     text += fmt::format("; waiting for late ranks is {} of a step", format_percent(*t.straggler_wait_share));
   return text;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -23,7 +24,8 @@ constexpr double kApart = 3.5, kClear = 4;
 constexpr double kOnTime = 0.25, kCommonWork = 0.1;
 constexpr double kCommonErrors = 2;  // of the level in late exchanges, beyond that
 constexpr double kDisturbed = 0.05;  // of the exchanges of a healthy rank, by pauses of any length
-constexpr double kTwoSets = 2;       // sets of exchanges that each family of tests looks at
+constexpr double kAnyLateness = -std::numeric_limits<double>::infinity();
+constexpr double kTwoSets = 2;  // sets of exchanges that each family of tests looks at
 constexpr std::size_t kFewest = kFewestLate;
 constexpr std::size_t kFewestClear = 2;      // late exchanges that are no single accident
 constexpr std::size_t kLongestPeriod = 100;  // in exchanges
@@ -90,7 +92,7 @@ class Search {
   LatePattern best() && {
     best_ = always();
     by_level(always(), 1);
-    by_count(always(), 0);
+    by_count(always(), kAnyLateness);
     by_level(edge(), 2 * static_cast<double>(n_ - std::min(n_ - 1, kFewest)));
     const auto clearly = marks(last_.clearly);
     by_shape(clearly);

@@ -19,6 +19,7 @@ namespace {
 constexpr double kByChance = 0.001;    // probability that any rank looks late like this one
 constexpr double kLateOwnTime = 0.02;  // lateness over the own time of the others, in late exchanges
 constexpr double kMostDelay = 0.65;    // that a suspected rank causes
+constexpr double kBeginsLate = 0.5, kMostOfFirst = 0.75;  // of the lateness, and of the first exchanges
 // Shares of a step; an irregular pattern, which pauses make by chance, must cost more.
 constexpr double kWorthSuspicion = 0.02, kWorthIrregular = 0.05;
 
@@ -74,6 +75,7 @@ class Judgement {
             .since_step = accounts_[together ? pattern_.first : 0].step,
             .last_step = accounts_.back().step,
             .until_step = accounts_[together ? pattern_.last : accounts_.size() - 1].step,
+            .begins_late = begins_late(stats::median(late)),
             .every = static_cast<std::int64_t>(pattern_.every),
             .steps = static_cast<std::int64_t>(steps),
             .exchanges = static_cast<std::int64_t>(accounts_.size()),
@@ -92,6 +94,15 @@ class Judgement {
         waited += std::clamp(times_.late[i], 0.0, std::max(0.0, accounts_[i].ranks[typical].straggler_wait));
     }
     return std::clamp(std::max(late, late_in_pattern), 0.0, waited);
+  }
+
+  // Whether it was late in most of the first exchanges, by half of `late_ns` per step and more.
+  [[nodiscard]] bool begins_late(double late_ns) const {
+    const auto first = std::min(accounts_.size(), static_cast<std::size_t>(kFewestLate));
+    std::size_t late = 0;
+    for (std::size_t i = 0; i < first; ++i)
+      late += times_.late[i] >= kBeginsLate * late_ns * static_cast<double>(accounts_[i].steps) ? 1U : 0U;
+    return kMostOfFirst * static_cast<double>(first) <= static_cast<double>(late);
   }
 
   // Where it takes longest beyond the median of the others, over the exchanges in which it is the last.

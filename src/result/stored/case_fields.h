@@ -144,8 +144,8 @@ void fields(A& a, StepCosts& t) {
 }
 PACELINE_FIELDS(LateCause, name, explains_ns, evidence);
 PACELINE_FIELDS(LateRank, rank, certain, late_in, last_share, chance, late_ns, mean_late_ns, cost_ns,
-                waiting_share, first_step, since_step, last_step, until_step, every, steps, exchanges,
-                late_exchanges, causes);
+                waiting_share, first_step, since_step, last_step, until_step, begins_late, every, steps,
+                exchanges, late_exchanges, causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
 PACELINE_FIELDS(DeviceSlowdown, reason, share);
 template <class A>

@@ -105,6 +105,7 @@ struct LateRank {
   Number waiting_share;  // of all waiting
   std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
   std::int64_t last_step = 0, until_step = 0;   // equal: late to the end
+  bool begins_late = true;                      // the first exchanges show it, too
   std::int64_t every = 0;                       // late in every k-th exchange; 0: no such period
   std::int64_t steps = 0, exchanges = 0,
                late_exchanges = 0;  // that were looked at; fewer exchanges: accumulation

@@ -77,6 +77,16 @@ TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
   expect_says(of_kind(run, "straggler").front().evidence, "every 10 steps");
 }
 
+TEST(TrainingFindings, ARankThatIsNotLateAtFirstIsNotSaidToBeSo) {
+  auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
+  auto& late = run.cases[0].training()->late.front();
+  late.begins_late = false, late.chance = 1e-4, late.last_share = 0.9;
+  const auto evidence = of_kind(run, "straggler").front().evidence;
+  EXPECT_EQ(evidence.find("first timed step"), std::string::npos);
+  expect_says(evidence, "it was the last in 90.0 % of the timed steps");
+  expect_says(evidence, "; probability that chance alone looks like this: 0.0001");
+}
+
 TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
   run.cases[0].training()->straggler_index = 1.03;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "result/figures/late_pattern.h"
 #include "result/figures/late_rank.h"
 #include "result/figures/summarize_training.h"
 #include "support/simulated_training.h"
@@ -275,6 +276,32 @@ TEST(LateRank, ThatWasAlwaysLateIsLateFromTheFirstStep) {
   ASSERT_EQ(late.size(), 1U);
   EXPECT_EQ(late[0].since_step, late[0].first_step);
   EXPECT_NEAR(*late[0].late_ns * 1e-6, 6, 0.6);
+}
+
+// Late by 6 ms in all exchanges but the first four, of which it is late in one.
+TEST(LateRank, ThatIsNotLateAtFirstIsNotSaidToBeSo) {
+  std::vector<double> late_ms(12, 6), at_once = late_ms;
+  late_ms[0] = late_ms[1] = late_ms[3] = -1;
+  const auto later = named_by(late_ms), first = named_by(at_once);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_TRUE(first[0].begins_late);
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_FALSE(later[0].begins_late);
+}
+
+// A rank that came last counts, even if it took less time of its own than the median of the others.
+TEST(LateRank, ChanceIsOfAllExchangesThatItWasLastIn) {
+  const auto chance = [](double own_ms) {
+    std::vector<StepAccount> steps(24);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i].ranks.resize(2), steps[i].last = i % 8 == 7 ? 0 : 1;
+      steps[i].ranks[0].own[OwnPart::kForward] = 50e6,
+      steps[i].ranks[1].own[OwnPart::kForward] = own_ms * 1e6;
+    }
+    return late_pattern(steps, last_ranks(steps), 1).chance;
+  };
+  EXPECT_LT(chance(50), 0.01);
+  EXPECT_DOUBLE_EQ(chance(49), chance(50));
 }
 
 // Two ranks whose own times drift apart and together again, as under neighbours that come and go.
