@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "analysis/gates.h"
 #include "base/text.h"
@@ -22,9 +25,11 @@ using result::GateResult;
 constexpr std::array kOfComparison{answer::Verdict::kNo, answer::Verdict::kYes, answer::Verdict::kYes,
                                    answer::Verdict::kCannotSay};
 
+// A verdict depends on the bound, and on nothing else of a gate.
 Comparison with_baseline(const Gate& gate, const result::StoredRun& baseline, const result::StoredRun& now) {
   RunOptions options;
   options.judge.threshold = gate.bound;
+  options.explains = false;
   options.judge.again = in_turns_command(now.run);
   return compare_runs(
       {{{"A", gate.baseline, baseline.run.run_id}, baseline}, {{"B", "this run", now.run.run_id}, now}},
@@ -90,15 +95,40 @@ GateResult decide_with_baseline(const Gate& gate, const Comparison& comparison,
   return decided;
 }
 
+// Reads each baseline once, and compares it once per bound.
+class Baselines {
+ public:
+  Baselines(const result::StoredRun& now, const BaselineReader& read) : now_(now), read_(read) {}
+
+  const Comparison& compared(const Gate& gate) {
+    auto& one = by_bound_[{gate.baseline, gate.bound}];
+    if (!one) one = with_baseline(gate, stored(gate.baseline), now_);
+    return *one;
+  }
+
+ private:
+  const result::StoredRun& stored(const std::string& name) {
+    auto& one = stored_[name];
+    if (!one) one = read_(name);
+    return *one;
+  }
+
+  const result::StoredRun& now_;
+  const BaselineReader& read_;
+  std::map<std::string, std::optional<result::StoredRun>> stored_;
+  std::map<std::pair<std::string, double>, std::optional<Comparison>> by_bound_;
+};
+
 }  // namespace
 
 std::vector<GateResult> baseline_gates(const std::vector<std::string>& expressions,
                                        const result::StoredRun& now, const BaselineReader& read) {
   std::vector<GateResult> decided;
+  Baselines baselines(now, read);
   for (const auto& expression : expressions) {
     const auto gate = analysis::parse_gate(expression);
     if (gate.baseline.empty()) continue;
-    const auto comparison = with_baseline(gate, read(gate.baseline), now);
+    const auto& comparison = baselines.compared(gate);
     for (const auto& one : now.run.cases)
       if (analysis::selects(gate, one)) decided.push_back(decide_with_baseline(gate, comparison, one));
   }

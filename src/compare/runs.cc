@@ -114,7 +114,7 @@ void compare_side(const std::vector<SideRun>& sides, std::size_t side, const Run
     compared.side = side;
     compared.id_a = mine->case_id, compared.id_b = theirs->case_id;
     compared.differs = differs;
-    add_why(compared, {a, *mine, left.extra}, {b, *theirs, right.extra});
+    if (options.explains) add_why(compared, {a, *mine, left.extra}, {b, *theirs, right.extra});
     comparison.cases.push_back(std::move(compared));
   }
 }

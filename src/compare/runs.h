@@ -17,6 +17,7 @@ struct RunOptions {
   bool allow_env_diff = false;
   std::optional<Control> control{};  // of sides that were measured together
   std::string block_order{};         // likewise
+  bool explains = true;              // reads the parts of cases to explain their differences
 };
 
 // The command that measures such cases in turns: "paceline compare infer --a … --b …".

@@ -31,6 +31,20 @@ TEST(BaselineGates, RunsInTurnsAreDecided) {
             answer::Verdict::kYes);
 }
 
+TEST(BaselineGates, ABaselineIsReadOnceForAllGates) {
+  const auto runs = in_turns({}, {.p50_ms = 12});
+  int read = 0;
+  const auto all = baseline_gates({kGate, "p50_ms <= baseline:main + 40%", "mean_ms <= baseline:main + 3%"},
+                                  runs[1].stored, [&](const std::string&) {
+                                    ++read;
+                                    return runs[0].stored;
+                                  });
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].verdict, answer::Verdict::kNo);
+  EXPECT_EQ(all[1].verdict, answer::Verdict::kYes);
+  EXPECT_EQ(read, 1);
+}
+
 // Drift between the runs looks like a change.
 TEST(BaselineGates, TimesMeasuredApartAreNeverMoreThanSuspected) {
   for (const double p50_ms : {5.0, 10.0, 20.0}) {
