@@ -207,6 +207,7 @@ void keep_largest(std::vector<Figure>& figures) {
 void explain_profiles(const Profile& a, const Profile& b, ComparedCase& one) {
   for (std::size_t i = 0; i < std::min(a.explaining.size(), b.explaining.size()); ++i) {
     auto why = analysis::difference::explain(a.explaining[i].parts, b.explaining[i].parts);
+    why.beside_medians = a.unit == "step";
     if (i == 0)
       one.why = std::move(why);
     else if (why.no_claim.empty())

@@ -186,8 +186,10 @@ answer::Sections sections_of(const Explanation& explanation) {
       .metric = {},
       .plots = {waterfall(explanation)}};
   section.notes.push_back(
-      "Differences are of means, which add up; intervals of single parts hold for all parts together (Welch, "
-      "Bonferroni).");
+      fmt::format("Differences are of means, which add up{}; intervals of single parts hold for all parts "
+                  "together (Welch, "
+                  "Bonferroni).",
+                  explanation.beside_medians ? ", while the figures above are medians, which do not" : ""));
   return {section};
 }
 

@@ -33,7 +33,8 @@ struct Explanation {
   // Parts whose difference is certain, the largest first, until at least 90 % is explained; then the rest and
   // what no part explains. Differences of all rows add up to difference_ns.
   std::vector<DifferenceRow> rows;
-  std::size_t pairs = 0;  // parts or groups of parts that both sides have
+  bool beside_medians = false;  // the figures whose difference is explained are medians
+  std::size_t pairs = 0;        // parts or groups of parts that both sides have
   // First row in the direction of the whole difference; null: no single part is certain.
   [[nodiscard]] const DifferenceRow* first_cause() const;
 };

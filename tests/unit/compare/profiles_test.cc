@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/difference/difference_words.h"
 #include "base/random.h"
 #include "compare/comparison_answer.h"
 #include "compare/words.h"
@@ -65,6 +66,17 @@ TEST(CompareProfiles, StepsAndPartsAreSuspectedAtMost) {
   EXPECT_NEAR(*named(found, "forward_ms").change, 1.2, 0.02);
   EXPECT_EQ(answer::exit_code_of(checks_of(found)), ExitCode::kInconclusive);
   expect_words(found.sides[0].what, {"2 ranks", "10 steps"});
+}
+
+TEST(CompareProfiles, MeansAreSaidToStandBesideMediansOfSteps) {
+  const auto found = compared(traces(100, 10, {}), traces(120, 10, {}));
+  ASSERT_TRUE(found.cases.at(0).why);
+  EXPECT_TRUE(found.cases[0].why->beside_medians);
+  auto why = *found.cases[0].why;
+  why.no_claim.clear();
+  why.rows.resize(1);
+  const auto sections = analysis::difference::sections_of(why);
+  expect_words(sections.at(0).notes.at(0), {"of means", "the figures above are medians"});
 }
 
 TEST(CompareProfiles, FiveStepsAreTooFewForAClaim) {
