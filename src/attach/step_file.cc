@@ -11,6 +11,7 @@
 #include <limits>
 #include <string_view>
 
+#include "attach/running.h"
 #include "attach/step_header.h"
 #include "base/display_text.h"
 #include "base/error.h"
@@ -111,6 +112,9 @@ void read_records(const OpenFile& file, std::uint64_t most, StepFile& into) {
                                        limit.bytes / kRecordBytes));
   into.records.resize(count);
   file.read(into.records.data(), count * kRecordBytes, kRecordsAt + (used - count) * kRecordBytes);
+}
+
+void sort_records(StepFile& into) {
   std::erase_if(into.records, [&](const StepRecord& record) {
     const bool empty = record.kind == static_cast<std::uint8_t>(StepKind::kUnwritten);
     const bool sound = !empty && is_sound(record, into.header);
@@ -132,8 +136,12 @@ StepFile read_newest(const std::filesystem::path& path, const std::string& name,
   whole.backend = clean(field_text(whole.header.backend));
   whole.device = clean(field_text(whole.header.device));
   whole.command = clean(field_text(whole.header.command));
-  read_names(file, whole);
+  whole.running = is_running(whole.header);
   read_records(file, most, whole);
+  // A job that runs may have named what it has recorded since the header was read.
+  whole.header.names = header_of(file, name).names;
+  read_names(file, whole);
+  sort_records(whole);
   return whole;
 }
 

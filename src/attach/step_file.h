@@ -23,6 +23,7 @@ struct StepFile {
   std::vector<StepRecord> records;
   std::int64_t unfinished = 0;  // slots that were handed out and not filled
   std::int64_t damaged = 0;     // records with times, a kind or a name that cannot be
+  bool running = false;         // its process still writes it
   bool full = false;            // the job went on when the file had no room left
 
   // Name of a record, or empty.

@@ -101,6 +101,8 @@ RankTrace attached_rank(const attach::StepFile& file) {
   rank.communication = parts.communication;
   rank.attached->sharded = roles.sharded();
   rank.attached->has_first = rounds.steps_before > 0 || rounds.all.front().number == 0;
+  rank.attached->running = file.running;
+  rank.attached->last_step = rounds.all.back().number;
   rank.attached->optimizer_steps = rounds.optimizer_steps;
   rank.attached->other_steps = rounds.steps_before + rounds.steps_behind;
   rank.attached->watching = watching_pairs(rounds.all);

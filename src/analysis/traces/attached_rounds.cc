@@ -135,6 +135,10 @@ std::vector<RoundMark> loader_marks(const StepFile& file, const ScopeRoles& role
 }
 
 [[noreturn]] void refuse_without_rounds(const StepFile& file) {
+  if (file.running)
+    throw Error(ErrorCode::kData,
+                fmt::format("{} has no two steps so far: rank {} of {} is still running; wait for more steps",
+                            file.file, file.header.rank, file.header.world));
   std::int64_t scopes = 0, calls = 0;
   for (const auto& record : file.records) {
     scopes += is_kind(record, StepKind::kScope) ? 1 : 0;

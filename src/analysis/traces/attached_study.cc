@@ -105,6 +105,7 @@ void level_steps(std::vector<RankTrace>& ranks) {
     std::erase_if(one.steps, lacks);
     std::erase_if(one.attached->unsteady, [&](const auto& step) { return !common.contains(step.number); });
   }
+  if (std::ranges::any_of(ranks, [](const auto& one) { return one.attached->running; })) return;
   ranks.front().notes.push_back(
       fmt::format("{} that only some ranks have: a rank ended earlier, or had fewer batches",
                   plural(static_cast<std::int64_t>(all.size() - common.size()), "step")));
@@ -141,6 +142,13 @@ void add_unseen(const AttachedRank& one, AttachedStudy& study) {
   if (!one.unwatched.empty())
     study.notes.push_back(fmt::format("{} in no figure: the observer was off, to tell what it costs",
                                       plural(std::ssize(one.unwatched), "step")));
+}
+
+void add_running(const std::vector<RankTrace>& ranks, AttachedStudy& study) {
+  for (const auto& one : ranks)
+    if (one.attached->running)
+      study.notes.push_back(fmt::format("rank {} is still running: {} so far", *one.rank,
+                                        plural(one.attached->last_step + 1, "step")));
 }
 
 void add_habits(const AttachedRank& one, AttachedStudy& study) {
@@ -188,6 +196,7 @@ AttachedStudy attached_study(const std::vector<RankTrace>& ranks) {
   for (const auto& one : ranks)
     study.observed_ns = std::max(study.observed_ns, static_cast<double>(one.attached->observed_ns));
   study.other = other_times(ranks, study.observed_ns);
+  add_running(ranks, study);
   add_habits(first, study);
   add_unseen(first, study);
   set_watching(first.watching, study);

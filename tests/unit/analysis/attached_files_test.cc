@@ -21,6 +21,7 @@ using ::testing::Not;
 // Ranks of jobs, begun this number of seconds after the first.
 struct Started {
   std::vector<MadeAttachedJob> jobs;
+  bool running = false;
   std::vector<RankTrace> ranks(std::vector<std::string>& left_out) const {
     std::vector<attach::StepFile> files;
     const auto folder = ScratchFolder::below_temp("attached");
@@ -29,6 +30,7 @@ struct Started {
         const auto name = "rank" + std::to_string(made.header.rank) + "." + std::to_string(j) + ".steps";
         made.save(folder.path() / name);
         files.push_back(attach::read_step_file(folder.path() / name, name));
+        files.back().running = running;
       }
     return attached_ranks(files, left_out);
   }
@@ -151,6 +153,21 @@ TEST(Attached, ALastStepThatTheEndOfTheJobCutIsLeftOut) {
   EXPECT_THAT(study.left_out,
               Contains(HasSubstr("step 19: the job ended in it, and the ranks have 1 and 2")));
   EXPECT_THAT(study.untold, Not(Contains(HasSubstr("count as one"))));
+}
+
+// Rank 1 is a step ahead: that is no loss while they run.
+TEST(Attached, ARankThatStillRunsSaysHowManyStepsItHas) {
+  Started started{.jobs = {}, .running = true};
+  started.add(2, 120, 0);
+  auto& records = started.jobs[0].files[0].records;
+  records.resize(records.size() - 6);
+  std::vector<std::string> left_out;
+  const auto study = study_of(started.ranks(left_out));
+  EXPECT_THAT(study.attached->notes, Contains("rank 0 is still running: 119 steps so far"));
+  EXPECT_THAT(study.attached->notes, Contains("rank 1 is still running: 120 steps so far"));
+  EXPECT_THAT(study.left_out, Not(Contains(HasSubstr("only some ranks have"))));
+  started.running = false;
+  EXPECT_THAT(study_of(started.ranks(left_out)).left_out, Contains(HasSubstr("only some ranks have")));
 }
 
 }  // namespace

@@ -4,11 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <fstream>
 #include <functional>
 
+#include "attach/running.h"
 #include "attach/step_header.h"
 #include "attach/trace_wish.h"
 #include "base/error.h"
@@ -73,6 +76,25 @@ TEST_F(StepFiles, AKilledProcessLosesWhatWasOpenAndNothingElse) {
   EXPECT_EQ(file.records.size(), 3U);
   EXPECT_EQ(file.unfinished, 1);
   EXPECT_FALSE(file.full);
+}
+
+TEST_F(StepFiles, AProcessThatWritesItsFileIsRunning) {
+  const auto now_ns = [](clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  };
+  StepHeader header{};
+  ::gethostname(header.host, sizeof header.host - 1);
+  header.process = ::getpid();
+  header.realtime_ns = now_ns(CLOCK_REALTIME), header.monotonic_ns = now_ns(CLOCK_MONOTONIC);
+  EXPECT_TRUE(is_running(header));
+  auto closed = header, elsewhere = header, before_boot = header, reused = header;
+  closed.closed_ns = header.monotonic_ns;
+  elsewhere.host[0] = '?';
+  before_boot.realtime_ns -= 3'600'000'000'000;
+  reused.realtime_ns -= 600'000'000'000, reused.monotonic_ns -= 600'000'000'000;
+  for (const auto& ended : {closed, elsewhere, before_boot, reused}) EXPECT_FALSE(is_running(ended));
 }
 
 TEST_F(StepFiles, AFullFileSaysSo) {
