@@ -51,10 +51,13 @@ PACELINE_ATTACH_EXPORT const char* paceline_attach_begin(const char* path, const
   return last_problem().empty() ? nullptr : last_problem().c_str();
 }
 
-// After each step of an optimizer, with the address of the Python object. 0: the recording is over; 1: it
-// goes on; 2: it goes on, and the next step is to be traced.
+// After each step of an optimizer, with the address of the Python object. Returns attach::Next.
 PACELINE_ATTACH_EXPORT int paceline_attach_step(const void* optimizer) {
   return static_cast<int>(paceline::attach::optimizer_stepped(optimizer));
+}
+
+PACELINE_ATTACH_EXPORT std::uint64_t paceline_attach_trace_number() {
+  return paceline::attach::trace_number();
 }
 
 PACELINE_ATTACH_EXPORT void paceline_attach_end() {

@@ -324,12 +324,16 @@ Next optimizer_stepped(const void* optimizer) {
     stop();
     return Next::kNothing;
   }
-  if (!me.clock.stepped(number, me.schedule.block_steps())) return me.tracing ? Next::kTraced : Next::kStep;
+  if (!me.clock.stepped(number, me.schedule.block_steps())) return Next::kSame;
   if (me.device && me.on) me.device->step();
   if (me.on) count();
   const auto block = me.schedule.block_of(me.clock.now(), me.writer.used());
   if (block.number != me.block.number) switch_to(block);
   return goes_on_traced() ? Next::kTraced : Next::kStep;
+}
+
+std::uint64_t trace_number() {
+  return observer().writer.trace_number();
 }
 
 void end_recording() {

@@ -43,7 +43,7 @@ void fill_sizes(StepHeader& header, std::uint64_t capacity) {
   header.record_bytes = kRecordBytes;
   header.capacity = capacity;
   header.used = header.names = header.lost = 0;
-  header.clock = header.trace_steps = header.trace_after = 0;
+  header.clock = header.trace_steps = header.trace_number = header.trace_after = 0;
   header.process = ::getpid();
   header.parent = ::getppid();
   header.realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -145,6 +145,11 @@ bool StepWriter::wants_trace(std::uint64_t clock) {
   const auto after = __atomic_load_n(&header->trace_after, __ATOMIC_ACQUIRE);
   return after != 0 && clock >= after &&
          clock - after < __atomic_load_n(&header->trace_steps, __ATOMIC_RELAXED);
+}
+
+std::uint64_t StepWriter::trace_number() const {
+  const auto* const header = header_.load(std::memory_order_acquire);
+  return header ? __atomic_load_n(&header->trace_number, __ATOMIC_RELAXED) : 0;
 }
 
 double StepWriter::used() const {

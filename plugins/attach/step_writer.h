@@ -45,6 +45,7 @@ class StepWriter {
   bool make_room();
   // Writes down the count of steps. True if whoever watches wants the next step to be traced.
   bool wants_trace(std::uint64_t clock);
+  [[nodiscard]] std::uint64_t trace_number() const;
   // Share of the most room that is used, of 1.
   [[nodiscard]] double used() const;
 

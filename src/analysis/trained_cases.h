@@ -28,9 +28,7 @@ inline Finding about_training(const CaseResult& one, std::string text, std::stri
   return finding_about({&one}, std::move(text), std::move(evidence), std::move(advice));
 }
 
-// Benchmark::params of a case that traces of another program are (traces/trace_study.h): it has no plan whose
-// options could be changed.
-inline constexpr const char* kTraces = "traces";
+using result::kTraces;
 inline constexpr const char* kPipeline = "pipeline";  // its ranks exchange mostly in pairs
 // Its communication includes waiting for other ranks, which nothing tells apart.
 inline constexpr const char* kWithWaiting = "with_waiting";

@@ -156,14 +156,25 @@ StepFile read_step_file(const std::filesystem::path& path, const std::string& na
   return read_newest(path, name, std::numeric_limits<std::uint64_t>::max());
 }
 
-StepFile newest_steps(const std::filesystem::path& path, std::uint64_t records) {
-  auto file = read_newest(path, path.filename().string(), records);
-  if (file.header.used <= records) return file;
+StepFile newest_steps(const std::filesystem::path& path, std::size_t steps) {
+  constexpr std::uint64_t kFirst = 1024, kMost = 65'536, kMore = 4;
   const auto is_step = [](const StepRecord& one) {
     return static_cast<StepKind>(one.kind) == StepKind::kStep;
   };
-  file.records.erase(file.records.begin(), std::ranges::find_if(file.records, is_step));
-  return file;
+  const auto wanted = static_cast<std::ptrdiff_t>(steps);
+  for (std::uint64_t count = kFirst;; count *= kMore) {
+    auto file = read_newest(path, path.filename().string(), count);
+    const auto ends = std::ranges::count_if(file.records, is_step);
+    const bool whole = file.header.used <= count;
+    if (!whole && count < kMost && ends <= wanted) continue;
+    auto skipped =
+        ends > wanted ? ends - wanted : std::ptrdiff_t{whole ? 0 : 1};  // ends before the first step
+    auto first = file.records.begin();
+    for (; skipped > 0 && first != file.records.end(); ++first)
+      if (is_step(*first) && --skipped == 0) break;
+    file.records.erase(file.records.begin(), first);
+    return file;
+  }
 }
 
 }  // namespace paceline::attach

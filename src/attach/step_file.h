@@ -34,8 +34,8 @@ struct StepFile {
 // header has numbers that cannot be; each names the file. `name`: of the file, for messages.
 StepFile read_step_file(const std::filesystem::path& path, const std::string& name);
 
-// Reads a file that is still being written: its newest records, from the end of a step on, and at most
-// this number.
-StepFile newest_steps(const std::filesystem::path& path, std::uint64_t records);
+// Reads of a file that is still being written the newest steps of its optimizers, at most this number, or
+// what 65,536 records have of them.
+StepFile newest_steps(const std::filesystem::path& path, std::size_t steps);
 
 }  // namespace paceline::attach

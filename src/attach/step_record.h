@@ -111,8 +111,9 @@ struct StepHeader {
   char device[128];     // "cuda:0 NVIDIA H100"; empty on CPUs
   char command[2048];   // words of the command line, joined by blanks, cut to the room
   std::uint64_t clock;  // steps so far; at the same step, equal in all ranks
-  // Steps to trace: how many, and after which `clock`; 0: none. Written by who watches while the job runs.
-  std::uint64_t trace_steps, trace_after;
+  // Steps to trace: how many, the number of this trace, and after which `clock`; 0: none. Written by who
+  // watches while the job runs.
+  std::uint64_t trace_steps, trace_number, trace_after;
 };
 
 static_assert(sizeof(StepRecord) == kRecordBytes && std::is_trivial<StepRecord>::value);

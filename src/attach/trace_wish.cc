@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "attach/step_header.h"
@@ -15,37 +17,51 @@
 namespace paceline::attach {
 namespace {
 
-bool put(const FileDescriptor& file, std::uint64_t value, std::size_t at) {
-  return ::pwrite(file.get(), &value, sizeof value, static_cast<off_t>(at)) == sizeof value;
+struct OpenHeader {
+  FileDescriptor file;
+  StepHeader header{};
+};
+
+bool put(const OpenHeader& one, std::uint64_t value, std::size_t at) {
+  return ::pwrite(one.file.get(), &value, sizeof value, static_cast<off_t>(at)) == sizeof value;
+}
+
+// Headers of the newest start of each rank whose process has not ended in order.
+std::vector<OpenHeader> newest_headers(const std::filesystem::path& folder, int flags) {
+  std::map<std::int64_t, OpenHeader> by_rank;
+  for (const auto& path : step_files(folder)) {
+    OpenHeader one{FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC)), {}};
+    if (!one.file || ::pread(one.file.get(), &one.header, sizeof one.header, 0) != sizeof one.header)
+      continue;
+    const auto rank = one.header.rank;
+    const auto known = by_rank.find(rank);
+    if (known == by_rank.end() || known->second.header.realtime_ns < one.header.realtime_ns)
+      by_rank[rank] = std::move(one);
+  }
+  std::vector<OpenHeader> headers;
+  for (auto& [rank, one] : by_rank)
+    if (one.header.closed_ns == 0) headers.push_back(std::move(one));
+  return headers;
 }
 
 }  // namespace
 
 std::uint64_t newest_clock(const std::filesystem::path& folder) {
   std::uint64_t newest = 0;
-  for (const auto& path : step_files(folder)) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::uint64_t clock = 0;
-    if (file && ::pread(file.get(), &clock, sizeof clock, offsetof(StepHeader, clock)) == sizeof clock)
-      newest = std::max(newest, clock);
-  }
+  for (const auto& one : newest_headers(folder, O_RDONLY)) newest = std::max(newest, one.header.clock);
   return newest;
 }
 
 // A rank begins when it sees `after`, so that comes last.
-bool ask_for_trace(const std::filesystem::path& folder, std::uint64_t after, std::uint64_t steps) {
-  std::vector<FileDescriptor> files;
-  for (const auto& path : step_files(folder)) files.emplace_back(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const auto is_open = [](const FileDescriptor& one) { return static_cast<bool>(one); };
-  if (files.empty() || !std::all_of(files.begin(), files.end(), is_open)) return false;
-  const auto put_steps = [&](const auto& file) {
-    return put(file, steps, offsetof(StepHeader, trace_steps));
+std::int64_t ask_for_trace(const std::filesystem::path& folder, const TraceWish& wish) {
+  const auto headers = newest_headers(folder, O_RDWR);
+  const auto put_all = [&](std::uint64_t value, std::size_t at) {
+    return std::ranges::all_of(headers, [&](const auto& one) { return put(one, value, at); });
   };
-  const auto put_after = [&](const auto& file) {
-    return put(file, after, offsetof(StepHeader, trace_after));
-  };
-  return std::all_of(files.begin(), files.end(), put_steps) &&
-         std::all_of(files.begin(), files.end(), put_after);
+  const bool asked = put_all(wish.steps, offsetof(StepHeader, trace_steps)) &&
+                     put_all(wish.number, offsetof(StepHeader, trace_number)) &&
+                     put_all(wish.after, offsetof(StepHeader, trace_after));
+  return asked ? std::ssize(headers) : 0;
 }
 
 }  // namespace paceline::attach

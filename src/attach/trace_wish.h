@@ -6,11 +6,16 @@
 // Asks running ranks to trace steps, through the headers of their step files.
 namespace paceline::attach {
 
-// The largest count of steps among the ranks; 0: there is no step file, or none can be read.
+// The largest count of steps among the ranks that run; 0: none does, or none can be read.
 std::uint64_t newest_clock(const std::filesystem::path& folder);
 
-// Lets all ranks trace this number of steps behind the count `after`. False if some file cannot be written:
-// then none traces.
-bool ask_for_trace(const std::filesystem::path& folder, std::uint64_t after, std::uint64_t steps);
+struct TraceWish {
+  std::uint64_t number = 1;  // of the trace: its folder is trace-<number>
+  std::uint64_t after = 0;   // count of steps behind which it begins
+  std::uint64_t steps = 0;
+};
+
+// Asks the newest start of each rank, and returns how many were asked. 0 if some file cannot be written.
+std::int64_t ask_for_trace(const std::filesystem::path& folder, const TraceWish& wish);
 
 }  // namespace paceline::attach

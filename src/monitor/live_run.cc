@@ -89,8 +89,7 @@ std::optional<LiveSlowest> slowest_at(const Json& json, const std::string& place
 
 // Samples per second: of all ranks that train, or of inferences.
 std::optional<double> samples_per_s_of(const Json& live, const std::optional<double>& per_s) {
-  if (const auto trained = at<double>(live, "/progress/steps/0/samples_per_s").value_or(0); trained > 0)
-    return trained;
+  if (const auto trained = at<double>(live, "/progress/steps/0/samples_per_s")) return trained;
   const auto samples = at<double>(live, "/pass/samples_per_iteration").value_or(0);
   if (!per_s || samples <= 0) return std::nullopt;
   return *per_s * samples;

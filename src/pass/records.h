@@ -40,7 +40,7 @@ struct SlowestRank {
 
 // The last steps of a training in progress.
 struct LiveSteps {
-  double samples_per_s = 0;              // of all ranks
+  Number samples_per_s;                  // of all ranks
   Number loss;                           // of the last step
   std::optional<SlowestRank> slowest{};  // none: a single rank, or not compared yet
   result::StepShares shares;

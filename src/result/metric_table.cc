@@ -147,11 +147,19 @@ template <Number Training::*Field>
 MetricValue training_number(const CaseResult& c) {
   return c.training() ? plain((*c.training()).*Field) : MetricValue{{}, {}, {}, kNoTraining};
 }
-// One rank without DDP waits for nobody.
+// One rank without DDP waits for nobody, unless it is one of several that was recorded alone.
 template <Number Training::*Field>
 MetricValue waiting_share(const CaseResult& c) {
-  const bool alone = c.training() && !c.training()->ddp && c.training()->ranks.size() == 1;
+  const bool alone = c.training() && !c.training()->ddp && c.training()->ranks.size() == 1 &&
+                     !c.benchmark.params.contains(kTraces);
   return alone ? MetricValue{0.0, {}, {}, {}} : training_number<Field>(c);
+}
+// Communication and waiting apart: nothing tells them apart in the recording of one rank of several.
+template <Number Training::*Field>
+MetricValue share_apart(const CaseResult& c) {
+  if (c.training() && c.training()->ranks.size() == 1 && c.benchmark.params.contains(kTraces))
+    return {{}, {}, {}, "one rank alone was recorded: its communication includes waiting for others"};
+  return waiting_share<Field>(c);
 }
 MetricValue total_s(const CaseResult& c) {
   return c.training() ? plain(c.training()->total_ns, kToS) : MetricValue{{}, {}, {}, kNoTraining};
@@ -465,10 +473,10 @@ constexpr std::array kMetrics{
     Metric{"communication_share", "communication", "1", kLow,
            "Training with DDP: share of the mean step in which gradients are exchanged after every rank was "
            "ready.",
-           topics::kPartsOfAStep, waiting_share<&Training::communication_share>},
+           topics::kPartsOfAStep, share_apart<&Training::communication_share>},
     Metric{"straggler_wait_share", "late ranks", "1", kLow,
            "Training with DDP: share of the mean step in which the typical rank waits for late ones.",
-           topics::kPartsOfAStep, waiting_share<&Training::straggler_wait_share>},
+           topics::kPartsOfAStep, share_apart<&Training::straggler_wait_share>},
     Metric{"overlap_ratio", "overlap", "1", kHigh,
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            topics::kPartsOfAStep, training_number<&Training::overlap_ratio>},

@@ -51,6 +51,13 @@ m = nn.parallel.DistributedDataParallel(nn.Sequential(Slow(), model())); o = tor
 for s in range(steps): step(m, o, next(batches))
 dist.destroy_process_group()
 """
+# With the profiler of PyTorch by a schedule, and from step 64 on for six of eight steps.
+SCHEDULED = LATE.replace("for s in range(steps): step", """profiler = torch.profiler.profile(schedule=torch.profiler.schedule(wait=8, warmup=1, active=2)); profiler.start()
+for s in range(steps): profiler.step(); step""")
+PROFILED = LATE.replace("for s in range(steps): step", """for s in range(steps):
+    if s >= 64 and s % 8 == 0: profiler = torch.profiler.profile(); profiler.start()
+    if s > 64 and s % 8 == 6: profiler.stop(); del profiler
+    step""")
 ACCUMULATED = LOOP + """
 import contextlib, torch.distributed as dist
 dist.init_process_group("gloo")

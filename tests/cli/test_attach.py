@@ -96,6 +96,14 @@ class Watched(Job):
         self.assertEqual(sum(flags), 4 * 4)   # three, and the one in which the trace was written
         self.assertEqual(flags, [r[7] for r in self.of_rank(1).of("step")])
 
+    def test_a_job_that_runs_the_profiler_itself_is_not_traced(self):
+        for script in (jobs.SCHEDULED, jobs.PROFILED):
+            shutil.rmtree(self.steps, ignore_errors=True)
+            code, _, err, ours = self.attached(self.torchrun(self.write("train.py", script), "400"), own=("--trace", "20"))
+            self.assertEqual(code, 0, err)
+            self.assertIn("no trace: the job runs PyTorch's profiler itself", ours)
+            self.assertIn("trace-1 is of 0 of 2 ranks", ours)
+
     def test_a_job_is_followed_while_it_runs(self):
         script = self.write("train.py", jobs.LATE)
         job = self.begin([BINARY, "attach", "--output", self.steps, "--", *self.torchrun(script, "400")])

@@ -71,6 +71,8 @@ class StepFiles(CliTest):
             result = self.run_cli("profile", "--from", folder, "--expect", gate)
             self.assert_code(result, 2)
             self.assertIn(words, result.err)
+        for gate in ("straggler_wait_share <= 0.1", "communication_share <= 0.1"):   # one rank of two tells nothing of them
+            self.assert_code(self.run_cli("profile", "--from", folder / "rank0.steps", "--expect", gate), 3)
         junit = self.run_cli("profile", "--from", folder, "--expect", "p50_ms < 44", "--format", "junit").out
         self.assertIn('failures="1"', junit)
         (self.folder / "kernels.csv").write_text("")

@@ -25,9 +25,9 @@ class _State:
         self.recording = False
         self.said = False
         self.waits = False  # for torch
-        self.rank = 0
-        self.trace = None  # PyTorch's profiler, while it runs
-        self.traces = 0  # that were asked for
+        self.name = ""  # of the step file, without its ending
+        self.trace = None  # PyTorch's profiler, while it runs; False: it could not, or was ended
+        self.no_guard = None  # ends what _give_way began
 
 
 _state = _State()
@@ -132,45 +132,72 @@ def _after_step(optimizer, args, kwargs):
     # An optimizer whose step is compiled whole would not be, with a call in it that the compiler does not know.
     if not _is_compiling():
         following = _step(optimizer)
-        if following == _TRACED or _state.trace is not None:
+        if following == _TRACED or (_state.trace is not None and following != _SAME):
             _guarded(_trace, following == _TRACED)
 
 
-_TRACED = 2  # the library's answer where the next step is to be traced
+_TRACED, _SAME = 2, 3  # answers of the library: the next step is to be traced; this one goes on with another optimizer
 
 
 def _trace(goes_on):
-    """Lets PyTorch's profiler record the next step, or ends it. One that cannot start is not asked again in this trace."""
-    if _state.trace is None:
-        _state.traces += 1
-        _state.trace = _started_profiler()
-    elif goes_on and _state.trace:
-        _state.trace.step()
-    elif not goes_on:
-        trace, _state.trace = _state.trace, None
-        if trace:
-            trace.stop()
-            folder = os.path.join(_FOLDER, "trace-%d" % _state.traces)
-            os.makedirs(folder, exist_ok=True)
-            trace.export_chrome_trace(os.path.join(folder, "rank%d.json" % _state.rank))
-
-
-def _started_profiler():
-    """False if it cannot start."""
-    torch = sys.modules["torch"]
+    """Lets PyTorch's profiler record the next step, or ends it. One that fails is not asked again in this trace."""
     try:
-        if torch.autograd._profiler_enabled():
-            raise RuntimeError("the job runs PyTorch's profiler itself")
-        from torch.profiler import ProfilerAction, ProfilerActivity, profile
-
-        kinds = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_initialized() else [])
-        profiler = profile(activities=kinds, schedule=lambda _: ProfilerAction.RECORD, record_shapes=True)  # only a schedule marks steps
-        profiler.start()
-        return profiler
+        if _state.trace is None:
+            _state.trace = False
+            _state.trace = _started_profiler()
+        elif _state.trace and goes_on:
+            _state.trace.step()
+        elif _state.trace:
+            _write_trace(_state.trace)
     except Exception as problem:
         _state.said = False
         _say("no trace: %s" % problem)
-        return False
+    if not goes_on:
+        _state.trace = None
+
+
+def _started_profiler():
+    torch = sys.modules["torch"]
+    from torch.autograd import profiler as autograd_profiler
+    from torch.profiler import ProfilerAction, ProfilerActivity, profile
+
+    counted = getattr(getattr(autograd_profiler, "KinetoStepTracker", None), "_step_dict", {})  # of profilers that exist, running or not
+    if torch.autograd._profiler_enabled() or "ProfilerStep" in counted:
+        raise RuntimeError(_OWN_PROFILER)
+    kinds = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_initialized() else [])
+    profiler = profile(activities=kinds, schedule=lambda _: ProfilerAction.RECORD, record_shapes=True)  # only a schedule marks steps
+    profiler.start()
+    _give_way(autograd_profiler.profile)
+    return profiler
+
+
+_OWN_PROFILER = "the job runs PyTorch's profiler itself"
+
+
+def _give_way(kind):
+    """Ends our profiler before one of the job starts: two at once end in errors of the job. In force until ours ends."""
+    prepare = kind._prepare_trace
+
+    def after_ours(self):
+        trace, _state.trace = _state.trace, False
+        _state.no_guard()
+        trace.stop()
+        _state.said = False
+        _say("no trace: " + _OWN_PROFILER)
+        return prepare(self)
+
+    def no_guard():
+        kind._prepare_trace = prepare
+
+    _state.no_guard, kind._prepare_trace = no_guard, after_ours
+
+
+def _write_trace(profiler):
+    _state.no_guard()
+    profiler.stop()
+    folder = os.path.join(_FOLDER, "trace-%d" % _state.library.paceline_attach_trace_number())
+    os.makedirs(folder, exist_ok=True)
+    profiler.export_chrome_trace(os.path.join(folder, _state.name + ".json"))
 
 
 def _first_step(optimizer):
@@ -283,6 +310,7 @@ def _library(torch):
     library.paceline_attach_begin.restype = ctypes.c_char_p
     library.paceline_attach_step.argtypes = [ctypes.py_object]
     library.paceline_attach_step.restype = ctypes.c_int
+    library.paceline_attach_trace_number.restype = ctypes.c_uint64
     library.paceline_attach_end.restype = None
     return library
 
@@ -325,8 +353,8 @@ def _begin():
     if _state.library is None:
         return False
     place = _place()
-    _state.rank = place["rank"]
     path = _file(place["rank"])
+    _state.name = os.path.basename(path)[: -len(".steps")]
     why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))
     if why:
         _say("not attached: " + why.decode("utf-8", "replace"))

@@ -143,6 +143,16 @@ void set_unseen(result::StepCosts& costs, const std::vector<RankTrace>& ranks) {
   unless(&RankTrace::has_optimizer, OwnPart::kOptimizer, words.no_optimizer);
 }
 
+// Shares of parts that are unknown are unknown, too.
+void set_unseen_shares(result::Training& training) {
+  for (const OwnPart part : result::kOwnParts) {
+    const auto measured = result::traits_of(part).measured;
+    const auto& own = training.costs.own_ns[part].value;
+    if (measured != result::StepPart::kCount && !own)
+      training.shares[measured] = Number::missing(own.reason());
+  }
+}
+
 // Median step time of a rank.
 result::Estimate median_step(const std::vector<result::StepAccount>& accounts, std::size_t rank) {
   std::vector<double> steps;
@@ -195,6 +205,7 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
     make_missing(costs.straggler_wait_ns, why_no_exchange(ranks));
   }
   set_unseen(costs, ranks);
+  set_unseen_shares(t);
   t.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
   t.communication_share = share_of(costs.communication_ns, study.step_ns);
   t.data_wait_share = share_of(costs.own_ns[OwnPart::kDataWait], study.step_ns);

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using analysis::traces::TraceStudy;
 
-constexpr std::uint64_t kNewest = 4096;               // records of each rank: hundreds of steps
+constexpr std::size_t kNewest = 200;                  // steps
 constexpr std::int64_t kShortest_ns = 1'000'000'000;  // between two looks
 constexpr std::int64_t kCostOf = 200;                 // a look takes one part in this many of the time
 constexpr std::int64_t kMostTraces = 3, kEnoughSteps = 20;
@@ -61,6 +61,16 @@ double own_ns(const result::StepCosts& costs) {
   return sum;
 }
 
+fs::path trace_folder(const fs::path& folder, std::size_t number) {
+  return folder / fmt::format("trace-{}", number);
+}
+
+std::int64_t traces_in(const fs::path& folder) {
+  std::error_code none;
+  return std::ranges::count_if(fs::directory_iterator(folder, none),
+                               [](const auto& entry) { return entry.path().extension() == ".json"; });
+}
+
 std::string late_words(const result::LateRank& late) {
   return late.causes.empty() ? "late in " + late.late_in
                              : fmt::format("late in {}: {}", late.late_in, late.causes.front().evidence);
@@ -84,7 +94,7 @@ std::optional<pass::ProgressRecord> progress_of(const TraceStudy& study) {
   record.p50_ns = training.ranks.at(study.typical).parts.step_ns;
   record.elapsed_s = *study.step_ns * 1e-9 * static_cast<double>(record.n);
   auto& steps = record.steps.emplace();
-  steps.loss = Number::missing("a job of another program");
+  steps.loss = steps.samples_per_s = Number::missing("a job of another program");
   steps.slowest = slowest_of(training), steps.shares = training.shares;
   return record;
 }
@@ -108,6 +118,12 @@ JobWatch::~JobWatch() {
   thread_.join();
   std::error_code ignored;
   if (lock_) fs::remove(folder_ / ".lock", ignored);
+  try {
+    if (const auto missing = missing_traces(); !missing.empty() && wishes_.tell)
+      print(stderr, "paceline attach: " + missing + ": the job ended before, or said why\n");
+  } catch (const std::exception&) {
+    return;
+  }
 }
 
 void JobWatch::follow(const std::stop_token& stop) {
@@ -174,14 +190,25 @@ std::string JobWatch::longer_steps_in(const TraceStudy& study) {
 }
 
 std::string JobWatch::trace_steps(double step_ns) {
-  if (wishes_.trace_steps == 0 || traces_ == kMostTraces) return {};
+  if (wishes_.trace_steps == 0 || std::ssize(traces_) == kMostTraces) return {};
   const auto clock = attach::newest_clock(folder_);
-  if (clock < traced_until_) return {};
+  if (clock < traced_until_ && clock >= asked_at_) return {};  // a restarted rank counts from 0
   const auto after = clock + 2 + static_cast<std::uint64_t>(kAhead_ns / std::max(step_ns, 1.0));
   const auto steps = static_cast<std::uint64_t>(wishes_.trace_steps);
-  if (!attach::ask_for_trace(folder_, after, steps)) return {};
-  traced_until_ = after + steps;
-  return shown_path((folder_ / fmt::format("trace-{}", ++traces_)).string());
+  const auto number = traces_.size() + 1;
+  const auto ranks = attach::ask_for_trace(folder_, {.number = number, .after = after, .steps = steps});
+  if (ranks == 0) return {};
+  traces_.push_back(ranks);
+  asked_at_ = clock, traced_until_ = after + steps;
+  return shown_path(trace_folder(folder_, number).string());
+}
+
+std::string JobWatch::missing_traces() const {
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < traces_.size(); ++i)
+    if (const auto found = traces_in(trace_folder(folder_, i + 1)); found < traces_[i])
+      missing.push_back(fmt::format("trace-{} is of {} of {}", i + 1, found, plural(traces_[i], "rank")));
+  return join(missing, ", ");
 }
 
 }  // namespace paceline::cli

@@ -40,6 +40,8 @@ class JobWatch {
   std::string longer_steps_in(const analysis::traces::TraceStudy& study);
   // Where the trace of the next steps will be; empty: none is made.
   std::string trace_steps(double step_ns);
+  // Which traces are not whole; empty: none.
+  [[nodiscard]] std::string missing_traces() const;
 
   std::filesystem::path folder_;
   WatchWishes wishes_;
@@ -47,8 +49,8 @@ class JobWatch {
   LiveFile live_;
   std::optional<std::int64_t> late_;  // the rank that was named last
   Number usual_ns_;  // upper end of the interval of a step's median, before steps became longer
-  std::int64_t traces_ = 0;
-  std::uint64_t traced_until_ = 0;  // by the clock of the step files
+  std::vector<std::int64_t> traces_;               // ranks that were asked, for each
+  std::uint64_t asked_at_ = 0, traced_until_ = 0;  // by the clock of the step files
   std::jthread thread_;
 };
 

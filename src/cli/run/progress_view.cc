@@ -42,7 +42,8 @@ std::string figures_of(const pass::ProgressRecord& r) {
 }
 
 std::string words_of(const pass::LiveSteps& steps) {
-  std::string text = fmt::format("{} samples/s", format_rate(steps.samples_per_s));
+  std::string text;
+  if (steps.samples_per_s) text = fmt::format("{} samples/s", format_rate(*steps.samples_per_s));
   if (steps.loss) text += fmt::format("  loss {:.3g}", *steps.loss);
   if (const auto& slowest = steps.slowest)
     text += fmt::format("  slowest: rank {} (+{}{}{})", slowest->rank, format_percent(slowest->beyond),

@@ -149,6 +149,10 @@ struct Training {
 };
 
 // LossPart::name.
+// Benchmark::params of a case that was read from a recording of another program: it has no plan whose options
+// could be changed, and may lack ranks.
+inline constexpr const char* kTraces = "traces";
+
 namespace loss_part {
 inline constexpr const char* kExposedCommunication = "exposed_communication";
 inline constexpr const char* kStragglerWait = "straggler_wait";

@@ -210,7 +210,7 @@ TEST_F(StepWriting, TracesTheStepsThatAnotherProcessAsksFor) {
   ASSERT_EQ(writer.open(path(), {}), "");
   EXPECT_FALSE(writer.wants_trace(11));
   EXPECT_EQ(newest_clock(folder_), 11U);
-  ASSERT_TRUE(ask_for_trace(folder_, 13, 2));
+  ASSERT_EQ(ask_for_trace(folder_, {.number = 1, .after = 13, .steps = 2}), 1);
   std::vector<bool> wanted;
   for (std::uint64_t clock = 12; clock < 17; ++clock) wanted.push_back(writer.wants_trace(clock));
   EXPECT_EQ(wanted, (std::vector{false, true, true, false, false}));

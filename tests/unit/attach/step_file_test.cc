@@ -182,35 +182,42 @@ TEST_F(StepFiles, ChangedBytesNeverBreakTheReader) {
 }
 
 TEST_F(StepFiles, TheNewestBeginAtTheEndOfAStep) {
-  MadeStepFile made(1, 2);
-  for (int i = 0; i < 100; ++i) {
-    made.backward(kStart + 10 * i, kStart + 10 * i + 5);
-    made.stepped(kStart + 10 * i + 6);
+  for (const int scopes : {1, 300}) {  // many scopes need more records for as many steps
+    MadeStepFile made(1, 2);
+    constexpr std::int64_t kStep = 1000;
+    for (int i = 0; i < 200; ++i) {
+      for (int k = 0; k < scopes; ++k) made.scope("x", kStart + kStep * i + k, kStart + kStep * i + k + 1);
+      made.stepped(kStart + kStep * i + 900);
+    }
+    const auto path = folder_.path() / "rank1.steps";
+    made.save(path);
+    const auto newest = newest_steps(path, 50);
+    ASSERT_EQ(newest.records.size(), 50U * (static_cast<std::size_t>(scopes) + 1) + 1);
+    EXPECT_EQ(newest.records.front().value, 150U);
+    EXPECT_EQ(newest.records.back().value, 200U);
+    const auto all = newest_steps(path, 1000);
+    EXPECT_EQ(all.records.size(), scopes == 1 ? 400U : 60'200U);
+    EXPECT_EQ(all.records.back().value, 200U);
   }
-  const auto path = folder_.path() / "rank1.steps";
-  made.save(path);
-  EXPECT_EQ(newest_steps(path, 1000).records.size(), 200U);
-  const auto newest = newest_steps(path, 11);  // a step, and five whole ones behind it
-  ASSERT_EQ(newest.records.size(), 11U);
-  EXPECT_EQ(newest.records.front().value, 95U);
-  EXPECT_EQ(newest.records.back().value, 100U);
-  EXPECT_EQ(newest_steps(path, 12).records.front().value, 95U);  // without the half of a step before
 }
 
 TEST_F(StepFiles, ARequestForATraceIsInTheHeadersOfAllRanks) {
   EXPECT_EQ(newest_clock(folder_.path()), 0U);
-  EXPECT_FALSE(ask_for_trace(folder_.path(), 7, 3));
-  for (int rank = 0; rank < 2; ++rank) {
+  EXPECT_EQ(ask_for_trace(folder_.path(), {.number = 2, .after = 7, .steps = 3}), 0);
+  const auto save = [&](const char* name, std::int64_t rank, std::uint64_t clock, std::int64_t started_ns) {
     auto made = small_file();
-    made.header.clock = 40U + static_cast<std::uint64_t>(rank);
-    made.save(folder_.path() / ("rank" + std::to_string(rank) + ".steps"));
-  }
-  EXPECT_EQ(newest_clock(folder_.path()), 41U);
-  ASSERT_TRUE(ask_for_trace(folder_.path(), 44, 3));
+    made.header.rank = rank, made.header.clock = clock, made.header.realtime_ns += started_ns;
+    made.save(folder_.path() / name);
+  };
+  save("rank0.steps", 0, 1500, 0), save("rank0.2.steps", 0, 40, 1), save("rank1.steps", 1, 41, 0);
+  EXPECT_EQ(newest_clock(folder_.path()), 41U);  // the first start of rank 0 counts no more
+  EXPECT_EQ(ask_for_trace(folder_.path(), {.number = 2, .after = 44, .steps = 3}), 2);
   for (const auto& path : step_files(folder_.path())) {
     const auto header = read_step_file(path, "a file").header;
-    EXPECT_EQ(header.trace_after, 44U);
-    EXPECT_EQ(header.trace_steps, 3U);
+    const bool asked = path.filename() != "rank0.steps";
+    EXPECT_EQ(header.trace_after, asked ? 44U : 0U);
+    EXPECT_EQ(header.trace_steps, asked ? 3U : 0U);
+    EXPECT_EQ(header.trace_number, asked ? 2U : 0U);
   }
 }
 

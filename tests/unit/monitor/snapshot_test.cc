@@ -94,7 +94,7 @@ TEST(LiveFile, PassesOfRanksHaveTheThroughputThatTheseReport) {
 TEST(LiveFile, AnAttachedJobHasItsPaceAndParts) {
   const auto run = read_live_file(nlohmann::json::parse(
       R"({"pass": {"label": "train.py", "kind": "attached"}, "progress": {"n": 12, "elapsed_s": 2, "step": 11, "p50_ns": 1e8,
-          "steps": [{"samples_per_s": 0, "loss": null, "shares": {"data_wait": 0.25, "forward": 0.5, "input": null}}]}})"));
+          "steps": [{"samples_per_s": null, "loss": null, "shares": {"data_wait": 0.25, "forward": 0.5, "input": null}}]}})"));
   EXPECT_EQ(in_words(run), "attached  train.py  step 11  n=12 p50 100 ms  6.00/s  data 25.0 %  fwd 50.0 %");
 }
 
