@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
+#include "base/seconds.h"
 #include "base/text.h"
 #include "config/inference/inference_in_plan.h"
-#include "config/inference/slo.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -95,7 +95,7 @@ double longest_gap_s(const FlagSet& flags) {
   double longest = 0;
   const auto* gaps = typed_setting(flags, "gaps");
   for (const auto& value : gaps ? gaps->values : std::vector<RawValue>{})
-    longest = std::max(longest, seconds_in(value.text).value_or(0));
+    longest = std::max(longest, parse_seconds(value.text).value_or(0));
   return longest;
 }
 

@@ -10,6 +10,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/reading.h"
+#include "base/seconds.h"
 #include "base/units.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/slo.h"
@@ -77,7 +78,7 @@ void check_gaps(WorkloadDraft& d) {
   constexpr double kLongest = 60;
   if (!d.settings.has("gaps")) return;
   for (const auto& gap : d.settings.texts("gaps"))
-    if (const auto seconds = seconds_in(gap); !seconds || *seconds > kLongest)
+    if (const auto seconds = parse_seconds(gap); !seconds || *seconds > kLongest)
       d.report("gaps", fmt::format("gap '{}' is no time from 0 to 60s with its unit, e.g. 10ms", gap));
 }
 

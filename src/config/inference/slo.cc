@@ -3,17 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <utility>
-
 #include "base/error.h"
+#include "base/seconds.h"
 #include "base/text.h"
 
 namespace paceline::config {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-    {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1.0}}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(ErrorCode::kConfig,
@@ -27,22 +22,12 @@ double quantile_of(std::string_view text, std::string_view word) {
 }
 
 double seconds_of(std::string_view text, std::string_view word) {
-  const auto seconds = seconds_in(word);
+  const auto seconds = parse_seconds(word);
   if (!seconds || *seconds <= 0) refuse(text, "no duration above 0 with its unit");
   return *seconds;
 }
 
 }  // namespace
-
-std::optional<double> seconds_in(std::string_view text) {
-  if (text == "0") return 0;
-  for (const auto& [unit, scale] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto number = parse_double(trim(text.substr(0, text.size() - unit.size())));
-    return number && *number >= 0 ? std::optional(*number * scale) : std::nullopt;
-  }
-  return std::nullopt;
-}
 
 Slo parse_slo(std::string_view text) {
   const auto sign = text.find('=');

@@ -87,13 +87,5 @@ TEST(LoadChecks, ABadObjectiveIsFoundBeforeAnythingRuns) {
             std::string::npos);
 }
 
-TEST(Slo, DurationsHaveUnits) {
-  EXPECT_EQ(seconds_in("0"), 0);
-  EXPECT_NEAR(*seconds_in("10ms"), 0.01, 1e-12);
-  EXPECT_NEAR(*seconds_in("1.5 s"), 1.5, 1e-12);
-  EXPECT_NEAR(*seconds_in("800us"), 8e-4, 1e-12);
-  for (const auto* text : {"", "10", "-1s", "fast", "ms"}) EXPECT_FALSE(seconds_in(text)) << text;
-}
-
 }  // namespace
 }  // namespace paceline::config
