@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/seconds.h"
 #include "config/device.h"
 #include "config/precision_table.h"
 #include "config/vocabulary.h"
@@ -43,6 +44,10 @@ double warmup_floor_s(const config::Settings& s) {
   if (s.has("warmup.min_time_s")) return s.number("warmup.min_time_s");
   const double usual = config::runs_on_cpu(s.text("engine"), device_of(s)) ? kFloorS : kFloorOnGpuS;
   return std::min(usual, s.number("warmup.max_time_s"));
+}
+
+double gap_s(const config::Settings& s) {
+  return parse_seconds(optional_text(s, "gap")).value_or(0);
 }
 
 std::int64_t instances_of(const config::Settings& s) {

@@ -43,4 +43,7 @@ std::int64_t to_ns(double seconds);
 // Seconds of warm-up at least: as written, else 0.5, and on a GPU 1; never beyond warmup.max_time_s.
 double warmup_floor_s(const config::Settings& s);
 
+// Seconds that the process sleeps before each inference; 0 without a gap.
+double gap_s(const config::Settings& s);
+
 }  // namespace paceline::run

@@ -36,6 +36,7 @@ stats::WarmupConfig warmup_config(const Settings& s) {
   w.floor_ns = to_ns(warmup_floor_s(s));
   w.cap_iterations = s.integer("warmup.max_iterations");
   w.cap_ns = to_ns(s.number("warmup.max_time_s"));
+  if (gap_s(s) > 0) w.window_max = w.window_min;  // a window lasts as long as its sleeps
   return w;
 }
 
@@ -217,6 +218,31 @@ double accepted_error(const pass::Tolerance& tolerance, const result::OutputAgre
   return tolerance.max_rel_err * *checked.max_abs_err / relative;
 }
 
+// Most inferences of warm-up: its cap is looked at after each window.
+double most_warmup(const Settings& s, double gap) {
+  const auto warmup = warmup_config(s);
+  if (warmup.mode != stats::WarmupMode::kAuto) return static_cast<double>(warmup.fixed_iterations);
+  const auto within_cap = std::ceil(s.number("warmup.max_time_s") / gap);
+  const auto floor =
+      std::max(static_cast<double>(warmup.floor_iterations), std::ceil(warmup_floor_s(s) / gap));
+  const auto cap = std::max(static_cast<double>(warmup.cap_iterations), floor);
+  return std::min(within_cap, cap) + static_cast<double>(warmup.window_min);
+}
+
+// Most inferences that are timed: the time limit is looked at after stop.n_min, and again where it comes.
+double most_timed(const Settings& s, double gap) {
+  if (s.has("iterations")) return static_cast<double>(s.integer("iterations"));
+  const auto stop = stop_config(s);
+  const auto within_limit = std::ceil(s.number("stop.t_max_s") / gap) + 1;
+  return std::min(std::max(static_cast<double>(stop.n_min), within_limit), static_cast<double>(stop.n_max));
+}
+
+// Longest time that a process sleeps between inferences.
+double sleeping_s(const Settings& s) {
+  const double gap = gap_s(s);
+  return gap > 0 ? gap * (most_warmup(s, gap) + most_timed(s, gap)) : 0;
+}
+
 }  // namespace
 
 pass::PassSpec base_pass(const Case& c, int default_threads) {
@@ -252,7 +278,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
       "no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   inference.cache_mode = s.text("cache_mode");
-  if (s.has("gap")) inference.gap_ns = to_ns(config::seconds_in(s.text("gap")).value_or(0));
+  if (s.has("gap")) inference.gap_ns = to_ns(gap_s(s));
   inference.feedback = s.texts("feedback");
   return pass;
 }
@@ -302,7 +328,7 @@ pass::PassSpec profile_pass(const Case& c, const pass::PassSpec& base) {
 // A server's schedule has a length of its own, and a search for its capacity a number of them.
 double timeout_of(const Case& c) {
   constexpr int kRunsOfASearch = 30;
-  const double timeout = c.settings.number("timeout_s");
+  const double timeout = c.settings.number("timeout_s") + sleeping_s(c.settings);
   if (!traits_of(config::scenario_of(c.settings)).open_loop) return timeout;
   return timeout +
          c.settings.number("server.t_max_s") * (load_spec(c.settings).searches() ? kRunsOfASearch : 1);

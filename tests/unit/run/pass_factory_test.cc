@@ -220,6 +220,26 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
   EXPECT_EQ(new_case_result(c, "").benchmark.params.at("server.load"), "0.5");
 }
 
+TEST(PassFactory, SleepsBetweenInferencesAreNoPartOfTheTimeout) {
+  const auto timeout_s = [](const std::string& lines) {
+    return timeout_of(inference_cases("timeout_s: 20\n" + lines).at(0));
+  };
+  EXPECT_DOUBLE_EQ(timeout_s("gap: 0\n"), 20);
+  const std::string fixed = "iterations: 200\nwarmup_iterations: 10\n";
+  EXPECT_GE(timeout_s(fixed + "gap: 1s\n"), 20 + 210);
+  EXPECT_LE(timeout_s(fixed + "gap: 1s\n"), 20 + 220);
+  EXPECT_GE(timeout_s("gap: 2s\n"), 20 + 60 + 60);         // the longest warm-up and the longest measurement
+  EXPECT_GE(timeout_s("gap: 60s\n"), 20 + 60 * (5 + 30));  // the fewest inferences of both
+  EXPECT_LE(timeout_s("gap: 1ms\n"), 20 + 60 + 60 + 1);
+}
+
+TEST(PassFactory, AWindowOfWarmUpWithSleepsIsTheSmallest) {
+  const auto cases = inference_cases("gap: [0, 2s]\n");
+  EXPECT_EQ(base_pass(cases.at(0), 1).loop.warmup.window_max, 30);
+  EXPECT_EQ(base_pass(cases.at(1), 1).loop.warmup.window_max,
+            base_pass(cases.at(1), 1).loop.warmup.window_min);
+}
+
 TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   auto pass = base_pass(inference_cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
   pass.inference.input_files = {"a.npy"};
