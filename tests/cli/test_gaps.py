@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Sleeps between inferences, on the spin plug-in: its first inference after a pause takes longer for a reason that is known."""
 
+import json
+
 from paceline_cli import CliTest, main
 
 
@@ -28,6 +30,11 @@ class Gaps(CliTest):
         self.assertGreater(float(cases["10ms"]["effective_settings"]["page_faults_per_inference"]), 950)
         self.assertLess(float(cases["0"]["effective_settings"]["page_faults_per_inference"]), 100)
         self.assertRegex(found[0]["text"], r"Cause: page faults, 1\d\d\d per inference against \d+: its memory was given back\.")
+
+    def test_the_predicted_duration_has_the_sleeps(self):
+        planned = self.infer("--gap", "1s", "--dry-run", "--json", iterations=200)
+        self.assert_code(planned, 0)
+        self.assertGreater(json.loads(planned.out)["estimated_low_s"], 200)
 
     def test_mistakes(self):
         self.assert_error(self.infer("--gap", "soon"), 2, "gap 'soon' is no time from 0 to 60s with its unit, e.g. 10ms")

@@ -12,12 +12,15 @@
 namespace paceline::run {
 namespace {
 
+constexpr double kFewestWarmup = 5;  // inferences before the limits are looked at; timed ones: stop.n_min
 constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // server: before the run, and after its warm-up
 
 double warmup_seconds(const config::Settings& s, double iteration) {
-  if (s.has("warmup_iterations")) return static_cast<double>(s.integer("warmup_iterations")) * iteration;
+  const double period = iteration + gap_s(s);
+  if (s.has("warmup_iterations")) return static_cast<double>(s.integer("warmup_iterations")) * period;
   const double floor = warmup_floor_s(s);
-  return std::clamp(20 * iteration, floor, std::max(floor, s.number("warmup.max_time_s")));
+  const double usual = std::clamp(20 * period, floor, std::max(floor, s.number("warmup.max_time_s")));
+  return std::max(usual, kFewestWarmup * gap_s(s));
 }
 
 // Rates follow from the assumed speed; the run reports the real length once it has measured saturation.
@@ -40,8 +43,10 @@ double server_seconds(const config::Settings& s, double iteration) {
 
 double measure_seconds(const config::Settings& s, double iteration, Times times) {
   if (traits_of(config::scenario_of(s)).open_loop) return server_seconds(s, iteration);
-  if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
-  return seconds_by_the_rule(s, iteration, times);
+  const double period = iteration + gap_s(s);
+  if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * period;
+  return std::max(seconds_by_the_rule(s, period, times),
+                  static_cast<double>(s.integer("stop.n_min")) * gap_s(s));
 }
 
 // How many of `batches` run within `patience`, at least those that hold `inputs`.

@@ -31,6 +31,17 @@ TEST(Estimate, FixedIterationsCostWhatTheyAre) {
   EXPECT_NEAR(most - many, many - few, 1e-6 * most);
 }
 
+TEST(Estimate, SleepsBetweenInferencesCount) {
+  const auto added_s = [](const std::string& gap, const std::string& lines) {
+    const std::string once = "repetitions: 1\n";
+    return estimated_seconds(inference_lines(once + lines + "gap: " + gap + "\n")) -
+           estimated_seconds(inference_lines(once + lines + "gap: 0\n"));
+  };
+  EXPECT_NEAR(added_s("1s", "iterations: 200\nwarmup_iterations: 10\n"), 210, 0.01);
+  EXPECT_GE(added_s("1s", "warmup: {max_time_s: 5}\nstop: {n_min: 30}\n"), 30);
+  EXPECT_GE(added_s("60s", "warmup: {max_time_s: 5}\nstop: {n_min: 30}\n"), 60 * 33);
+}
+
 TEST(Estimate, RepetitionsCountButTheCheckIsRunOnce) {
   const std::string lines = "iterations: 50\nwarmup_iterations: 0\n";
   const double one = estimated_seconds(inference_lines(lines + "repetitions: 1\n"));
