@@ -12,6 +12,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -36,6 +37,10 @@ struct Slowed {
 std::string gap_of(const CaseResult& one) {
   const auto found = one.benchmark.params.find(kGap);
   return found == one.benchmark.params.end() ? "" : found->second;
+}
+
+double gap_seconds(const CaseResult* one) {
+  return parse_seconds(gap_of(*one)).value_or(0);
 }
 
 // Words that cases with different gaps have in common.
@@ -136,7 +141,7 @@ Finding gap_finding(const Slowed& slowed) {
       "intervals of the medians lie apart", cause.advice);
 }
 
-// Measured cases that only differ in their gap, the shortest median first.
+// Measured cases that only differ in their gap, the shortest first.
 std::vector<Cases> gap_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases) {
@@ -146,6 +151,7 @@ std::vector<Cases> gap_groups(const RunResult& run) {
   std::vector<Cases> found;
   for (auto& [subject, group] : groups)
     if (group.size() > 1) found.push_back(std::move(group));
+  for (auto& group : found) std::ranges::stable_sort(group, {}, gap_seconds);
   return found;
 }
 
@@ -154,7 +160,7 @@ std::vector<Cases> gap_groups(const RunResult& run) {
 Findings find_idle_gaps(const RunResult& run) {
   std::vector<Slowed> slowed;
   for (const Cases& group : gap_groups(run)) {
-    std::vector<Slowed> of_group;  // a plan lists the shortest gap first
+    std::vector<Slowed> of_group;
     for (const CaseResult* one : group)
       if (const Slowed pair{one, group.front()}; one != pair.base && is_slower(pair))
         of_group.push_back(pair);

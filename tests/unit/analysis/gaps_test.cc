@@ -50,6 +50,17 @@ TEST(IdleGaps, TheLargestEffectOfAModelIsReported) {
   EXPECT_FALSE(found[0].advice.empty());
 }
 
+TEST(IdleGaps, TheShortestGapIsTheBaseInAnyOrder) {
+  const auto text_of = [](const std::vector<CaseResult>& cases) {
+    const auto found = find_idle_gaps(run_with_gaps(cases));
+    return found.size() == 1 ? found[0].text : "";
+  };
+  EXPECT_EQ(text_of({after("50ms", 3, {}), after("0", 1, {})}),
+            text_of({after("0", 1, {}), after("50ms", 3, {})}));
+  const auto text = text_of({after("1s", 3, {}), after("800us", 1, {}), after("50ms", 1.5, {})});
+  EXPECT_NE(text.find("3.00x as long after a gap of 1s as after 800us"), std::string::npos) << text;
+}
+
 TEST(IdleGaps, OverlappingIntervalsAndSmallEffectsAreNone) {
   EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("0", 1, {}), after("1s", 1.03, {})})).empty());
   EXPECT_TRUE(find_idle_gaps(run_with_gaps({after("1s", 3, {})})).empty());
