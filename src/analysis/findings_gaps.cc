@@ -83,25 +83,49 @@ Sign clock_sign(const Slowed& slowed) {
           "Set the CPU's governor to performance, or send an inference more often."};
 }
 
+std::string state_name(const CaseResult& one) {
+  const auto found = one.effective_settings.find("idle_state");
+  return found == one.effective_settings.end() ? "" : found->second;
+}
+
+// Time to leave the idle state; none for states in which a core (or a guest's) only waits in a loop.
+std::optional<double> exit_us(const CaseResult& one) {
+  const auto name = state_name(one);
+  return name == "POLL" || name == "haltpoll" ? std::nullopt : sign_of(one, "idle_exit_us");
+}
+
+// A state that is on both sides may be that of idle cores: it is no evidence.
+bool same_state(const Slowed& slowed) {
+  return exit_us(*slowed.one) && state_name(*slowed.one) == state_name(*slowed.base);
+}
+
 Sign state_sign(const Slowed& slowed) {
-  const auto now = sign_of(*slowed.one, "idle_exit_us");
-  if (!now) return {};
-  return {*now * 1e3,
-          fmt::format("the idle state {}, which a core leaves in {:.0f} us",
-                      slowed.one->effective_settings.at("idle_state"), *now),
+  const auto now = exit_us(*slowed.one), before = exit_us(*slowed.base);
+  if (!now || same_state(slowed)) return {};
+  return {(*now - before.value_or(0)) * 1e3,
+          fmt::format("the idle state {}, which a core leaves in {:.0f} us", state_name(*slowed.one), *now),
           fmt::format("Forbid that idle state: cpupower idle-set -D {:.0f}.", *now / 2)};
 }
 
 // Says which signs were read and explain too little, and which cannot be read here.
 std::string no_cause(const Slowed& slowed) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> kNames{
-      {{"page_faults_per_inference", "page faults"},
-       {"clock_mhz_after_inference", "the clock"},
-       {"idle_exit_us", "the idle state"}}};
+  const auto& one = *slowed.one;
   std::vector<std::string> seen, unseen;
-  for (const auto& [sign, words] : kNames) (sign_of(*slowed.one, sign) ? seen : unseen).emplace_back(words);
+  const auto add = [&](bool is_seen, std::string words) {
+    (is_seen ? seen : unseen).push_back(std::move(words));
+  };
+  add(sign_of(one, "page_faults_per_inference") && sign_of(*slowed.base, "page_faults_per_inference") &&
+          sign_of(one, "page_fault_ns"),
+      "page faults");
+  add(sign_of(one, "clock_mhz_after_inference") && sign_of(*slowed.base, "clock_mhz_after_inference"),
+      "the clock");
+  const bool no_exit = !state_name(one).empty() && !sign_of(one, "idle_exit_us");
+  if (!same_state(slowed))
+    add(exit_us(one).has_value(),
+        no_exit ? fmt::format("the idle state ({})", state_name(one)) : "the idle state");
   std::string text = "not known";
-  if (!seen.empty()) text += fmt::format("; it is not in {}", join(seen, ", "));
+  if (!seen.empty()) text += fmt::format("; explains less than half: {}", join(seen, ", "));
+  if (same_state(slowed)) text += fmt::format("; the same on both sides: the idle state {}", state_name(one));
   if (!unseen.empty()) text += fmt::format("; not to be read here: {}", join(unseen, ", "));
   return text;
 }

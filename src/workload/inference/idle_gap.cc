@@ -11,6 +11,7 @@
 #include <chrono>
 #include <thread>
 
+#include "host/machine/cpu.h"
 #include "host/machine/cpu_choice.h"
 #include "host/noise/rank_counters.h"
 
@@ -93,15 +94,7 @@ void IdleGap::sleep() const {
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kSlice, until - now));
 }
 
-std::vector<std::pair<std::string, std::string>> IdleGap::signs() const {
-  std::vector<std::pair<std::string, std::string>> signs;
-  if (samples_ == 0) return signs;
-  const auto per_sample = static_cast<double>(faults_) / static_cast<double>(samples_);
-  signs.emplace_back("page_faults_per_inference", fmt::format("{:.1f}", per_sample));
-  signs.emplace_back("page_fault_ns", fmt::format("{:.0f}", page_fault_ns()));
-  if (clocks_ > 0)
-    signs.emplace_back("clock_mhz_after_inference",
-                       fmt::format("{:.0f}", mhz_ / static_cast<double>(clocks_)));
+IdleGap::Signs IdleGap::idle_signs() const {
   std::string most;
   std::int64_t most_us = 0;
   for (const auto& [state, us] : idle_times_us(files_)) {
@@ -110,10 +103,24 @@ std::vector<std::pair<std::string, std::string>> IdleGap::signs() const {
     if (spent > most_us) most = state, most_us = spent;
   }
   const auto cpus = host::allowed_cpus();
-  if (most.empty() || cpus.empty()) return signs;
+  if (most.empty() || cpus.empty()) return {};
+  if (host::read_cpu(files_, cpus).virtualized()) return {{"idle_state", "not known in a virtual machine"}};
   const auto folder = fmt::format("{}/{}", idle_folder(cpus.front()), most);
   const auto name = files_.read_trimmed(folder + "/name"), latency = files_.read_trimmed(folder + "/latency");
-  if (name && latency) signs.emplace_back("idle_state", *name), signs.emplace_back("idle_exit_us", *latency);
+  if (!name || !latency || *name == "POLL" || *name == "haltpoll") return {};
+  return {{"idle_state", *name}, {"idle_exit_us", *latency}};
+}
+
+IdleGap::Signs IdleGap::signs() const {
+  Signs signs;
+  if (samples_ == 0) return signs;
+  const auto per_sample = static_cast<double>(faults_) / static_cast<double>(samples_);
+  signs.emplace_back("page_faults_per_inference", fmt::format("{:.1f}", per_sample));
+  signs.emplace_back("page_fault_ns", fmt::format("{:.0f}", page_fault_ns()));
+  if (clocks_ > 0)
+    signs.emplace_back("clock_mhz_after_inference",
+                       fmt::format("{:.0f}", mhz_ / static_cast<double>(clocks_)));
+  for (auto& sign : idle_signs()) signs.push_back(std::move(sign));
   return signs;
 }
 

@@ -16,6 +16,7 @@ namespace paceline::workload {
 class IdleGap {
  public:
   using Hook = std::function<void(std::int64_t)>;
+  using Signs = std::vector<std::pair<std::string, std::string>>;
   // An interrupt ends a gap.
   IdleGap(std::int64_t gap_ns, const std::atomic<bool>& interrupt,
           host::SystemFiles files = host::SystemFiles());
@@ -24,12 +25,14 @@ class IdleGap {
   // Signs of what a gap costs, over the last phase: page faults per inference and the time of one, the clock
   // behind an inference, and the idle state with most of the time, with the time to leave it. Empty without a
   // gap that was asked for; what cannot be read is left out.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> signs() const;
+  [[nodiscard]] Signs signs() const;
 
  private:
   void begin_phase();
   void end_sample();
   void sleep() const;
+  // Empty where cores poll; in a virtual machine only that the host's state is not known.
+  [[nodiscard]] Signs idle_signs() const;
 
   std::int64_t gap_ns_;
   const std::atomic<bool>& interrupt_;

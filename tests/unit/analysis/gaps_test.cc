@@ -85,10 +85,31 @@ TEST(IdleGaps, TheCauseIsTheSignThatExplainsHalfOfTheTime) {
                          {"idle_state", "C6"},
                          {"idle_exit_us", "1800"}}),
             "the idle state C6, which a core leaves in 1800 us.");
-  EXPECT_EQ(cause(base, {{"page_faults_per_inference", "900.0"},
-                         {"page_fault_ns", "500"},
-                         {"clock_mhz_after_inference", "3500"}}),
-            "not known; it is not in page faults, the clock; not to be read here: the idle state.");
+  EXPECT_EQ(
+      cause(base, {{"page_faults_per_inference", "900.0"},
+                   {"page_fault_ns", "500"},
+                   {"clock_mhz_after_inference", "3500"}}),
+      "not known; explains less than half: page faults, the clock; not to be read here: the idle state.");
+}
+
+TEST(IdleGaps, AnIdleStateOfBothSidesIsNoCause) {
+  const Signs c6{{"idle_state", "C6"}, {"idle_exit_us", "1800"}};
+  const std::string others = "page faults, the clock";
+  EXPECT_EQ(cause(c6, c6),
+            "not known; the same on both sides: the idle state C6; not to be read here: " + others + ".");
+  EXPECT_EQ(cause({{"idle_state", "C1"}, {"idle_exit_us", "2"}}, c6),
+            "the idle state C6, which a core leaves in 1800 us.");
+  EXPECT_EQ(cause({{"idle_state", "C1E"}, {"idle_exit_us", "900"}}, c6),
+            "not known; explains less than half: the idle state; not to be read here: " + others + ".");
+}
+
+TEST(IdleGaps, AStateThatSaysNothingIsNotRuledOut) {
+  for (const auto* name : {"POLL", "haltpoll"})
+    EXPECT_EQ(cause({}, {{"idle_state", name}, {"idle_exit_us", "1"}}),
+              "not known; not to be read here: page faults, the clock, the idle state.");
+  EXPECT_EQ(cause({}, {{"idle_state", "not known in a virtual machine"}}),
+            "not known; not to be read here: page faults, the clock, the idle state (not known in a virtual "
+            "machine).");
 }
 
 }  // namespace

@@ -91,5 +91,33 @@ TEST(IdleGap, SignsAreThoseOfTheLastPhase) {
   EXPECT_EQ(signs["idle_exit_us"], "133");
 }
 
+// Signs of two inferences in which the cores spend their time in one idle state.
+std::map<std::string, std::string> signs_in_state(const fs::path& root, const char* name) {
+  const auto spend = [&](const char* us) {
+    for (const int number : host::allowed_cpus()) {
+      const auto folder = root / ("sys/devices/system/cpu/cpu" + std::to_string(number)) / "cpuidle/state0";
+      write(folder / "name", name), write(folder / "latency", "1"), write(folder / "time", us);
+    }
+  };
+  const std::atomic<bool> interrupt = false;
+  IdleGap gap(0, interrupt, host::SystemFiles(root));
+  const auto hook = gap.hook({});
+  spend("10"), hook(0), spend("9000"), hook(1);
+  const auto signs = gap.signs();
+  return {signs.begin(), signs.end()};
+}
+
+TEST(IdleGap, StatesThatSayNothingAreLeftOut) {
+  const auto root = fs::path(testing::TempDir()) / "idle_gap_states";
+  fs::remove_all(root);
+  EXPECT_EQ(signs_in_state(root, "C1").at("idle_state"), "C1");
+  EXPECT_FALSE(signs_in_state(root, "POLL").contains("idle_state"));
+  EXPECT_FALSE(signs_in_state(root, "haltpoll").contains("idle_exit_us"));
+  write(root / "proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
+  const auto guest = signs_in_state(root, "C1");
+  EXPECT_EQ(guest.at("idle_state"), "not known in a virtual machine");
+  EXPECT_FALSE(guest.contains("idle_exit_us"));
+}
+
 }  // namespace
 }  // namespace paceline::workload
