@@ -22,7 +22,7 @@ SLOW = {"SPIN_FAULT_US": "20000"}
 SERVES = """
 import json, sys
 import numpy as np
-scope = {}
+scope = {"__file__": sys.argv[1]}
 exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), scope)
 assert len(scope["outputs"]) == 1
 inputs, expected = (dict(np.load(name)) for name in sys.argv[2:4])
@@ -328,7 +328,9 @@ class FromAFile(CliTest):
             self.skipTest("no Python packages of the engines: scripts/setup.sh --checks installs them")
         result, run, case, dump = self.serve_file(*arguments)
         self.assertIn(f"python3 {run.relative_to(self.folder)}/serve.py", result.out)
-        done = subprocess.run([sys.executable, "-c", SERVES, run / "serve.py", dump / "inputs-0.npz", dump / "outputs-0.npz"], cwd=self.folder,
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        done = subprocess.run([sys.executable, "-c", SERVES, run / "serve.py", dump / "inputs-0.npz", dump / "outputs-0.npz"], cwd=elsewhere,
                               env={**self.env, "PYTHONPATH": packages}, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         answer = json.loads(done.stdout.splitlines()[-1])
@@ -343,7 +345,7 @@ class FromAFile(CliTest):
         self.assertEqual((measured["graph_optimization"], measured["execution_mode"], measured["allow_spinning"]), ("extended", "parallel", "false"))
         program = (run / "serve.py").read_text(encoding="utf-8")
         self.assertIn('options.add_free_dimension_override_by_name("N", 1)', program)
-        self.assertIn(f'"{run.relative_to(self.folder)}/models/net.onnx-onnxruntime-int8-b1-t', program)
+        self.assertIn('pathlib.Path(__file__).resolve().parent / "models/net.onnx-onnxruntime-int8-b1-t', program)
 
     def check_openvino(self, precision, element):
         said, measured, _ = self.served("--engine", "openvino", "--precision", precision, "--openvino.cpu_pinning", "true")

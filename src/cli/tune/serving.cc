@@ -33,6 +33,7 @@ struct Served {
   const pass::PassSpec& pass;  // as its workers get it
   std::string file;            // that its engine reads
   Device device;
+  std::string path;  // of the file, as an expression in Python that holds in every folder
 
   [[nodiscard]] const std::string& precision() const { return pass.settings.precision; }
   // Precisions that were asked for keep engines from rounding to fewer bits.
@@ -146,7 +147,7 @@ Lines onnxruntime_lines(const Served& arm) {
                            arm.device.index, arm.precision() == "tf32" ? 1 : 0);
   }
   lines.push_back(
-      fmt::format("session = ort.InferenceSession({}, options, providers=[{}])", quoted(arm.file), provider));
+      fmt::format("session = ort.InferenceSession({}, options, providers=[{}])", arm.path, provider));
   lines.emplace_back("outputs = session.run(None, inputs)");
   return lines;
 }
@@ -159,7 +160,7 @@ std::string_view openvino_type(const std::string& precision) {
 
 Lines openvino_lines(const Served& arm) {
   Lines lines{"core = ov.Core()",
-              fmt::format("model = core.read_model({})", quoted(arm.file)),
+              fmt::format("model = core.read_model({})", arm.path),
               "model.reshape({name: value.shape for name, value in inputs.items()})",
               "settings = {\"PERFORMANCE_HINT\": \"LATENCY\", \"NUM_STREAMS\": 1}",
               fmt::format("settings[\"INFERENCE_NUM_THREADS\"] = {}", arm.pass.settings.threads),
@@ -181,7 +182,7 @@ Lines torch_lines(const Served& arm) {
   const bool channels_last = arm.pass.settings.layout == "channels_last";
   Lines lines{fmt::format("torch.set_num_threads({})", arm.pass.settings.threads),
               "torch.set_num_interop_threads(1)", "torch.set_grad_enabled(False)",
-              fmt::format("model = torch.jit.load({}, map_location=\"cpu\").eval()", quoted(arm.file)),
+              fmt::format("model = torch.jit.load({}, map_location=\"cpu\").eval()", arm.path),
               "tensors = [torch.from_numpy(value) for value in inputs.values()]"};
   if (smaller) {
     lines.push_back(fmt::format("model = model.to({})", type));
@@ -295,6 +296,17 @@ std::string served_file(const fs::path& folder, const config::Case& arm) {
   return made ? std::string() : model;
 }
 
+bool is_kept(const fs::path& folder, const config::Case& arm, const std::string& file) {
+  return file == kept_file(folder, arm).string();
+}
+
+// A kept file moves with the run's folder, the user's own stays where it is.
+std::string python_path(const fs::path& folder, const config::Case& arm, const std::string& file) {
+  if (!is_kept(folder, arm, file)) return quoted(fs::absolute(file).lexically_normal().string());
+  return fmt::format("str(pathlib.Path(__file__).resolve().parent / {})",
+                     quoted("models/" + fs::path(file).filename().string()));
+}
+
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (fs::equivalent(from, to, error)) return;
@@ -334,10 +346,13 @@ ServingProgram program_of_arm(const fs::path& folder, const config::Case& arm) {
   const auto* row = serving_row(pass.engine(), file);
   if (!row)
     return {{}, fmt::format("there is none for {} with {}", pass.engine(), arm.settings.text("model"))};
-  const Served served{pass, file, run::device_of(arm.settings)};
+  const Served served{pass, file, run::device_of(arm.settings), python_path(folder, arm, file)};
   if (const auto names = without_lines(arm, served); !names.empty())
     return {{}, "it cannot have " + join(names, ", ")};
-  ServingProgram program{{"import numpy as np", std::string(row->import)}, {}};
+  ServingProgram program;
+  if (is_kept(folder, arm, file)) program.lines = {"import pathlib", ""};
+  for (const auto import : {std::string_view("import numpy as np"), row->import})
+    program.lines.emplace_back(import);
   for (auto& line : lines_of_inputs(arm, pass)) program.lines.push_back(std::move(line));
   program.lines.emplace_back();
   for (auto& line : row->lines(served)) program.lines.push_back(std::move(line));
