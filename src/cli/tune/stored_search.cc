@@ -68,6 +68,20 @@ void refuse_changes(const TuneRequest& now, const TuneRequest& before) {
     refuse_change(now, "min_accuracy", "the limit on top1");
 }
 
+std::string_view metric_of(const Limit& limit) {
+  return limit.gate ? std::string_view(limit.gate->metric) : "";
+}
+
+// A limit gives way to a new one on its metric, another option to a new value.
+bool is_replaced(const std::string& word, const TuneRequest& now) {
+  const auto before = tune_request({word});
+  if (before.limits.empty()) return now.own.has(option_name(word));
+  return std::ranges::any_of(before.limits, [&](const Limit& old) {
+    return std::ranges::any_of(now.limits,
+                               [&](const Limit& one) { return metric_of(one) == metric_of(old); });
+  });
+}
+
 }  // namespace
 
 void keep_search(const fs::path& folder, const TuneRequest& request) {
@@ -82,7 +96,7 @@ void take_stored_search(TuneRequest& request) {
   refuse_options(typed);
   auto arguments = stored_words(resume->values.front().text);
   refuse_changes(request, tune_request(arguments));
-  std::erase_if(arguments, [&](const auto& word) { return request.own.has(option_name(word)); });
+  std::erase_if(arguments, [&](const auto& word) { return is_replaced(word, request); });
   for (const auto& word : kept_words(request.own)) arguments.push_back(word);
   auto combined = tune_request(arguments);
   combined.words = request.words;
