@@ -153,23 +153,31 @@ std::string time_words(const CaseResult& one) {
                      format_duration_range_ns(*p50.ci_low, *p50.ci_high, *p50.value));
 }
 
+// Empty where both medians have intervals between processes.
+std::string few_processes(const Slowed& slowed) {
+  const auto& scope = result::kBetweenProcess;
+  const bool between = slowed.one->headline.scope == scope && slowed.base->headline.scope == scope;
+  return between ? "" : ", within one process each";
+}
+
 Finding gap_finding(const Slowed& slowed) {
   const auto cause = cause_of(slowed);
   const auto& base_gap = gap_of(*slowed.base);
   return finding_about(
       {slowed.one, slowed.base},
-      fmt::format("{}: p50 is {}x as long after a gap of {} as {}: {} against {}. Cause: {}.",
+      fmt::format("{}: p50 is {}x as long after a gap of {} as {}: {} against {}{}. Cause: {}.",
                   subject_of(*slowed.one), format_fixed(slowed.ratio(), 2), gap_of(*slowed.one),
                   base_gap == "0" ? "without one" : "after " + base_gap, time_words(*slowed.one),
-                  time_words(*slowed.base), cause.words),
+                  time_words(*slowed.base), few_processes(slowed), cause.words),
       "intervals of the medians lie apart", cause.advice);
 }
 
-// Measured cases that only differ in their gap, the shortest first.
+// Cases that are valid for latency and only differ in their gap, the shortest first.
 std::vector<Cases> gap_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || gap_of(one).empty() || !one.headline.p50_ns.value) continue;
+    if (one.grade == result::Grade::kC) continue;
     groups[subject_of(one)].push_back(&one);
   }
   std::vector<Cases> found;

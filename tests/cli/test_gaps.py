@@ -2,6 +2,7 @@
 """Sleeps between inferences, on the spin plug-in: its first inference after a pause takes longer for a reason that is known."""
 
 import json
+import shutil
 
 from paceline_cli import CliTest, main
 
@@ -13,6 +14,17 @@ class Gaps(CliTest):
         cases = {c["benchmark"]["params"]["gap"]: c for c in summary["cases"]}
         return cases, [f for f in summary["findings"] if f["id"] == "idle_gap"]
 
+    def slowed(self, *options):
+        """Cases and the one finding, measured again while the machine is too busy for a latency; such cases have none."""
+        for _ in range(4):
+            cases, found = self.measured(*options)
+            if all(c["grade"] != "C" for c in cases.values()):
+                self.assertEqual(len(found), 1)
+                return cases, found[0]["text"]
+            self.assertEqual(found, [])
+            shutil.rmtree(self.folder / "results")
+        return self.skipTest("the machine is too busy for a latency")
+
     def test_without_an_effect_there_is_no_finding(self):
         cases, found = self.measured()
         self.assertEqual([c["label"] for c in cases.values()], ["x.spin spin fp32 b1 gap0", "x.spin spin fp32 b1 gap10ms"])
@@ -21,15 +33,14 @@ class Gaps(CliTest):
         self.assertGreater(took["10ms"] - took["0"], 79 * 10e6)
 
     def test_a_slow_start_without_a_sign_has_no_known_cause(self):
-        _, found = self.measured("--spin.wake_us", "3000")
-        self.assertEqual(len(found), 1)
-        self.assertRegex(found[0]["text"], r"p50 is [34]\.\d\dx as long after a gap of 10ms as without one: .* Cause: not known; explains less than half: page faults")
+        _, text = self.slowed("--spin.wake_us", "3000")
+        self.assertRegex(text, r"p50 is [34]\.\d\dx as long after a gap of 10ms as without one: .*, within one process each\. Cause: not known; explains less than half: page faults")
 
     def test_page_faults_are_named(self):
-        cases, found = self.measured("--spin.wake_pages", "1000")
+        cases, text = self.slowed("--spin.wake_pages", "1000")
         self.assertGreater(float(cases["10ms"]["effective_settings"]["page_faults_per_inference"]), 950)
         self.assertLess(float(cases["0"]["effective_settings"]["page_faults_per_inference"]), 100)
-        self.assertRegex(found[0]["text"], r"Cause: page faults, 1\d\d\d per inference against \d+: its memory was given back\.")
+        self.assertRegex(text, r"Cause: page faults, 1\d\d\d per inference against \d+: its memory was given back\.")
 
     def test_the_predicted_duration_has_the_sleeps(self):
         planned = self.infer("--gap", "1s", "--dry-run", "--json", iterations=200)

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "analysis/findings.h"
 #include "support/sample_runs.h"
@@ -59,6 +60,24 @@ TEST(IdleGaps, TheShortestGapIsTheBaseInAnyOrder) {
             text_of({after("0", 1, {}), after("50ms", 3, {})}));
   const auto text = text_of({after("1s", 3, {}), after("800us", 1, {}), after("50ms", 1.5, {})});
   EXPECT_NE(text.find("3.00x as long after a gap of 1s as after 800us"), std::string::npos) << text;
+}
+
+TEST(IdleGaps, OneProcessIsNamedAndGradeCLeftOut) {
+  auto base = after("0", 1, {}), slow = after("1s", 3, {});
+  const auto one_process = [&] {
+    return find_idle_gaps(run_with_gaps({base, slow})).at(0).text.find("within one process each") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(one_process());
+  base.headline.scope = result::kWithinProcess;
+  EXPECT_TRUE(one_process());
+  std::swap(base.headline.scope, slow.headline.scope);
+  EXPECT_TRUE(one_process());
+  slow.grade = result::Grade::kC;
+  EXPECT_TRUE(find_idle_gaps(run_with_gaps({base, slow})).empty());
+  const auto found = find_idle_gaps(run_with_gaps({base, slow, after("50ms", 2, {})}));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].text.find("a gap of 50ms"), std::string::npos);
 }
 
 TEST(IdleGaps, OverlappingIntervalsAndSmallEffectsAreNone) {
