@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "result/judged/noise_rules.h"
 #include "result/judged/reference.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -335,6 +336,10 @@ bool one_item(const Field& field) {
   });
 }
 
+bool have_rates(const Field& field) {
+  return std::ranges::all_of(field.cases, [](const auto* one) { return bool{one->throughput.per_s.value}; });
+}
+
 // Where the best case by its figure does not lead the next one.
 std::string level_text(const Field& field, const RatioVerdict& judged, const std::string& name,
                        const std::string& than, const std::string& subject) {
@@ -356,9 +361,9 @@ std::string level_text(const Field& field, const RatioVerdict& judged, const std
 
 // The fastest of several cases; `subject`: " for resnet50" where the run has more models.
 std::string answer_sentence(const RunResult& run, const Field& field, const std::string& subject) {
+  if (!field.by_time() && !(one_item(field) && have_rates(field))) return {};  // images are not sequences
   const CaseResult& winner = best_of(field, field.cases);
   const CaseResult& base = rival_of(field, winner);
-  if (!field.by_time() && !one_item(field)) return {};  // images are not sequences
   const auto judged = lead(run, field, winner, base);
   if (judged.claim == Claim::kNone) return unclaimed_text(run, field, winner, judged.reason, subject);
   Cases open;
@@ -382,7 +387,8 @@ std::string answer_sentence(const RunResult& run, const Field& field, const std:
 bool can_answer(const CaseResult& one) {
   return is_ok(one) && traits_of(one.benchmark.kind).has_latency &&
          traits_of(one.benchmark.scenario).one_at_a_time &&
-         (one.headline.p50_ns.value || one.back_to_back_ns.value) && one.throughput.per_s.value;
+         (one.headline.p50_ns.value || one.back_to_back_ns.value) &&
+         (one.throughput.per_s.value || result::gap_s(one.benchmark) > 0);
 }
 
 Field field_of(Cases cases) {
@@ -395,6 +401,41 @@ Field field_of(Cases cases) {
       field.cases, [](const CaseResult* one) { return bool(one->headline.p50_ns.value); });
   if (!latencies || !same_work(field.axes, *field.cases.front())) field.figure = Figure::kRate;
   return field;
+}
+
+bool same_gap(const CaseResult& one, const CaseResult& other) {
+  return result::gap_s(one.benchmark) == result::gap_s(other.benchmark);
+}
+
+// " for resnet50 with gap=1s": words are left out that all cases share.
+std::string subject_words(const CaseResult& one, bool models, bool gaps) {
+  const auto gap = one.benchmark.params.find("gap");
+  return (models ? " for " + one.benchmark.model : "") +
+         (gaps && gap != one.benchmark.params.end() ? " with gap=" + gap->second : "");
+}
+
+// An answer for each model and gap with several cases; a single sentence for each case where none has.
+std::string answer_by_gap(const RunResult& run, const Cases& all) {
+  constexpr std::size_t kMost = 3;
+  std::vector<Cases> groups;
+  for (const CaseResult* one : all) {
+    auto at = std::ranges::find_if(groups, [&](const Cases& group) {
+      return group.front()->benchmark.model == one->benchmark.model && same_gap(*group.front(), *one);
+    });
+    if (at == groups.end()) at = groups.insert(at, Cases());
+    at->push_back(one);
+  }
+  const bool models = std::ranges::any_of(
+      all, [&](const auto* one) { return one->benchmark.model != all.front()->benchmark.model; });
+  std::vector<std::string> answers;
+  for (const Cases& group : groups)
+    if (groups.size() == all.size())
+      answers.push_back(single_sentence(*group.front()));
+    else if (group.size() > 1)
+      answers.push_back(answer_sentence(run, field_of(group), subject_words(*group.front(), models, true)));
+  std::erase(answers, "");
+  if (answers.size() > kMost) answers.resize(kMost);
+  return join(answers, "\n");
 }
 
 // One answer per model; models with a case each are compared with one another.
@@ -411,6 +452,8 @@ std::string answer_of_many(const RunResult& run) {
   }
   if (all.empty()) return {};
   if (all.size() == 1) return single_sentence(*all.front());
+  if (std::ranges::any_of(all, [&](const auto* one) { return !same_gap(*one, *all.front()); }))
+    return answer_by_gap(run, all);
   if (models.size() == 1 || models.size() == all.size()) return answer_sentence(run, field_of(all), "");
   std::vector<std::string> answers;
   for (auto& [model, cases] : models)
@@ -430,8 +473,8 @@ std::string closing_sentence(const RunResult& run) {
   if (measured.empty()) return {};
   const CaseResult &one = *measured.front(), &other = *measured.back();
   if (measured.size() == 1) return single_sentence(one);
-  // A latency and a time of many inferences at once are no two answers to one question.
-  if (bool{one.back_to_back_ns.value} != bool{other.back_to_back_ns.value})
+  // A latency and a time of many inferences at once, or after another gap, answer two questions.
+  if (bool{one.back_to_back_ns.value} != bool{other.back_to_back_ns.value} || !same_gap(one, other))
     return single_sentence(one) + "\n" + single_sentence(other);
   return pair_sentence(run, one, other);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
@@ -13,6 +14,7 @@
 #include "result/figures/pairing.h"
 #include "result/figures/peak_memory.h"
 #include "result/judged/reference.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::analysis {
 namespace {
@@ -70,16 +72,26 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-// Cases that the goal can judge: blocks of inferences have a rate but no latency.
-Cases candidates(const RunResult& run, const std::string& model, const Goal& goal) {
-  const bool by_latency = &goal == kGoals.data();
+// Work that a user has: a gap is a question, like the model, and no choice.
+using ModelAndGap = std::pair<std::string, double>;
+
+ModelAndGap model_and_gap(const CaseResult& one) {
+  return {one.benchmark.model, result::gap_s(one.benchmark)};
+}
+
+// Cases that the goal can judge: blocks of inferences have a rate but no latency, cases that sleep the
+// reverse.
+Cases candidates(const RunResult& run, const ModelAndGap& subject, const Goal& goal) {
+  const bool by_latency = &goal == kGoals.data(), by_rate = goal.words == "Highest throughput";
   Cases found;
   for (const CaseResult& one : run.cases) {
-    if (!is_ok(one) || one.benchmark.model != model || traits_of(one.benchmark.scenario).rate_is_offered ||
+    if (!is_ok(one) || model_and_gap(one) != subject || traits_of(one.benchmark.scenario).rate_is_offered ||
         one.training())  // ranks are not alternatives for the same work
       continue;
     if (!has_interval(one.headline.p50_ns) && (by_latency || !has_interval(one.back_to_back_ns))) continue;
-    if (!has_interval(one.throughput.per_s) || !result::peak_memory(one)) continue;
+    const bool sleeps = subject.second > 0;
+    if (sleeps ? by_rate : !has_interval(one.throughput.per_s)) continue;
+    if (!result::peak_memory(one)) continue;
     found.push_back(&one);
   }
   return found;
@@ -160,11 +172,11 @@ bool share_a_place(const Cases& cases) {
 
 Findings find_recommendations(const RunResult& run) {
   Findings found;
-  std::set<std::string> models;
+  std::set<ModelAndGap> subjects;
   for (const CaseResult& one : run.cases)
-    if (models.insert(one.benchmark.model).second)
+    if (const auto subject = model_and_gap(one); subjects.insert(subject).second)
       for (const auto& goal : kGoals)
-        if (const auto field = candidates(run, one.benchmark.model, goal);
+        if (const auto field = candidates(run, subject, goal);
             field.size() > 1 && (goal.score != memory_bytes || share_a_place(field)))
           found.push_back(recommend(run, one.benchmark.model, field, goal));
   return found;

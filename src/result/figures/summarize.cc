@@ -13,6 +13,7 @@
 #include "result/figures/device_figures.h"
 #include "result/figures/pair_ratio.h"
 #include "result/figures/summarize_load.h"
+#include "result/stored/benchmark_params.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/noise.h"
@@ -325,6 +326,13 @@ void fill_nothing(CaseResult& result) {
   result.stats.median_ns = result.stats.mean_ns = result.stats.min_ns = result.stats.max_ns = none;
 }
 
+// Back-to-back inferences would have this rate, which nobody gets from a process that sleeps.
+void remove_throughput(CaseResult& result) {
+  auto& rate = result.throughput.per_s;
+  rate.value = rate.ci_low = rate.ci_high = Number::missing("it sleeps between inferences");
+  rate.ci_method.clear();
+}
+
 void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                        const SummaryOptions& options) {
   const auto finite = durations_ns(samples);
@@ -348,6 +356,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   if (!result.load() && traits_of(result.benchmark.kind).runs_engine)
     result.device_parts = device_parts(samples, options.confidence);
   fill_throughput(result.throughput, periods, options);
+  if (gap_s(result.benchmark) > 0) remove_throughput(result);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);
   set_drift(result.noise.device_drift_frac, result.noise.device_drift_z, worst_drift(device_times));

@@ -3,6 +3,7 @@
 
 #include "base/device.h"
 #include "base/error.h"
+#include "base/seconds.h"
 #include "base/text.h"
 
 namespace paceline::result {
@@ -31,6 +32,10 @@ void set_device(Benchmark& benchmark, std::string_view device) {
 std::int64_t instances_per_gpu(const Benchmark& benchmark) {
   const auto text = param(benchmark, "instances_per_device");
   return text ? parse_int(*text).value_or(1) : 1;
+}
+
+double gap_s(const Benchmark& benchmark) {
+  return parse_seconds(param(benchmark, "gap").value_or("")).value_or(0);
 }
 
 std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "analysis/closing_sentence.h"
 #include "analysis/findings.h"
+#include "result/stored/benchmark_params.h"
 #include "support/sample_runs.h"
 
 namespace paceline::analysis {
@@ -129,6 +132,57 @@ TEST(IdleGaps, AStateThatSaysNothingIsNotRuledOut) {
   EXPECT_EQ(cause({}, {{"idle_state", "not known in a virtual machine"}}),
             "not known; not to be read here: page faults, the clock, the idle state (not known in a virtual "
             "machine).");
+}
+
+// A case as it is stored: one that sleeps has no throughput.
+CaseResult of_engine(const char* engine, const char* gap, double p50_ms) {
+  auto one = testing::case_of({"m.onnx", engine, "fp32", 1, p50_ms, 300});
+  one.case_id += gap, one.label += std::string(" gap") + gap;
+  one.benchmark.params["gap"] = gap;
+  if (result::gap_s(one.benchmark) <= 0) return one;
+  auto& rate = one.throughput.per_s;
+  rate.value = rate.ci_low = rate.ci_high = Number::missing("it sleeps between inferences");
+  return one;
+}
+
+TEST(IdleGaps, AGapIsNoChoiceThatIsRecommended) {
+  const auto alone = run_with_gaps({of_engine("onnxruntime", "0", 1), of_engine("onnxruntime", "1s", 3)});
+  EXPECT_TRUE(find_recommendations(alone).empty());
+  const auto run = run_with_gaps({of_engine("onnxruntime", "0", 1), of_engine("onnxruntime", "1s", 3),
+                                  of_engine("openvino", "0", 2), of_engine("openvino", "1s", 4)});
+  std::map<std::string, int> begins;
+  for (const auto& found : find_recommendations(run)) {
+    ++begins[found.text.substr(0, found.text.find(" for"))];
+    EXPECT_NE(found.evidence.find("2 measured configurations"), std::string::npos) << found.evidence;
+  }
+  EXPECT_EQ(begins["Lowest latency"], 2);
+  EXPECT_EQ(begins["Highest throughput"], 1);  // a process that sleeps has none
+  EXPECT_EQ(begins["Smallest"], 2);
+}
+
+TEST(IdleGaps, TheClosingSentenceComparesCasesOfOneGap) {
+  const auto two =
+      closing_sentence(run_with_gaps({of_engine("onnxruntime", "0", 1), of_engine("onnxruntime", "1s", 3)}));
+  EXPECT_NE(two.find("gap0 takes 1.00 ms"), std::string::npos) << two;
+  EXPECT_NE(two.find("gap1s takes 3.00 ms"), std::string::npos) << two;
+  EXPECT_EQ(two.find("as fast as"), std::string::npos) << two;
+  const auto three =
+      closing_sentence(run_with_gaps({of_engine("onnxruntime", "0", 1), of_engine("onnxruntime", "1s", 3),
+                                      of_engine("onnxruntime", "2s", 4)}));
+  EXPECT_EQ(std::count(three.begin(), three.end(), '\n'), 2) << three;
+  const auto four =
+      closing_sentence(run_with_gaps({of_engine("onnxruntime", "0", 1), of_engine("onnxruntime", "1s", 3),
+                                      of_engine("openvino", "0", 2), of_engine("openvino", "1s", 4)}));
+  EXPECT_NE(four.find(" with gap=0"), std::string::npos) << four;
+  EXPECT_NE(four.find(" with gap=1s"), std::string::npos) << four;
+  EXPECT_EQ(std::count(four.begin(), four.end(), '\n'), 1) << four;
+}
+
+TEST(IdleGaps, BatchesThatSleepHaveNoRatesToCompare) {
+  auto run = run_with_gaps(
+      {of_engine("onnxruntime", "1s", 1), of_engine("onnxruntime", "1s", 2), of_engine("openvino", "1s", 4)});
+  run.cases[1].benchmark.batch_per_rank = 8;
+  EXPECT_EQ(closing_sentence(run), "");
 }
 
 }  // namespace

@@ -48,6 +48,21 @@ TEST(Summarize, UsesEverySample) {
   EXPECT_LT(*s.result.headline.p50_ns.ci_low, *s.result.headline.p50_ns.value);
 }
 
+TEST(Summarize, AProcessThatSleepsHasNoThroughput) {
+  auto s = make_case("a", {1.0}, 100);
+  s.result.benchmark.params["gap"] = "0";
+  summarize(s.result, s.samples, {});
+  EXPECT_NEAR(*s.result.throughput.per_s.value, 100, 1);
+  s.result.benchmark.params["gap"] = "250ms";
+  summarize(s.result, s.samples, {});
+  const auto& rate = s.result.throughput.per_s;
+  for (const auto* number : {&rate.value, &rate.ci_low, &rate.ci_high}) {
+    EXPECT_FALSE(*number);
+    EXPECT_EQ(number->reason(), "it sleeps between inferences");
+  }
+  EXPECT_NEAR(*s.result.headline.p50_ns.value, 10e6, 0.05e6);
+}
+
 TEST(Summarize, P99OfAHundredSamplesIsMissingNotTheMaximum) {
   auto s = make_case("a", {1.0}, 100);
   summarize(s.result, s.samples, {});
