@@ -24,7 +24,7 @@ constexpr std::array kAttachRows{
            .help =
                "Number of steps that PyTorch's profiler records on all ranks when a rank became late, or "
                "steps became 15 % longer: trace-1 in the folder of the step files, and so on up to three. "
-               "0: none. Not for a job that runs this profiler itself."},
+               "0: none. A job that runs this profiler itself is not traced."},
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ class Slow(nn.Module):
     def forward(self, x): time.sleep(.02 * rank); return x
 m = nn.parallel.DistributedDataParallel(nn.Sequential(Slow(), model())); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
 for s in range(steps): step(m, o, next(batches))
-dist.destroy_process_group()
+dist.barrier()
 """
 # With the profiler of PyTorch by a schedule, and from step 64 on for six of eight steps.
 SCHEDULED = LATE.replace("for s in range(steps): step", """profiler = torch.profiler.profile(schedule=torch.profiler.schedule(wait=8, warmup=1, active=2)); profiler.start()
