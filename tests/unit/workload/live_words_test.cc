@@ -69,7 +69,7 @@ TEST(LiveFigures, AreOfTheLastSteps) {
   rows.front().loss = 9;
   const auto steps = live_steps(rows, 64, pass::SlowestRank{1, 0.018});
   ASSERT_TRUE(steps);
-  EXPECT_DOUBLE_EQ(steps->samples_per_s, 128);
+  EXPECT_DOUBLE_EQ(*steps->samples_per_s, 128);
   EXPECT_EQ(steps->loss, 2.345);
   EXPECT_EQ(steps->slowest.value().rank, 1);
   EXPECT_EQ(steps->shares[StepPart::kDataWait], 0.0);
