@@ -165,7 +165,7 @@ def run(options, name, part, rank):
         job = subprocess.run([options.paceline, "attach", "-q", "--output", folder + "/steps", "--", options.python, *words],
                              env=env, capture_output=True, text=True)
         if job.returncode:
-            return {"problem": problem_in(job.stderr)}
+            return {"problem": problem_in(job.stderr), "output": job.stderr[-4000:]}
         said = subprocess.run([options.paceline, "profile", "--from", folder + "/steps", "--format", "json"], capture_output=True, text=True)
         if said.returncode:
             return {"problem": said.stderr.strip()}
