@@ -27,7 +27,7 @@ struct ProfiledCall {
 // thread, so the self times of a thread add up to the time that it was in any call. Calls beside their thread
 // have no self time and are inside nothing. Where a device worked, self times are the device's: the work that
 // a call itself launched, because host threads that wait for each other would count the same moment twice.
-// Work without a known call has a row of its own. Calls of the device's API do not count.
+// Work without a known call is a separate row. Calls of the device's API do not count.
 plugin::StepProfile profile_of(std::vector<ProfiledCall> calls);
 
 // How long a device was busy with those of the calls that are work on it; streams may overlap.

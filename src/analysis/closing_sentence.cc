@@ -409,9 +409,8 @@ bool same_gap(const CaseResult& one, const CaseResult& other) {
 
 // " for resnet50 with gap=1s": words are left out that all cases share.
 std::string subject_words(const CaseResult& one, bool models, bool gaps) {
-  const auto gap = one.benchmark.params.find("gap");
-  return (models ? " for " + one.benchmark.model : "") +
-         (gaps && gap != one.benchmark.params.end() ? " with gap=" + gap->second : "");
+  const auto gap = result::gap_text(one.benchmark);
+  return (models ? " for " + one.benchmark.model : "") + (gaps && !gap.empty() ? " with gap=" + gap : "");
 }
 
 // An answer for each model and gap with several cases; a single sentence for each case where none has.

@@ -12,16 +12,15 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
-#include "base/seconds.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/stored/benchmark_params.h"
 
 // Findings about cases that differ in how long the process sleeps between inferences (methodology: idle
 // gaps).
 namespace paceline::analysis {
 namespace {
 
-constexpr const char* kGap = "gap";
 constexpr double kSmallest = 1.03;  // ratio that counts
 constexpr double kExplains = 0.5;   // share of the additional time from which a sign is named as the cause
 
@@ -35,18 +34,16 @@ struct Slowed {
 };
 
 std::string gap_of(const CaseResult& one) {
-  const auto found = one.benchmark.params.find(kGap);
-  return found == one.benchmark.params.end() ? "" : found->second;
+  return result::gap_text(one.benchmark);
 }
 
 double gap_seconds(const CaseResult* one) {
-  return parse_seconds(gap_of(*one)).value_or(0);
+  return result::gap_s(one->benchmark);
 }
 
 // Words that cases with different gaps have in common.
 std::string subject_of(const CaseResult& one) {
-  auto alike = one.benchmark;
-  alike.params.erase(kGap);
+  const auto alike = result::without_gap(one.benchmark);
   return fmt::format("{} with {}", describe_without(alike, ""), plural(alike.threads, "thread"));
 }
 

@@ -92,12 +92,13 @@ std::string late_advice(const CaseResult& one) {
 }
 
 // Why the rank is late, as far as evidence goes.
-std::string cause_text(const Training& t, const result::RankFigures& rank) {
-  const auto& late = t.late.front();
+std::string cause_text(const CaseResult& one, const result::RankFigures& rank) {
+  const auto& late = training_of(one).late.front();
   if (late.causes.empty() && !rank.evidence.cpu_ns) return {};
   if (late.causes.empty())
-    return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
-           "repetition";
+    return std::string(
+               "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it") +
+           (is_traced(one) ? "" : " in every repetition");
   const double lateness = late.mean_late_ns ? *late.mean_late_ns : *late.late_ns;
   std::string text = "; cause: ";
   for (const auto& cause : late.causes) {
@@ -140,7 +141,7 @@ Finding straggler_of(const CaseResult& one) {
       one,
       fmt::format("{}: the others wait for rank {}{}: {}{}.", one.label, *t.straggler_rank,
                   known ? place_of(*late) : std::string(), straggler_cost(t), cause_words(t.late.front())),
-      known ? lateness_text(t) + cause_text(t, *late) : std::string(), late_advice(one));
+      known ? lateness_text(t) + cause_text(one, *late) : std::string(), late_advice(one));
 }
 
 // Whom the waiting is due to, as far as the steps tell.

@@ -71,7 +71,10 @@ void add_attached(const TraceStudy& study, answer::Answer& answer) {
                                .table = other_time_table(attached),
                                .notes = {"extra time: beyond a steady step; share: of the time observed"}});
   if (auto table = disturbance_table(*study.job.training()); !table.rows.empty())
-    answer.sections.push_back({.title = kDisturbancesTitle, .table = std::move(table)});
+    answer.sections.push_back(
+        {.title = kDisturbancesTitle,
+         .table = std::move(table),
+         .notes = {"others: all processes but the ranks, workers of data loaders included"}});
   answer.checks.push_back(watching_check(attached));
   for (const auto& one : attached.other)
     if (one.sort >= analysis::traces::StepSort::kEpoch && one.share >= 0.01)

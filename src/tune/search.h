@@ -66,7 +66,7 @@ struct Rules {
 // looks as in Pocock 1977 with Bonferroni's constant). A constraint that is certainly missed drops an arm as
 // well; until an arm certainly meets all, costs drop none. An arm comes back if the one that it was dropped
 // for misses a constraint or fails. `alpha` covers costs alone: each look judges a constraint at the
-// confidence of its own interval, without a correction for looks or arms.
+// confidence of its interval, without a correction for looks or arms.
 class Search {
  public:
   // Throws Error(kInternal) for keys that are not unique, and for none.

@@ -164,32 +164,37 @@ def _started_profiler():
     counted = getattr(getattr(autograd_profiler, "KinetoStepTracker", None), "_step_dict", {})  # of profilers that exist, running or not
     if torch.autograd._profiler_enabled() or "ProfilerStep" in counted:
         raise RuntimeError(_OWN_PROFILER)
+    prepare = autograd_profiler.profile._prepare_trace  # a release without it has no trace
     kinds = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_initialized() else [])
     profiler = profile(activities=kinds, schedule=lambda _: ProfilerAction.RECORD, record_shapes=True)  # only a schedule marks steps
     profiler.start()
-    _give_way(autograd_profiler.profile)
+    _give_way(autograd_profiler.profile, prepare)
     return profiler
 
 
 _OWN_PROFILER = "the job runs PyTorch's profiler itself"
 
 
-def _give_way(kind):
+def _give_way(kind, prepare):
     """Ends our profiler before one of the job starts: two at once end in errors of the job. In force until ours ends."""
-    prepare = kind._prepare_trace
 
     def after_ours(self):
-        trace, _state.trace = _state.trace, False
         _state.no_guard()
-        trace.stop()
-        _state.said = False
-        _say("no trace: " + _OWN_PROFILER)
+        _guarded(_end_early)
         return prepare(self)
 
     def no_guard():
         kind._prepare_trace = prepare
 
     _state.no_guard, kind._prepare_trace = no_guard, after_ours
+
+
+def _end_early():
+    trace, _state.trace = _state.trace, False
+    if trace:
+        trace.stop()
+        _state.said = False
+        _say("no trace: " + _OWN_PROFILER)
 
 
 def _write_trace(profiler):
@@ -221,6 +226,8 @@ def _forked():
     global _step
     if _step is not _first_step:
         _state.recording = False
+        if _state.trace:
+            _state.no_guard()  # the profiler is its parent's
         _state.trace = None
         _step = _first_step
 

@@ -140,7 +140,7 @@ void add_unseen(const AttachedRank& one, AttachedStudy& study) {
   if (!one.has_first)
     study.notes.emplace_back("the first step is in no figure: recording begins with its optimizer step");
   if (!one.unwatched.empty())
-    study.notes.push_back(fmt::format("{} in no figure: the observer was off, to tell what it costs",
+    study.notes.push_back(fmt::format("{} in no figure: the observer was off, which measures its cost",
                                       plural(std::ssize(one.unwatched), "step")));
 }
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <ctime>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/thread_cpu.h"
 #include "base/units.h"
 
 namespace paceline::cli {
@@ -37,12 +37,6 @@ constexpr double kAhead_ns = 1e9;       // until a trace begins: every rank must
 constexpr double kLonger = 1.15;        // a step, beyond the interval of what it took before
 constexpr double kWorthTelling = 0.05;  // of a step
 constexpr std::size_t kLabel = 60;      // bytes of a command
-
-std::int64_t thread_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 FileDescriptor lock_in(const fs::path& folder) {
   return FileDescriptor(::open((folder / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -89,7 +83,7 @@ std::optional<pass::ProgressRecord> progress_of(const TraceStudy& study) {
   const auto& training = *study.job.training();
   if (study.steps < 1 || !study.step_ns) return std::nullopt;
   pass::ProgressRecord record;
-  record.n = study.last_step + 1;
+  record.n = study.steps;
   record.step = study.last_step;
   record.p50_ns = training.ranks.at(study.typical).parts.step_ns;
   record.elapsed_s = *study.step_ns * 1e-9 * static_cast<double>(record.n);
@@ -120,7 +114,8 @@ JobWatch::~JobWatch() {
   if (lock_) fs::remove(folder_ / ".lock", ignored);
   try {
     if (const auto missing = missing_traces(); !missing.empty() && wishes_.tell)
-      print(stderr, "paceline attach: " + missing + ": the job ended before, or said why\n");
+      print(stderr, "paceline attach: " + missing +
+                        ": the job ended before it was written, or a line above says why\n");
   } catch (const std::exception&) {
     return;
   }
@@ -173,8 +168,14 @@ std::string JobWatch::late_rank_in(const TraceStudy& study) {
       !late.empty() && late.front().cost_ns && *late.front().cost_ns >= kWorthTelling * *study.step_ns;
   const auto rank = worth ? std::optional(late.front().rank) : std::nullopt;
   if (std::exchange(late_, rank) == rank || !rank) return {};
-  return fmt::format("since step {}, the others wait {} per step for rank {}: {}", late.front().since_step,
-                     format_duration_ns(*late.front().cost_ns), *rank, late_words(late.front()));
+  const auto& one = late.front();
+  // A rank that is late from the first of the newest steps on may have been late before.
+  const auto since =
+      one.since_step > one.first_step
+          ? fmt::format("since step {}", one.since_step)
+          : fmt::format("in the {} up to step {}", plural(study.steps, "step"), study.last_step);
+  return fmt::format("{}, the others wait {} per step for rank {}: {}", since,
+                     format_duration_ns(*one.cost_ns), *rank, late_words(one));
 }
 
 // The newest steps against those of the first look that had enough, or that were told last.
@@ -185,8 +186,8 @@ std::string JobWatch::longer_steps_in(const TraceStudy& study) {
   if (!before || *p50.ci_high < *before) usual_ns_ = p50.ci_high;
   if (!before || *p50.ci_low < kLonger * *before) return {};
   usual_ns_ = p50.ci_high;
-  return fmt::format("a step takes {} now, and took {} at most", format_duration_ns(*p50.value),
-                     format_duration_ns(*before));
+  return fmt::format("the median step takes {} now; before, its interval ended at {}",
+                     format_duration_ns(*p50.value), format_duration_ns(*before));
 }
 
 std::string JobWatch::trace_steps(double step_ns) {

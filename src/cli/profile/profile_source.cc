@@ -92,7 +92,7 @@ void refuse_baselines(const std::vector<std::string>& expressions) {
                       shown_value(expression)));
 }
 
-// Gates on the figures of the job. Its case has no name of its own in a study.
+// Gates on the figures of the job, whose case has no name in a study.
 std::vector<answer::Check> gates_on(result::CaseResult job, const std::vector<std::string>& expressions) {
   refuse_baselines(expressions);
   job.label = job.case_id = "job";

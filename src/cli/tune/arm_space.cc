@@ -98,7 +98,7 @@ void check_number_of_arms(const config::FlagSet& infer) {
                     arms, kMostArms));
 }
 
-// An open loop has lengths of its own.
+// An open loop decides its length itself.
 bool is_open_loop(const config::FlagSet& infer) {
   const auto* setting = typed_setting(infer, "scenario");
   const auto scenario =

@@ -9,6 +9,8 @@
 namespace paceline::result {
 namespace {
 
+constexpr const char* kGap = "gap";
+
 std::optional<std::string> param(const Benchmark& benchmark, const char* key) {
   const auto found = benchmark.params.find(key);
   return found == benchmark.params.end() ? std::nullopt : std::optional(found->second);
@@ -34,8 +36,17 @@ std::int64_t instances_per_gpu(const Benchmark& benchmark) {
   return text ? parse_int(*text).value_or(1) : 1;
 }
 
+std::string gap_text(const Benchmark& benchmark) {
+  return param(benchmark, kGap).value_or("");
+}
+
 double gap_s(const Benchmark& benchmark) {
-  return parse_seconds(param(benchmark, "gap").value_or("")).value_or(0);
+  return parse_seconds(gap_text(benchmark)).value_or(0);
+}
+
+Benchmark without_gap(Benchmark benchmark) {
+  benchmark.params.erase(kGap);
+  return benchmark;
 }
 
 std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place) {

@@ -23,8 +23,12 @@ std::int64_t instances_per_gpu(const Benchmark& benchmark);
 // The GPU at this place among those of the case.
 std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place);
 
+// The gap between inferences as it was written; empty: none was.
+std::string gap_text(const Benchmark& benchmark);
 // Seconds that the process slept before each inference; 0 without a gap.
 double gap_s(const Benchmark& benchmark);
+
+Benchmark without_gap(Benchmark benchmark);
 
 // Returns one benchmark whatever the number of threads of an instance.
 Benchmark without_threads_per_instance(Benchmark benchmark);

@@ -13,6 +13,7 @@
 #include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/thread_cpu.h"
 #include "base/units.h"
 #include "plugin/registry.h"
 
@@ -22,9 +23,7 @@ namespace {
 constexpr auto kShortestPeriod = std::chrono::microseconds(100);
 
 double thread_cpu_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  return static_cast<double>(thread_cpu_ns()) * 1e-9;
 }
 
 result::SampledSeries& series_of(std::vector<result::SampledSeries>& all, const plugin::Reading& reading) {

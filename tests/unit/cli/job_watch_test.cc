@@ -19,7 +19,9 @@ TEST(JobWatch, ProgressHasPartsAndTheLateRank) {
     });
   const auto record = progress_of(job.study());
   ASSERT_TRUE(record && record->steps && record->steps->slowest);
-  EXPECT_EQ(record->n, 40);
+  EXPECT_EQ(record->step, 39);
+  EXPECT_EQ(record->n, job.study().steps);
+  EXPECT_NEAR(record->elapsed_s, 0.051 * static_cast<double>(record->n), 1e-6);
   EXPECT_NEAR(*record->p50_ns, 51e6, 1);  // 37 + 14
   EXPECT_NEAR(*record->steps->shares[result::StepPart::kForward], 10 / 51.0, 1e-6);
   EXPECT_EQ(record->steps->slowest->rank, 1);

@@ -289,7 +289,7 @@ TEST(LateRank, ThatIsNotLateAtFirstIsNotSaidToBeSo) {
   EXPECT_FALSE(later[0].begins_late);
 }
 
-// A rank that came last counts, even if it took less time of its own than the median of the others.
+// A rank that came last counts, even if its own time is shorter than the median of the others.
 TEST(LateRank, ChanceIsOfAllExchangesThatItWasLastIn) {
   const auto chance = [](double own_ms) {
     std::vector<StepAccount> steps(24);
