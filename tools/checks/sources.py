@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks every tracked file: licence line, white space, sizes, unfinished work, JSON that is parsed or converted without
-limits, algorithms that clang 14 cannot compile, tests that no list names and so never run.
+limits, algorithms that clang 14 cannot compile, programs that cannot be started, tests that no list names and so never run.
 
 usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
 """
 import argparse
+import os
 import pathlib
 import re
 import subprocess
 import sys
 
 LICENSED = {".h", ".cc", ".cu", ".cpp", ".py", ".sh", ".cmake"}
+PROGRAMS = {".py", ".sh"}
 PROSE_AND_CODE = LICENSED | {".md", ".txt", ".yaml", ".json", ".html", ".css", ".js"}
 DATA = ("tests/data/", "tests/fuzz/corpus/", "docs/benchmarks/", "tests/cli/data/")
 MAX_LINES, MAX_BYTES = 600, 2_000_000
@@ -59,6 +61,8 @@ def findings(path, relative):
         yield "converts numbers without limits: include base/json.h"
     if relative.startswith(("src/", "plugins/")) and (used := SUBRANGES.search(text)):
         yield f"uses {used[0]}, whose subrange clang 14 cannot compile: use the algorithm of two iterators"
+    if path.suffix in PROGRAMS and text.startswith("#!") != os.access(path, os.X_OK):
+        yield "begins with #!, but is not executable" if text.startswith("#!") else "is executable, but does not begin with #!"
     if relative != "tools/checks/sources.py":
         yield from text_findings(text)
 

@@ -53,6 +53,11 @@ class Sources(unittest.TestCase):
         code, said = said_of({"src/base/pump.cc": LICENCE + "std::ranges::sort(found); std::ranges::remove_copy(a, b, 1);\n"})
         self.assertEqual(code, 0, said)
 
+    def test_a_program_that_cannot_be_started_is_found(self):
+        code, said = said_of({"tools/pump.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n"})
+        self.assertEqual(code, 1)
+        self.assertIn("tools/pump.py: begins with #!, but is not executable", said)
+
 
 if __name__ == "__main__":
     unittest.main()
