@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: MIT
 """How often is a claim over process pairs right? Many small runs of the real binary, under load or on a quiet machine.
 
-usage: tools/claims_study.py aa|five|ten|ratio [--apart] [--threads 1] [--margin 0.03] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
+usage: tools/claims_study.py aa|five|ten|ratio|suite [--apart] [--threads 1] [--margin 0.03] [--comparisons 200] [--load 0.9] [--within SECONDS] [--keep FILE]
        tools/claims_study.py rows --keep FILE
 
 aa:              both sides are the same ONNX file, so every "faster" and "slower" is false.
 five, ten, ratio: one side has 21, 22, 26 equal layers, the other 20, so their work is as 1.05, 1.1, 1.3 to 1.
+suite:           ten cases, both sides equal, judged together by `paceline compare --same`: a suite with a claim is false.
 rows:            the rows of everything that slices have kept in FILE; nothing runs.
 Every comparison is a separate run: six pairs of processes that work in turns of 50 ms, on ONNX Runtime; twelve where the
 binary asks for them. `--apart` has the processes of a pair run one after the other. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
 end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
 `--margin` claims what differs by at least that, and whose interval excludes 1, as `paceline compare` does; otherwise the run's own verdict counts.
-Prints Markdown rows: claims, sizes, sizes that miss the true ratio, wrong directions, each with its exact 95 % interval; ratios; half the
+Under load the medians of both sides are not as their work: interrupted inferences are more of the longer ones. So sizes are counted that miss
+the ratio of the work, and that miss the median ratio of all comparisons.
+Prints Markdown rows: claims, sizes, sizes that miss, wrong directions, each with its exact 95 % interval; ratios; half the
 width of the interval of a ratio, the median of all; grades.
 The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
 """
@@ -35,6 +38,7 @@ import onnx_files as onnx  # noqa: E402
 
 WIDTH = 192
 LAYERS = {"aa": (20, 20), "five": (21, 20), "ten": (22, 20), "ratio": (26, 20)}
+SUITE = range(6, 26, 2)  # layers of the cases of a suite
 # Ends with the process that started it, however that ends.
 SPINNER = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(100000): pass"
 
@@ -61,6 +65,15 @@ def plan_text(kind, folder, args):
     return (f"kind: inference\nmodels: [{names[0]}, {names[1]}]\nbaseline: {{model: {names[0]}}}\nengine: onnxruntime\n"
             f"threads: {args.threads}\ndevice: cpu\nrepetitions: 6\niterations: {args.iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\n"
             f"measure_peak: false\naccuracy: {{samples: 2}}\nexperiment_name: claims\nturns: {str(not args.apart).lower()}\n")
+
+
+def suite_plan(folder, args):
+    names = []
+    for layers in SUITE:
+        names.append(folder / f"case{layers}.onnx")
+        names[-1].write_bytes(chain(layers, args.rows))
+    return (f"kind: inference\nmodels: [{', '.join(map(str, names))}]\nengine: onnxruntime\nthreads: {args.threads}\ndevice: cpu\n"
+            f"iterations: {args.iterations}\nwarmup_iterations: 20\nidle_wait_s: 0\nmeasure_peak: false\naccuracy: {{samples: 2}}\n")
 
 
 def truth_of(kind):
@@ -104,7 +117,7 @@ def compared(args, plan, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=[*LAYERS, "rows"])
+    parser.add_argument("kind", choices=[*LAYERS, "suite", "rows"])
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--load", type=float, default=0, help="number of spinning neighbours, or the share of the CPUs that they take")
     parser.add_argument("--within", type=float, default=math.inf, help="seconds after which no comparison begins")
@@ -117,7 +130,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="JSON lines with every comparison")
     args = parser.parse_args()
     if args.kind == "rows":
-        return print_rows([json.loads(line) for line in args.keep.read_text().splitlines()], args.margin)
+        return print_all([json.loads(line) for line in args.keep.read_text().splitlines()], args.margin)
     spinners = [subprocess.Popen([sys.executable, "-c", SPINNER]) for _ in range(spinners_for(args.load))]
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -125,21 +138,39 @@ def main():
     finally:
         for spinner in spinners:
             spinner.kill()
-    print_rows(rows, args.margin)
+    print_all(rows, args.margin)
+
+
+def one_pair(args, plan, folder):
+    speedup, grades, processes = compared(args, plan, folder)
+    return ({"threads": args.threads, "apart": args.apart, "speedup": speedup, "grades": grades, "processes": processes},
+            f"{size_text(speedup)} {speedup['verdict'] or speedup['reason']} {''.join(grades)}")
+
+
+def one_suite(args, plan, folder):
+    """Verdict and interval of each case."""
+    command = [args.paceline, "compare", "run", plan, "--same", "--allow-noisy", "-q", "--json"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=folder.parent,
+                          env={**os.environ, "PACELINE_CALIBRATION": "short"})
+    if done.returncode not in (0, 1, 3, 4):
+        sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr}")
+    figures = [case["figures"][0] for case in json.loads(done.stdout)["cases"]]
+    return {"exit": done.returncode, "figures": figures}, f"exit {done.returncode}, {', '.join(figure['verdict'] for figure in figures)}"
 
 
 def measure(args, folder):
     plan = folder / "plan.yaml"
-    plan.write_text(plan_text(args.kind, folder, args))
+    suite = args.kind == "suite"
+    plan.write_text(suite_plan(folder, args) if suite else plan_text(args.kind, folder, args))
+    one = one_suite if suite else one_pair
     rows, begin = [], time.monotonic()
     while len(rows) < args.comparisons and time.monotonic() - begin < args.within:
-        speedup, grades, processes = compared(args, plan, folder / "results")
-        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, "threads": args.threads, "apart": args.apart, "speedup": speedup, "grades": grades, "processes": processes})
+        row, words = one(args, plan, folder / "results")
+        rows.append({"kind": args.kind, "load": args.load, "rows": args.rows, **row})
         if args.keep:
             with args.keep.open("a") as out:
                 out.write(json.dumps(rows[-1]) + "\n")
-        print(f"{len(rows)}/{args.comparisons} {time.monotonic() - begin:.0f} s  {size_text(speedup)} "
-              f"{speedup['verdict'] or speedup['reason']} {''.join(grades)}", file=sys.stderr, flush=True)
+        print(f"{len(rows)}/{args.comparisons} {time.monotonic() - begin:.0f} s  {words}", file=sys.stderr, flush=True)
     return rows
 
 
@@ -163,8 +194,29 @@ def claim_of(speedup, margin):
     return "faster" if ratio["ci_low"] > 1 else "slower" if ratio["ci_high"] < 1 else ""
 
 
+def print_all(rows, margin):
+    print_suites([row for row in rows if row["kind"] == "suite"])
+    print_rows([row for row in rows if row["kind"] != "suite"], margin)
+
+
+def print_suites(rows):
+    """| what | suites with a claim | suites with a regression | cases whose interval excludes 1 | widest ratio |"""
+    for load, height in sorted({(row["load"], row["rows"]) for row in rows}):
+        these = [row["figures"] for row in rows if (row["load"], row["rows"]) == (load, height)]
+        claims = [[f["verdict"] for f in figures if f["verdict"] in ("REGRESSION", "IMPROVEMENT")] for figures in these]
+        cases = [f for figures in these for f in figures if f["ci_ratio"]]
+        outside = sum(not f["ci_ratio"][0] <= 1 <= f["ci_ratio"][1] for f in cases)
+        ratios = sorted(f["estimate_ratio"] for f in cases)
+        print(f"| suite of {len(these[0])} equal cases, {beside_text(load)} | {share(sum(map(bool, claims)), len(these))} | "
+              f"{share(sum('REGRESSION' in one for one in claims), len(these))} | {share(outside, len(cases))} | {ratios[0]:.3f}–{ratios[-1]:.3f} |")
+
+
+def beside_text(load):
+    return "quiet" if not load else f"{load:.0%} of the CPUs taken".replace("%", " %") if load < 1 else f"{load:.0f} spinning neighbours"
+
+
 def print_rows(rows, margin):
-    """| what | claims | sizes | sizes that miss | wrong directions | ratios | half-width | grades |"""
+    """| what | claims | sizes | sizes that miss the ratio of the work | that miss the median of all ratios | wrong directions | ratios | half-width | grades |"""
     def key(row):
         return row["kind"], row["load"], row["rows"], row.get("threads", 1), row.get("apart", True)
     for of in sorted({key(row) for row in rows}):
@@ -175,17 +227,17 @@ def row_of(kind, load, height, threads, apart, margin, rows):
     speedups, truth, n = [row["speedup"] for row in rows], truth_of(kind), len(rows)
     claimed = [claim for claim in (claim_of(s, margin) for s in speedups) if claim]
     sizes = [s["ratio"] for s in speedups if s["ratio"]["value"]]
-    missed = sum(not size["ci_low"] <= truth <= size["ci_high"] for size in sizes)
+    def missing(value):
+        return share(sum(not size["ci_low"] <= value <= size["ci_high"] for size in sizes), len(sizes)) if sizes else "none"
     wrong = sum(claim != "faster" or truth == 1 for claim in claimed)
     values = sorted(size["value"] for size in sizes)
     grades = collections.Counter(grade for row in rows for grade in row["grades"])
     letters = ", ".join(f"{count} {grade}" for grade, count in sorted(grades.items()))
     ratios = f"{statistics.median(values):.3f} ({values[0]:.3f}–{values[-1]:.3f})" if values else "none"
-    beside = "quiet" if not load else f"{load:.0%} of the CPUs taken".replace("%", " %") if load < 1 else f"{load:.0f} spinning neighbours"
     order = "one after the other" if apart else "in turns"
     widths = [(size["ci_high"] - size["ci_low"]) / 2 / size["value"] for size in sizes]
     half = f"{statistics.median(widths):.1%}".replace("%", " %") if widths else "none"
-    return (f"| {kind}, {height} rows, {threads} thread{'s' * (threads > 1)}, {order}, {beside} | {share(len(claimed), n)} | {len(sizes)} of {n} | {share(missed, len(sizes)) if sizes else 'none'} | "
+    return (f"| {kind}, {height} rows, {threads} thread{'s' * (threads > 1)}, {order}, {beside_text(load)} | {share(len(claimed), n)} | {len(sizes)} of {n} | {missing(truth)} | {missing(statistics.median(values)) if values else 'none'} | "
             f"{share(wrong, n)} | {ratios} | {half} | {letters} |")
 
 

@@ -11,7 +11,8 @@ renamed:    a convolution has another name and a larger kernel: one row, not one
 added:      one convolution more.
 duplicated: a block of convolution and ReLU runs twice.
 float:      one convolution of an int8 model is excluded; ONNX Runtime may run it in float, or in int8 with what that costs.
-Another layer is changed in each round. One thread of ONNX Runtime; six pairs of processes in turns, then layer passes of both sides.
+late:       one of two ranks sleeps before each step of a training job, so that its all-reduces are late for the other.
+Another layer, or rank, is changed in each round. One thread of ONNX Runtime; six pairs of processes in turns, then layer passes of both sides.
 `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
 Prints a Markdown row per kind: comparisons whose verdict asks why, those that explain, those whose first row is the changed layer,
 and the median share of the difference that rows of single parts explain. Exit code 1 if another layer was named first.
@@ -111,18 +112,30 @@ def in_float(at):
 
 
 COMMON = {"float": ["--precision", "int8"]}
-KINDS = {"slow": slow, "fused": fused, "renamed": renamed, "added": added, "duplicated": duplicated, "float": in_float}
+LAYERS = {"slow": slow, "fused": fused, "renamed": renamed, "added": added, "duplicated": duplicated, "float": in_float}
+KINDS = [*LAYERS, "late"]
+QUICK = ["--threads", "1", "--device", "cpu", "--idle-wait-s", "0", "--stop.t_max_s", "1", "--json", "-q"]
+
+
+def layer_words(kind, at, folder):
+    """Words of a comparison of two models, and whether a row names the change."""
+    a, b, words, is_it = LAYERS[kind](at)
+    (folder / "a.onnx").write_bytes(a)
+    (folder / "b.onnx").write_bytes(b)
+    own = ["--onnxruntime.graph_optimization", "basic"] if kind == "fused" else []
+    return ["infer", "--engine", "onnxruntime", "--accuracy", "off", *COMMON.get(kind, []), "--a", " ".join([f"--model {folder / 'a.onnx'}", *own]),
+            "--b", " ".join([f"--model {folder / 'b.onnx'}", *words])], is_it
+
+
+def late_words(at):
+    rank = at % 2
+    return (["train", "--model", "tiny_cnn", "--batch-size", "32", "--ranks", "2", "--a", "", "--b", f"--inject slow=4ms:rank={rank}"],
+            lambda row: named(row, "waiting for late ranks", f"waits for rank {rank},"))
 
 
 def compare(args, kind, at, folder):
-    a, b, words, is_it = KINDS[kind](at)
-    (folder / "a.onnx").write_bytes(a)
-    (folder / "b.onnx").write_bytes(b)
-    common = ["--engine", "onnxruntime", "--threads", "1", "--device", "cpu", "--idle-wait-s", "0", "--stop.t_max_s", "1", "--accuracy", "off"]
-    common += COMMON.get(kind, [])
-    own = ["--onnxruntime.graph_optimization", "basic"] if kind == "fused" else []
-    command = [args.paceline, "compare", "infer", *common, "--a", " ".join([f"--model {folder / 'a.onnx'}", *own]),
-               "--b", " ".join([f"--model {folder / 'b.onnx'}", *words]), "--json", "-q"]
+    words, is_it = late_words(at) if kind == "late" else layer_words(kind, at, folder)
+    command = [args.paceline, "compare", *words, *QUICK]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder)})
     if done.returncode not in (0, 1, 3, 4):
         sys.exit(f"paceline compare: exit {done.returncode}\n{done.stderr}")
@@ -162,11 +175,10 @@ def main():
     begin, found = time.monotonic(), list(kept)
     for at in range(0 if args.rows else args.rounds):
         for kind in args.kinds.split(","):
-            layer = 1 + at % (BLOCKS - 2)
-            if time.monotonic() - begin > args.within or any(one["kind"] == kind and one["at"] == layer for one in kept):
+            if time.monotonic() - begin > args.within or any(one["kind"] == kind and one["round"] == at for one in kept):
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                found.append(compare(args, kind, layer, pathlib.Path(folder)))
+                found.append({"round": at, **compare(args, kind, 1 + at % (BLOCKS - 2), pathlib.Path(folder))})
             print(json.dumps(found[-1]), file=sys.stderr, flush=True)
             if args.keep:
                 args.keep.write_text("".join(json.dumps(one) + "\n" for one in found))
