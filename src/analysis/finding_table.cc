@@ -13,7 +13,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 60> kRules{{
+constexpr std::array<FindingRule, 61> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -22,6 +22,7 @@ constexpr std::array<FindingRule, 60> kRules{{
     {"unknown_accuracy", "warning", find_unknown_accuracy},
     {"unclaimed_accuracy", "warning", find_unclaimed_accuracy},
     {"idle_gap", "warning", find_idle_gaps},
+    {"two_states", "warning", find_two_states},
     {"noisy_cases", "warning", find_noisy_cases},
     {"not_converged", "warning", find_not_converged},
     {"process_spread", "warning", find_process_spread},

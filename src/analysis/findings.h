@@ -45,6 +45,9 @@ Findings find_builds_alike(const RunResult& run);
 // Sleeps between inferences (findings_gaps.cc)
 Findings find_idle_gaps(const RunResult& run);
 
+// Times of two modes, and what tells them apart (findings_states.cc)
+Findings find_two_states(const RunResult& run);
+
 // Choices, and what they cost (findings_recommendation.cc)
 Findings find_recommendations(const RunResult& run);
 

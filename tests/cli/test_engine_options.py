@@ -61,11 +61,11 @@ class DeclaredByAPlugin(cli.CliTest):
         helped = self.run_cli("infer", "--plugin", cli.SPIN, "--help")
         self.assert_code(helped, 0)
         self.assertIn("--spin.pace", helped.out)
-        self.assertIn("(uneven, steady) [uneven]", " ".join(helped.out.split()))
+        self.assertIn("(uneven, steady, two_states) [uneven]", " ".join(helped.out.split()))
         self.assertNotIn("--spin.pace", self.run_cli("infer", "--help").out)
         self.assertIn("| `spin.laps` |", self.run_cli("schema", "options", "--plugin", cli.SPIN).out)
         schema = json.loads(self.run_cli("schema", "plan", "--plugin", cli.SPIN).out)
-        self.assertIn('"enum": ["uneven", "steady"]', json.dumps(schema))
+        self.assertIn('"enum": ["uneven", "steady", "two_states"]', json.dumps(schema))
         self.assertNotIn("uneven", self.run_cli("schema", "plan").out)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sleeps between inferences, on the spin plug-in: its first inference after a pause takes longer for a reason that is known."""
+"""Hidden states of the spin plug-in: an inference after a pause takes longer for a reason that is known, or the times have two states."""
 
 import json
 import shutil
@@ -56,6 +56,25 @@ class Gaps(CliTest):
     def test_a_plan_has_it_as_an_axis(self):
         self.assert_code(self.run_cli("run", self.spin_plan("gap: [0, 5ms]")), 0)
         self.assertEqual([c["label"] for c in self.summary()["cases"]], ["x.spin spin fp32 b1 gap0", "x.spin spin fp32 b1 gap5ms"])
+
+
+class States(CliTest):
+    def test_two_states_are_told(self):
+        self.assert_code(self.infer("--spin.pace", "two_states", iterations=600), 0)
+        case = self.summary()["cases"][0]
+        states, = case["two_states"]
+        self.assertAlmostEqual(states["slow_ns"] / states["fast_ns"], 2, delta=0.2)
+        self.assertAlmostEqual(states["slow_share"], 1 / 3, delta=0.15)
+        self.assertEqual((states["by_process"], states["signs"]), (False, []))
+        text, = [f["text"] for f in self.summary()["findings"] if f["id"] == "two_states"]
+        self.assertRegex(text, r"the times have two states, 1\.\d+ ms \(\d+ %\) and 2\.\d+ ms \(\d+ %\)\. "
+                               r"What tells them apart is not known: nothing was read beside the samples\.$")
+
+    def test_one_mode_is_no_state(self):
+        """Neighbours may give steady times a second mode."""
+        self.assert_code(self.infer("--spin.pace", "steady", iterations=600), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual(len(case["two_states"]), int(len(case["noise"]["modes"]) > 1))
 
 
 if __name__ == "__main__":

@@ -28,15 +28,15 @@
 //   spin   waits, asleep but for the last 0.2 ms; the true distribution is uniform on
 //          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
-//          SPIN_US; spin.wake_us, spin.wake_pages: an inference after a pause of 5 ms takes more, and writes
-//          new pages first. SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long.
-//          SPIN_FIXED_BATCH=1: it takes no batch but the one it was loaded for option io: none: synchronize
-//          returns nothing, fetch_outputs the outputs; it refuses an inference after that, since nothing is
-//          fetched between timed ones SPIN_VERSION: the version that it reports (default 1);
-//          SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others SPIN_FLOPS: it counts so many FLOPs, and a quarter as
-//          many bytes SPIN_LOAD_MB: loading takes so much memory for 0.2 s SPIN_DEVICE_NS: has a clock of its
-//          own, on which inference number i took that many ns and i; several before one synchronize take the
-//          sum of their times
+//          SPIN_US; two_states: likewise, but twice that in every second tenth of a second; spin.wake_us,
+//          spin.wake_pages: an inference after a pause of 5 ms takes more, and writes new pages first.
+//          SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long. SPIN_FIXED_BATCH=1: it takes no
+//          batch but the one it was loaded for option io: none: synchronize returns nothing, fetch_outputs
+//          the outputs; it refuses an inference after that, since nothing is fetched between timed ones
+//          SPIN_VERSION: the version that it reports (default 1); SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others
+//          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes SPIN_LOAD_MB: loading takes so
+//          much memory for 0.2 s SPIN_DEVICE_NS: has a clock of its own, on which inference number i took
+//          that many ns and i; several before one synchronize take the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the
@@ -147,7 +147,8 @@ class SpinEngine : public SumEngine {
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     SumEngine::load(model, settings);
     const auto pace = settings.options.find("pace");
-    steady_ = pace != settings.options.end() && pace->second == "steady";
+    steady_ = pace != settings.options.end() && pace->second != "uneven";
+    two_states_ = pace != settings.options.end() && pace->second == "two_states";
     const auto number = [&](const char* name) {
       const auto found = settings.options.find(name);
       return found == settings.options.end() ? 0L : std::stol(found->second);
@@ -176,7 +177,8 @@ class SpinEngine : public SumEngine {
     auto until = clock.now_ns() + (woken ? wake_us_ * 1000 : 0);
     for (waited_device_ns_ = 0; started_ > 0; --started_) {
       const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
-      until += static_cast<std::int64_t>(mean_ns_ * (steady_ ? 1 : share));
+      const bool slow = two_states_ && clock.now_ns() / kStateNs % 2 == 1;
+      until += static_cast<std::int64_t>(mean_ns_ * (slow ? 2 : steady_ ? 1 : share));
       waited_device_ns_ += device_ns_ + static_cast<double>(calls_);
     }
     if (const auto asleep_ns = until - clock.now_ns() - kAwakeNs; asleep_ns > 0)
@@ -198,7 +200,8 @@ class SpinEngine : public SumEngine {
   std::uint64_t calls_ = 0;
   int started_ = 0;  // since the last synchronize
   double waited_device_ns_ = 0;
-  bool steady_ = false;
+  static constexpr std::int64_t kStateNs = 100'000'000;
+  bool steady_ = false, two_states_ = false;
   double device_ns_ = std::stod(variable("SPIN_DEVICE_NS", "0"));
 };
 
@@ -374,7 +377,7 @@ const EngineEntry kEngines[] = {
 const std::size_t kDevices = variable("SPIN_CUDA", "0") == "1" ? 2 : 1;
 // Declared here alone: the core knows nothing of them.
 constexpr char kOptions[] = R"json([
-  {"name": "spin.pace", "type": "choice", "choices": ["uneven", "steady"], "default": "uneven",
+  {"name": "spin.pace", "type": "choice", "choices": ["uneven", "steady", "two_states"], "default": "uneven",
    "help": "Spin: how long inferences take: from 0.8 to 1.2 of their mean, or all the same."},
   {"name": "spin.laps", "type": "integer", "min": 1, "max": 9, "unit": "laps", "identity": false,
    "help": "Spin: laps; they change nothing."},

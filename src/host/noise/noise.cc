@@ -100,18 +100,22 @@ Count count_growth(const Count& before, const Count& after) {
   return std::max<std::int64_t>(0, *after - *before);
 }
 
-// Sample standard deviation over mean.
-Number frequency_cv(std::span<const NoiseSnapshot> snapshots) {
+// Mean clock, and its sample standard deviation over that.
+void fill_clock(result::Noise& noise, std::span<const NoiseSnapshot> snapshots) {
   std::vector<double> mhz;
   for (const auto& one : snapshots) {
-    if (!one.core_mhz) return Number::missing(one.core_mhz.reason());
+    if (!one.core_mhz) {
+      noise.core_mhz = noise.freq_cv = Number::missing(one.core_mhz.reason());
+      return;
+    }
     mhz.push_back(*one.core_mhz);
   }
   const double n = static_cast<double>(mhz.size());
   const double mean = std::accumulate(mhz.begin(), mhz.end(), 0.0) / n;
   double squares = 0;
   for (const double one : mhz) squares += (one - mean) * (one - mean);
-  return std::sqrt(squares / (n - 1)) / mean;
+  noise.core_mhz = mean;
+  noise.freq_cv = std::sqrt(squares / (n - 1)) / mean;
 }
 
 void fill_thread_figures(result::Noise& noise, const NoiseSnapshot& before, const NoiseSnapshot& after) {
@@ -135,7 +139,7 @@ void fill_thread_figures(result::Noise& noise, const NoiseSnapshot& before, cons
 result::Noise all_missing(const std::string& reason) {
   result::Noise noise;
   for (Number* one : {&noise.running_frac, &noise.runq_wait_frac, &noise.nivcsw_per_s, &noise.steal_frac,
-                      &noise.psi_cpu_some, &noise.foreign_cpu_frac, &noise.freq_cv}) {
+                      &noise.psi_cpu_some, &noise.foreign_cpu_frac, &noise.freq_cv, &noise.core_mhz}) {
     *one = Number::missing(reason);
   }
   noise.cgroup_throttled = Count::missing(reason);
@@ -216,7 +220,7 @@ result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {
   noise.foreign_cpu_frac = foreign_cpu_frac(before.cpu, after.cpu);
   noise.psi_cpu_some = pressure_over(before, after);
   noise.cgroup_throttled = count_growth(before.throttled_periods, after.throttled_periods);
-  noise.freq_cv = frequency_cv(snapshots);
+  fill_clock(noise, snapshots);
   noise.instrument = instrument_here();
   return noise;
 }

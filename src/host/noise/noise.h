@@ -36,9 +36,9 @@ NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 NoiseSnapshot take_snapshot_beside(const std::vector<int>& process_ids, NoiseSnapshot own);
 
 // Fills in running_frac (busiest thread), runq_wait_frac and nivcsw_per_s (worst thread), steal_frac,
-// psi_cpu_some, foreign_cpu_frac, cgroup_throttled from the first and the last snapshot, and freq_cv over all
-// of them. What cannot be read is missing with a reason. Figures that follow from samples (drift, modes, tau)
-// stay as they are.
+// psi_cpu_some, foreign_cpu_frac, cgroup_throttled from the first and the last snapshot, freq_cv and
+// core_mhz over all of them. What cannot be read is missing with a reason. Figures that follow from samples
+// (drift, modes, tau) stay as they are.
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 

@@ -111,8 +111,10 @@ PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
 PACELINE_FIELDS(Noise::Mode, median_ns, share);
 PACELINE_FIELDS(Noise, running_frac, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac,
-                freq_cv, cgroup_throttled, drift_frac, drift_z, device_drift_frac, device_drift_z, tau_x,
-                processes_z, multimodal, modes, instrument, warnings);
+                freq_cv, core_mhz, cgroup_throttled, drift_frac, drift_z, device_drift_frac, device_drift_z,
+                tau_x, processes_z, multimodal, modes, instrument, warnings);
+PACELINE_FIELDS(StateSign, what, unit, fast, slow);
+PACELINE_FIELDS(TwoStates, fast_ns, slow_ns, slow_share, by_process, signs, alike, unread);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);
@@ -232,7 +234,7 @@ PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, o
                 lacks_reference, log_tail, complete, repetitions_planned, ended_because, grade, grade_reasons,
                 correctness, precision, headline, stats, throughput, payload, scaling, device_p50_ns,
                 device_parts, picture_parts, pictures_left_out, back_to_back_ns, first_iteration_ns, load_ns,
-                speedup, model_file, memory, flops, overhead, noise, sampled, devices, cpu_power,
+                speedup, model_file, memory, flops, overhead, noise, two_states, sampled, devices, cpu_power,
                 device_peaks, outliers, cross_check, layer_profile, operator_profile, repetitions, samples,
                 effective_settings, config_effective);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail, invalid);

@@ -21,6 +21,7 @@
 #include "result/stored/payload.h"
 #include "result/stored/sampled.h"
 #include "result/stored/speed.h"
+#include "result/stored/two_states.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
@@ -297,6 +298,7 @@ struct Overhead {
 struct Noise {
   Number running_frac;  // of the time, in which our busiest thread had a CPU; of a repetition
   Number runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv;
+  Number core_mhz;  // mean clock of the fastest CPU; of a repetition
   Count cgroup_throttled;
   Number drift_frac, drift_z;
   Number device_drift_frac, device_drift_z;  // the same of times on the device's own clock
@@ -410,6 +412,7 @@ struct CaseResult : WithPayload {
   Flops flops;
   Overhead overhead;                        // worst over repetitions
   Noise noise;                              // worst over repetitions; samples-based parts over all samples
+  std::optional<TwoStates> two_states;      // of an inference whose times have more than one mode
   std::vector<Sampled> sampled;             // by samplers of plug-ins, over all repetitions
   std::vector<DeviceState> devices;         // made of the same readings
   std::vector<CpuPower> cpu_power;          // likewise

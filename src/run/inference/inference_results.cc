@@ -11,6 +11,7 @@
 #include "config/precision_table.h"
 #include "host/machine/cpu.h"
 #include "pass/derived_spec.h"
+#include "result/figures/two_states.h"
 #include "result/judged/reference.h"
 #include "result/stored/executed_precision.h"
 #include "result/stored/layers.h"
@@ -89,6 +90,9 @@ class InferenceRules : public KindRules {
     repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
     repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;
     return report.samples;
+  }
+  void summarize(CaseRun& run) const override {
+    run.result.two_states = result::two_states(run.result, run.samples, run.sampled);
   }
   [[nodiscard]] Waiting waiting(const CaseRun& c) const override {
     if (!traits_of(c.result.benchmark.scenario).one_at_a_time) return {"it measures a load"};
