@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -44,7 +45,12 @@ std::string memory_choice(const TuneOutcome& outcome) {
     const auto other = result::peak_memory(case_of(outcome, i));
     return !other || static_cast<double>(*own) <= tune::kSameMemory * static_cast<double>(*other);
   });
-  const auto margin = format_percent(outcome.raced.search.rules().margin, 0);
+  const auto& search = outcome.raced.search;
+  const auto margin = format_percent(search.rules().margin, 0);
+  const auto near = std::ranges::count_if(found.equals, [&](std::size_t i) {
+    return search.estimate(i, found.equals.front()).value_or(HUGE_VAL) <= 1 + search.rules().margin;
+  });
+  if (!least && near < 2) return {};  // memory decided nothing
   return least ? fmt::format("; of these it takes the least memory, within {} ({})",
                              format_percent(tune::kSameMemory - 1, 0),
                              memory_words(case_of(outcome, *found.arm)))
