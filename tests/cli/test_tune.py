@@ -123,6 +123,15 @@ class Searches(Tuned):
         self.assert_code(result, code)
         return json.loads(result.out)
 
+    def test_looks_are_short_unless_a_length_is_asked_for(self):
+        words = ("tune", "--plugin", SPIN, "--model", "x.spin", "--engine", "spin,fault", "--shapes", "input:{batch}x4", "--axes", "engine",
+                 "--idle-wait-s", "0", "--budget", "1s", "--json")
+        for given, lines in (((), ("t_min_s: 0.3", "t_max_s: 1", "rel_halfwidth_p50: 0.05", "min_time_s: 0.2")), (("--stop.t_min_s", "0.5"), ("t_min_s: 0.5", "rel_halfwidth_p50: 0.01"))):
+            self.assertIn(self.run_cli(*words, *given, "--output-dir", f"results{len(given)}").code, (0, 3))
+            plan = (self.only_run(f"results{len(given)}") / "plan.yaml").read_text(encoding="utf-8")
+            for line in lines:
+                self.assertIn(line, plan)
+
     def test_a_slow_model_gets_the_samples_of_its_percentile(self):
         found = self.unlimited("--objective", "p99", "--budget", "60s", env={"SPIN_US": "11000", "SPIN_FAULT_US": "22000"})
         self.assertEqual((found["found"], found["arm"]), ("best", "x.spin-spin-fp32-b1"))

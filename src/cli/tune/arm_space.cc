@@ -138,6 +138,20 @@ std::vector<std::string> words_for_percentiles(const TuneRequest& request, const
   return words;
 }
 
+// Lengths of a look, where nothing else is asked for: processes vary more among themselves than the median of
+// a short one is uncertain, so that more of them say more than longer ones.
+std::vector<std::string> words_for_short_looks(const TuneRequest& request, const config::FlagSet& infer,
+                                               const TunedThings& things) {
+  const bool is_asked = std::ranges::any_of(infer.settings, [](const config::RawSetting& setting) {
+    return setting.name == "iterations" || setting.name == "gaps" || setting.name == "scenario" ||
+           setting.name.starts_with("stop.") || setting.name.starts_with("warmup");
+  });
+  const bool has_load = std::ranges::count(request.axes, "instances") > 0;
+  if (is_asked || has_load || things.on_gpu || samples_for_percentiles(request) > 0) return {};
+  return {"--warmup.min-time-s", "0.2", "--warmup.max-time-s",      "0.75", "--stop.t-min-s", "0.3",
+          "--stop.t-max-s",      "1",   "--stop.rel-halfwidth-p50", "0.05"};
+}
+
 bool opens_batch(const std::string& file) {
   try {
     const auto inputs = onnx::read_declared_inputs(file);
@@ -203,6 +217,7 @@ std::vector<std::string> words_of_arms(const TuneRequest& request, const config:
   refuse_gaps(infer);
   auto words = request.words;
   for (auto& word : words_for_percentiles(request, infer)) words.push_back(std::move(word));
+  for (auto& word : words_for_short_looks(request, infer, things)) words.push_back(std::move(word));
   const auto add = [&](std::string_view flag, std::string value) {
     words.emplace_back(flag);
     if (!value.empty()) words.push_back(std::move(value));
