@@ -8,10 +8,12 @@ namespace paceline::config {
 namespace {
 
 constexpr std::array kAttachRows{
-    Option{.name = "output",
-           .flags = "-o,--out",
-           .written = true,
-           .help = "Folder for the step files, one per rank. Unset: results/attach/TIME."},
+    Option{
+        .name = "output",
+        .flags = "-o,--out",
+        .written = true,
+        .help =
+            "Folder for the step files, one per rank. Unset: results/attach/RUN, which enters the history."},
     Option{.name = "path",
            .type = kBoolean,
            .fallback = "false",

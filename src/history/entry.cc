@@ -80,12 +80,13 @@ struct SystemFact {
   const char* name;
   std::string_view group, field;
 };
-constexpr std::array<SystemFact, 6> kSystemFacts{{{"kernel", "os", "kernel"},
+constexpr std::array<SystemFact, 7> kSystemFacts{{{"kernel", "os", "kernel"},
                                                   {"C library", "os", "glibc"},
                                                   {"host", "os", "host_sha256_16"},
                                                   {"microcode", "cpu", "microcode"},
                                                   {"governor", "cpu", "governor"},
-                                                  {"driver", "nvidia", "driver_version"}}};
+                                                  {"driver", "nvidia", "driver_version"},
+                                                  {"PyTorch", "job", "torch"}}};
 
 std::map<std::string, std::string> system_of(const Json& environment) {
   std::map<std::string, std::string> facts;

@@ -126,7 +126,7 @@ class Watched(Job):
         counted = {r[6] for r in self.of_rank(0).of("counter")}
         self.assertLessEqual({0, 1, 2, 3, 4, 6, 7, 8, 9}, counted)   # all of StepCounter but the quota of a control group
         self.assertIn("What disturbed the ranks, per step", self.run_cli("profile", "--from", self.steps).out)
-        self.assertEqual(sorted(path.name for path in self.steps.iterdir()), ["rank0.steps", "rank1.steps"])
+        self.assertEqual(sorted(path.name for path in self.steps.iterdir()), ["rank0.steps", "rank1.steps", "run_summary.json"])
 
 
 class Recorded(Job):

@@ -14,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "analysis/traces/trace_study.h"
 #include "attach/step_header.h"
 #include "attach/step_totals.h"
 #include "base/display_text.h"
@@ -22,10 +21,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/attach/attached_job.h"
+#include "cli/attach/job_record.h"
+#include "cli/attach/job_study.h"
 #include "cli/attach/job_watch.h"
 #include "cli/command_table.h"
+#include "cli/run/run_history.h"
 #include "config/flags.h"
 #include "report/traces.h"
+#include "result/run_directory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -51,15 +54,12 @@ void check_attach_words(const AttachWords& words, const config::FlagSet& flags) 
   if (words.job.empty()) throw Error(ErrorCode::kUsage, fmt::format("attach: no command; {}", kAttachUsage));
 }
 
-// Makes a folder that no other job has, not even one that starts in the same second.
-fs::path new_folder(bool& made, std::error_code& problem) {
-  const auto first = fs::path("results/attach") / format_utc(std::time(nullptr));
-  fs::create_directories(first.parent_path(), problem);
-  for (int number = 1; !problem; ++number) {
-    const auto folder = number == 1 ? first : fs::path(fmt::format("{}-{}", first.string(), number));
-    if ((made = fs::create_directory(folder, problem))) return folder;
-  }
-  return first;
+// Makes a folder that no other job has, not even one that starts in the same second, and names the run as it.
+fs::path new_folder(std::string& run_id, bool& made, std::error_code& problem) {
+  const auto jobs = fs::path(kResults) / "attach";
+  fs::create_directories(jobs, problem);
+  while (!problem && !(made = fs::create_directory(jobs / run_id, problem))) run_id = result::new_run_id();
+  return jobs / run_id;
 }
 
 // Makes the folder that --output names, which has no step files yet.
@@ -80,7 +80,7 @@ class StepsFolder {
   explicit StepsFolder(const config::Settings& options) {
     std::error_code problem;
     path_ = options.has("output") ? named_folder(options.text("output"), made_, problem)
-                                  : new_folder(made_, problem);
+                                  : new_folder(run_id_, made_, problem);
     if (!problem && ::access(path_.c_str(), W_OK | X_OK) != 0)
       problem = std::error_code(errno, std::generic_category());
     if (problem) problem_ = problem.message();
@@ -93,10 +93,12 @@ class StepsFolder {
     if (made_) fs::remove(path_, not_empty);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
   // Why it cannot be written; empty if it can.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
+  std::string run_id_ = result::new_run_id();
   fs::path path_;
   bool made_ = false;
   std::string problem_;
@@ -174,21 +176,11 @@ std::string seen_words(const JobTotals& job, const fs::path& folder) {
       ranks < job.world ? fmt::format(" (of {} in the job)", job.world) : "", shown_path(folder.string()));
 }
 
-// Bytes of step files that are studied before the job's exit code is handed on: more of them take seconds.
-constexpr std::uintmax_t kMostStudiedBytes = 64'000'000;
-
-bool is_studied(const fs::path& folder) {
-  std::uintmax_t bytes = 0;
-  for (const auto& file : attach::step_files(folder)) bytes += fs::file_size(file);
-  return bytes <= kMostStudiedBytes;
-}
-
-// The study's sentence, as of `profile --from`; else why there is none. Empty if it takes long.
-std::string study_words(const fs::path& folder) try {
-  if (!is_studied(folder)) return "";
-  return report::answer_of(analysis::traces::read_traces(folder)).sentence;
-} catch (const Error& e) {
-  return e.code() == ErrorCode::kData ? std::string("not explained: ") + e.what() : "";
+// The study's sentence, as of `profile --from`; else why there is none. Empty if it is of a part of the
+// steps.
+std::string study_words(const JobStudy& of_job) {
+  if (!of_job.problem.empty()) return "not explained: " + of_job.problem;
+  return of_job.study && of_job.whole ? report::answer_of(*of_job.study).sentence : "";
 }
 
 std::string as_sentence(const std::string& words) {
@@ -206,7 +198,7 @@ std::string nothing_words(const StepsFolder& folder) {
 }
 
 // Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
-std::string closing_words(const StepsFolder& steps) try {
+std::string closing_words(const StepsFolder& steps, const JobStudy& of_job) {
   const auto& folder = steps.path();
   const auto job = job_totals(folder);
   std::vector<std::string> sentences;
@@ -218,13 +210,34 @@ std::string closing_words(const StepsFolder& steps) try {
                     job.ranks.size(), job.world));
   } else {
     sentences.push_back(seen_words(job, folder) + ".");
-    if (const auto study = study_words(folder); !study.empty()) sentences.push_back(as_sentence(study));
+    if (const auto study = study_words(of_job); !study.empty()) sentences.push_back(as_sentence(study));
     sentences.push_back(fmt::format("All figures: paceline profile --from {}", shown_path(folder.string())));
   }
   for (const auto& remark : job.remarks) sentences.push_back(as_sentence(remark));
   return join(sentences, " ");
-} catch (const std::exception& e) {  // the exit code is the job's, whatever happens here
-  return as_sentence("the step files could not be read: " + plain_reason(e));
+}
+
+void say(const std::string& words) {
+  print(stderr, folded("paceline attach: " + words + "\n", STDERR_FILENO));
+}
+
+// Says what was seen. Returns the study; the exit code is the job's, whatever happens here.
+JobStudy told_study(const StepsFolder& steps, bool quiet) try {
+  auto of_job = study_of_job(steps.path());
+  if (!quiet) say(closing_words(steps, of_job));
+  return of_job;
+} catch (const std::exception& e) {
+  if (!quiet) say(as_sentence("the step files could not be read: " + plain_reason(e)));
+  return {};
+}
+
+// Keeps the job as a run. A failure is one line.
+void keep_job(const FinishedJob& job, const JobStudy& of_job, const Console& console) try {
+  if (!of_job.study || of_job.study->steps == 0) return;
+  const auto lines = record_job(job, of_job, console);
+  if (!console.quiet) print(stderr, lines);
+} catch (const std::exception& e) {
+  if (!console.quiet) say(as_sentence("the job is not in the history: " + plain_reason(e)));
 }
 
 // Ends as the job did, so that whoever started this process sees what it would have seen of the job.
@@ -238,17 +251,20 @@ std::string closing_words(const StepsFolder& steps) try {
 }
 
 // Runs the job and says what was seen of it. Returns its wait status.
-int watched(const std::vector<std::string>& job, const fs::path& hook, const config::Settings& options) {
+int watched(const std::vector<std::string>& command, const std::string& command_line,
+            const config::Settings& options) {
   const StepsFolder folder(options);
-  auto variables = attach_variables(own_environment(), hook, folder.path());
-  const bool quiet = options.flag("quiet");
-  if (quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
-  const int status = [&] {
-    const JobWatch watch(folder.path(), job, {.tell = !quiet, .trace_steps = options.integer("trace")});
-    return run_attached(job, variables);
-  }();
-  if (!quiet) print(stderr, folded("paceline attach: " + closing_words(folder) + "\n", STDERR_FILENO));
-  return status;
+  auto variables = attach_variables(own_environment(), attach_folder(), folder.path());
+  const auto console = make_console(false, options.flag("quiet"), false, false);
+  if (console.quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
+  FinishedJob job{folder.path(), command, command_line, format_utc(std::time(nullptr)), folder.run_id()};
+  {
+    const JobWatch watch(folder.path(), command,
+                         {.tell = !console.quiet, .trace_steps = options.integer("trace")});
+    job.wait_status = run_attached(command, variables);
+  }
+  keep_job(job, told_study(folder, console.quiet), console);
+  return job.wait_status;
 }
 
 }  // namespace
@@ -257,15 +273,14 @@ ExitCode attach_command(const Context& context) {
   const auto words = attach_words(context.arguments);
   const auto flags = config::parse_flags(words.own, config::kAttach);
   const auto options = config::command_settings(flags);
-  const auto hook = attach_folder();
   if (options.flag("path")) {
     if (!words.job.empty() || !flags.positionals.empty())
       throw Error(ErrorCode::kUsage, "attach: --path prints a folder and runs no command; leave one out");
-    print(stdout, hook.string() + "\n");
+    print(stdout, attach_folder().string() + "\n");
     return ExitCode::kOk;
   }
   check_attach_words(words, flags);
-  const int status = watched(words.job, hook, options);
+  const int status = watched(words.job, context.command_line, options);
   if (WIFSIGNALED(status)) end_like(WTERMSIG(status));
   return static_cast<ExitCode>(exit_code_of(status));
 }

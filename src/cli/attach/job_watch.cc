@@ -13,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/traces/attached_study.h"
-#include "attach/step_file.h"
 #include "attach/step_header.h"
 #include "attach/trace_wish.h"
 #include "base/display_text.h"
@@ -22,6 +20,7 @@
 #include "base/text.h"
 #include "base/thread_cpu.h"
 #include "base/units.h"
+#include "cli/attach/job_study.h"
 
 namespace paceline::cli {
 namespace {
@@ -40,12 +39,6 @@ constexpr std::size_t kLabel = 60;      // bytes of a command
 
 FileDescriptor lock_in(const fs::path& folder) {
   return FileDescriptor(::open((folder / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-}
-
-std::vector<attach::StepFile> newest_in(const fs::path& folder) {
-  std::vector<attach::StepFile> files;
-  for (const auto& path : attach::step_files(folder)) files.push_back(attach::newest_steps(path, kNewest));
-  return files;
 }
 
 // Own time of a step of the typical rank, in ns.
@@ -93,9 +86,12 @@ std::optional<pass::ProgressRecord> progress_of(const TraceStudy& study) {
   return record;
 }
 
+std::vector<std::string>::const_iterator script_in(const std::vector<std::string>& command) {
+  return std::ranges::find_if(command, [](const std::string& word) { return word.ends_with(".py"); });
+}
+
 std::string label_of(const std::vector<std::string>& command) {
-  const auto is_script = [](const std::string& word) { return word.ends_with(".py"); };
-  const auto script = std::ranges::find_if(command, is_script);
+  const auto script = script_in(command);
   const auto words = script == command.end() ? join(command, " ") : fs::path(*script).filename().string();
   return shown_value(words, kLabel);
 }
@@ -140,14 +136,11 @@ void JobWatch::follow(const std::stop_token& stop) {
 
 // A file that is being written may tell nothing yet, or be cut where it is read: the next look sees more.
 void JobWatch::look() try {
-  std::vector<std::string> left_out;
-  auto ranks = analysis::traces::attached_ranks(newest_in(folder_), left_out);
-  if (ranks.empty()) return;
-  const auto study = analysis::traces::study_of(std::move(ranks));
-  const auto record = progress_of(study);
+  const auto study = study_of_newest(folder_, kNewest);
+  const auto record = study ? progress_of(*study) : std::nullopt;
   if (!record) return;
   live_.progress(*record);
-  auto change = change_in(study);
+  auto change = change_in(*study);
   if (change.empty()) return;
   if (const auto trace = trace_steps(*record->p50_ns); !trace.empty())
     change += fmt::format("; the operators of {} will be in {}", plural(wishes_.trace_steps, "step"), trace);

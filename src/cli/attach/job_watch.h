@@ -54,6 +54,9 @@ class JobWatch {
   std::jthread thread_;
 };
 
+// The first word of a command that is a Python script, or its end.
+std::vector<std::string>::const_iterator script_in(const std::vector<std::string>& command);
+
 // The script of the command, or else the command, for people.
 std::string label_of(const std::vector<std::string>& command);
 

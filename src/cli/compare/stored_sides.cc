@@ -7,6 +7,7 @@
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "cli/run/run_history.h"
 #include "history/index.h"
 #include "history/names.h"
 
@@ -15,7 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostSides = 26;
-constexpr const char* kResults = "results";  // where runs are written by default, with their index
 
 compare::SideRun side_of(const std::string& name, std::size_t side, const Console& console) {
   std::error_code unknown;

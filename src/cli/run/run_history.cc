@@ -33,16 +33,15 @@ std::string lines_since_last(history::Index& index, const result::RunResult& run
 
 }  // namespace
 
-std::string add_to_history(const result::RunResult& run, const result::RunDirectory& directory,
-                           const fs::path& results, const Console& console) {
-  if (!is_in_experiment_below(directory.path(), results)) return {};
+std::string add_to_history(const result::RunResult& run, const fs::path& folder, const fs::path& results,
+                           const Console& console) {
+  if (!is_in_experiment_below(folder, results)) return {};
   const answer::TerminalOptions options{console.width, console.ascii, console.colour};
   std::string lines;
   const auto warn = [&](const std::string& text) { console.warn(text); };
   try {
-    history::with_index(results, warn, [&](history::Index& index) {
-      lines = lines_since_last(index, run, directory.path(), options);
-    });
+    history::with_index(
+        results, warn, [&](history::Index& index) { lines = lines_since_last(index, run, folder, options); });
   } catch (const std::exception& e) {
     console.warn(fmt::format("the run was not added to the history: {}", plain_reason(e)));
   }

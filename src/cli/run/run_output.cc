@@ -140,7 +140,7 @@ std::string closing_text(const result::RunResult& run, const result::RunDirector
   if (complete)
     text += fmt::format("\nreport  {}\n", on_one_line((directory.path() / "report.html").string()));
   text += gates_text(run) + report::terminal_answer(run, terminal);
-  if (complete) text += add_to_history(run, directory, options.results, console);
+  if (complete) text += add_to_history(run, directory.path(), options.results, console);
   return text + next_text(run, options);
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "cli/attach/job_record.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include "analysis/finding_table.h"
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/attach/attached_job.h"
+#include "cli/attach/job_watch.h"
+#include "cli/run/run_history.h"
+#include "cli/version.h"
+#include "host/machine/environment.h"
+#include "result/run_directory.h"
+#include "result/stored/result_json.h"
+
+namespace paceline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::traces::TraceStudy;
+
+constexpr const char* kCase = "attached";
+
+// The script and its words: launchers have ports and addresses that differ from start to start.
+std::string work_of(const std::vector<std::string>& command) {
+  const auto script = script_in(command);
+  return join(std::vector<std::string>(script == command.end() ? command.begin() : script, command.end()),
+              " ");
+}
+
+std::string outcome_of(int wait_status) {
+  constexpr std::array kAsked{SIGINT, SIGTERM, SIGHUP};
+  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status) == 0 ? "ok" : "failed";
+  return std::ranges::count(kAsked, WTERMSIG(wait_status)) > 0 ? "interrupted" : "failed";
+}
+
+result::CaseResult case_of_job(const FinishedJob& job, const TraceStudy& study) {
+  auto one = study.job;
+  const auto script = label_of(job.command);
+  one.case_id = one.benchmark.id = kCase;
+  one.run_id = job.run_id;
+  one.benchmark.model = script;
+  one.benchmark.engine = "pytorch";
+  one.benchmark.world_size = study.world.value_or(std::ssize(study.ranks));
+  one.benchmark.params["command"] = on_one_line(work_of(job.command));
+  if (!study.attached->device.empty()) one.benchmark.params["device"] = study.attached->device;
+  one.label = fmt::format("{}, {}", script, plural(one.benchmark.world_size, "rank"));
+  one.complete = true;
+  one.grade = result::Grade::kNone;
+  one.grade_reasons = {"a job of another program is not graded"};
+  return one;
+}
+
+// Names the rank that the others wait for.
+std::string late_words(const TraceStudy& study) {
+  const auto& late = study.job.training()->late;
+  if (late.empty()) return {};
+  const auto& one = late.front();
+  return fmt::format("rank {} is late in {}{}", one.rank, one.late_in,
+                     one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
+}
+
+// A folder in which another run was written keeps it.
+void require_own_folder(const fs::path& summary) {
+  if (fs::exists(summary))
+    throw Error(ErrorCode::kIo, fmt::format("{} is of another run; name another folder with --output",
+                                            shown_path(summary.string())));
+}
+
+}  // namespace
+
+result::RunResult run_of_job(const FinishedJob& job, const TraceStudy& study, nlohmann::json environment) {
+  result::RunResult run;
+  run.suite = suite();
+  run.experiment_name = "attach";
+  run.run_id = job.run_id;
+  run.started_utc = job.started_utc, run.finished_utc = format_utc(std::time(nullptr));
+  run.command_line = job.command_line;
+  run.outcome = outcome_of(job.wait_status), run.exit_code = exit_code_of(job.wait_status);
+  run.cases.push_back(case_of_job(job, study));
+  run.findings = analysis::find_all(run);
+  run.environment = std::move(environment);
+  if (const auto late = late_words(study); !late.empty()) run.environment["notes"] = {late};
+  run.environment["job"] = {{"torch", study.attached->torch}, {"device", study.attached->device}};
+  return run;
+}
+
+std::string record_job(const FinishedJob& job, const JobStudy& of_job, const Console& console) {
+  const auto summary = job.folder / result::kSummaryFile;
+  require_own_folder(summary);
+  auto run = run_of_job(job, *of_job.study, host::capture_environment(job.command_line));
+  if (!of_job.whole)
+    run.warnings.push_back(fmt::format("the step files are large: the figures are of the newest {}",
+                                       plural(of_job.study->steps, "step")));
+  replace_file(summary, result::json_text(result::to_json(run)));
+  return add_to_history(run, job.folder, kResults, console);
+}
+
+}  // namespace paceline::cli

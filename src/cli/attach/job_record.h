@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cli/attach/job_study.h"
+#include "cli/context.h"
+#include "result/stored/run_result.h"
+
+// Keeps a finished job as a run of one case beside its step files, as `history` lists it.
+namespace paceline::cli {
+
+struct FinishedJob {
+  std::filesystem::path folder;  // of the step files
+  std::vector<std::string> command;
+  std::string command_line;  // of attach
+  std::string started_utc;
+  std::string run_id;
+  int wait_status = 0;
+};
+
+// Equal commands from the script on, on equally many ranks, are one benchmark. `environment`: facts of the
+// machine, to which those of the job are added.
+result::RunResult run_of_job(const FinishedJob& job, const analysis::traces::TraceStudy& study,
+                             nlohmann::json environment);
+
+// Writes run_summary.json, and adds the run to the history of the folder of runs that it is in. Returns lines
+// about the runs before, which may be none. Throws Error(kIo).
+std::string record_job(const FinishedJob& job, const JobStudy& of_job, const Console& console);
+
+}  // namespace paceline::cli

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Attached jobs in the history: listed, followed and compared as runs are. Needs no PyTorch: the jobs leave step files that were made before."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+import unittest
+
+from paceline_cli import CliTest, read_json
+from test_step_files import job, write_folder
+
+JOB = """
+import os, shutil, sys
+for name in os.listdir("left"): shutil.copy("left/" + name, os.environ["PACELINE_ATTACH"])
+end = os.environ.get("END", "0")
+if end.startswith("-"): os.kill(os.getpid(), int(end[1:]))
+sys.exit(int(end))
+"""
+
+
+class AttachedHistory(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.script = self.write("train.py", JOB)
+
+    def attach(self, *own, words=(), late_ms=0.0, end=0, code=None, launcher=()):
+        """A job that leaves step files of two ranks, of which one is late, and ends like this; `own`: words of attach."""
+        shutil.rmtree(self.folder / "left", ignore_errors=True)
+        write_folder(self.folder / "left", job(late_ms=late_ms))
+        done = self.run_cli("attach", *own, "--", *launcher, sys.executable, self.script, *words, env={"END": str(end)})
+        self.assert_code(done, end if code is None else code)
+        return done
+
+    def history(self, *words):
+        done = self.run_cli("history", *words)
+        self.assert_code(done, 0)
+        return done
+
+    def listed(self, *words):
+        return json.loads(self.history("list", "--json", *words).out)["runs"]
+
+    def test_a_job_is_listed_with_its_figures_and_its_late_rank(self):
+        self.attach(late_ms=8)
+        run, = self.listed()
+        self.assertEqual((run["experiment"], run["outcome"]), ("attach", "ok"))
+        self.assertEqual(os.path.basename(run["folder"]), run["run_id"])
+        self.assertRegex(run["note"], r"^rank 1 is late in backward, 8(\.\d+)? ms per step$")
+        case, = run["cases"]
+        self.assertEqual((case["label"], case["outcome"]), ("train.py, 2 ranks", "ok"))
+        self.assertAlmostEqual(case["figures"]["p50_ms"], 45.0, places=3)
+        figures = self.exported()
+        self.assertAlmostEqual(figures["exposed_share"], 10 / 45, places=3)
+        self.assertAlmostEqual(figures["straggler_wait_share"], 8 / 45, places=3)
+        self.assertIn("train.py, 2 ranks", self.history("list", "--engine", "pytorch", "--model", "train.py").out)
+
+    def exported(self):
+        return {row["metric"]: float(row["value"]) for row in csv.DictReader(io.StringIO(self.history("export").out))}
+
+    def test_jobs_are_followed_over_time(self):
+        said = []
+        for number in range(12):
+            if number == 6:
+                time.sleep(1.1)   # runs of one second are in no order
+            said.append(" ".join(self.attach(late_ms=number * 0.05 if number < 6 else 8 + number * 0.05).err.split()))
+        self.assertEqual(["history: " in words for words in said], [number >= 3 for number in range(12)])
+        self.assertRegex(said[6], r"history: 2\d % slower than the last 6 runs here")
+        trend = self.history("trend").on_one_line
+        self.assertIn("train.py, 2 ranks", trend)
+        self.assertRegex(trend, r"p50 went from 37\.\d ms to 45\.\d ms")
+
+    def test_two_jobs_are_compared_by_their_run_ids(self):
+        self.attach()
+        self.attach(late_ms=8)
+        fast, slow = (run["run_id"] for run in sorted(self.listed(), key=lambda run: run["cases"][0]["figures"]["p50_ms"]))
+        done = self.run_cli("compare", fast, slow)
+        self.assertIn("37.0 ms", done.on_one_line)
+        self.assertIn("45.0 ms", done.on_one_line)
+        self.assertIn("rank 1", done.on_one_line)
+
+    def test_the_words_of_the_script_tell_jobs_apart_and_those_of_launchers_do_not(self):
+        self.attach(words=("--lr", "1"))
+        self.attach(words=("--lr", "1"), launcher=("env", "MASTER_PORT=29501"))
+        self.attach(words=("--lr", "2"))
+        keys = {}
+        for run in self.listed():
+            words = read_json(f"{run['folder']}/run_summary.json")["command_line"]
+            keys["other" if words.endswith("2") else "same" if "29501" in words else "first"] = run["cases"][0]["case_key"]
+        self.assertEqual(keys["first"], keys["same"])
+        self.assertNotEqual(keys["first"], keys["other"])
+
+    def test_how_the_job_ended_is_known(self):
+        self.attach(end=3)
+        self.attach(end=-signal.SIGTERM, code=-signal.SIGTERM)
+        self.attach(end=-signal.SIGKILL, code=-signal.SIGKILL)
+        ends = {read_json(f"{run['folder']}/run_summary.json")["exit_code"]: run["outcome"] for run in self.listed()}
+        self.assertEqual(ends, {3: "failed", 128 + signal.SIGTERM: "interrupted", 128 + signal.SIGKILL: "failed"})
+
+    def test_a_folder_elsewhere_is_imported(self):
+        done = self.attach("--output", "steps", late_ms=8)
+        self.assertNotIn("history", done.err)
+        (self.folder / "results").mkdir()
+        self.assertEqual(self.listed(), [])
+        self.history("import", "steps")
+        self.assertEqual([run["folder"] for run in self.listed()], [str((self.folder / "steps").resolve())])
+
+    def test_a_folder_with_another_run_keeps_it(self):
+        summary = self.write("steps/run_summary.json", "{}")
+        done = self.attach("--output", "steps")
+        self.assertRegex(" ".join(done.err.split()), "the job is not in the history: .*steps/run_summary.json is of another run; name another folder")
+        self.assertEqual(summary.read_text(encoding="utf-8"), "{}")
+
+    def test_quiet_jobs_are_in_it_too(self):
+        for _ in range(4):
+            done = self.attach("-q")
+            self.assertEqual(done.err, "")
+        self.assertEqual(len(self.listed()), 4)
+
+    def test_a_history_that_cannot_be_written_changes_no_exit_code(self):
+        (self.folder / "results/paceline.db").mkdir(parents=True)
+        done = self.attach(end=5)
+        self.assertIn("the run was not added to the history", " ".join(done.err.split()))
+        self.assertIn("30 steps of 2 ranks", " ".join(done.err.split()))
+
+    def test_such_a_run_has_a_report(self):
+        self.attach(late_ms=8)
+        folder = self.listed()[0]["folder"]
+        done = self.run_cli("report", folder)
+        self.assert_code(done, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
