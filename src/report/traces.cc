@@ -43,11 +43,11 @@ Table rank_table(const TraceStudy& s) {
   for (std::size_t i = 0; i < s.ranks.size(); ++i) {
     const auto& r = s.ranks[i];
     const bool typical = i == s.typical && s.ranks.size() > 1;
-    table.add(fmt::format("{}{}", r.rank, typical ? " (typical)" : ""), or_none(r.step_ns, format_ms),
-              or_none(r.data_wait_ns, format_ms), or_none(r.forward_ns, format_ms),
-              or_none(r.backward_ns, format_ms), or_none(r.exposed_ns, format_ms),
-              or_none(r.optimizer_ns, format_ms), or_none(r.rest_ns, format_ms),
-              or_none(r.communication_ns, format_ms),
+    table.add(answer::Cell(fmt::format("{}{}", r.rank, typical ? " (typical)" : ""), "whole"),
+              or_none(r.step_ns, format_ms), or_none(r.data_wait_ns, format_ms),
+              or_none(r.forward_ns, format_ms), or_none(r.backward_ns, format_ms),
+              or_none(r.exposed_ns, format_ms), or_none(r.optimizer_ns, format_ms),
+              or_none(r.rest_ns, format_ms), or_none(r.communication_ns, format_ms),
               or_none(r.last_share, [](double share) { return format_percent(share, 0); }));
   }
   return table;

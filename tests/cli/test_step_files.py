@@ -60,6 +60,12 @@ class StepFiles(CliTest):
         self.assertAlmostEqual(data["ranks"][0]["forward_ns"], 10e6, delta=1)
         self.assertEqual(data["attached"]["other_time"][0]["sort"], "warm_up")
 
+    def test_the_typical_rank_stands_on_one_line_of_a_narrow_page(self):
+        self.assert_code(self.run_cli("profile", "--from", self.put("late", job(late_ms=8)), "-o", "page.html"), 0)
+        page = (self.folder / "page.html").read_text(encoding="utf-8")
+        self.assertIn('<td class="whole">0 (typical)</td>', page)
+        self.assertIn("td.whole { white-space: nowrap; }", page)
+
     def test_gates_decide_on_figures_of_the_job(self):
         folder = self.put("late", job(late_ms=8))
         for gate, code, words in (("p50_ms < 46", 0, "met: job: p50_ms 45.0 (45.0–45.0) ms"), ("p50_ms@job < 44", 1, "missed: job: p50_ms 45.0"),
