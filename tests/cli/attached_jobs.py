@@ -58,6 +58,15 @@ PROFILED = LATE.replace("for s in range(steps): step", """for s in range(steps):
     if s >= 64 and s % 8 == 0: profiler = torch.profiler.profile(); profiler.start()
     if s > 64 and s % 8 == 6: profiler.stop(); del profiler
     step""")
+# Starts a worker of a DataLoader while the steps are traced, which says whether PyTorch's profiler is as it was.
+WORKER_IN_TRACE = LATE.replace("for s in range(steps): step", """kind = torch.autograd.profiler.profile
+prepare, started = kind._prepare_trace, False
+def say(who): open(f"{who}{rank}", "w").write("as it was" if kind._prepare_trace is prepare else "guarded")
+for s in range(steps):
+    if not started and kind._prepare_trace is not prepare:
+        started = True; say("parent")
+        for batch in DataLoader(TensorDataset(torch.ones(8, 1)), num_workers=1, multiprocessing_context="fork", worker_init_fn=lambda _: say("worker")): pass
+    step""")
 ACCUMULATED = LOOP + """
 import contextlib, torch.distributed as dist
 dist.init_process_group("gloo")

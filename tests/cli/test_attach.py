@@ -96,6 +96,14 @@ class Watched(Job):
         self.assertEqual(sum(flags), 4 * 4)   # three, and the one in which the trace was written
         self.assertEqual(flags, [r[7] for r in self.of_rank(1).of("step")])
 
+    def test_processes_that_start_during_a_trace_have_nothing_of_it(self):
+        code, _, err, _ = self.attached(self.torchrun(self.write("train.py", jobs.WORKER_IN_TRACE), "300"), own=("--trace", "5"))
+        self.assertEqual(code, 0, err)
+        for rank in (0, 1):
+            said = [(self.folder / f"{who}{rank}").read_text(encoding="utf-8") for who in ("parent", "worker")]
+            self.assertEqual(said, ["guarded", "as it was"])
+        self.assertEqual(sorted(path.name for path in (self.steps / "trace-1").iterdir()), ["rank0.json", "rank1.json"])
+
     def test_a_job_that_runs_the_profiler_itself_is_not_traced(self):
         for script in (jobs.SCHEDULED, jobs.PROFILED):
             shutil.rmtree(self.steps, ignore_errors=True)
