@@ -60,6 +60,7 @@ class RoundBuilder {
   void add_pass(const Interval& span) {
     if (made_.loads == 0) note_pause(span.begin);
     if (!open_) open_ = span.begin;
+    passes_.push_back(span);
     ++made_.passes;
     closed_ = std::max(closed_, span.end);
     cursor_ = std::max(cursor_, span.end);
@@ -78,6 +79,7 @@ class RoundBuilder {
     const bool queued = (record.flags & attach::kQueued) != 0;
     communication_ = std::max(communication_, queued ? Communication::kLaunches : Communication::kHost);
     if (queued) return;
+    exchanged_.push_back(&record);
     made_.parts.exchanges.push_back(
         {.kind = kind_of_call(file_.name_of(record)), .begin = record.begin_ns, .end = record.end_ns});
   }
@@ -92,31 +94,53 @@ class RoundBuilder {
     if (made_.backwards == 0) made_.pause_ns = std::max(made_.pause_ns, until - cursor_);
   }
 
+  // When exchanges of gradients began. Behind them DDP may tell which parameters were used, 4 bytes each.
+  [[nodiscard]] std::vector<std::int64_t> buckets_begin() const {
+    constexpr std::uint64_t kLeastElements = 1000;  // of a parameter on average, in the largest bucket
+    std::uint64_t most = 0;
+    for (const auto* one : exchanged_) most = std::max(most, one->value);
+    std::vector<std::int64_t> begins;
+    for (const auto* one : exchanged_)
+      if (one->value == 0 || one->value >= most / kLeastElements) begins.push_back(one->begin_ns);
+    return begins;
+  }
+
   // DDP hands its last bucket over when the last gradient is ready: what the call takes from then on is no
-  // work of the pass.
-  static void end_at_last_exchange(Intervals& backward, const std::vector<std::int64_t>& begins) {
-    for (auto& one : backward) {
+  // work of the pass. A thread of gloo may begin with it when the pass has ended.
+  void end_at_last_bucket() {
+    const auto begins = buckets_begin();
+    for (std::size_t i = 0; i < computed_.size(); ++i) {
+      auto& one = computed_[i];
       const auto next = std::ranges::lower_bound(begins, one.end);
-      if (next != begins.begin() && *(next - 1) > one.begin) one.end = *(next - 1);
+      const bool last_is_behind = next != begins.end() && *next < made_.parts.backward[i].end;
+      if (!last_is_behind && next != begins.begin() && *(next - 1) > one.begin) one.end = *(next - 1);
     }
+  }
+
+  // An exchange that goes on behind the scope in which it began was not waited for there, as that of Join.
+  [[nodiscard]] bool outlives_its_scope(const Exchange& one) const {
+    return std::ranges::any_of(passes_, [&](const Interval& scope) {
+      return scope.begin <= one.begin && one.begin < scope.end && scope.end < one.end;
+    });
   }
 
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
   // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
   void finish() {
     auto& parts = made_.parts;
-    Intervals exchanges;
-    std::vector<std::int64_t> exchanges_begin;
-    for (const auto& one : parts.exchanges)
-      exchanges.push_back({one.begin, one.end}), exchanges_begin.push_back(one.begin);
+    Intervals exchanges, in_passes;
+    for (const auto& one : parts.exchanges) {
+      exchanges.push_back({one.begin, one.end});
+      if (!outlives_its_scope(one)) in_passes.push_back(exchanges.back());
+    }
     exchanges = merged(std::move(exchanges));
     const Intervals waits = common(exchanges, merged(std::move(waits_)));
     parts.loader = merged(std::move(parts.loader));
-    if (!roles_.sharded()) end_at_last_exchange(computed_, exchanges_begin);
+    if (!roles_.sharded()) end_at_last_bucket();
     computed_ = without(merged(std::move(computed_)), waits);
     parts.backward = without(merged(std::move(parts.backward)), waits);
     const auto passes = merged(std::move(parts.forward_scopes));
-    parts.forward_scopes = without(passes, roles_.sharded() ? waits : exchanges);
+    parts.forward_scopes = without(passes, roles_.sharded() ? waits : merged(std::move(in_passes)));
     parts.optimizer =
         without(without(merged(std::move(parts.optimizer)), parts.backward), parts.forward_scopes);
     made_.forward_ns = length(passes);
@@ -131,8 +155,9 @@ class RoundBuilder {
   const ScopeRoles& roles_;
   std::uint16_t thread_;
   RoundParts made_;
-  Intervals waits_, compiling_;
-  Intervals computed_;                // backward passes until the gradients were ready
+  Intervals waits_, compiling_, passes_;
+  Intervals computed_;  // backward passes until the gradients were ready
+  std::vector<const StepRecord*> exchanged_;
   std::optional<std::int64_t> open_;  // since when a forward pass goes on
   std::int64_t closed_ = 0;           // when its last scope ended
   std::int64_t cursor_;               // until when something was seen

@@ -125,17 +125,19 @@ void RankReader::read_host() {
 }
 
 // The backward pass goes from an autograd function to the next one until the thread of the steps does
-// something else.
+// something else. DDP and FSDP end it, behind waiting for the other ranks.
 void RankReader::read_backward() {
   std::vector<std::int64_t> until(trace_.threads.size());  // where the outermost operator of a thread ends
   StepParts* open = nullptr;
   for (const auto& e : trace_.events) {
-    StepParts* parts = e.kind == EventKind::kOperator ? step_at(e.begin) : nullptr;
+    const Role is = role(e);
+    const bool counts = e.kind == EventKind::kOperator || (is_of_host(e) && is == Role::kReducer);
+    StepParts* parts = counts ? step_at(e.begin) : nullptr;
     if (!parts || e.begin < until[e.thread]) continue;
     until[e.thread] = e.end;
-    const Role is = role(e);
-    if (is == Role::kAutograd || (is == Role::kReducer && open == parts)) {
-      if (open == parts)
+    const bool copies = is == Role::kReducer && !parts->backward.empty();
+    if (is == Role::kAutograd || copies) {
+      if (open == parts || copies)
         parts->backward.back().end = std::max(parts->backward.back().end, e.end);
       else
         parts->backward.push_back({e.begin, e.end});

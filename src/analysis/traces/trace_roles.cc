@@ -15,13 +15,16 @@ struct Prefix {
   std::string_view text;
   Role role;
 };
-constexpr std::array<Prefix, 19> kPrefixes{{{"ProfilerStep#", Role::kStep},
+constexpr std::array<Prefix, 21> kPrefixes{{{"ProfilerStep#", Role::kStep},
                                             {"enumerate(DataLoader)", Role::kLoader},
                                             {"Optimizer.step#", Role::kOptimizer},
                                             {"## Backward ##", Role::kBackwardScope},
                                             {"autograd::engine::evaluate_function", Role::kAutograd},
+                                            // In the forward pass, as the only one of DDP.
+                                            {"torch.distributed.ddp.reducer::search_unused", Role::kOther},
                                             {"torch.distributed.ddp", Role::kReducer},
                                             {"torch::distributed::reducer", Role::kReducer},
+                                            {"FSDP::root_post_backward_callback", Role::kReducer},
                                             {"c10d::", Role::kHandsOver},
                                             {"_c10d_functional::", Role::kHandsOver},
                                             {"c10d_functional::", Role::kHandsOver},

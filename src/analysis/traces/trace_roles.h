@@ -16,7 +16,7 @@ enum class Role : std::uint8_t {
   kLoader,
   kOptimizer,
   kAutograd,
-  kReducer,       // DDP's own work on buckets
+  kReducer,       // work of DDP and FSDP that backward calls alone do
   kForwardScope,  // a scope around all of the pass
   kBackwardScope,
   kCommunication,

@@ -215,6 +215,53 @@ TEST(Attached, PassesInsideOfAnOptimizerAreNoTimeOfIt) {
   EXPECT_NEAR(*study.ranks[0].backward_ns, 20e6, 1);
 }
 
+// Buffers are waited for in the pass; what Join tells the others goes on behind its scope.
+TEST(Attached, AForwardPassWaitsForExchangesThatEndInItsScope) {
+  for (const auto& [end_ms, forward_ms, exposed_ms] : {std::array{4, 7, 5}, {14, 10, 2}}) {
+    MadeAttachedJob job(2);
+    for (int i = 0; i < 12; ++i) {
+      for (std::size_t r = 0; r < 2; ++r) {
+        job.load(r, 2);
+        const auto begin = job.now(r);
+        job.forward(r, 10), job.backward(r, 20);
+        job.files[r].exchange("gloo:broadcast", begin + 1'000'000, begin + end_ms * 1'000'000);
+      }
+      job.together(2);
+      for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
+    }
+    const auto study = job.study();
+    EXPECT_NEAR(*study.ranks[0].forward_ns, forward_ms * 1e6, 1);
+    EXPECT_NEAR(*study.ranks[0].exposed_ns, exposed_ms * 1e6, 1);
+    EXPECT_NEAR(*study.ranks[0].backward_ns, 20e6, 1);
+  }
+}
+
+// The last bucket goes to a thread of gloo, which may begin with it behind the end of the pass: the pass
+// hides the buckets before it. What follows with few bytes is no bucket, but the map of used parameters.
+TEST(Attached, ABackwardPassHidesAllBucketsButItsLast) {
+  constexpr std::uint64_t kBucket = 1 << 20, kMap = 24;
+  for (const auto& [bytes, exposed_ms] : {std::pair{kBucket, 2.5}, {kMap, 4 + 2.5}}) {
+    MadeAttachedJob job(2);
+    for (int i = 0; i < 12; ++i) {
+      for (std::size_t r = 0; r < 2; ++r) {
+        job.load(r, 2), job.forward(r, 10);
+        const auto begin = job.now(r);
+        const auto exchange = [&](double from_ms, double to_ms, std::uint64_t of) {
+          job.files[r].exchange("gloo:all_reduce", begin + std::llround(from_ms * 1e6),
+                                begin + std::llround(to_ms * 1e6), of);
+        };
+        job.files[r].backward(begin, begin + 20'000'000);
+        job.files[r].records.back().value = static_cast<std::uint64_t>(begin + 24'000'000);
+        exchange(15, 19, kBucket), exchange(20.5, 23, bytes);
+        job.idle(r, 24), job.optimize(r, 3);
+      }
+    }
+    const auto study = job.study();
+    EXPECT_NEAR(*study.ranks[0].exposed_ns, exposed_ms * 1e6, 1);
+    EXPECT_NEAR(*study.ranks[0].backward_ns, (24 - exposed_ms) * 1e6, 1);
+  }
+}
+
 TEST(Attached, AnEvaluationIsNoStep) {
   for (const bool loads : {true, false}) {
     MadeAttachedJob job(2);

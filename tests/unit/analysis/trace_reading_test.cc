@@ -359,5 +359,24 @@ TEST_F(TraceReadingTest, ShapesSayHowLargeABatchIs) {
   EXPECT_EQ(rank.steps[1].batch, std::nullopt);
 }
 
+TEST_F(TraceReadingTest, DdpAndFsdpEndTheBackwardPass) {
+  const auto* const wait = "FSDP::root_post_backward_callback";
+  const auto* const copy = "torch.distributed.ddp.reducer::copy_bucket_to_grad";
+  for (const auto& [category, name] : {std::pair{"cpu_op", copy}, {"user_annotation", wait}}) {
+    put("trace_rank0.json",
+        file_of(raw_event("user_annotation", "ProfilerStep#1", "1000", "1000") +
+                raw_event("cpu_op", "aten::conv2d", "1000", "300") +
+                raw_event("cpu_op", "autograd::engine::evaluate_function: A", "1300", "300") +
+                raw_event("user_annotation", "gloo:all_reduce", "1600", "100") +
+                raw_event("cpu_op", "aten::as_strided", "1750", "5") +
+                raw_event(category, name, "1760", "10") +
+                raw_event("user_annotation", "Optimizer.step#SGD.step", "1800", "100")));
+    const auto rank = rank_trace(*read_trace(path("trace_rank0.json"), "t").trace);
+    ASSERT_EQ(rank.steps.size(), 1U);
+    EXPECT_EQ(rank.steps[0].exposed, 100'000);
+    EXPECT_EQ(rank.steps[0].backward, 370'000);  // 300, and 70 from the end of the exchange on
+  }
+}
+
 }  // namespace
 }  // namespace paceline::analysis::traces
