@@ -153,23 +153,44 @@ def problem_in(text):
     return next((one for one in reversed(lines) if "Error" in one), lines[-1])
 
 
+class Failed(Exception):
+    """A job, or its study, with the end of its output."""
+
+    def __init__(self, problem, output=""):
+        super().__init__(problem)
+        self.output = output
+
+
+def run_job(options, name, folder, late, before="", **variables):
+    """Runs one job attached; its step files are in `folder`/steps. `before`: stands in front of its script."""
+    script = pathlib.Path(folder) / f"{name}_job.py"
+    script.write_text(before + JOBS[name])
+    words = [str(script), str(options.steps), str(options.ranks), free_port()]
+    if name != "spawn":
+        words = ["-m", "torch.distributed.run", "--nproc-per-node", str(options.ranks), "--standalone", *words]
+    env = {**os.environ, "LATE": late, "OMP_NUM_THREADS": "1", **variables}
+    job = subprocess.run([options.paceline, "attach", "-q", "--output", f"{folder}/steps", "--", options.python, *words],
+                         env=env, capture_output=True, text=True)
+    if job.returncode:
+        raise Failed(problem_in(job.stderr), job.stderr[-4000:])
+
+
+def study_of(options, path):
+    """The answer of `profile` about step files."""
+    said = subprocess.run([options.paceline, "profile", "--from", str(path), "--format", "json"], capture_output=True, text=True)
+    if said.returncode:
+        raise Failed(said.stderr.strip())
+    return json.loads(said.stdout)
+
+
 def run(options, name, part, rank):
     """One job; what `profile` says of it."""
     with tempfile.TemporaryDirectory(prefix="attach-study-") as folder:
-        script = pathlib.Path(folder) / f"{name}_job.py"
-        script.write_text(JOBS[name])
-        words = [str(script), str(options.steps), str(options.ranks), free_port()]
-        if name != "spawn":
-            words = ["-m", "torch.distributed.run", "--nproc-per-node", str(options.ranks), "--standalone", *words]
-        env = {**os.environ, "LATE": f"{rank}:{part}:{options.delay}", "OMP_NUM_THREADS": "1"}
-        job = subprocess.run([options.paceline, "attach", "-q", "--output", folder + "/steps", "--", options.python, *words],
-                             env=env, capture_output=True, text=True)
-        if job.returncode:
-            return {"problem": problem_in(job.stderr), "output": job.stderr[-4000:]}
-        said = subprocess.run([options.paceline, "profile", "--from", folder + "/steps", "--format", "json"], capture_output=True, text=True)
-        if said.returncode:
-            return {"problem": said.stderr.strip()}
-        study = json.loads(said.stdout)
+        try:
+            run_job(options, name, folder, f"{rank}:{part}:{options.delay}")
+            study = study_of(options, folder + "/steps")
+        except Failed as failed:
+            return {"problem": str(failed), **({"output": failed.output} if failed.output else {})}
         rows = {key: [(r["rank"], r["late_in"], [c["name"] for c in r["causes"]], r["mean_late_ns"]) for r in study[key]] for key in ("late", "suspected")}
         return {**rows, "step_ns": study["step_ns"], "steps": study["steps"]}
 
@@ -180,13 +201,20 @@ def packages_of(python):
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 
+def jobs_that_run(options):
+    """Jobs that were asked for and whose packages are there; others are skipped in words."""
+    there = packages_of(options.python)
+    for name in options.jobs:
+        if name in PACKAGES and PACKAGES[name] not in there:
+            print(f"{name}: skipped, {options.python} has no {PACKAGES[name]}", file=sys.stderr)
+        else:
+            yield name
+
+
 def study(options, keep):
-    began, there = time.monotonic(), packages_of(options.python)
+    began = time.monotonic()
     for number in range(options.rounds):
-        for name in options.jobs:
-            if name in PACKAGES and PACKAGES[name] not in there:
-                print(f"{name}: skipped, {options.python} has no {PACKAGES[name]}", file=sys.stderr)
-                continue
+        for name in jobs_that_run(options):
             for part in options.late:
                 if time.monotonic() - began > options.within:
                     return
@@ -214,21 +242,31 @@ def rows_of(found):
     return accused
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options_of_jobs(parser):
     parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--jobs", type=lambda text: text.split(","), default=list(JOBS))
+    for name, value in (("--ranks", 2), ("--steps", 60)):
+        parser.add_argument(name, type=int, default=value)
+
+
+def check_jobs(parser, options):
+    if unknown := set(options.jobs) - set(JOBS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options_of_jobs(parser)
     parser.add_argument("--late", type=lambda text: text.split(","), default=LATE)
     parser.add_argument("--delay", default="10")
-    for name, value in (("--rounds", 1), ("--ranks", 2), ("--steps", 60)):
-        parser.add_argument(name, type=int, default=value)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--within", type=float, default=1e9)
     parser.add_argument("--keep")
     parser.add_argument("--rows", action="store_true")
     options = parser.parse_args()
-    unknown = set(options.jobs) - set(JOBS) | set(options.late) - set(LATE)
-    if unknown:
+    check_jobs(parser, options)
+    if unknown := set(options.late) - set(LATE):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     found = []
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
 import attached_jobs as jobs
 from launch_lab import free_port
@@ -153,6 +154,12 @@ class Recorded(Job):
         self.assertIn("attached to one process (PyTorch 2.", words)
         self.assertIn("60 steps of 1 rank", words)
         self.assertIn(f"All figures: paceline profile --from {self.steps}", words)
+
+    def test_parts_of_a_step_are_those_of_a_trace_of_the_same_steps(self):
+        tool = Path(__file__).resolve().parents[2] / "tools/attach_parts.py"
+        code, out, err = self.end([sys.executable, tool, "--python", PYTHON, "--paceline", BINARY, "--jobs", "plain,fsdp2", "--steps", "40"])
+        self.assertEqual(code, 0, out + err)   # all within 2 % of the step
+        self.assertEqual([line.split()[1] for line in out.splitlines()[2:]], ["plain", "plain", "fsdp2", "fsdp2"])
 
     def test_ranks_under_torchrun_and_not_its_agent(self):
         words = self.compare(self.torchrun(self.write("train.py", jobs.DDP), "40"))
