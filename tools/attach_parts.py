@@ -148,7 +148,15 @@ class Trace:
             before = bisect.bisect_left(calls, [begin, begin]) if name == "FSDP::root_post_backward_callback" else 0
             if before:
                 calls[before - 1][1] = max(calls[before - 1][1], end)
+        begins = [begin for begin, _, _ in self.operators]
+        for call in calls:  # with a wait at its end, such as for the map of used parameters
+            behind = bisect.bisect_left(begins, call[1])
+            if behind < len(begins) and self.ends_within(call[1], begins[behind]):
+                call[1] = begins[behind]
         return calls
+
+    def ends_within(self, begin, end):
+        return bisect.bisect_right(self.ends, begin) < bisect.bisect_right(self.ends, end)
 
     def optimizer(self):
         """Spans of optimizers until their last operator: hooks that others put behind the step, as the profiler's own, are in the scope, too."""
@@ -172,7 +180,7 @@ class Trace:
         """A pause of that thread in which a collective ends was a wait for it; another one is Python's."""
         waits = []
         for (_, begin), (end, _) in zip(busy, busy[1:]):
-            if bisect.bisect_right(self.ends, begin) < bisect.bisect_right(self.ends, end):
+            if self.ends_within(begin, end):
                 waits += within(self.collectives, begin, end)
         return merged(waits)
 
