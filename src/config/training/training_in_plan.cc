@@ -62,11 +62,17 @@ bool repeats_ddp(const AxisPlace& axis, std::int64_t ranks) {
   return false;
 }
 
+// Synthetic data that are not fresh are one batch, which no worker makes.
+bool loads_batches(const Case& item) {
+  return item.settings.text("data.source") != "synthetic" || item.settings.flag("data.synthetic_fresh");
+}
+
 // Whether the case repeats another: its DDP options come to the same for its ranks, or nothing uses them.
 bool repeats_another(const Case& item, std::span<const AxisPlace> places) {
   const std::int64_t ranks = item.settings.integer("ranks");
   return std::ranges::any_of(places, [&](const AxisPlace& axis) {
     if (axis.name == "ddp.enabled") return repeats_ddp(axis, ranks);
+    if (axis.name == "data.workers") return axis.at > 0 && !loads_batches(item);
     return axis.name.starts_with("ddp.") && axis.at > 0 && !runs_ddp(item);
   });
 }

@@ -52,6 +52,14 @@ TEST(TrainingPlans, DdpWithOneRankIsACaseOfItsOwn) {
                           "tiny_cnn train fp32 b32 r2 ddp=false", "tiny_cnn train fp32 b32 r2 ddp=true"));
 }
 
+TEST(TrainingPlans, WorkersAreAnAxisWhereTheyMakeBatches) {
+  EXPECT_THAT(labels_of("data: {synthetic_fresh: true, workers: [1, 4]}\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1 w1", "tiny_cnn train fp32 b32 r1 w4"));
+  EXPECT_THAT(labels_of("data: {workers: [1, 4]}\n"), ElementsAre("tiny_cnn train fp32 b32 r1 w1"));
+  EXPECT_THAT(labels_of("data: {synthetic_fresh: true, workers: 4}\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1"));
+}
+
 TEST(TrainingPlans, WaysOfDdpAreForCasesThatHaveIt) {
   EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {comm_hook: [none, bf16_compress]}\n"),
               ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2",
