@@ -43,7 +43,7 @@ inline constexpr unsigned kRun = 1, kReport = 2, kValidate = 4, kSchema = 8, kEx
 // behind the word infer as kInfer | kProfile.
 inline constexpr unsigned kProfile = 128;
 inline constexpr unsigned kCompare = 256;
-// Its further words are those of infer.
+// Its further words are those of infer or train.
 inline constexpr unsigned kTune = 2048;
 
 inline constexpr std::size_t kAnyNumber = 1'000'000;

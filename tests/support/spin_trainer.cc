@@ -94,6 +94,8 @@ class SpinTrainer : public plugin::Trainer {
     if (model.inputs.front().dtype != DType::kFloat32)
       throw Error(ErrorCode::kUnsupported, "the spin trainer takes pictures only");
     model_ = model, settings_ = settings, group_ = group;
+    if (settings.precision == "bf16" && std::getenv("SPIN_BF16_US"))
+      half_step_ = std::chrono::microseconds(std::stol(variable("SPIN_BF16_US", "0"))) / 2;
     weight_ = 1 + CounterRng(model.weights_seed, hash64("weight")).uniform(0);
   }
   [[nodiscard]] std::vector<TensorSpec> batch_specs() const override {

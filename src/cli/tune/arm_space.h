@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The arms of a search, as words of infer.
+// The arms of a search, as words of the command that runs its cases.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,24 +13,13 @@ namespace paceline::cli {
 // Most arms of one search.
 inline constexpr std::size_t kMostArms = 200;
 
-// Model and machine as the choice of axes sees them.
-struct TunedThings {
-  std::string model;  // as typed
-  bool is_built_in = false;
-  bool can_be_quantised = false;
-  bool has_open_batch = false;
-  bool on_gpu = false;
-  int cores = 1;  // physical ones that this process may use
-};
-// Throws Error(kUsage) where the words name no model, or several.
-TunedThings tuned_things(const config::FlagSet& infer);
-
 // Throws Error(kUsage) for options that a search decides itself.
-void refuse_options(const config::FlagSet& infer);
+void refuse_options(const config::FlagSet& typed);
 
-// The words of infer with those of the axes, the limits and the rounds. An option that was typed stays as it
-// is. Throws Error(kUsage) for options that a search decides itself, and for more arms than kMostArms.
-std::vector<std::string> words_of_arms(const TuneRequest& request, const config::FlagSet& infer,
-                                       const TunedThings& things, std::size_t rounds);
+// The typed words with those of the axes, the limits and the rounds. An option that was typed stays as it is.
+// Throws Error(kUsage) for options that a search decides itself, for axes that the kind does not have or that
+// choose nothing here, and for more arms than kMostArms.
+std::vector<std::string> words_of_arms(const TuneRequest& request, const config::FlagSet& typed,
+                                       std::size_t rounds);
 
 }  // namespace paceline::cli

@@ -9,6 +9,7 @@
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "result/figures/pair_ratio.h"
 #include "result/figures/peak_memory.h"
@@ -69,6 +70,13 @@ Number throughput_cost(const MeasuredArm& arm, std::int64_t index) {
   return *rate > 0 ? Number(1e9 / *rate) : Number::missing("nothing was completed");
 }
 
+// Time per sample of a process whose steps follow each other.
+Number sample_cost(const MeasuredArm& arm, std::int64_t index) {
+  const auto* repetition = repetition_of(arm, index);
+  if (!repetition || !repetition->mean_ns) return not_there();
+  return *repetition->mean_ns / arm.items_per_iteration;
+}
+
 Number memory_cost(const MeasuredArm& arm, std::int64_t index) {
   const auto* repetition = repetition_of(arm, index);
   if (!repetition) return not_there();
@@ -82,31 +90,37 @@ Number energy_cost(const MeasuredArm& arm, std::int64_t index) {
   std::vector<result::SampledWindow> own;
   std::ranges::copy_if(*arm.sampled, std::back_inserter(own),
                        [&](const auto& window) { return window.repetition == index; });
-  const Number items = static_cast<double>(repetition->n * arm.one->benchmark.batch_per_rank);
+  const Number items = static_cast<double>(repetition->n) * arm.items_per_iteration;
   for (const auto& part : result::summarize_cpu_power(own, [&](const auto&) { return items; }, {}))
     if (part.part == result::kCpuPackages) return part.energy_per_item_j;
   return Number::missing("the energy of the CPUs was not read");
 }
 
-constexpr std::array kRows{
-    Objective{"latency", "median latency", "p50_ms", median_cost},
-    Objective{"p90", "p90 of latency", "p90_ms", percentile_cost<90>},
-    Objective{"p99", "p99 of latency", "p99_ms", percentile_cost<99>},
-    Objective{"throughput", "throughput", "throughput_per_s", throughput_cost},
-    Objective{"memory", "memory", "memory_mb", memory_cost},
-    Objective{"energy", "energy per item", "cpu_energy_per_item_j", energy_cost},
+using enum WorkloadKind;
+constexpr std::array kObjectiveRows{
+    Objective{kInference, "latency", "median latency", "p50_ms", median_cost},
+    Objective{kInference, "p90", "p90 of latency", "p90_ms", percentile_cost<90>},
+    Objective{kInference, "p99", "p99 of latency", "p99_ms", percentile_cost<99>},
+    Objective{kInference, "throughput", "throughput", "throughput_per_s", throughput_cost},
+    Objective{kInference, "memory", "memory", "memory_mb", memory_cost},
+    Objective{kInference, "energy", "energy per item", "cpu_energy_per_item_j", energy_cost},
+    Objective{kTraining, "throughput", "throughput", "throughput_per_s", sample_cost},
+    Objective{kTraining, "latency", "median step time", "p50_ms", median_cost},
+    Objective{kTraining, "memory", "memory of rank 0", "memory_mb", memory_cost},
+    Objective{kTraining, "energy", "energy per item", "cpu_energy_per_item_j", energy_cost},
 };
 
 }  // namespace
 
-std::span<const Objective> objectives() {
-  return kRows;
-}
-
-const Objective& find_objective(std::string_view name) {
-  const auto* row = std::ranges::find(kRows, name, &Objective::name);
-  if (row == kRows.end()) throw Error(ErrorCode::kInternal, fmt::format("there is no objective {}", name));
-  return *row;
+const Objective& find_objective(WorkloadKind kind, std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& row : kObjectiveRows) {
+    if (row.kind != kind) continue;
+    if (row.name == name) return row;
+    names.emplace_back(row.name);
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("--objective {}: a search of {} can optimise {}", name,
+                                             traits_of(kind).command.name, join(names, ", ")));
 }
 
 std::string metric_words(std::string_view metric, const result::CaseResult& one) {

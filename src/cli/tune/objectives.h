@@ -2,12 +2,12 @@
 // Figures that a search can optimise.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/maybe.h"
+#include "base/workload_kind.h"
 #include "result/stored/case_result.h"
 #include "result/stored/samples.h"
 
@@ -23,9 +23,11 @@ struct MeasuredArm {
   const result::CaseResult* one = nullptr;
   const std::vector<result::Sample>* samples = nullptr;         // null: not known
   const std::vector<result::SampledWindow>* sampled = nullptr;  // likewise
+  double items_per_iteration = 1;                               // pictures or sequences
 };
 
 struct Objective {
+  WorkloadKind kind;
   std::string_view name;    // as in --objective
   std::string_view words;   // "median latency"
   std::string_view metric;  // of the whole case, in the table of metrics
@@ -33,9 +35,8 @@ struct Objective {
   Number (*cost)(const MeasuredArm& arm, std::int64_t repetition);
 };
 
-std::span<const Objective> objectives();
-// Throws Error(kInternal) for a name that the table of options does not have.
-const Objective& find_objective(std::string_view name);
+// Throws Error(kUsage) for one that the kind does not have, with those that it has.
+const Objective& find_objective(WorkloadKind kind, std::string_view name);
 
 // The value of a metric with its unit: "3.21 ms"; empty where there is none.
 std::string metric_words(std::string_view metric, const result::CaseResult& one);

@@ -18,6 +18,7 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "run/case/case_run.h"
+#include "run/case/kind_rules.h"
 #include "run/race_order.h"
 
 namespace paceline::cli {
@@ -25,16 +26,16 @@ namespace {
 
 // Mistyped options are reported before a folder or a model is looked at.
 void check_words(const TuneRequest& request) {
-  use_plugin_options(config::parse_flags(request.words, config::kInfer));
-  const auto typed = config::parse_flags(request.words, config::kInfer);
+  const auto command = config::command_of(request.kind);
+  use_plugin_options(config::parse_flags(request.words, command));
+  const auto typed = config::parse_flags(request.words, command);
   if (!typed.problems.empty()) throw config::ConfigErrors(typed.problems, ErrorCode::kUsage);
 }
 
 // Typed words with those of the axes; those of a run to resume stand in its plan.
-std::vector<std::string> words_of_infer(TuneRequest& request, std::size_t rounds) {
-  const auto typed = config::parse_flags(request.words, config::kInfer);
-  if (typed.has("resume")) return request.words;
-  return words_of_arms(request, typed, tuned_things(typed), rounds);
+std::vector<std::string> words_of_command(const TuneRequest& request, std::size_t rounds) {
+  const auto typed = config::parse_flags(request.words, config::command_of(request.kind));
+  return typed.has("resume") ? request.words : words_of_arms(request, typed, rounds);
 }
 
 void require_objective(const TuneRequest& request) {
@@ -54,7 +55,8 @@ std::vector<LeftOutArm> take_unavailable(std::vector<config::Case>& cases) {
   return left_out;
 }
 
-void require_choice(const std::vector<config::Case>& cases, const std::vector<LeftOutArm>& left_out) {
+void require_choice(const std::vector<config::Case>& cases, const std::vector<LeftOutArm>& left_out,
+                    WorkloadKind kind) {
   if (cases.size() > kMostArms)
     throw Error(ErrorCode::kUsage, fmt::format("this space has {} arms, and a search takes {} at most; write "
                                                "fewer values, or search one part after the other",
@@ -63,8 +65,9 @@ void require_choice(const std::vector<config::Case>& cases, const std::vector<Le
   const auto why = left_out.empty() ? "" : fmt::format(" ({}: {})", left_out[0].label, left_out[0].reason);
   throw Error(ErrorCode::kUsage,
               fmt::format("there is nothing to choose: {}{}; write several values, e.g. --threads 1,2, or "
-                          "measure it with paceline infer",
-                          cases.empty() ? "no arm can run here" : "the only arm is " + cases[0].label, why));
+                          "measure it with paceline {}",
+                          cases.empty() ? "no arm can run here" : "the only arm is " + cases[0].label, why,
+                          traits_of(kind).command.name));
 }
 
 std::vector<std::string> keys_of(const std::vector<config::Case>& cases) {
@@ -73,15 +76,21 @@ std::vector<std::string> keys_of(const std::vector<config::Case>& cases) {
   return keys;
 }
 
+double items_of(const config::Case& c) {
+  return run::kind_rules(c.kind).items_per_iteration(c);
+}
+
 // An interrupted first round: its arms are not compared, but their figures are known, and why others failed.
-void take_first_figures(const TuneRequest& request, const result::RunResult& run, tune::Search& search) {
+void take_first_figures(const TuneRequest& request, const RacedArms& raced, tune::Search& search) {
+  const auto& run = raced.run;
   if (search.rounds() > 0) return;
   std::vector<tune::Outcome> outcomes;
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
     const auto& one = run.cases[i];
     if (one.repetitions.empty() && (one.outcome == result::Outcome::kOk || one.reason.empty())) continue;
     if (one.repetitions.empty() && one.reason_code == result::kNotMeasured) continue;
-    auto& outcome = outcomes.emplace_back(outcome_of(request, {&run.cases[i], nullptr, nullptr}, 0));
+    auto& outcome = outcomes.emplace_back(
+        outcome_of(request, {&run.cases[i], nullptr, nullptr, items_of(raced.cases[i])}, 0));
     outcome.arm = i;
   }
   if (!outcomes.empty()) search.take(outcomes);
@@ -96,7 +105,7 @@ result::RunResult run_race(const TuneRequest& request, run::RunSetup setup,
       raced.search,
       [&](const run::CaseRun& c, std::int64_t repetition) {
         if (!c.model_file.empty()) keep_model_file(folder, c.definition, c.model_file);
-        return outcome_of(request, {&c.result, &c.samples, &c.sampled}, repetition);
+        return outcome_of(request, {&c.result, &c.samples, &c.sampled, items_of(c.definition)}, repetition);
       },
       [&] { return static_cast<double>(clock.now_ns() - begin) * 1e-9 > request.budget_s; });
   setup.schedule = &order;
@@ -115,15 +124,17 @@ result::RunResult run_race(const TuneRequest& request, run::RunSetup setup,
 }  // namespace
 
 RacedArms race_arms(TuneRequest& request, const Context& context, const Console& console) {
-  check_words(request);
   take_stored_search(request);
+  check_words(request);
   require_objective(request);
   const tune::Rules rules;
-  Context own{"infer", words_of_infer(request, rules.looks.back()), context.command_line, config::kInfer};
+  Context own{std::string(traits_of(request.kind).command.name),
+              words_of_command(request, rules.looks.back()), context.command_line,
+              config::command_of(request.kind)};
   auto flags = typed_flags(own, own.command);
   auto planned = plan_run(own, flags, config::command_settings(flags), nullptr);
   auto left_out = take_unavailable(planned.cases);
-  require_choice(planned.cases, left_out);
+  require_choice(planned.cases, left_out, request.kind);
   for (auto& c : planned.cases) c.baseline_id.reset();
   auto setup = setup_of(planned, context);
   setup.previous = planned.previous;
@@ -137,7 +148,7 @@ RacedArms race_arms(TuneRequest& request, const Context& context, const Console&
                   folder,
                   false};
   raced.run = run_race(request, std::move(setup), folder, planned, raced, console);
-  take_first_figures(request, raced.run, raced.search);
+  take_first_figures(request, raced, raced.search);
   return raced;
 }
 

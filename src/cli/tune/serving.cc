@@ -16,7 +16,6 @@
 #include "onnx/declared_inputs.h"
 #include "onnx/few_bits.h"
 #include "onnx/model_file.h"
-#include "result/figures/pair_ratio.h"
 #include "run/artefacts/input_requests.h"
 #include "run/artefacts/quantised_files.h"
 #include "run/case/case_settings.h"
@@ -316,18 +315,6 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
-
-std::string plan_of_arm(const config::Plan& all, const config::Case& arm) {
-  auto plan = all;
-  plan.workloads = {all.workloads.at(arm.workload)};
-  auto& settings = plan.workloads.front().settings;
-  for (const auto& [name, values] : arm.settings.all())
-    if (const auto* option = config::find_option(name, config::kInference);
-        option && option->form == config::OptionForm::kAxis)
-      settings.set_list(option->name, values);
-  settings.set("repetitions", result::kPairsForClaim);
-  return config::effective_yaml(plan);
-}
 
 void keep_model_file(const fs::path& folder, const config::Case& arm, const fs::path& made) {
   if (!serving_row(arm.settings.text("engine"), made.string())) return;

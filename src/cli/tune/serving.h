@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Says how to measure an arm again and how to serve its model with the same settings.
+// Says how to serve the model of an arm with the same settings.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -9,15 +9,11 @@
 
 namespace paceline::cli {
 
-// The plan of this arm alone, with as many processes as a claim needs.
-std::string plan_of_arm(const config::Plan& all, const config::Case& arm);
-
 // Keeps the ONNX file that a run made for an arm, in the folder of the run: its engine reads it instead of
 // the model. Nothing for an arm that reads the model itself. Whether it is kept shows in program_of_arm.
 void keep_model_file(const std::filesystem::path& folder, const config::Case& arm,
                      const std::filesystem::path& made);
 
-inline constexpr const char* kPlanFile = "best.yaml";
 inline constexpr const char* kServingFile = "serve.py";
 
 // A Python program that loads and runs the model as the arm does.

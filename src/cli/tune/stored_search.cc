@@ -68,6 +68,14 @@ void refuse_changes(const TuneRequest& now, const TuneRequest& before) {
     refuse_change(now, "min_accuracy", "the limit on top1");
 }
 
+void refuse_other_kind(const TuneRequest& now, const TuneRequest& before, const std::string& folder) {
+  if (!now.names_kind || now.kind == before.kind) return;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("tune {} --resume {}: that is a search of {}; write paceline tune --resume {}",
+                          traits_of(now.kind).command.name, shown_path(folder),
+                          traits_of(before.kind).command.name, shown_path(folder)));
+}
+
 std::string_view metric_of(const Limit& limit) {
   return limit.gate ? std::string_view(limit.gate->metric) : "";
 }
@@ -85,17 +93,22 @@ bool is_replaced(const std::string& word, const TuneRequest& now) {
 }  // namespace
 
 void keep_search(const fs::path& folder, const TuneRequest& request) {
-  const nlohmann::json stored{{"options", kept_words(request.own)}};
+  auto words = kept_words(request.own);
+  if (request.names_kind) words.emplace(words.begin(), traits_of(request.kind).command.name);
+  const nlohmann::json stored{{"options", words}};
   replace_file(folder / kSearchFile, stored.dump(2) + "\n");
 }
 
 void take_stored_search(TuneRequest& request) {
-  const auto typed = config::parse_flags(request.words, config::kInfer);
+  const auto typed = config::parse_flags(request.words, config::command_of(request.kind));
   const auto resume = std::ranges::find(typed.settings, "resume", &config::RawSetting::name);
   if (resume == typed.settings.end() || resume->values.empty()) return;
   refuse_options(typed);
-  auto arguments = stored_words(resume->values.front().text);
-  refuse_changes(request, tune_request(arguments));
+  const auto& folder = resume->values.front().text;
+  auto arguments = stored_words(folder);
+  const auto before = tune_request(arguments);
+  refuse_other_kind(request, before, folder);
+  refuse_changes(request, before);
   std::erase_if(arguments, [&](const auto& word) { return is_replaced(word, request); });
   for (const auto& word : kept_words(request.own)) arguments.push_back(word);
   auto combined = tune_request(arguments);

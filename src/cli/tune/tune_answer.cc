@@ -12,6 +12,7 @@
 #include "analysis/metric_value.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/tune/arm_plan.h"
 #include "cli/tune/serving.h"
 #include "result/figures/peak_memory.h"
 
@@ -108,8 +109,9 @@ std::string or_none(std::string words) {
 answer::Section arms_section(const TuneOutcome& outcome) {
   const auto metric = outcome.request.objective->metric;
   answer::Section section{.title = "Arms"};
+  const bool by_ranks = traits_of(outcome.request.kind).by_ranks;
   section.table = {.heads = {"arm", std::string(outcome.request.objective->words), "cost over the best",
-                             "memory", "rounds", "result"},
+                             by_ranks ? "memory of rank 0" : "memory", "rounds", "result"},
                    .numbers_to = 5,
                    .labels = 40,
                    .last_stays = true,
@@ -201,12 +203,15 @@ answer::Section front_section(const TuneOutcome& outcome) {
 }
 
 // Each command is a paragraph, so that none is wrapped into another.
-answer::Section serving_section(const TuneOutcome& outcome) {
-  answer::Section section{.title = "Measure and serve it"};
+answer::Section next_section(const TuneOutcome& outcome) {
+  const bool serves = traits_of(outcome.request.kind).checks_outputs;
+  answer::Section section{.title = serves ? "Measure and serve it" : "Measure it, and train with it"};
   const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
   const auto folder = outcome.raced.folder;
   section.paragraphs.push_back("paceline run " + analysis::shell_word((folder / kPlanFile).string()));
-  if (const auto program = program_of_arm(folder, arm); program.lines.empty())
+  if (!serves)
+    section.paragraphs.push_back(command_of_arm(outcome.raced.plan, arm));
+  else if (const auto program = program_of_arm(folder, arm); program.lines.empty())
     section.notes.push_back(
         fmt::format("serve.py, a program that serves the arm, is left out: {}.", program.missing));
   else
@@ -230,6 +235,16 @@ std::string outputs_text(const result::Correctness& c) {
                        c.reference.empty() ? "the reference" : c.reference, plural(c.samples, "input"));
   const auto& why = c.verdict_because.empty() ? c.unchecked_because : c.verdict_because;
   return fmt::format("Whether its outputs hold is not known{}.", why.empty() ? "" : ": " + why);
+}
+
+// A faster step is another training where batch or precision are not those of the command without options.
+void add_convergence(const TuneOutcome& outcome, answer::Answer& answer) {
+  if (const auto words = convergence_words(outcome); !words.empty())
+    answer.findings.push_back(
+        {.id = "tuned_convergence",
+         .severity = "warning",
+         .text = words,
+         .advice = "Train both to the same loss, and compare the time that it takes: --epochs."});
 }
 
 void add_accuracy(const TuneOutcome& outcome, answer::Answer& answer) {
@@ -284,7 +299,8 @@ nlohmann::json arm_json(const TuneOutcome& outcome, std::size_t i) {
 
 nlohmann::json search_json(const TuneOutcome& outcome) {
   const auto& search = outcome.raced.search;
-  nlohmann::json json{{"objective", outcome.request.objective->name},
+  nlohmann::json json{{"kind", traits_of(outcome.request.kind).name},
+                      {"objective", outcome.request.objective->name},
                       {"metric", outcome.request.objective->metric},
                       {"found", traits(outcome.found.found).name},
                       {"rounds", search.rounds()},
@@ -297,6 +313,8 @@ nlohmann::json search_json(const TuneOutcome& outcome) {
                       {"equals", nlohmann::json::array()}};
   json["arm"] = outcome.found.arm ? nlohmann::json(search.arms()[*outcome.found.arm].key) : nlohmann::json();
   if (!outcome.found.arm) json["arm_reason"] = "no arm was measured";
+  if (outcome.found.arm && traits_of(outcome.request.kind).trains)
+    json["command"] = command_of_arm(outcome.raced.plan, outcome.raced.cases.at(*outcome.found.arm));
   for (const auto i : shown_order(outcome)) json["arms"].push_back(arm_json(outcome, i));
   for (const auto i : outcome.found.equals) json["equals"].push_back(search.arms()[i].key);
   return json;
@@ -311,16 +329,18 @@ TuneOutcome outcome_of(const TuneRequest& request, const RacedArms& raced, bool 
 answer::Answer answer_of(const TuneOutcome& outcome) {
   answer::Answer answer;
   const auto& cases = outcome.raced.cases;
-  answer.title = fmt::format("Search for {}: {}", cases.front().settings.text("model"),
-                             outcome.request.objective->words);
+  const auto& kind = traits_of(outcome.request.kind);
+  answer.title = fmt::format("Search for {}{}: {}", kind.trains ? "training " : "",
+                             cases.front().settings.text("model"), outcome.request.objective->words);
   answer.sentence = sentence_of(outcome);
   answer.checks = checks_of(outcome);
   answer.sections.push_back(arms_section(outcome));
   if (auto front = front_section(outcome); !front.chart.plots.empty())
     answer.sections.push_back(std::move(front));
   if (outcome.found.arm) {
-    answer.sections.push_back(serving_section(outcome));
-    add_accuracy(outcome, answer);
+    answer.sections.push_back(next_section(outcome));
+    if (kind.checks_outputs) add_accuracy(outcome, answer);
+    if (kind.trains) add_convergence(outcome, answer);
   }
   add_remarks(outcome, answer);
   answer.data = search_json(outcome);

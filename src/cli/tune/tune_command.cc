@@ -9,6 +9,7 @@
 #include "cli/answer_output.h"
 #include "cli/command_table.h"
 #include "cli/interrupts.h"
+#include "cli/tune/arm_plan.h"
 #include "cli/tune/raced_arms.h"
 #include "cli/tune/serving.h"
 #include "cli/tune/tune_answer.h"
@@ -18,7 +19,7 @@
 namespace paceline::cli {
 namespace {
 
-// The plan of the arm to take, and the program that serves it; those of an earlier answer go.
+// The plan of the arm to take, and the program that serves its model; those of an earlier answer go.
 void write_best(const TuneOutcome& outcome) {
   const auto& folder = outcome.raced.folder;
   std::error_code missing;
@@ -26,6 +27,7 @@ void write_best(const TuneOutcome& outcome) {
   if (!outcome.found.arm) return;
   const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
   replace_file(folder / kPlanFile, plan_of_arm(outcome.raced.plan, arm));
+  if (!traits_of(arm.kind).checks_outputs) return;
   const auto lines = program_of_arm(folder, arm).lines;
   if (!lines.empty()) replace_file(folder / kServingFile, join(lines, "\n") + "\n");
 }

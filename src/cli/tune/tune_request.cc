@@ -31,6 +31,47 @@ constexpr std::array<std::string_view, 11> kOfTune{"objective", "tune_slo", "min
 constexpr std::array<std::pair<int, std::string_view>, 4> kQuantileMetrics{
     {{50, "p50_ms"}, {90, "p90_ms"}, {95, "p95_ms"}, {99, "p99_ms"}}};
 
+// Values of a kind where nothing is typed; a look of training takes longer.
+struct KindDefaults {
+  WorkloadKind kind;
+  std::string_view objective, budget;
+};
+constexpr std::array kKindDefaults{KindDefaults{WorkloadKind::kInference, "latency", "3m"},
+                                   KindDefaults{WorkloadKind::kTraining, "throughput", "15m"}};
+
+const KindDefaults& defaults_of(WorkloadKind kind) {
+  const auto* row = std::ranges::find(kKindDefaults, kind, &KindDefaults::kind);
+  if (row == kKindDefaults.end())
+    throw Error(ErrorCode::kUsage, fmt::format("tune {0}: a search is about infer or train; compare cases of "
+                                               "{0} with paceline compare {0}",
+                                               traits_of(kind).command.name));
+  return *row;
+}
+
+// Takes the command off the front whose cases are the arms; without one they are those of infer.
+void take_kind(TuneRequest& request, std::vector<std::string>& words) {
+  const auto* row = std::ranges::find_if(kWorkloadKinds, [&](const KindTraits& kind) {
+    return !words.empty() && kind.command.name == words.front();
+  });
+  if (row == kWorkloadKinds.end()) return;
+  request.kind = row->kind;
+  request.names_kind = true;
+  words.erase(words.begin());
+}
+
+// A search trains for a few steps, which no claim about a trained model follows from.
+void refuse_accuracy(const TuneRequest& request, const config::Settings& options) {
+  if (traits_of(request.kind).checks_outputs || !options.has("min_accuracy")) return;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--min-accuracy {}: the few steps of a search say nothing about a trained model; "
+                          "leave it out, and train with its result",
+                          shown_value(options.texts("min_accuracy").front())));
+}
+
+std::string text_or(const config::Settings& options, std::string_view name, std::string_view fallback) {
+  return options.has(name) ? options.text(name) : std::string(fallback);
+}
+
 std::string metric_of(double p, const std::string& flag, const std::string& text) {
   for (const auto& [percent, metric] : kQuantileMetrics)
     if (std::abs(percent - 100 * p) < 1e-7) return std::string(metric);
@@ -120,13 +161,17 @@ Limit parse_limit(const std::string& flag, const std::string& text) {
 }
 
 TuneRequest tune_request(const std::vector<std::string>& arguments) {
-  auto split = split_own_words(arguments, config::kTune, kOfTune);
   TuneRequest request;
+  auto words = arguments;
+  take_kind(request, words);
+  const auto& defaults = defaults_of(request.kind);
+  auto split = split_own_words(words, config::kTune, kOfTune);
   request.own = config::parse_flags(split.own, config::kTune);
   request.words = std::move(split.others);
   const auto options = config::command_settings(request.own);
-  request.objective = &find_objective(options.text("objective"));
-  request.budget_s = seconds_of("--budget", options.text("budget"));
+  refuse_accuracy(request, options);
+  request.objective = &find_objective(request.kind, text_or(options, "objective", defaults.objective));
+  request.budget_s = seconds_of("--budget", text_or(options, "budget", defaults.budget));
   request.axes = options.texts("axes");
   add_limits(request, options);
   return request;

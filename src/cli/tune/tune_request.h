@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Request of a search: objective, limits, budget, and the words of infer.
+// Request of a search: kind of its cases, objective, limits, budget, and the words of their command.
 #pragma once
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/gates.h"
+#include "base/workload_kind.h"
 #include "cli/tune/objectives.h"
 #include "config/flag_set.h"
 #include "tune/search.h"
@@ -20,8 +21,10 @@ struct Limit {
 };
 
 struct TuneRequest {
+  WorkloadKind kind = WorkloadKind::kInference;
+  bool names_kind = false;         // by its command: tune train
   config::FlagSet own;             // flags of tune itself
-  std::vector<std::string> words;  // of infer, as typed
+  std::vector<std::string> words;  // of the command that runs the cases, as typed
   const Objective* objective = nullptr;
   std::vector<Limit> limits;
   double budget_s = 0;
@@ -29,7 +32,7 @@ struct TuneRequest {
   std::optional<double> most_top1_change;  // share; from --min-accuracy 'top1>=-0.5%'
 };
 
-// Throws Error(kUsage) for values that cannot be read.
+// Throws Error(kUsage) for values that cannot be read, and for those that the kind does not have.
 TuneRequest tune_request(const std::vector<std::string>& arguments);
 
 // "p99<=20ms", "p50 <= 800us" or a gate. Throws Error(kUsage).

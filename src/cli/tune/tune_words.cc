@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/tune/tune_answer.h"
+#include "config/option_table.h"
+#include "config/value.h"
 #include "result/figures/peak_memory.h"
 
 namespace paceline::cli {
@@ -71,7 +73,12 @@ std::string equal_sentence(const TuneOutcome& outcome) {
                      memory_choice(outcome));
 }
 
-std::string outputs_words(const TuneOutcome& outcome) {
+// Words for what a figure of speed does not show.
+std::string validity_words(const TuneOutcome& outcome) {
+  if (!traits_of(outcome.request.kind).checks_outputs) {
+    const auto words = convergence_words(outcome);
+    return words.empty() ? words : " " + words;
+  }
   const bool hold = case_of(outcome, *outcome.found.arm).correctness.verdict == answer::Verdict::kYes;
   return hold ? " Its outputs agree with the reference." : " Whether its outputs hold is not known.";
 }
@@ -138,14 +145,30 @@ std::string arm_words(const TuneOutcome& outcome, std::size_t arm) {
                      range.empty() ? "" : fmt::format(" ({})", range));
 }
 
+std::string convergence_words(const TuneOutcome& outcome) {
+  const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
+  const auto& searched = outcome.raced.plan.workloads.at(arm.workload).settings;
+  std::vector<std::string> changed;
+  for (const auto* name : {"batch", "precision"}) {
+    const auto* option = config::find_option(name, config::kind_bit(arm.kind));
+    const auto values = arm.settings.list(name);
+    if (searched.list(option->name).size() > 1 && !config::is_default(*option, values))
+      changed.push_back(
+          fmt::format("{} {} (default {})", name, config::value_text(values.front()), option->fallback));
+  }
+  if (changed.empty()) return {};
+  return fmt::format("The figure says nothing about convergence, which {} may change.",
+                     join(changed, " and "));
+}
+
 std::string sentence_of(const TuneOutcome& outcome) {
   const auto& found = outcome.found;
   switch (found.found) {
     case Found::kBest:
       return fmt::format("Take {}; {} (95 % over all arms and looks).{}", arm_words(outcome, *found.arm),
-                         lead_words(outcome), outputs_words(outcome));
+                         lead_words(outcome), validity_words(outcome));
     case Found::kEqual:
-      return equal_sentence(outcome) + outputs_words(outcome);
+      return equal_sentence(outcome) + validity_words(outcome);
     case Found::kUncertain:
       return fmt::format("The best so far is {}; {}.", arm_words(outcome, *found.arm), open_reason(outcome));
     case Found::kInfeasible:

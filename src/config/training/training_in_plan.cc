@@ -9,7 +9,6 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::string_view kDefaultTrainingModel = "resnet50";
 constexpr std::array<std::string_view, 6> kImpliedBy{"training", "ddp",         "gpu_counts",
                                                      "ranks",    "world_sizes", "world_size"};
 

@@ -11,6 +11,9 @@
 // Checks which options of training fit together.
 namespace paceline::config {
 
+// Model of `train` without one.
+inline constexpr std::string_view kDefaultTrainingModel = "resnet50";
+
 // Reports options that contradict each other.
 void check_training(WorkloadDraft& draft);
 

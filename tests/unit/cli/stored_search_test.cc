@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/scratch_folder.h"
 
 namespace paceline::cli {
@@ -38,6 +39,21 @@ TEST(StoredSearch, ANewLimitReplacesThoseOnItsMetricOnly) {
   const auto budget = resumed(folder, {"--budget", "10s"});
   EXPECT_EQ(budget.budget_s, 10);
   EXPECT_EQ(budget.limits.size(), 3U);
+}
+
+TEST(StoredSearch, GoesOnWithTheKindOfItsFirstPart) {
+  const auto scratch = ScratchFolder::below_temp("paceline-stored-search");
+  const auto& folder = scratch.path();
+  keep_search(folder, tune_request({"train", "--objective", "latency", "--slo", "p50<=20ms"}));
+  const auto request = resumed(folder, {"--budget", "10s"});
+  EXPECT_EQ(request.kind, WorkloadKind::kTraining);
+  EXPECT_EQ(request.objective->words, "median step time");
+  EXPECT_EQ(limits_of(request), Words{"p50<=20ms"});
+  EXPECT_EQ(request.budget_s, 10);
+  auto infer = tune_request({"infer", "--resume", folder.string()});
+  EXPECT_THROW(take_stored_search(infer), Error);
+  auto train = tune_request({"train", "--resume", folder.string()});
+  EXPECT_NO_THROW(take_stored_search(train));
 }
 
 }  // namespace

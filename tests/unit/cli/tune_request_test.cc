@@ -35,6 +35,40 @@ TEST(TuneRequest, SeparatesItsOptionsFromThoseOfInfer) {
   EXPECT_EQ(request.axes, (std::vector<std::string>{"engine", "batch"}));
 }
 
+std::string refusal_of(const std::vector<std::string>& words) {
+  try {
+    tune_request(words);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUsage);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(TuneRequest, TheCommandInFrontDecidesTheDefaults) {
+  const auto plain = tune_request({"--model", "x"}), named = tune_request({"infer", "--model", "x"}),
+             train = tune_request({"train", "--model", "x"});
+  EXPECT_EQ(plain.objective, named.objective);
+  EXPECT_EQ(plain.words, named.words);
+  EXPECT_FALSE(plain.names_kind);
+  EXPECT_EQ(plain.budget_s, 180);
+  EXPECT_EQ(train.kind, WorkloadKind::kTraining);
+  EXPECT_EQ(train.words, plain.words);
+  EXPECT_EQ(train.objective->name, "throughput");
+  EXPECT_EQ(train.budget_s, 900);
+  EXPECT_EQ(tune_request({"train", "--objective", "latency"}).objective->words, "median step time");
+}
+
+TEST(TuneRequest, WhatAKindDoesNotHaveIsRefused) {
+  EXPECT_EQ(refusal_of({"train", "--objective", "p99"}),
+            "--objective p99: a search of train can optimise throughput, latency, memory, energy");
+  EXPECT_NE(
+      refusal_of({"train", "--min-accuracy", "top1>=-1%"}).find("--min-accuracy top1>=-1%: the few steps"),
+      std::string::npos);
+  EXPECT_EQ(refusal_of({"comm"}),
+            "tune comm: a search is about infer or train; compare cases of comm with paceline compare comm");
+}
+
 result::CaseResult measured_case() {
   result::CaseResult one;
   one.stats.quantiles.push_back(
@@ -117,6 +151,14 @@ TEST(TuneRequest, ALimitOnAccuracyIsTheClaimOfTheCheck) {
   EXPECT_EQ(outcome.constraints[0].verdict, answer::Verdict::kNo);
   EXPECT_TRUE(outcome.constraints[0].exact);
   EXPECT_NEAR(*outcome.constraints[0].excess, 0.03, 1e-12);
+}
+
+TEST(TuneRequest, TheCostOfTrainingIsTheTimePerSample) {
+  auto one = measured_case();
+  one.repetitions[1].mean_ns = Number(6.4e6);
+  EXPECT_EQ(outcome_of(tune_request({"train"}), {&one, nullptr, nullptr, 64}, 1).cost, Number(1e5));
+  EXPECT_FALSE(outcome_of(tune_request({"train"}), {&one, nullptr, nullptr, 64}, 0).cost);
+  EXPECT_EQ(outcome_of(tune_request({"train", "--objective", "latency"}), {&one}, 1).cost, Number(6e6));
 }
 
 TEST(TuneRequest, AFailedCaseIsAFailedArm) {
