@@ -13,7 +13,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 61> kRules{{
+constexpr std::array<FindingRule, 63> kRules{{
     {"accuracy_failure", "problem", find_accuracy_failures},
     {"failed_cases", "problem", find_failed_cases},
     {"invalid_cases", "problem", find_invalid_cases},
@@ -23,6 +23,7 @@ constexpr std::array<FindingRule, 61> kRules{{
     {"unclaimed_accuracy", "warning", find_unclaimed_accuracy},
     {"idle_gap", "warning", find_idle_gaps},
     {"two_states", "warning", find_two_states},
+    {"slow_new_batch", "warning", find_slow_new_batches},
     {"noisy_cases", "warning", find_noisy_cases},
     {"not_converged", "warning", find_not_converged},
     {"process_spread", "warning", find_process_spread},
@@ -64,6 +65,7 @@ constexpr std::array<FindingRule, 61> kRules{{
     {"accuracy_change", "insight", find_accuracy_change},
     {"setting_effect", "insight", find_setting_effect},
     {"batch_scaling", "insight", find_batch_scaling},
+    {"new_batch", "insight", find_new_batches},
     {"capacity", "insight", find_capacities},
     {"objective_met", "insight", find_met_objectives},
     {"knee", "insight", find_knee},

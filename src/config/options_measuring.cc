@@ -183,6 +183,18 @@ constexpr std::array kMeasuringRows{
            .scenario = "sync",
            .help = "Time that the process sleeps between two inferences, e.g. 0,10ms,100ms,1s: what rare "
                    "requests cost. Unset: 0."},
+    Option{
+        .name = "new_batches",
+        .aliases = "new_batch",
+        .flags = "--new-batch",
+        .type = kInteger,
+        .form = kList,
+        .unit = "samples",
+        .range = {1, 1'000'000},
+        .scenario = "sync",
+        .help =
+            "Smaller batches, e.g. 1,2,4, that run twice after the loop: the loaded model has not seen them "
+            "before. For models with an open batch."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

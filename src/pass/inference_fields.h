@@ -19,7 +19,7 @@ PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s
                 devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,
                 batch_timeout_s, slo_p, slo_bound_s);
 PACELINE_FIELDS(InferenceSpec, input_files, batch_dimensions, samples, reference_file, reference_name,
-                dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, gap_ns, feedback,
-                load, check_file, seat, alone);
+                dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, gap_ns, new_batches,
+                feedback, load, check_file, seat, alone);
 
 }  // namespace paceline::pass

@@ -26,8 +26,9 @@ struct InferenceSpec {
   std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
   std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
   AccuracyQuestion accuracy;
-  std::string cache_mode = "warm";  // warm | cold: emptied before every sample
-  std::int64_t gap_ns = kNoGap;     // slept before each sample of a timed pass
+  std::string cache_mode = "warm";        // warm | cold: emptied before every sample
+  std::int64_t gap_ns = kNoGap;           // slept before each sample of a timed pass
+  std::vector<std::int64_t> new_batches;  // below the batch of the pass: run twice after the timed loop
   // OUTPUT:INPUT each: what an inference gives the next one, outside its time.
   std::vector<std::string> feedback;
   LoadSpec load;

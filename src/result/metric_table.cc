@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "result/figures/device_figures.h"
+#include "result/figures/new_batches.h"
 #include "result/figures/peak_memory.h"
 #include "result/figures/picture_parts.h"
 #include "result/figures/summarize.h"
@@ -198,6 +199,13 @@ MetricValue tokens_per_s(const CaseResult& c) {
   return estimate(c.throughput.per_s, *tokens);
 }
 
+MetricValue new_batch(const CaseResult& c) {
+  Number longest = Number::missing("no new batch was run (new_batches)");
+  for (const auto& one : new_batches(c))
+    if (!longest || (one.first_ns && *one.first_ns > *longest)) longest = one.first_ns;
+  return plain(longest, kToMs);
+}
+
 // A speed-up that may not be claimed is missing, with the reason.
 MetricValue claimed_speedup(const CaseResult& c) {
   const std::string reason = no_claim_reason(c);
@@ -379,6 +387,10 @@ constexpr std::array kMetrics{
     Metric{"first_iteration_ms", "first", "ms", kLow,
            "Duration of the first inference of a fresh process; median over repetitions.",
            topics::kFirstIteration, [](const CaseResult& c) { return plain(c.first_iteration_ns, kToMs); }},
+    Metric{"new_batch_ms", "new batch", "ms", kLow,
+           "Longest first inference of a batch that the loaded model had not seen (new_batches); median over "
+           "processes.",
+           topics::kFirstIteration, new_batch},
     Metric{"load_ms", "load", "ms", kLow,
            "Time to load, build and optimise the model; median over repetitions.", topics::kFirstIteration,
            [](const CaseResult& c) { return plain(c.load_ns, kToMs); }},

@@ -82,6 +82,21 @@ void check_gaps(WorkloadDraft& d) {
       d.report("gaps", fmt::format("gap '{}' is no time from 0 to 60s with its unit, e.g. 10ms", gap));
 }
 
+// The model is loaded for the largest batch.
+void check_new_batches(WorkloadDraft& d) {
+  if (!d.settings.has("new_batches") || !d.settings.has("batch_sizes")) return;
+  const double largest = std::ranges::max(d.settings.numbers("new_batches"));
+  const double smallest = std::ranges::min(d.settings.numbers("batch_sizes"));
+  if (largest >= smallest)
+    d.report(
+        "new_batches",
+        fmt::format("new_batches {:.0f} is not smaller than the batch of {:.0f} that the model is loaded "
+                    "for; write e.g. --batch {:.0f}",
+                    largest, smallest, 2 * largest));
+  if (d.written("feedback"))
+    d.report("new_batches", "new_batches would change the state that feedback keeps; leave one of them out");
+}
+
 // Names may hold colons; whether the model has them is known once it is loaded.
 void check_feedback(WorkloadDraft& d) {
   if (!d.settings.has("feedback")) return;
@@ -253,8 +268,8 @@ void check_shapes(WorkloadDraft& d) {
 
 void check_inference(WorkloadDraft& d) {
   for (const auto check : {check_iterations, check_warmup, check_shapes, check_libraries, check_labels,
-                           check_images, check_reference, check_feedback, check_gaps, check_load,
-                           check_timing, check_provider, check_cross_check})
+                           check_images, check_reference, check_feedback, check_gaps, check_new_batches,
+                           check_load, check_timing, check_provider, check_cross_check})
     check(d);
 }
 

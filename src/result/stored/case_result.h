@@ -339,6 +339,13 @@ struct CrossCheck {
 };
 
 // One fresh process of the case.
+// A batch that the loaded model had not seen, after the timed loop: the inputs of each are bound in its time.
+struct NewBatch {
+  std::int64_t batch = 1;
+  Number first_ns, second_ns;
+  friend bool operator==(const NewBatch&, const NewBatch&) = default;
+};
+
 struct Repetition : WithPayload {
   std::int64_t index = 0;
   std::string started_utc;
@@ -366,6 +373,7 @@ struct Repetition : WithPayload {
   Maybe<bool> in_turns = Maybe<bool>::missing("its kind takes no turns");
   // Time of fixed work that no case changes: the median at the beginnings of its turns, else once at its end.
   Number control_ns;
+  std::vector<NewBatch> new_batches{};  // in their order; empty: none was asked for
 };
 
 struct SamplesFile {

@@ -279,6 +279,9 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.loop = loop_config(s);
   inference.cache_mode = s.text("cache_mode");
   if (s.has("gap")) inference.gap_ns = to_ns(gap_s(s));
+  for (const double batch : s.numbers("new_batches"))
+    inference.new_batches.push_back(static_cast<std::int64_t>(batch));
+  pass.model.any_batch = !inference.new_batches.empty();
   inference.feedback = s.texts("feedback");
   return pass;
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "result/figures/new_batches.h"
+
+// Findings about batches that the loaded model had not seen before.
+namespace paceline::analysis {
+namespace {
+
+using result::NewBatch;
+
+constexpr double kSlower = 1.5;  // first inference over the second, from which on it counts
+
+bool is_slow_when_new(const NewBatch& one) {
+  return one.first_ns && one.second_ns && *one.first_ns >= kSlower * *one.second_ns;
+}
+
+std::string times_of(const NewBatch& one) {
+  if (!one.first_ns || !one.second_ns)
+    return fmt::format("batch {} could not be run: {}", one.batch, one.first_ns.reason());
+  return fmt::format("batch {} took {}, then {}", one.batch, format_duration_ns(*one.first_ns),
+                     format_duration_ns(*one.second_ns));
+}
+
+std::string all_times(const std::vector<NewBatch>& batches) {
+  std::vector<std::string> words;
+  for (const auto& one : batches) words.push_back(times_of(one));
+  return join(words, "; ");
+}
+
+std::string evidence_of(const CaseResult& one) {
+  return fmt::format("medians over {}", plural(std::ssize(one.repetitions), "repetition"));
+}
+
+}  // namespace
+
+Findings find_slow_new_batches(const RunResult& run) {
+  Findings findings;
+  for (const auto& one : run.cases) {
+    auto batches = result::new_batches(one);
+    std::erase_if(batches, [](const NewBatch& batch) { return !is_slow_when_new(batch); });
+    if (batches.empty()) continue;
+    findings.push_back(
+        finding_about({&one},
+                      fmt::format("{}: the first inference of a new batch takes longer: {}.", one.label,
+                                  all_times(batches)),
+                      evidence_of(one),
+                      "Run each batch once before you serve, or fill requests up to batches that were run."));
+  }
+  return findings;
+}
+
+Findings find_new_batches(const RunResult& run) {
+  Findings findings;
+  for (const auto& one : run.cases) {
+    auto batches = result::new_batches(one);
+    std::erase_if(batches, is_slow_when_new);
+    if (batches.empty()) continue;
+    const bool all_ran =
+        std::ranges::all_of(batches, [](const NewBatch& batch) { return bool(batch.first_ns); });
+    findings.push_back(finding_about(
+        {&one},
+        fmt::format("{}: {}{}.", one.label, all_ran ? "a new batch costs nothing: " : "", all_times(batches)),
+        evidence_of(one), ""));
+  }
+  return findings;
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Batches that a loaded model had not seen, on the spin plug-in, whose first inference of a batch takes longer where that is asked for."""
+
+from paceline_cli import CliTest, main
+
+
+class NewBatches(CliTest):
+    def measured(self, *options, **more):
+        self.assert_code(self.infer("--batch", "8", "--spin.pace", "steady", *options, **more), 0)
+        case, = self.summary()["cases"]
+        return case, {f["id"]: f for f in self.summary()["findings"]}
+
+    def test_the_first_and_the_second_inference_are_timed(self):
+        case, findings = self.measured("--new-batches", "2,4", "--spin.new_batch_us", "30000", "--repetitions", "3")
+        for repetition in case["repetitions"]:
+            self.assertEqual([one["batch"] for one in repetition["new_batches"]], [2, 4])
+            for one in repetition["new_batches"]:
+                self.assertGreater(one["first_ns"], 30e6)
+                self.assertLess(one["second_ns"], 30e6)
+        self.assertLess(case["headline"]["p50_ns"]["value"], 30e6)
+        self.assertRegex(findings["slow_new_batch"]["text"], r"^x\.spin spin fp32 b8: the first inference of a new batch takes longer: batch 2 took 3\d\.\d ms, "
+                                                             r"then [\d.]+ ms; batch 4 took 3\d\.\d ms, then [\d.]+ ms\.$")
+        self.assertEqual(case["config_effective"]["new_batches"], [2, 4])
+
+    def test_a_gate_on_the_longest(self):
+        result = self.infer("--batch", "8", "--new-batches", "2", "--spin.new_batch_us", "30000", "--expect", "new_batch_ms <= 20")
+        self.assert_code(result, 1)
+
+    def test_a_batch_that_costs_nothing(self):
+        _, findings = self.measured("--new-batches", "4")
+        self.assertIn("a new batch costs nothing: batch 4 took", findings["new_batch"]["text"])
+        self.assertNotIn("slow_new_batch", findings)
+
+    def test_an_engine_with_one_batch_says_so(self):
+        case, findings = self.measured("--new-batches", "4", env={"SPIN_FIXED_BATCH": "1"})
+        one, = case["repetitions"][0]["new_batches"]
+        self.assertIsNone(one["first_ns"])
+        self.assertIn("loaded for batches of 8", one["first_ns_reason"])
+        self.assertIn("batch 4 could not be run: this engine was loaded for batches of 8", findings["new_batch"]["text"])
+
+    def test_mistakes(self):
+        self.assert_error(self.infer("--batch", "4", "--new-batches", "2,4"), 2, "new_batches 4 is not smaller than the batch of 4", "--batch 8")
+        self.assert_error(self.infer("--batch", "4", "--new-batches", "0"), 2, "new")
+        self.assert_nothing_ran()
+
+    def test_nothing_is_added_unless_it_is_asked_for(self):
+        case, findings = self.measured()
+        self.assertEqual(case["repetitions"][0]["new_batches"], [])
+        self.assertFalse({"new_batch", "slow_new_batch"} & set(findings))
+
+    def test_a_stored_run_has_them(self):
+        self.measured("--new-batches", "2", "--spin.new_batch_us", "30000")
+        again = self.run_cli("report", "--source", self.only_run(), "--format", "json", "--output", "-")
+        self.assert_code(again, 0)
+        self.assertIn("slow_new_batch", again.out)
+
+
+if __name__ == "__main__":
+    main()

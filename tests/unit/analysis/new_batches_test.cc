@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "analysis/findings.h"
+#include "analysis/metric_value.h"
+#include "result/metric_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::RunResult;
+
+CaseResult with_batches(const std::vector<std::vector<result::NewBatch>>& by_repetition) {
+  auto one = testing::case_of({"m.onnx", "onnxruntime", "fp32", 8, 1, 300});
+  one.label = "m.onnx onnxruntime fp32 b8";
+  one.repetitions.resize(by_repetition.size());
+  for (std::size_t i = 0; i < by_repetition.size(); ++i) one.repetitions[i].new_batches = by_repetition[i];
+  return one;
+}
+
+RunResult run_of(CaseResult one) {
+  RunResult run;
+  run.cases.push_back(std::move(one));
+  return run;
+}
+
+TEST(NewBatches, ASlowFirstInferenceIsAFindingWithTheMedians) {
+  const auto run =
+      run_of(with_batches({{{2, Number(12e6), Number(0.8e6)}, {4, Number(1e6), Number(0.9e6)}},
+                           {{2, Number(14e6), Number(0.8e6)}, {4, Number(1e6), Number(0.9e6)}},
+                           {{2, Number(99e6), Number(0.8e6)}, {4, Number(1e6), Number(0.9e6)}}}));
+  const auto slow = find_slow_new_batches(run);
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(
+      slow[0].text,
+      "m.onnx onnxruntime fp32 b8: the first inference of a new batch takes longer: batch 2 took 14.0 ms, "
+      "then 800 µs.");
+  EXPECT_EQ(slow[0].evidence, "medians over 3 repetitions");
+  EXPECT_NE(slow[0].advice.find("Run each batch once"), std::string::npos);
+  const auto others = find_new_batches(run);
+  ASSERT_EQ(others.size(), 1U);
+  EXPECT_EQ(others[0].text,
+            "m.onnx onnxruntime fp32 b8: a new batch costs nothing: batch 4 took 1.00 ms, then 900 µs.");
+  EXPECT_EQ(metric_value(*result::find_metric("new_batch_ms"), run.cases[0]).value, 14);
+}
+
+TEST(NewBatches, ARefusalHasItsReason) {
+  const auto none = Number::missing("this engine was loaded for batches of 8");
+  const auto run = run_of(with_batches({{{2, none, none}}}));
+  EXPECT_TRUE(find_slow_new_batches(run).empty());
+  ASSERT_EQ(find_new_batches(run).size(), 1U);
+  EXPECT_EQ(find_new_batches(run)[0].text,
+            "m.onnx onnxruntime fp32 b8: batch 2 could not be run: this engine was loaded for batches of 8.");
+  EXPECT_FALSE(metric_value(*result::find_metric("new_batch_ms"), run.cases[0]).value);
+}
+
+TEST(NewBatches, WithoutThemThereIsNoFinding) {
+  const auto run = run_of(with_batches({{}}));
+  EXPECT_TRUE(find_slow_new_batches(run).empty() && find_new_batches(run).empty());
+  EXPECT_EQ(metric_value(*result::find_metric("new_batch_ms"), run.cases[0]).reason,
+            "no new batch was run (new_batches)");
+}
+
+}  // namespace
+}  // namespace paceline::analysis
