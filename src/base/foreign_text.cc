@@ -16,7 +16,7 @@ constexpr std::uint64_t kKiB = 1ULL << 10, kMiB = 1ULL << 20, kGiB = 1ULL << 30,
 constexpr std::string_view kLinear = "in proportion to its size";
 constexpr std::size_t kNestedPlan = 32, kNestedModel = 100, kNestedTrace = 256;
 
-constexpr std::array<ForeignLimit, 25> kLimits{{
+constexpr std::array<ForeignLimit, 26> kLimits{{
     {Foreign::kPlan, "plan", 4 * kMiB, kNestedPlan, "in proportion to its cases, at most 100,000"},
     {Foreign::kEngineConfig, "engine configuration (`--config`)", 4 * kMiB, kMostNested, kLinear},
     {Foreign::kResult, "result of a run or a case", 4 * kGiB, kMostNested, kLinear},
@@ -44,6 +44,8 @@ constexpr std::array<ForeignLimit, 25> kLimits{{
     {Foreign::kTrace, "PyTorch trace: what is kept of it", 2000 * kMB, kNestedTrace, kLinear},
     {Foreign::kUnpackedTrace, "PyTorch trace: as it is, or unpacked from gzip", 64 * kGiB, kNestedTrace,
      "200 times its size as gzip"},
+    {Foreign::kSchedule, "schedule of requests (`server.arrival`)", 256 * kMiB, kMostNested,
+     "10 million times"},
     {Foreign::kStepRecords, "records of a step file (`attach`)", 1 * kGiB, 0, kLinear},
     {Foreign::kCifar, "file of CIFAR", 1 * kGiB, 0, kLinear},
     {Foreign::kImage, "image", 256 * kMiB, 0, kLinear},

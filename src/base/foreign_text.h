@@ -34,6 +34,7 @@ enum class Foreign {
   kModel,
   kTrace,
   kUnpackedTrace,
+  kSchedule,
   kStepRecords,
   kCifar,
   kImage,  // the last one

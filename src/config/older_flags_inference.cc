@@ -167,7 +167,8 @@ constexpr std::array kInferenceFlags{
     OlderFlag{kAnalyzer, "--periodic-concurrency-range", "--scenario closed_loop --concurrency LIST", kInfer},
     OlderFlag{kAnalyzer, "--request-period", "nothing; the concurrency of a case stays the same", kInfer},
     OlderFlag{kAnalyzer, "--request-intervals",
-              "`--scenario server --server.arrival poisson`, or constant; a file of intervals is not read",
+              "`--scenario server --server.arrival FILE`, with times in seconds in place of gaps in us: "
+              "`awk '{printf \"%.6f\\n\", t += $1 / 1e6}' GAPS`",
               kInfer},
     OlderFlag{kAnalyzer, "--num-of-sequences", "nothing; requests do not depend on each other", kInfer},
     OlderFlag{kAnalyzer, "--sequence-length-variation", "nothing; requests do not depend on each other",

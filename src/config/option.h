@@ -17,12 +17,13 @@ enum class OptionType {
   kNumber,
   kBoolean,
   kChoice,
-  kBytes,       // a size: 8, 64K, 256M (powers of 1024)
-  kModel,       // a name of the vocabulary, of a plug-in, or a model file
-  kEngine,      // likewise
-  kReference,   // an engine's name, a model file, or a file of expected outputs
-  kShapes,      // trtexec's syntax
-  kExpression,  // text in which commas have a meaning of their own
+  kChoiceOrFile,  // one of `choices`, or a file
+  kBytes,         // a size: 8, 64K, 256M (powers of 1024)
+  kModel,         // a name of the vocabulary, of a plug-in, or a model file
+  kEngine,        // likewise
+  kReference,     // an engine's name, a model file, or a file of expected outputs
+  kShapes,        // trtexec's syntax
+  kExpression,    // text in which commas have a meaning of their own
 };
 enum class OptionForm {
   kSingle,

@@ -107,6 +107,7 @@ Json scalar_schema(const Option& option) {
     if (std::isfinite(option.range.min)) schema["minimum"] = option.range.min;
     if (std::isfinite(option.range.max)) schema["maximum"] = option.range.max;
   }
+  if (option.type == OptionType::kChoiceOrFile) return schema;
   for (const auto& choice : option.choices)
     if (choice.available) schema["enum"].push_back(choice.name);
   return schema;

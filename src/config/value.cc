@@ -205,10 +205,6 @@ Converted convert_choice(const Option& option, const RawValue& raw) {
               fmt::format("is none of {}{}", choices_text(option), meant(option, raw.text, names)));
 }
 
-Converted convert_text(const Option& option, const RawValue& raw) {
-  return {names_a_device(option) ? lower_case(raw.text) : raw.text, {}};
-}
-
 bool exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
@@ -219,6 +215,19 @@ Converted unknown_name(const Option& option, const RawValue& raw, std::vector<st
   names.insert(names.end(), extra.begin(), extra.end());
   return fail(option, raw,
               fmt::format("is none of {}, and no file{}", join(names, ", "), meant(option, raw.text, names)));
+}
+
+// The file is read by the checks of the plan.
+Converted convert_choice_or_file(const Option& option, const RawValue& raw) {
+  std::vector<std::string> names;
+  for (const auto& choice : option.choices) names.emplace_back(choice.name);
+  if (auto name = same_name(raw.text, names)) return {std::move(*name), {}};
+  if (raw.text.find_first_of("./") != std::string::npos || exists(raw.text)) return {raw.text, {}};
+  return unknown_name(option, raw, std::move(names), {});
+}
+
+Converted convert_text(const Option& option, const RawValue& raw) {
+  return {names_a_device(option) ? lower_case(raw.text) : raw.text, {}};
 }
 
 std::string known_suffixes() {
@@ -317,6 +326,8 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
       return convert_boolean(option, raw);
     case OptionType::kChoice:
       return convert_choice(option, raw);
+    case OptionType::kChoiceOrFile:
+      return convert_choice_or_file(option, raw);
     case OptionType::kBytes:
       return convert_bytes(option, raw);
     case OptionType::kModel:
@@ -367,6 +378,8 @@ std::string expected_text(const Option& option) {
       return "true or false";
     case OptionType::kChoice:
       return "one of " + choices_text(option);
+    case OptionType::kChoiceOrFile:
+      return fmt::format("one of {}, or a file", choices_text(option));
     case OptionType::kBytes:
       return "a size such as 8, 64K or 256M";
     case OptionType::kModel:

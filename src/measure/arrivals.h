@@ -7,7 +7,7 @@
 namespace paceline::measure {
 
 enum class ArrivalKind : std::uint8_t { kPoisson, kConstant };
-inline constexpr std::string_view kConstantName = "constant";
+inline constexpr std::string_view kConstantName = "constant", kRecordedName = "recorded";
 
 // Arrival times of `count` requests, in ns after the start, ascending. Gaps are drawn from Exp(rate_per_s)
 // (kPoisson) or all 1 / rate_per_s (kConstant). The same seed gives the same schedule.

@@ -16,8 +16,8 @@ PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_dec
                 generated, needs_evidence, eight_bits, yardsticks, unit_only, every_change, unchecked_because,
                 independence, refused_by, witness_file, witness_name, engine_file, is_own_run, engine_name);
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
-                devices, arrival, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests, max_batch,
-                batch_timeout_s, slo_p, slo_bound_s);
+                devices, arrival, schedule_file, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests,
+                max_batch, batch_timeout_s, slo_p, slo_bound_s);
 PACELINE_FIELDS(InferenceSpec, input_files, batch_dimensions, samples, reference_file, reference_name,
                 dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, gap_ns, new_batches,
                 feedback, load, check_file, seat, alone);

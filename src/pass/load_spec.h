@@ -21,6 +21,7 @@ struct LoadSpec {
   double rate_per_s = 0;  // requests; 0: `share` of the saturation rate, which is measured first
   double share = 0;
   std::string arrival = "poisson";
+  std::string schedule_file;  // a recorded schedule in its place; empty: none
   std::uint64_t arrival_seed = 0;
   double t_min_s = 60, t_max_s = 600;  // of the schedule; its length is what p99 needs, between these
   double timeout_s = 0;                // a request that waited longer is not served; 0: none
@@ -34,8 +35,10 @@ struct LoadSpec {
     return devices.empty() ? static_cast<int>(place) : devices.at(static_cast<std::size_t>(place));
   }
   [[nodiscard]] std::int64_t lanes() const { return instances * concurrency; }
-  // An objective without a rate asks for the highest rate that holds it.
-  [[nodiscard]] bool searches() const { return slo_p > 0 && rate_per_s <= 0 && share <= 0; }
+  // An objective without a rate asks for the highest rate that holds it; a recorded schedule has a rate.
+  [[nodiscard]] bool searches() const {
+    return slo_p > 0 && rate_per_s <= 0 && share <= 0 && schedule_file.empty();
+  }
 };
 
 }  // namespace paceline::pass

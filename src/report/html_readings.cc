@@ -6,11 +6,13 @@
 #include <map>
 
 #include "analysis/case_query.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/chart/plots.h"
 #include "report/html_parts.h"
 #include "report/roofline.h"
 #include "result/figures/peak_memory.h"
+#include "result/figures/summarize_load.h"
 
 namespace paceline::report {
 namespace {
@@ -191,6 +193,17 @@ bool is_server(const CaseResult& c) {
   return traits_of(c.benchmark.scenario).has_queue && c.load();
 }
 
+// Names each recorded schedule once.
+std::string replayed_reading(const Cases& cases) {
+  std::vector<std::string> seen;
+  for (const auto& entry : cases)
+    if (const auto& replay = entry.one->load()->replay; replay)
+      place_of(result::replay_in_words(*replay), seen);
+  std::string text;
+  for (const auto& words : seen) text += fmt::format(" Replayed: {}.", words);
+  return text;
+}
+
 // For servers a distribution tells more than any quantile; drawn where samples are available.
 std::string requests_reading(std::span<const ReportRun> runs) {
   Cases cases = having(runs, is_server);
@@ -199,10 +212,11 @@ std::string requests_reading(std::span<const ReportRun> runs) {
     return found == e.run->samples.end() || found->second.empty();
   });
   if (cases.empty()) return {};
-  return fmt::format("Every counted request of all processes, from its scheduled arrival to its answer.{}",
+  return fmt::format("Every counted request of all processes, from its scheduled arrival to its answer.{}{}",
                      cases.size() > kServersDrawn
                          ? fmt::format(" The first {} of {} cases are drawn.", kServersDrawn, cases.size())
-                         : "");
+                         : "",
+                     replayed_reading(cases));
 }
 
 std::string stages_reading(std::span<const ReportRun> runs) {

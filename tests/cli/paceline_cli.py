@@ -107,7 +107,7 @@ class CliTest(unittest.TestCase):
 
     def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, shapes="input:{batch}x4", **options):
         return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, *(["--shapes", shapes] if shapes else []),
-                            "--iterations", iterations, *QUICK, *arguments, **options)
+                            *(["--iterations", iterations] if iterations else []), *QUICK, *arguments, **options)
 
     def spin_plan(self, *lines, name="plan.yaml", iterations=20, engines="[spin]"):
         """A plan on the spin engine; `lines` are added at its top level."""

@@ -100,6 +100,69 @@ class Pipelined(Load):
         self.assertIn("'timing' is for the scenario sync; add --scenario sync", result.err)
 
 
+class Replay(Load):
+    """Requests at the times of a file."""
+
+    def schedule(self, text, name="flow.csv"):
+        file = self.folder / name
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(file)
+
+    def replay(self, file, *arguments, **options):
+        return self.load_run("--scenario", "server", "--server.arrival", file, *arguments, **options)
+
+    def starts(self, summary):
+        rows = self.samples_of(summary["cases"][0])
+        return [(int(row["start_ns"]) - int(rows[0]["start_ns"])) / 1e6 for row in rows]
+
+    def test_the_times_of_a_csv_once_per_repetition(self):
+        times = [i * 2 + i % 2 for i in range(300)]
+        file = self.schedule("id,Timestamp_ms\n" + "".join(f"{i},{5000 + t}\n" for i, t in enumerate(times)))
+        result, summary = self.replay(file, "--repetitions", "2", us=100, iterations=None)
+        case = summary["cases"][0]
+        load = case["load"][0]
+        self.assertEqual((load["arrival"], load["offered"] + load["warmup_requests"]), ("recorded", 600))
+        self.assertEqual(load["replay"], [{"file": file, "format": "CSV, column timestamp_ms", "unit": "ms", "times": 300, "replayed": 300, "speed": 1}])
+        self.assertEqual(case["benchmark"]["params"]["server.arrival"], file)
+        self.assertAlmostEqual(load["offered_per_s"], 299 / 0.599, delta=0.01)
+        self.assertEqual(self.starts(summary)[:300], times)
+        self.assertIn("(CSV, column timestamp_ms, in ms): all 300 times; 300 requests", result.out + result.err)
+        self.assertIn("in ms): all 300 times.", (self.only_run() / "report.html").read_text())
+
+    def test_json_lines_scaled_to_a_rate_and_cut(self):
+        file = self.schedule("".join(f'{{"timestamp": {i * 1000}, "hash_ids": [1, 2]}}\n' for i in range(1000)), "trace.jsonl")
+        result, summary = self.replay(file, "--arrival-rate", "500", "--server.t_max_s", "0.5", "--instances", "1", us=100, iterations=None)
+        load = summary["cases"][0]["load"][0]
+        self.assertEqual(load["replay"][0]["replayed"], 251)
+        self.assertEqual(load["replay"][0]["speed"], 500)
+        self.assertEqual(self.starts(summary), [i * 2 for i in range(251)])
+        self.assertIn("(JSON lines, in ms): the first 251 of 1000 times, 500 times as fast", result.out + result.err)
+
+    def test_an_objective_is_judged_on_the_replay(self):
+        file = self.schedule("".join(f"{i / 4000:.5f}\n" for i in range(2000)), "flow.txt")
+        _, summary = self.replay(file, "--slo", "p99=5ms", us=1000, iterations=None, code=1)
+        load = summary["cases"][0]["load"][0]
+        self.assertEqual((load["slo"][0]["verdict"], load["capacity"]["trials"]), ("missed", []))
+
+    def test_bad_schedules_are_refused_before_anything_runs(self):
+        for text, *words in (("3\n2\n", "line 2: 2 s comes after 3 s; the times must ascend"),
+                             ("0\n-1\n", "line 2: -1 s is negative"),
+                             ("0\ninf\n", "line 2: 'inf' is no time in seconds"),
+                             ("", "contains no time"),
+                             ("4\n", "contains one time; at least two are needed"),
+                             ("4\n4\n", "contains the same time 2 times; use --scenario offline"),
+                             (b"\x7fELF\0\0\xff", "is no text"),
+                             ('{"timestamp": 1}\n{"t": 2}\n', """line 2: no 'timestamp' in '{"t": 2}'"""),
+                             ("a,b\n1,2\n", "line 1: 'a,b' is neither a time in seconds")):
+            with self.subTest(text=text):
+                result = self.infer("--scenario", "server", "--server.arrival", self.schedule(text), iterations=None)
+                self.assert_error(result, 2, *words, lines=1)
+        result = self.infer("--scenario", "server", "--server.arrival", str(self.folder / "none.csv"), iterations=None)
+        self.assert_error(result, 2, "does not exist; check the path", lines=1)
+        result = self.infer("--scenario", "server", "--server.arrival", str(self.folder), iterations=None)
+        self.assert_error(result, 2, "is a folder; name a file", lines=1)
+
+
 class Server(Load):
     def server(self, *arguments, **options):
         return self.load_run("--scenario", "server", *arguments, **options)

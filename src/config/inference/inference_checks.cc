@@ -6,12 +6,16 @@
 #include <array>
 #include <cmath>
 
+#include "base/arrival_file.h"
 #include "base/device.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/lower_case.h"
+#include "base/near_file.h"
 #include "base/reading.h"
 #include "base/seconds.h"
 #include "base/units.h"
+#include "config/inference/arrivals.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/slo.h"
 #include "config/option_table.h"
@@ -117,6 +121,62 @@ void check_server_length(WorkloadDraft& d) {
                            d.as_written(name, "server.t_max_s")));
 }
 
+constexpr const char* kArrival = "server.arrival";
+
+// Refuses what only drawn arrivals have. A stored plan holds the defaults, so only the command line counts.
+void check_not_of_a_file(WorkloadDraft& d, const std::string& file) {
+  constexpr std::array<std::string_view, 2> kNotOfAFile{"server.t_min_s", "server.seed"};
+  for (const auto name : kNotOfAFile)
+    if (const auto* setting = d.written(name); setting && setting->on_command_line)
+      d.report(name, fmt::format("'{}' changes nothing: the times are those of '{}'; leave it out",
+                                 setting->written, shown_path(file)));
+}
+
+// Refuses a schedule of which a rate leaves no two different times within the limits.
+void check_length(WorkloadDraft& d, const ArrivalFile& schedule) {
+  if (!d.settings.has("server.t_max_s")) return;
+  const auto limit = d.settings.number("server.t_max_s");
+  auto rates = d.settings.numbers("arrival_rate_per_s");
+  if (rates.empty()) rates.push_back(schedule.rate_per_s());
+  for (const double rate : rates) {
+    const auto due = due_within(schedule, limit, rate / schedule.rate_per_s());
+    if (due >= 2 && schedule.seconds[due - 1] > 0) continue;
+    d.report(kArrival, fmt::format("at {}/s only {} of the {} times of the schedule are due within {} ({} "
+                                   "s), no two of them apart; raise one of the two",
+                                   format_rate(rate), due, schedule.seconds.size(),
+                                   d.name_beside(kArrival, "server.t_max_s"), limit));
+  }
+}
+
+// A word that was refused, so that the default stands, may have been meant as a file.
+bool asks_for_a_file(const WorkloadDraft& d) {
+  if (!schedule_file(d.settings).empty()) return true;
+  const auto* word = d.written(kArrival);
+  return word && d.settings.has(kArrival) && !word->values.empty() &&
+         lower_case(word->values.front().text) != d.settings.text(kArrival);
+}
+
+// Reads the recorded schedule, so that its mistakes are found before anything runs.
+void check_schedule(WorkloadDraft& d) try {
+  const auto file = schedule_file(d.settings);
+  if (file.empty()) return;
+  if (const auto why = no_regular_file(file)) {
+    const auto near = is_missing(file) ? " (it is relative to the current directory)" + near_file(file) : "";
+    return d.report(kArrival, fmt::format("schedule '{}' {}{}", shown_path(file), *why, near));
+  }
+  const auto schedule = read_arrivals(file);
+  const auto times = std::ssize(schedule.seconds);
+  check_not_of_a_file(d, file);
+  if (d.settings.has("iterations") && d.settings.integer("iterations") > times)
+    d.report("iterations",
+             fmt::format("{} requests, and the schedule '{}' contains {} times; ask for at most "
+                         "as many",
+                         d.settings.integer("iterations"), shown_path(file), times));
+  if (!d.settings.has("server.load")) check_length(d, schedule);
+} catch (const Error& e) {
+  d.report(kArrival, e.what());
+}
+
 // A request must not time out while it waits for others to share its batch.
 void check_batching(WorkloadDraft& d) {
   constexpr const char* kWait = "server.batch_timeout_ms";
@@ -201,12 +261,12 @@ void check_load(WorkloadDraft& d) {
   check_gpus(d, scenario);
   for (const Option* option : options_of(kind_bit(d.kind))) check_scenario(d, *option);
   if (scenario.open_loop && !d.written("arrival_rate_per_s") && !d.written("server.load") &&
-      !d.settings.has("slo"))
+      !d.settings.has("slo") && !asks_for_a_file(d))
     d.report("scenario",
-             "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), or "
-             "an slo to search the highest rate for");
+             "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), a "
+             "file of times as server.arrival, or an slo to search the highest rate for");
   if (d.settings.has("slo")) check_slo(d);
-  if (scenario.open_loop) check_batching(d), check_server_length(d);
+  if (scenario.open_loop) check_batching(d), check_server_length(d), check_schedule(d);
 }
 
 void report_timing(WorkloadDraft& d, std::string_view name, std::string_view needed) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "config/inference/arrivals.h"
 #include "config/inference/folder_weights.h"
 #include "config/vocabulary.h"
 
@@ -43,6 +44,13 @@ void remark_on_first_runs(WorkloadDraft& d) {
       d.written("warmup_iterations") ? d.written("warmup_iterations")->written : "warmup_iterations"));
 }
 
+// A recorded schedule sets the length itself, so the default of the shortest limits nothing.
+void imply_shortest(WorkloadDraft& d) {
+  constexpr const char *kShortest = "server.t_min_s", *kLongest = "server.t_max_s";
+  if (schedule_file(d.settings).empty() || d.written(kShortest) || !d.settings.has(kLongest)) return;
+  d.settings.set(kShortest, std::min(d.settings.number(kShortest), d.settings.number(kLongest)));
+}
+
 }  // namespace
 
 constexpr KindInPlan kInferenceInPlan{.complete_flags = with_first_look,
@@ -50,6 +58,7 @@ constexpr KindInPlan kInferenceInPlan{.complete_flags = with_first_look,
                                           [](WorkloadDraft& draft) {
                                             imply_gpus(draft);
                                             imply_folders(draft);
+                                            imply_shortest(draft);
                                           },
                                       .check = check_inference,
                                       .settle =

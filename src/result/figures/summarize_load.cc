@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/display_text.h"
 #include "base/units.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
@@ -349,6 +350,14 @@ std::string capacity_in_words(const Capacity& capacity) {
            (capacity.stopped.empty() ? "" : "; " + capacity.stopped);
   return fmt::format("{}/s holds, {}/s was tried and missed", rate, format_rate(*capacity.missed_per_s)) +
          (capacity.stopped.empty() ? "" : "; rates between them are open: " + capacity.stopped);
+}
+
+std::string replay_in_words(const Replay& replay) {
+  return fmt::format(
+      "schedule {} ({}, in {}): {}{} times{}", shown_path(replay.file), replay.format,
+      replay.unit == "date" ? "dates" : replay.unit,
+      replay.replayed == replay.times ? "all " : fmt::format("the first {} of ", replay.replayed),
+      replay.times, replay.speed == 1 ? "" : fmt::format(", {:.3g} times as fast", replay.speed));
 }
 
 std::optional<Load> combined_load(const std::vector<Repetition>& repetitions,

@@ -22,6 +22,9 @@ bool issued_late(const Load& load);
 // "120/s holds; 239/s was tried and missed", or "at least 120/s: " and why no higher rate is known to miss.
 std::string capacity_in_words(const Capacity& capacity);
 
+// "schedule flow.csv (CSV, column timestamp_ms, in ms): 3000 of 5000 times, 2 times as fast".
+std::string replay_in_words(const Replay& replay);
+
 // Combines the repetitions of a case: sums of counts, and the worst of every figure that can be bad.
 std::optional<Load> combined_load(const std::vector<Repetition>& repetitions,
                                   const std::vector<Sample>& samples);

@@ -62,12 +62,21 @@ struct InstanceLoad {
   std::string died;  // in words; empty: it survived
 };
 
+// A recorded schedule, and how much of it was replayed.
+struct Replay {
+  std::string file, format, unit;  // as read: "CSV, column timestamp_ms", "ms"
+  std::int64_t times = 0;          // in the file
+  std::int64_t replayed = 0;       // the first of them
+  double speed = 1;                // recorded time per time of the replay
+};
+
 struct Load {
   std::int64_t concurrency = 1;         // lanes that work side by side, over all instances
   std::vector<InstanceLoad> instances;  // empty: the lanes are threads of one process
   Number saturation_per_s;              // requests/s of the closed loop before the run
   // server: requests that come by a schedule
-  std::string arrival;  // poisson | constant; empty: not a server
+  std::string arrival;           // poisson | constant | recorded; empty: not a server
+  std::optional<Replay> replay;  // of a recorded one
   std::int64_t arrival_seed = 0;
   std::int64_t max_batch = 1;
   double batch_timeout_ns = 0;         // how long a request may wait for others to share its batch

@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
+#include "base/arrival_file.h"
+#include "base/error.h"
+#include "config/inference/arrivals.h"
 #include "config/inference/slo.h"
 #include "pass/capacity.h"
 #include "run/case/case_settings.h"
@@ -23,12 +28,39 @@ double warmup_seconds(const config::Settings& s, double iteration) {
   return std::max(usual, kFewestWarmup * gap_s(s));
 }
 
+// Length and rate of a recorded schedule.
+struct Recorded {
+  double length_s = 0, rate_per_s = 0;
+};
+
+// Reads each file once, since a run asks for its time again and again. None: it cannot be read now.
+std::optional<Recorded> recorded(const std::string& file) try {
+  static std::map<std::string, Recorded> known;
+  if (const auto found = known.find(file); found != known.end()) return found->second;
+  const auto schedule = read_arrivals(file);
+  return known[file] = {schedule.length_s(), schedule.rate_per_s()};
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+// A recorded schedule takes its own time, or that of the rate asked for.
+double replay_seconds(const config::Settings& s, double saturation) {
+  const double longest = s.number("server.t_max_s");
+  const auto schedule = recorded(config::schedule_file(s));
+  if (!schedule) return longest;
+  const double rate = s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s")
+                      : s.has("server.load")      ? s.number("server.load") * saturation
+                                                  : schedule->rate_per_s;
+  return std::min(longest, schedule->length_s * schedule->rate_per_s / rate);
+}
+
 // Rates follow from the assumed speed; the run reports the real length once it has measured saturation.
 double server_seconds(const config::Settings& s, double iteration) {
   const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
   const double instances = std::max(1.0, static_cast<double>(instances_of(s)));
   const bool fixed_threads = s.integer("threads") > 0 || s.has("threads_per_instance");
   const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
+  if (!config::schedule_file(s).empty()) return kSaturationS + replay_seconds(s, saturation);
   if (!s.has("arrival_rate_per_s") && !s.has("server.load"))
     return kSaturationS +
            pass::expected_seconds({saturation, config::parse_slo(s.text("slo")).p,

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "config/device.h"
+#include "config/inference/arrivals.h"
 #include "config/inference/folder_weights.h"
 #include "config/inference/slo.h"
 #include "config/precision_table.h"
@@ -65,7 +66,10 @@ pass::LoadSpec load_spec(const Settings& s) {
   load.devices = device_numbers(s);
   if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
   if (s.has("server.load")) load.share = s.number("server.load");
-  load.arrival = s.text("server.arrival");
+  if (const auto file = config::schedule_file(s); file.empty())
+    load.arrival = s.text("server.arrival");
+  else
+    load.schedule_file = std::filesystem::absolute(file).string();
   load.arrival_seed = static_cast<std::uint64_t>(s.integer("server.seed"));
   load.t_min_s = s.number("server.t_min_s");
   load.t_max_s = s.number("server.t_max_s");

@@ -194,7 +194,14 @@ class ServerRuns {
   const std::atomic<bool>& interrupt_;
 };
 
-Measured server(const pass::PassSpec& spec, Service& service, double call_ns, TaggedSink& sink,
+// Reads the recorded schedule that was asked for, before anything is measured.
+std::optional<ArrivalFile> recorded_schedule(const pass::PassSpec& spec) {
+  const auto& file = spec.inference.load.schedule_file;
+  return file.empty() ? std::nullopt : std::optional(read_arrivals(file));
+}
+
+Measured server(const pass::PassSpec& spec, Service& service, double call_ns,
+                const std::optional<ArrivalFile>& recorded, TaggedSink& sink,
                 const std::atomic<bool>& interrupt) {
   sink.phase("saturation");
   const double saturation = saturation_per_s(spec, service.loop(), call_ns);
@@ -202,7 +209,8 @@ Measured server(const pass::PassSpec& spec, Service& service, double call_ns, Ta
   ServerRuns runs(spec, service, interrupt);
   const auto measured = [&] {
     if (spec.inference.load.searches()) return runs.search(saturation, sink);
-    const ServerPlan plan = plan_server(spec, saturation);
+    const ServerPlan plan =
+        recorded ? plan_replay(spec, saturation, *recorded) : plan_server(spec, saturation);
     sink.emit(pass::notice_record(in_words(plan)));
     return runs.run(plan);
   };
@@ -226,6 +234,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   measure::LoopHooks hooks;
   hooks.progress = [&](const measure::Progress& p) { sink.emit(pass::progress_record(to_progress(p))); };
   hooks.interrupt = &interrupt;
+  const auto recorded = recorded_schedule(spec);
   const auto service = make(clock, hooks);
 
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop);
@@ -238,7 +247,7 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   const auto& scenario = traits_of(spec.inference.load.scenario);
   service->observe(repetition);
   repetition.window.open();
-  Measured m = scenario.open_loop      ? server(spec, *service, call_ns, sink, interrupt)
+  Measured m = scenario.open_loop      ? server(spec, *service, call_ns, recorded, sink, interrupt)
                : scenario.all_at_start ? offline(spec, *service, call_ns)
                                        : closed_loop(spec, *service, call_ns, decider);
   repetition.window.close();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/arrival_file.h"
 #include "measure/open_loop.h"
 #include "pass/pass.h"
 #include "result/stored/load.h"
@@ -16,15 +17,21 @@ namespace paceline::workload {
 struct ServerPlan {
   double saturation_per_s = 0;  // requests per second
   double rate_per_s = 0;
-  std::int64_t requests = 0;           // all that are scheduled
-  std::int64_t warmup_requests = 0;    // the first of them
-  std::optional<std::int64_t> needed;  // counted requests for p99; missing at or above saturation
+  std::int64_t requests = 0;              // all that are scheduled
+  std::int64_t warmup_requests = 0;       // the first of them
+  std::optional<std::int64_t> needed;     // counted requests for p99; missing at or above saturation
+  std::vector<std::int64_t> recorded_ns;  // the schedule, where it is not drawn
+  std::optional<result::Replay> replay;   // where the recorded one comes from
   [[nodiscard]] double load() const { return rate_per_s / saturation_per_s; }
   [[nodiscard]] double seconds() const { return static_cast<double>(requests) / rate_per_s; }
 };
 
 // The length that p99 needs, within t_min and t_max of the schedule, or the number asked for.
 ServerPlan plan_server(const pass::PassSpec& spec, double saturation_per_s);
+
+// A recorded schedule at its own mean rate or scaled to the one asked for, up to t_max or the number asked
+// for.
+ServerPlan plan_replay(const pass::PassSpec& spec, double saturation_per_s, const ArrivalFile& file);
 
 // A run of `counted` requests after the warm-up part, at a rate of its own.
 ServerPlan plan_trial(double saturation_per_s, double rate_per_s, std::int64_t counted);

@@ -69,6 +69,10 @@ std::string said(const FlagSet& flags) {
 }
 
 TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
+  EXPECT_EQ(
+      said(infer_flags({"--request-intervals", "gaps"})),
+      "--request-intervals: unknown option (perf_analyzer); here: --scenario server --server.arrival FILE, "
+      "with times in seconds in place of gaps in us: awk '{printf \"%.6f\\n\", t += $1 / 1e6}' GAPS");
   EXPECT_EQ(said(infer_flags({"-nireq", "4"})),
             "-nireq: unknown option (benchmark_app); here: --scenario closed_loop --concurrency N");
   EXPECT_EQ(said(infer_flags({"-t", "10"})),

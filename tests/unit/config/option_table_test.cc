@@ -31,7 +31,8 @@ TEST(OptionTable, EveryRowIsExplainedAndPlaced) {
   for_each_option([](const Option& option) {
     EXPECT_TRUE(option.help.ends_with('.')) << option.name;
     EXPECT_NE(option.kinds, 0U) << option.name;
-    EXPECT_EQ(option.type == OptionType::kChoice, !option.choices.empty()) << option.name;
+    const bool chooses = option.type == OptionType::kChoice || option.type == OptionType::kChoiceOrFile;
+    EXPECT_EQ(chooses, !option.choices.empty()) << option.name;
     EXPECT_LE(option.range.min, option.range.max) << option.name;
     // A flag of a command and a key of a plan at once: only where `export` does what a workload also does.
     const bool both = (option.kinds & kCommandLine) && option.in_plan();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "config/inference/slo.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/scratch_folder.h"
 #include "plan_helpers.h"
 
 namespace paceline::config {
@@ -38,6 +41,47 @@ TEST(LoadChecks, AServerNeedsARate) {
   EXPECT_NE(
       mistakes("scenario: server\narrival_rate_per_s: 10\nserver: {load: 0.5}\n").find("exclude each other"),
       std::string::npos);
+}
+
+TEST(LoadChecks, ARecordedScheduleNeedsNoRate) {
+  const auto folder = ScratchFolder::below_temp("schedules");
+  const auto write = [&](const char* name, std::string_view text) {
+    write_file_atomic(folder.path() / name, text);
+    return (folder.path() / name).string();
+  };
+  const auto server = [&](const std::string& file, std::string_view more = "") {
+    return mistakes(fmt::format("scenario: server\nserver: {{arrival: {}{}}}\n", file, more));
+  };
+  const auto good = write("flow.txt", "0\n2\n4\n");
+  EXPECT_EQ(server(good), "");
+  EXPECT_EQ(server(good, ", load: [0.2, 0.4]"), "");
+  EXPECT_EQ(mistakes("slo: p99=50ms\narrival_rate_per_s: [1, 2]\nscenario: server\nserver: {arrival: " +
+                     good + "}\n"),
+            "");
+  const auto expect = [](const std::string& said, std::string_view words) {
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  };
+  expect(server(good, ", t_max_s: 1"),
+         "at 0.500/s only 1 of the 3 times of the schedule are due within server.t_max_s (1 s)");
+  expect(server(write("back.txt", "3\n2\n")), "p.yaml:4:19: schedule '");
+  expect(server(write("back.txt", "3\n2\n")), "line 2: 2 s comes after 3 s; the times must ascend");
+  expect(server((folder.path() / "flw.txt").string()),
+         "flw.txt' does not exist; check the path (it is relative to the current directory); did you mean '");
+  expect(server(folder.path().string()), "is a folder; name a file");
+  expect(server("posson"), "server.arrival 'posson' is none of poisson, constant, and no file; did you mean");
+  EXPECT_EQ(server("posson").find("a server needs"), std::string::npos);  // it may have been a file
+  expect(mistakes("scenario: server\niterations: 9\nserver: {arrival: " + good + "}\n"),
+         "9 requests, and the schedule");
+  for (const auto* flag : {"--server.t_min_s", "--server.seed"}) {
+    const std::vector<std::string> words{"--model",          "tiny_cnn", "--scenario", "server",
+                                         "--server.arrival", good,       flag,         "2"};
+    try {
+      plan_from_flags(infer_flags(words));
+      FAIL() << flag;
+    } catch (const ConfigErrors& e) {
+      expect(e.what(), std::string(flag) + "' changes nothing: the times are those of '");
+    }
+  }
 }
 
 TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace paceline::workload {
 namespace {
 
@@ -51,6 +53,74 @@ TEST(ServerPlan, OverloadHasNoLength) {
   const auto plan = plan_server(server(0, 150), 100);
   EXPECT_FALSE(plan.needed);
   EXPECT_NE(in_words(plan).find("no length is enough"), std::string::npos);
+}
+
+// A request at 0, 0, 1, 2, … 99 s: 1 per second.
+ArrivalFile recorded() {
+  ArrivalFile file{"CSV, column time_ms", "ms", {0}};
+  for (int i = 0; i < 100; ++i) file.seconds.push_back(i);
+  return file;
+}
+
+TEST(ServerReplay, HasTheFilesOwnTimes) {
+  auto spec = server(0);
+  spec.inference.load.schedule_file = "/flow.csv";
+  const auto plan = plan_replay(spec, 10, recorded());
+  EXPECT_EQ(plan.requests, 101);
+  EXPECT_DOUBLE_EQ(plan.rate_per_s, 100.0 / 99);
+  EXPECT_EQ(plan.warmup_requests, 10);  // a tenth; six of them come within 5 s
+  const auto times = open_loop_config(spec, plan).arrivals_ns;
+  ASSERT_EQ(times.size(), 101U);
+  EXPECT_EQ(times[1], 0);
+  EXPECT_EQ(times[2], 1'000'000'000);
+  EXPECT_EQ(times.back(), 99'000'000'000);
+  spec.repetition = 3;
+  EXPECT_EQ(times, open_loop_config(spec, plan).arrivals_ns);  // once per repetition
+  const auto load = server_load(spec, plan);
+  EXPECT_EQ(load.arrival, "recorded");
+  ASSERT_TRUE(load.replay);
+  EXPECT_EQ(load.replay->unit, "ms");
+  EXPECT_EQ(load.replay->times, 101);
+  EXPECT_NE(
+      in_words(plan).find("schedule /flow.csv (CSV, column time_ms, in ms): all 101 times; 101 requests"),
+      std::string::npos)
+      << in_words(plan);
+}
+
+TEST(ServerReplay, IsScaledToTheRateOrTheLoadAskedFor) {
+  const auto file = recorded();
+  const auto twice = plan_replay(server(0, 2 * file.rate_per_s()), 10, file);
+  EXPECT_EQ(twice.recorded_ns.back(), 49'500'000'000);
+  EXPECT_DOUBLE_EQ(twice.replay->speed, 2);
+  EXPECT_NE(in_words(twice).find(", 2 times as fast"), std::string::npos) << in_words(twice);
+  const auto half = plan_replay(server(0.5), 10, file);  // 5 per second
+  EXPECT_NEAR(half.rate_per_s, 5, 1e-6);
+  EXPECT_NEAR(half.load(), 0.5, 1e-6);
+  EXPECT_EQ(half.warmup_requests, 26);  // those of the first 5 s
+}
+
+TEST(ServerReplay, EndsAtTheLimitsAndSaysSo) {
+  auto spec = server(0);
+  spec.inference.load.t_max_s = 20;
+  const auto plan = plan_replay(spec, 10, recorded());
+  EXPECT_EQ(plan.requests, 22);
+  EXPECT_EQ(plan.replay->replayed, 22);
+  EXPECT_NE(in_words(plan).find("the first 22 of 101 times"), std::string::npos) << in_words(plan);
+  spec.loop.iterations = 5;
+  EXPECT_EQ(plan_replay(spec, 10, recorded()).requests, 5);
+  spec.loop.iterations = 2;  // both at 0 s
+  EXPECT_THROW(plan_replay(spec, 10, recorded()), Error);
+  spec.loop.iterations.reset();
+  spec.inference.load.t_max_s = 0.5;
+  EXPECT_THROW(plan_replay(spec, 10, recorded()), Error);
+}
+
+TEST(ServerReplay, AnObjectiveIsJudgedAtTheRateOfTheFile) {
+  auto spec = server(0);
+  spec.inference.load.slo_p = 0.99;
+  EXPECT_TRUE(spec.inference.load.searches());
+  spec.inference.load.schedule_file = "/flow.csv";
+  EXPECT_FALSE(spec.inference.load.searches());
 }
 
 TEST(ServerSamples, KeepTheFateOfEveryRequest) {

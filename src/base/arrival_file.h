@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Reads recorded schedules: when the requests of a service arrived.
+namespace paceline {
+
+inline constexpr std::size_t kMostArrivals = 10'000'000;  // of one schedule
+
+struct ArrivalFile {
+  std::string format;           // "text", "CSV, column timestamp_ms" or "JSON lines"
+  std::string unit;             // of its times: "s", "ms", "us", "ns", or "date" for date and time
+  std::vector<double> seconds;  // after the first time; ascending
+  [[nodiscard]] double length_s() const { return seconds.back(); }
+  [[nodiscard]] double rate_per_s() const { return static_cast<double>(seconds.size() - 1) / length_s(); }
+};
+
+// One time per line in seconds, a CSV with a column of times, or JSON lines with a timestamp in ms each; the
+// content tells which. Throws Error(kData), with the line and its value, unless at least two different times
+// follow each other in order.
+ArrivalFile read_arrivals(const std::filesystem::path& file);
+
+// Number of the first times that are due within the limit when they follow each other `speed` times as fast.
+std::size_t due_within(const ArrivalFile& file, double limit_s, double speed = 1);
+
+// Reads the text of such a file, which messages call `name`.
+ArrivalFile parse_arrivals(std::string_view text, std::string_view name);
+
+}  // namespace paceline
