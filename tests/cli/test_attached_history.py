@@ -52,12 +52,13 @@ class AttachedHistory(CliTest):
         self.assertEqual(os.path.basename(run["folder"]), run["run_id"])
         self.assertRegex(run["note"], r"^rank 1 is late in backward, 8(\.\d+)? ms per step$")
         case, = run["cases"]
-        self.assertEqual((case["label"], case["outcome"]), ("train.py, 2 ranks", "ok"))
+        self.assertEqual((case["label"], case["outcome"]), ("train.py 2 ranks", "ok"))
         self.assertAlmostEqual(case["figures"]["p50_ms"], 45.0, places=3)
         figures = self.exported()
         self.assertAlmostEqual(figures["exposed_share"], 10 / 45, places=3)
         self.assertAlmostEqual(figures["straggler_wait_share"], 8 / 45, places=3)
-        self.assertIn("train.py, 2 ranks", self.history("list", "--engine", "pytorch", "--model", "train.py").out)
+        self.assertEqual(self.listed("--rebuild"), [run])
+        self.assertIn("train.py 2 ranks", self.history("list", "--engine", "pytorch", "--model", "train.py").out)
 
     def exported(self):
         return {row["metric"]: float(row["value"]) for row in csv.DictReader(io.StringIO(self.history("export").out))}
@@ -71,7 +72,7 @@ class AttachedHistory(CliTest):
         self.assertEqual(["history: " in words for words in said], [number >= 3 for number in range(12)])
         self.assertRegex(said[6], r"history: 2\d % slower than the last 6 runs here")
         trend = self.history("trend").on_one_line
-        self.assertIn("train.py, 2 ranks", trend)
+        self.assertIn("train.py 2 ranks", trend)
         self.assertRegex(trend, r"p50 went from 37\.\d ms to 45\.\d ms")
 
     def test_two_jobs_are_compared_by_their_run_ids(self):
@@ -130,8 +131,11 @@ class AttachedHistory(CliTest):
     def test_such_a_run_has_a_report(self):
         self.attach(late_ms=8)
         folder = self.listed()[0]["folder"]
-        done = self.run_cli("report", folder)
+        done = self.run_cli("report", folder, "-o", "report.md", "--format", "md")
         self.assert_code(done, 0)
+        page = (self.folder / "report.md").read_text(encoding="utf-8")
+        for words in ("1 of 1 cases measured (1 of grade B)", "the others wait for rank 1", "Note: rank 1 is late in backward", "| train.py 2 ranks | 45.0"):
+            self.assertIn(words, page)
 
 
 if __name__ == "__main__":

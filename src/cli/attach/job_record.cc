@@ -45,6 +45,16 @@ std::string outcome_of(int wait_status) {
   return std::ranges::count(kAsked, WTERMSIG(wait_status)) > 0 ? "interrupted" : "failed";
 }
 
+// The one process of the case that stands for all ranks: a case without one is not measured.
+result::Repetition repetition_of(const FinishedJob& job, const TraceStudy& study) {
+  result::Repetition one;
+  one.started_utc = job.started_utc;
+  one.n = study.steps;
+  one.p50_ns = study.job.headline.p50_ns.value, one.mean_ns = study.step_ns;
+  one.stop_reason = "the job ended";
+  return one;
+}
+
 result::CaseResult case_of_job(const FinishedJob& job, const TraceStudy& study) {
   auto one = study.job;
   const auto script = label_of(job.command);
@@ -55,10 +65,12 @@ result::CaseResult case_of_job(const FinishedJob& job, const TraceStudy& study) 
   one.benchmark.world_size = study.world.value_or(std::ssize(study.ranks));
   one.benchmark.params["command"] = on_one_line(work_of(job.command));
   if (!study.attached->device.empty()) one.benchmark.params["device"] = study.attached->device;
-  one.label = fmt::format("{}, {}", script, plural(one.benchmark.world_size, "rank"));
+  one.label = fmt::format("{} {}", script, plural(one.benchmark.world_size, "rank"));
+  one.repetitions.push_back(repetition_of(job, study));
+  one.stats.n = study.steps;
   one.complete = true;
-  one.grade = result::Grade::kNone;
-  one.grade_reasons = {"a job of another program is not graded"};
+  one.grade = result::Grade::kB;
+  one.grade_reasons = {"noise is not judged in a job of another program"};
   return one;
 }
 

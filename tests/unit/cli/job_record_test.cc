@@ -48,7 +48,7 @@ TEST(JobRecord, HasTheFiguresOfTheStudy) {
   const auto run = run_of({"torchrun", "--nproc-per-node", "2", "jobs/train.py", "--lr", "1"});
   ASSERT_EQ(run.cases.size(), 1U);
   const auto& one = run.cases.front();
-  EXPECT_EQ(one.label, "train.py, 2 ranks");
+  EXPECT_EQ(one.label, "train.py 2 ranks");
   EXPECT_EQ(one.benchmark.model, "train.py");
   EXPECT_EQ(one.benchmark.world_size, 2);
   EXPECT_NEAR(*one.headline.p50_ns.value, 51e6, 1);  // 37 + 14
@@ -57,7 +57,7 @@ TEST(JobRecord, HasTheFiguresOfTheStudy) {
   EXPECT_EQ(run.environment["notes"][0], "rank 1 is late in backward, 14.0 ms per step");
   EXPECT_EQ(run.environment["cpu"]["model"], "EPYC");
   ASSERT_FALSE(run.findings.empty());
-  EXPECT_NE(run.findings.front().text.find("train.py, 2 ranks"), std::string::npos);
+  EXPECT_NE(run.findings.front().text.find("train.py 2 ranks"), std::string::npos);
 }
 
 TEST(JobRecord, LaunchersAreNoPartOfTheIdentity) {
