@@ -8,6 +8,7 @@ import signal
 import time
 
 from paceline_cli import SPIN, CliTest, main, read_json
+from test_cpu_power import Counters
 
 QUIET = ["--device", "cpu", "--idle-wait-s", "0", "--allow-noisy"]
 SHORT = ["--steps", "20", "--warmup-steps", "1", "--threads", "1"]
@@ -84,6 +85,14 @@ class Searches(TunedTraining):
         words = {word for arm in found["arms"] for word in arm["label"].split()}
         self.assertLessEqual({"b8", "b32", "fp32", "bf16", "channels_last", "bucket5", "bucket25", "bucket100", "w1", "w2", "w4", "r2"}, words)
         self.assertEqual(len(found["arms"]), 2 * 2 * 2 * 3 * 3)
+
+
+class Energy(TunedTraining, Counters):
+    def test_the_arm_with_the_least_energy_per_sample(self):
+        self.machine()
+        found = self.found(*PRECISIONS, "--objective", "energy", env={"SPIN_STEP_US": "5000", "SPIN_BF16_US": "50000"})
+        self.assertEqual((found["metric"], found["found"], found["arm"]), ("cpu_energy_per_item_j", "best", "tiny_cnn-train-fp32-b4-r1-cpu"))
+        self.assertGreater(self.arm(found, "bf16")["ratio_low"], 2)
 
 
 class WhatCostsOneArm(TunedTraining):
