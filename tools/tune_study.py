@@ -53,10 +53,17 @@ def write_models(folder):
     torch.manual_seed(0)
     net = torchvision.models.mobilenet_v3_small(weights=None).eval()
     torch.onnx.export(net, (torch.randn(1, 3, 224, 224),), folder / "cnn.onnx", input_names=["x"], dynamic_axes={"x": {0: "N"}}, dynamo=False)
-    bert = BertModel(BertConfig(hidden_size=256, num_hidden_layers=2, num_attention_heads=4, intermediate_size=1024)).eval()
-    bert.config.return_dict = False
+    bert = BertModel(BertConfig(hidden_size=256, num_hidden_layers=2, num_attention_heads=4, intermediate_size=1024), add_pooling_layer=False)
+
+    class Encoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bert = bert
+
+        def forward(self, ids):
+            return self.bert(input_ids=ids).last_hidden_state
     ids = torch.randint(1, 1000, (1, 64))
-    torch.onnx.export(bert, (ids,), folder / "transformer.onnx", input_names=["input_ids"], dynamic_axes={"input_ids": {0: "N"}}, dynamo=False)
+    torch.onnx.export(Encoder().eval(), (ids,), folder / "transformer.onnx", input_names=["input_ids"], dynamic_axes={"input_ids": {0: "N"}}, dynamo=False)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 30)).astype(np.float32)
     trees = GradientBoostingClassifier(n_estimators=200, max_depth=5).fit(x, (x[:, 0] * x[:, 1] > 0).astype(int))

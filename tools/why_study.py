@@ -130,7 +130,7 @@ def layer_words(kind, at, folder):
 def late_words(at):
     rank = at % 2
     return (["train", "--model", "tiny_cnn", "--batch-size", "32", "--ranks", "2", "--a", "", "--b", f"--inject slow=4ms:rank={rank}"],
-            lambda row: named(row, "waiting for late ranks", f"waits for rank {rank},"))
+            lambda row: named(row, "waiting for late ranks") and f"waits for rank {rank}," in row["cause"])
 
 
 def compare(args, kind, at, folder):
