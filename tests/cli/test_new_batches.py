@@ -11,24 +11,24 @@ class NewBatches(CliTest):
         return case, {f["id"]: f for f in self.summary()["findings"]}
 
     def test_the_first_and_the_second_inference_are_timed(self):
-        case, findings = self.measured("--new-batches", "2,4", "--spin.new_batch_us", "30000", "--repetitions", "3")
+        case, findings = self.measured("--new-batches", "2,4", "--spin.new_batch_us", "200000", "--repetitions", "3")
         for repetition in case["repetitions"]:
             self.assertEqual([one["batch"] for one in repetition["new_batches"]], [2, 4])
             for one in repetition["new_batches"]:
-                self.assertGreater(one["first_ns"], 30e6)
-                self.assertLess(one["second_ns"], 30e6)
-        self.assertLess(case["headline"]["p50_ns"]["value"], 30e6)
-        self.assertRegex(findings["slow_new_batch"]["text"], r"^x\.spin spin fp32 b8: the first inference of a new batch takes longer: batch 2 took 3\d\.\d ms, "
-                                                             r"then [\d.]+ ms; batch 4 took 3\d\.\d ms, then [\d.]+ ms\.$")
+                self.assertGreater(one["first_ns"], 200e6)
+                self.assertLess(one["second_ns"], 200e6)
+        self.assertLess(case["headline"]["p50_ns"]["value"], 200e6)
+        self.assertRegex(findings["slow_new_batch"]["text"], r"^x\.spin spin fp32 b8: the first inference of a new batch takes longer: batch 2 took [\d.]+ ms, "
+                                                             r"then [\d.]+ ms; batch 4 took [\d.]+ ms, then [\d.]+ ms\.$")
         self.assertEqual(case["config_effective"]["new_batches"], [2, 4])
 
     def test_a_gate_on_the_longest(self):
-        result = self.infer("--batch", "8", "--new-batches", "2", "--spin.new_batch_us", "30000", "--expect", "new_batch_ms <= 20")
+        result = self.infer("--batch", "8", "--new-batches", "2", "--spin.new_batch_us", "200000", "--expect", "new_batch_ms <= 20")
         self.assert_code(result, 1)
 
     def test_a_batch_that_costs_nothing(self):
-        _, findings = self.measured("--new-batches", "4")
-        self.assertIn("a new batch costs nothing: batch 4 took", findings["new_batch"]["text"])
+        _, findings = self.measured("--new-batches", "4", iterations=5, env={"SPIN_US": "50000"})
+        self.assertIn("a new batch takes hardly longer at first: batch 4 took", findings["new_batch"]["text"])
         self.assertNotIn("slow_new_batch", findings)
 
     def test_an_engine_with_one_batch_says_so(self):
@@ -49,7 +49,7 @@ class NewBatches(CliTest):
         self.assertFalse({"new_batch", "slow_new_batch"} & set(findings))
 
     def test_a_stored_run_has_them(self):
-        self.measured("--new-batches", "2", "--spin.new_batch_us", "30000")
+        self.measured("--new-batches", "2", "--spin.new_batch_us", "200000")
         again = self.run_cli("report", "--source", self.only_run(), "--format", "json", "--output", "-")
         self.assert_code(again, 0)
         self.assertIn("slow_new_batch", again.out)

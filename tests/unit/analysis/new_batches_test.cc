@@ -42,8 +42,15 @@ TEST(NewBatches, ASlowFirstInferenceIsAFindingWithTheMedians) {
   const auto others = find_new_batches(run);
   ASSERT_EQ(others.size(), 1U);
   EXPECT_EQ(others[0].text,
-            "m.onnx onnxruntime fp32 b8: a new batch costs nothing: batch 4 took 1.00 ms, then 900 µs.");
+            "m.onnx onnxruntime fp32 b8: a new batch takes hardly longer at first: "
+            "batch 4 took 1.00 ms, then 900 µs.");
   EXPECT_EQ(metric_value(*result::find_metric("new_batch_ms"), run.cases[0]).value, 14);
+}
+
+TEST(NewBatches, MicrosecondsAreNoWarning) {
+  EXPECT_TRUE(find_slow_new_batches(run_of(with_batches({{{2, Number(60e3), Number(6e3)}}}))).empty());
+  EXPECT_EQ(find_slow_new_batches(run_of(with_batches({{{2, Number(160e3), Number(60e3)}}}))).size(), 1U);
+  EXPECT_TRUE(find_slow_new_batches(run_of(with_batches({{{2, Number(1.9e6), Number(1e6)}}}))).empty());
 }
 
 TEST(NewBatches, ARefusalHasItsReason) {
