@@ -127,6 +127,8 @@ class Replay(Load):
         self.assertAlmostEqual(load["offered_per_s"], 299 / 0.599, delta=0.01)
         self.assertEqual(self.starts(summary)[:300], times)
         self.assertIn("(CSV, column timestamp_ms, in ms): all 300 times; 300 requests", result.out + result.err)
+        self.assertLessEqual(load["issue_delay_p50_ns"], load["issue_delay_p99_ns"])
+        self.assertLessEqual(load["issue_delay_p99_ns"], load["issue_delay_max_ns"])
         self.assertIn("in ms): all 300 times.", (self.only_run() / "report.html").read_text())
 
     def test_json_lines_scaled_to_a_rate_and_cut(self):

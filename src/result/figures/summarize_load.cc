@@ -73,9 +73,14 @@ void fill_issue_delay(Load& load, const std::vector<const Sample*>& samples) {
     if (s->issue_delay_ns) delays.push_back(static_cast<double>(*s->issue_delay_ns));
   load.issue_delay_limit_ns =
       std::max(kIssueDelayFloorNs, load.slo ? kIssueDelaySloShare * load.slo->bound_ns : 0);
-  load.issue_delay_p99_ns = delays.empty()
-                                ? Number::missing("no request found a free lane")
-                                : Number(stats::nearest_rank(stats::sorted_copy(delays), stats::kPpmP99));
+  const auto sorted = stats::sorted_copy(delays);
+  const auto rank = [&](std::uint32_t ppm) {
+    return sorted.empty() ? Number::missing("no request found a free lane")
+                          : Number(stats::nearest_rank(sorted, ppm));
+  };
+  load.issue_delay_p50_ns = rank(stats::kPpmP50);
+  load.issue_delay_p99_ns = rank(stats::kPpmP99);
+  load.issue_delay_max_ns = rank(stats::kPpmOne);
 }
 
 // How fast the number of requests that wait or are served grows, as a share of the arrival rate. One that
@@ -260,7 +265,8 @@ void add_counts(Load& into, const Load& from) {
 void add_worst(Load& into, const Load& from) {
   keep_worst(into.utilization, from.utilization);
   keep_worst(into.completed_frac, from.completed_frac, false);
-  keep_worst(into.issue_delay_p99_ns, from.issue_delay_p99_ns);
+  for (const auto delay : {&Load::issue_delay_p50_ns, &Load::issue_delay_p99_ns, &Load::issue_delay_max_ns})
+    keep_worst(into.*delay, from.*delay);
   keep_worst(into.backlog_slope_frac, from.backlog_slope_frac);
   keep_worst(into.saturation_per_s, from.saturation_per_s, false);
   add_capacity(into.capacity, from.capacity);
@@ -322,8 +328,8 @@ void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& sa
   if (traits_of(scenario).keeps_in_flight) judge_closed_loop(load, t);
   if (!traits_of(scenario).open_loop) {
     load.offered_per_s = load.completed_per_s = load.utilization = Number::missing(kNoServer);
-    load.issue_delay_p99_ns = load.issue_delay_limit_ns = load.backlog_slope_frac =
-        Number::missing(kNoServer);
+    load.issue_delay_p50_ns = load.issue_delay_p99_ns = load.issue_delay_max_ns = load.issue_delay_limit_ns =
+        load.backlog_slope_frac = Number::missing(kNoServer);
     load.requests_needed = Count::missing(kNoServer);
     load.mean_batch = Number::missing(kNoServer);
     return;

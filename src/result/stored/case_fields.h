@@ -126,8 +126,9 @@ PACELINE_FIELDS(Replay, file, format, unit, times, replayed, speed);
 PACELINE_FIELDS(Load, instances, failed, concurrency, saturation_per_s, arrival, replay, arrival_seed,
                 max_batch, batch_timeout_ns, batching, batch_sizes, mean_batch, offered_per_s,
                 completed_per_s, utilization, offered, completed, timed_out, unfinished, warmup_requests,
-                completed_frac, issue_delay_p99_ns, issue_delay_limit_ns, backlog_slope_frac, in_flight,
-                requests_needed, requests, stages, slo, capacity, invalid);
+                completed_frac, issue_delay_p50_ns, issue_delay_p99_ns, issue_delay_max_ns,
+                issue_delay_limit_ns, backlog_slope_frac, in_flight, requests_needed, requests, stages, slo,
+                capacity, invalid);
 template <class A, typename Part, typename T>
 void times_of_parts(A& a, PerPart<Part, T>& t) {
   for (const auto part : kAllParts<Part>) a(traits_of(part).ns_name, t[part]);

@@ -90,7 +90,7 @@ struct Load {
                failed = 0;           // after the warm-up part
   std::int64_t warmup_requests = 0;  // the first of the schedule: in the samples, but in no statistic
   Number completed_frac;
-  Number issue_delay_p99_ns;  // how late a free lane noticed a request
+  Number issue_delay_p50_ns, issue_delay_p99_ns, issue_delay_max_ns;  // how late a free lane noticed requests
   Number issue_delay_limit_ns;
   Number backlog_slope_frac;  // growth of the backlog as a share of the arrival rate
   Number in_flight;       // closed loop: time average while all lanes were in use; should equal concurrency

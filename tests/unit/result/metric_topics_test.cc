@@ -27,7 +27,7 @@ Names gained(const CaseResult& before, const CaseResult& after) {
 TEST(MetricTopics, ACaseGainsTheMetricsOfWhatItHas) {
   CaseResult bare, with;
   with.payload = Load();
-  EXPECT_EQ(gained(bare, with).size(), 11U);
+  EXPECT_EQ(gained(bare, with).size(), 13U);
   EXPECT_TRUE(gained(bare, with).contains("capacity_per_s"));
   with = bare, with.cross_check.asked = true;
   EXPECT_EQ(gained(bare, with), Names{"cross_check_ratio"});

@@ -166,6 +166,27 @@ TEST(Server, TheWarmUpPartIsCountedAndInNoStatistic) {
   EXPECT_LT(*c.stats.max_ns, 1'000'000.0 * kMs);
 }
 
+TEST(Server, TellsHowLateFreeLanesNoticedRequests) {
+  auto samples = queue(0.3, 10'000);
+  std::int64_t free = 0;
+  for (auto& s : samples) {
+    if (!s.issue_delay_ns) continue;
+    ++free;
+    s.issue_delay_ns = 1000 + 100 * (free % 2) + (free % 1000 == 0 ? 50'000 : 0);
+  }
+  samples.back().issue_delay_ns = 70'000;
+  const auto load = *server_case(samples, facts(0.3)).load();
+  EXPECT_LE(*load.issue_delay_p50_ns, 1100);
+  EXPECT_EQ(*load.issue_delay_p99_ns, 1100);
+  EXPECT_EQ(*load.issue_delay_max_ns, 70'000);
+  std::vector<Repetition> repetitions(2);
+  for (auto& r : repetitions) r.payload = load;
+  repetitions[1].load()->issue_delay_max_ns = 90'000;
+  EXPECT_EQ(*combined_load(repetitions, {})->issue_delay_max_ns, 90'000);
+  for (auto& s : samples) s.issue_delay_ns.reset();
+  EXPECT_FALSE(server_case(samples, facts(0.3)).load()->issue_delay_max_ns);
+}
+
 TEST(Server, ALateGeneratorInvalidatesTheLatencies) {
   auto samples = queue(0.3, 10'000);
   for (auto& s : samples)
