@@ -126,11 +126,11 @@ std::vector<std::string> words_for_percentiles(const TuneRequest& request, const
 // Lengths of a look, where nothing else is asked for: processes vary more among themselves than the median of
 // a short one is uncertain, so that more of them say more than longer ones.
 std::vector<std::string> words_for_short_looks(const TuneRequest& request, const config::FlagSet& typed) {
-  const bool is_asked = has_length(typed) || asks_for_instances(request) ||
-                        std::ranges::any_of(typed.settings, [](const config::RawSetting& setting) {
-                          return setting.name == "gaps" || setting.name == "scenario" ||
-                                 setting.name.starts_with("warmup");
-                        });
+  const bool is_asked =
+      has_length(typed) || asks_for_instances(request) ||
+      std::ranges::any_of(typed.settings, [](const config::RawSetting& setting) {
+        return setting.name == "gaps" || setting.name == "scenario" || setting.name.starts_with("warmup");
+      });
   if (is_asked || runs_on_gpu(typed) || samples_for_percentiles(request) > 0) return {};
   return {"--warmup.min-time-s", "0.2", "--warmup.max-time-s",      "0.75", "--stop.t-min-s", "0.3",
           "--stop.t-max-s",      "1",   "--stop.rel-halfwidth-p50", "0.05"};
