@@ -20,6 +20,13 @@ using result::NewBatch;
 // The first inference beside the second: less is what caches and chance do.
 constexpr double kLeastRatio = 2, kLeastNs = 100e3;
 
+constexpr double kAlikeRatio = 1.2;
+
+bool is_alike(const NewBatch& one) {
+  return one.first_ns && one.second_ns &&
+         (*one.first_ns <= kAlikeRatio * *one.second_ns || *one.first_ns - *one.second_ns < kLeastNs);
+}
+
 bool is_slow_when_new(const NewBatch& one) {
   return one.first_ns && one.second_ns && *one.first_ns >= kLeastRatio * *one.second_ns &&
          *one.first_ns - *one.second_ns >= kLeastNs;
@@ -66,11 +73,10 @@ Findings find_new_batches(const RunResult& run) {
     auto batches = result::new_batches(one);
     std::erase_if(batches, is_slow_when_new);
     if (batches.empty()) continue;
-    const bool all_ran =
-        std::ranges::all_of(batches, [](const NewBatch& batch) { return bool(batch.first_ns); });
+    const bool alike = std::ranges::all_of(batches, is_alike);
     findings.push_back(finding_about(
         {&one},
-        fmt::format("{}: {}{}.", one.label, all_ran ? "a new batch takes hardly longer at first: " : "",
+        fmt::format("{}: {}{}.", one.label, alike ? "a new batch takes hardly longer at first: " : "",
                     all_times(batches)),
         evidence_of(one), ""));
   }

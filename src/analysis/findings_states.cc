@@ -36,7 +36,7 @@ std::string cause_words(const TwoStates& states) {
     return fmt::format("Nothing that was read tells them apart: {}.", join(states.alike, ", "));
   std::vector<std::string> words;
   for (const auto& sign : states.signs) words.push_back(sign_words(sign));
-  return fmt::format("{} tell{} them apart.", join(words, ", "), words.size() == 1 ? "s" : "");
+  return fmt::format("They differ in {}.", join(words, ", "));
 }
 
 std::string process_words(const CaseResult& one, const TwoStates& states) {

@@ -56,6 +56,8 @@ class Lines {
 
  private:
   std::size_t end_of_line(bool quotes) {
+    const auto first = text_.find_first_not_of(" \t\r", at_);
+    if (first != std::string_view::npos && text_[first] == '#') quotes = false;  // of a comment
     bool open = false;
     std::size_t end = at_;
     for (; end < text_.size(); ++end) {

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/scratch_folder.h"
+#include "config/option_table.h"
+#include "config/value.h"
 #include "result/figures/summarize.h"
 #include "result/judged/noise_rules.h"
 #include "run/case/idle_power.h"
@@ -44,9 +46,12 @@ void compare_to_baselines(CaseRuns& cases, const std::vector<std::string>& resum
 std::int64_t profiled_inferences(const CaseRun& c) {
   constexpr double kLongEnoughNs = 210e6;  // of all seven profiles
   constexpr double kMost = 700;            // each has a record per layer
-  const auto asked = c.definition.settings.integer("layer_profile_inferences");
+  constexpr std::string_view kName = "layer_profile_inferences";
+  const auto asked = c.definition.settings.integer(kName);
+  const auto* option = config::find_option(kName, config::kind_bit(c.definition.kind));
+  const bool typed = !option || !config::is_default(*option, {asked});
   const auto& p50 = c.result.headline.p50_ns.value;
-  if (!p50 || *p50 <= 0) return asked;
+  if (typed || !p50 || *p50 <= 0) return asked;
   return std::max(asked, static_cast<std::int64_t>(std::min(kMost, kLongEnoughNs / *p50)));
 }
 

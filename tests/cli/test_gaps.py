@@ -70,12 +70,6 @@ class States(CliTest):
         self.assertRegex(text, r"the times have two states, 1\.\d+ ms \(\d+ %\) and 2\.\d+ ms \(\d+ %\)\. "
                                r"What tells them apart is not known: nothing was read beside the samples\.$")
 
-    def test_one_mode_is_no_state(self):
-        """Neighbours may give steady times a second mode."""
-        self.assert_code(self.infer("--spin.pace", "steady", iterations=600), 0)
-        case = self.summary()["cases"][0]
-        self.assertEqual(len(case["two_states"]), int(len(case["noise"]["modes"]) > 1))
-
 
 if __name__ == "__main__":
     main()

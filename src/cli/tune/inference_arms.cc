@@ -131,7 +131,11 @@ std::vector<std::string> words_for_short_looks(const TuneRequest& request, const
       std::ranges::any_of(typed.settings, [](const config::RawSetting& setting) {
         return setting.name == "gaps" || setting.name == "scenario" || setting.name.starts_with("warmup");
       });
-  if (is_asked || runs_on_gpu(typed) || samples_for_percentiles(request) > 0) return {};
+  const bool of_energy =
+      request.objective->name == "energy" || std::ranges::any_of(request.limits, [](const Limit& limit) {
+        return limit.gate && limit.gate->metric.find("energy") != std::string::npos;
+      });
+  if (is_asked || of_energy || runs_on_gpu(typed) || samples_for_percentiles(request) > 0) return {};
   return {"--warmup.min-time-s", "0.2", "--warmup.max-time-s",      "0.75", "--stop.t-min-s", "0.3",
           "--stop.t-max-s",      "1",   "--stop.rel-halfwidth-p50", "0.05"};
 }

@@ -75,8 +75,9 @@ constexpr std::array kTrainingAxes{
 // The largest number among the typed values; 1 without them. What is no number is reported later.
 int most_ranks(const config::FlagSet& typed) {
   long long most = 1;
-  if (const auto* setting = typed_setting(typed, "gpu_counts"))
-    for (const auto& value : setting->values) most = std::max(most, parse_int(value.text).value_or(1));
+  for (const auto* option : {"gpu_counts", "nproc_per_node"})
+    if (const auto* setting = typed_setting(typed, option))
+      for (const auto& value : setting->values) most = std::max(most, parse_int(value.text).value_or(1));
   return static_cast<int>(std::min<long long>(most, 65'536));
 }
 

@@ -16,11 +16,11 @@ namespace {
 
 constexpr double kOrdered = 0.9;    // share of ordered pairs from which a quantity tells states apart
 constexpr double kMostlyOne = 0.9;  // share of a process's samples in one state, for it to have stayed there
-constexpr double kFewestWays = 20;  // in which the readings could be split between the states
+constexpr double kAlpha = 0.05;     // of a false sign, over all quantities that are compared
 constexpr double kSmallRatio = 1.03;  // of medians
 constexpr double kSmallShare = 0.02;  // difference of shares
 
-// Readings in the fast state and in the slow one.
+// Readings in the fast state and in the slow one, each by itself.
 struct Readings {
   std::string what, unit;
   std::array<std::vector<double>, 2> by_state{};
@@ -37,7 +37,7 @@ struct ProcessFigure {
   Number (*get)(const Repetition&);
 };
 constexpr std::array kProcessFigures{
-    ProcessFigure{"clock of the CPU", "MHz", [](const Repetition& r) { return r.noise.core_mhz; }},
+    ProcessFigure{"clock of the fastest core", "MHz", [](const Repetition& r) { return r.noise.core_mhz; }},
     ProcessFigure{"waiting for a CPU", "1", [](const Repetition& r) { return r.noise.runq_wait_frac; }},
     ProcessFigure{"CPU time of other programs", "1",
                   [](const Repetition& r) { return r.noise.foreign_cpu_frac; }},
@@ -49,16 +49,31 @@ constexpr std::array kProcessFigures{
 struct SampledQuantity {
   std::string_view metric, words;
 };
-constexpr std::array kQuantities{
-    SampledQuantity{"sm_clock", "SM clock"}, SampledQuantity{"memory_clock", "memory clock"},
-    SampledQuantity{"power", "power"}, SampledQuantity{"temperature", "temperature"}};
+constexpr std::array kQuantities{SampledQuantity{"sm_clock", "SM clock"},
+                                 SampledQuantity{"memory_clock", "memory clock"},
+                                 SampledQuantity{"power", "power"}};
 
-// Ways to split n readings into groups of these sizes.
-double ways(std::size_t a, std::size_t b) {
-  double ways = 1;
-  for (std::size_t i = 1; i <= std::min(a, b); ++i)
-    ways *= static_cast<double>(a + b - i + 1) / static_cast<double>(i);
-  return ways;
+// Two-sided p of the Mann-Whitney test, for the share of ordered pairs among a and b readings: exact for few
+// of them (Mann and Whitney 1947, their recursion without ties), else by the normal distribution.
+double p_of_order(double share, std::size_t a, std::size_t b) {
+  constexpr std::size_t kFewPairs = 400;
+  const std::size_t pairs = a * b;
+  const auto all = static_cast<double>(pairs);
+  const double least = std::min(share, 1 - share) * all;
+  if (pairs > kFewPairs)
+    return std::erfc((all / 2 - least) / std::sqrt(all * static_cast<double>(a + b + 1) / 6));
+  // orders[i][u]: of i slow and the fast readings so far, with u pairs in order.
+  std::vector<std::vector<double>> orders(a + 1, std::vector<double>(pairs + 1));
+  for (auto& of : orders) of[0] = 1;
+  for (std::size_t fast = 1; fast <= b; ++fast)
+    for (std::size_t i = 1; i <= a; ++i)
+      for (std::size_t u = fast; u <= pairs; ++u) orders[i][u] += orders[i - 1][u - fast];
+  double below = 0, sum = 0;
+  for (std::size_t u = 0; u <= pairs; ++u) {
+    sum += orders[a][u];
+    if (static_cast<double>(u) <= std::ceil(least)) below += orders[a][u];
+  }
+  return std::min(1.0, 2 * below / sum);
 }
 
 // Share of the pairs of a fast and a slow reading of which the slow one is larger; ties count by half.
@@ -81,20 +96,29 @@ bool is_large(const Readings& r, double fast, double slow) {
 }
 
 // How surely a quantity tells the states apart: from kOrdered to 1; 0: not.
-double sureness(const Readings& r, StateSign& sign) {
+double sureness(const Readings& r, double alpha, StateSign& sign) {
   const auto& [fast, slow] = r.by_state;
   sign = {r.what, r.unit, stats::median(fast), stats::median(slow)};
   const double share = ordered_share(fast, slow);
   const double sure = std::max(share, 1 - share);
-  return sure >= kOrdered && is_large(r, sign.fast, sign.slow) ? sure : 0;
+  const bool certain = p_of_order(share, slow.size(), fast.size()) <= alpha;
+  return certain && sure >= kOrdered && is_large(r, sign.fast, sign.slow) ? sure : 0;
+}
+
+bool in_both(const Readings& r) {
+  return !r.by_state[0].empty() && !r.by_state[1].empty();
 }
 
 void conclude(TwoStates& states, const std::vector<Readings>& all) {
+  const auto compared = std::max<std::ptrdiff_t>(1, std::ranges::count_if(all, in_both));
+  const double alpha = kAlpha / static_cast<double>(compared);
   std::vector<std::pair<double, StateSign>> found;
   for (const auto& one : all) {
-    if (ways(one.by_state[0].size(), one.by_state[1].size()) < kFewestWays) continue;
+    if (!in_both(one)) continue;
+    const bool too_few = p_of_order(1, one.by_state[1].size(), one.by_state[0].size()) > alpha;
+    if (too_few) continue;
     StateSign sign;
-    const double sure = sureness(one, sign);
+    const double sure = sureness(one, alpha, sign);
     if (sure > 0)
       found.emplace_back(sure, std::move(sign));
     else if (std::ranges::find(states.alike, one.what) == states.alike.end())
@@ -137,7 +161,8 @@ std::vector<Readings> process_readings(const CaseResult& one, const std::map<std
   return all;
 }
 
-// State of the sample that a moment fell into; none between two.
+// State of the sample that a moment fell into; none between two. A sample with the mean of several inferences
+// lasts until the next one.
 std::optional<std::size_t> state_at(const std::vector<const Sample*>& samples, double at_ns,
                                     const Split& split) {
   const auto after = std::ranges::upper_bound(
@@ -145,16 +170,29 @@ std::optional<std::size_t> state_at(const std::vector<const Sample*>& samples, d
   if (after == samples.begin()) return std::nullopt;
   const auto& sample = **std::prev(after);
   const auto duration = static_cast<double>(sample.host_ns);
-  if (at_ns > static_cast<double>(sample.start_ns) + duration) return std::nullopt;
+  const bool is_mean = (sample.flags & (kSampleBatched | kSamplePipelined)) != 0 && after != samples.end();
+  if (!is_mean && at_ns > static_cast<double>(sample.start_ns) + duration) return std::nullopt;
   return split.state_of(duration);
 }
 
+// The median of each stretch in one state: readings that follow one another depend on each other.
 void add_readings(Readings& into, const SampledSeries& series, const std::vector<const Sample*>& samples,
                   const Split& split) {
+  std::optional<std::size_t> before;
+  std::vector<double> stretch;
+  const auto end = [&] {
+    if (!stretch.empty()) into.by_state[*before].push_back(stats::median(stretch));
+    stretch.clear();
+  };
   for (std::size_t i = 0; i < series.numbers.size(); ++i) {
     const double at = static_cast<double>(samples.front()->start_ns) + series.times_s[i] * 1e9;
-    if (const auto state = state_at(samples, at, split)) into.by_state[*state].push_back(series.numbers[i]);
+    const auto state = state_at(samples, at, split);
+    if (!state) continue;
+    if (state != before) end();
+    before = state;
+    stretch.push_back(series.numbers[i]);
   }
+  end();
 }
 
 // A window begins where its first sample does. Devices are told apart, the windows of one are not.
@@ -197,11 +235,16 @@ std::optional<TwoStates> two_states(const CaseResult& one, const std::vector<Sam
   TwoStates states{.fast_ns = fast, .slow_ns = slow, .slow_share = slow_share(sum)};
   states.by_process =
       counts.size() > 1 && std::ranges::all_of(counts, [](const auto& c) { return stayed(c.second); });
+  if (!states.by_process && one.load()) {
+    states.unread = "requests overlap, so that a reading is of several";
+    return states;
+  }
   conclude(states,
            states.by_process ? process_readings(one, counts) : sampled_readings(samples, windows, split));
   if (states.signs.empty() && states.alike.empty())
-    states.unread =
-        states.by_process ? "too few processes were in each" : "nothing was read beside the samples";
+    states.unread = states.by_process ? "too few processes were in each"
+                    : windows.empty() ? "nothing was read beside the samples"
+                                      : "too few readings were in each";
   return states;
 }
 

@@ -11,10 +11,10 @@ namespace paceline::result {
 
 // Splits the samples of a case between its two most frequent modes at the geometric mean of their medians,
 // and looks for quantities that were in two states at the same times: the noise figures of processes where
-// each process stayed in one state, else readings of samplers, each with the state of the sample that it fell
-// into. A quantity is a sign if (nearly) every reading in one state is above every reading in the other
-// (share of ordered pairs, the Mann-Whitney statistic, at least 0.9), with enough readings that chance does
-// so in at most 1 of 20 cases, and if it differs by a size that matters. None where the times have one mode.
+// each process stayed in one state, else readings of samplers, of which a stretch in one state counts once. A
+// quantity is a sign if 90 % of the pairs of a fast and a slow reading are ordered, if the Mann-Whitney test
+// says so at 95 % over all quantities, and if it differs by a size that matters. None where the times have
+// one mode.
 std::optional<TwoStates> two_states(const CaseResult& one, const std::vector<Sample>& samples,
                                     const std::vector<SampledWindow>& windows);
 

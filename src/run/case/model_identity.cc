@@ -45,6 +45,8 @@ std::set<std::string> files_of(const CaseRun& c) {
   const auto& model = c.base.model;
   auto files = model_parts(model.file);
   if (!model.weights_file.empty()) files.insert(model.weights_file);
+  const auto& schedule = c.base.inference.load.schedule_file;
+  if (!schedule.empty()) files.insert(schedule);
   const auto* known = config::find_model(model.name);
   if (known && !known->folder.empty()) files.insert((fs::path(known->folder) / "config.json").string());
   return files;

@@ -19,10 +19,10 @@ std::string text_of(TwoStates states) {
 }
 
 TEST(TwoStatesFinding, NamesWhatTellsThemApart) {
-  EXPECT_EQ(
-      text_of({1e6, 2e6, 0.4, false, {{"SM clock", "MHz", 1980, 1200}}, {"power"}, ""}),
-      "the times have two states, 1.00 ms (60 %) and 2.00 ms (40 %). SM clock (1980 MHz in the fast one, "
-      "1200 MHz in the slow one) tells them apart.");
+  EXPECT_EQ(text_of({1e6, 2e6, 0.4, false, {{"SM clock", "MHz", 1980, 1200}}, {"power"}, ""}),
+            "the times have two states, 1.00 ms (60 %) and 2.00 ms (40 %). They differ in SM clock (1980 MHz "
+            "in the fast one, "
+            "1200 MHz in the slow one).");
 }
 
 TEST(TwoStatesFinding, SaysThatNothingDoes) {

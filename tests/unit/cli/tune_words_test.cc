@@ -32,7 +32,7 @@ std::string sentence(const std::vector<MadeArm>& arms) {
     search.take(outcomes);
   }
   TuneRequest request;
-  request.objective = &find_objective("latency");
+  request.objective = &find_objective(WorkloadKind::kInference, "latency");
   const RacedArms raced{search, run, {}, {}, {}, "", false};
   return sentence_of(outcome_of(request, raced, false));
 }

@@ -100,7 +100,7 @@ TEST(TwoStates, NothingIsAnAnswer) {
 TEST(TwoStates, FiguresOfProcessesCountWhereEachStayedInOne) {
   auto one = with_modes();
   std::vector<Sample> samples;
-  for (const bool slow : {false, true, true, false, false, true})
+  for (const bool slow : {false, true, true, false, false, true, true, false, false, true})
     add_process(one, samples, slow ? kSlow : kFast, slow ? 0.4 : 0.001, 0.1);
   const auto states = two_states(one, samples, {});
   ASSERT_TRUE(states);
@@ -109,6 +109,29 @@ TEST(TwoStates, FiguresOfProcessesCountWhereEachStayedInOne) {
   EXPECT_EQ(states->signs[0].what, "waiting for a CPU");
   EXPECT_DOUBLE_EQ(states->signs[0].slow, 0.4);
   EXPECT_EQ(states->alike, std::vector<std::string>{"CPU time of other programs"});
+}
+
+TEST(TwoStates, OneSwitchProvesNothing) {
+  std::vector<Sample> samples;
+  for (std::int64_t at = 0; at < 2'000'000'000;) {
+    const auto duration = at < 1'000'000'000 ? kFast : kSlow;
+    samples.push_back({.index = std::ssize(samples), .start_ns = at, .host_ns = duration});
+    at += duration;
+  }
+  auto window = readings(1980, 600);
+  for (std::size_t i = 20; i < 40; ++i) window.series[0].numbers[i] = 1200;
+  const auto states = two_states(with_modes(), samples, {window});
+  ASSERT_TRUE(states);
+  EXPECT_TRUE(states->signs.empty());
+  EXPECT_EQ(states->unread, "too few readings were in each");
+}
+
+TEST(TwoStates, SixProcessesProveNothing) {
+  auto one = with_modes();
+  std::vector<Sample> samples;
+  for (const bool slow : {false, true, true, false, false, true})
+    add_process(one, samples, slow ? kSlow : kFast, slow ? 0.4 : 0.001, 0.1);
+  EXPECT_EQ(two_states(one, samples, {})->unread, "too few processes were in each");
 }
 
 TEST(TwoStates, TwoProcessesProveNothing) {
