@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -58,7 +57,6 @@ struct Request {
   std::int32_t batch = 0;                    // requests in its batch, itself included; 0: not served
   std::int32_t instance = -1;                // which of several processes claimed it; -1: none
   RequestState state = RequestState::kWaiting;
-  std::int64_t index = 0;  // in the schedule
   [[nodiscard]] std::int64_t latency_ns() const { return end_ns - scheduled_ns; }
 };
 
@@ -67,9 +65,6 @@ struct OpenLoopConfig {
   std::int64_t timeout_ns = 0;             // 0: a request waits without limit
   std::int64_t drain_ns = 10'000'000'000;  // after the last arrival
   BatchRule batching{};
-  // Asked now and then with the requests that became final since it was last asked, in order of arrival. True
-  // ends the schedule: what no lane has taken stays waiting. Empty: the schedule is served to its end.
-  std::function<bool(const std::vector<Request>&)> enough{};
 };
 
 class OpenLoop {
@@ -93,17 +88,13 @@ class OpenLoop {
     return true;
   }
 
-  void stop() { stopped_.store(true, std::memory_order_relaxed); }  // no lane takes another request
-  // Requests that became final since the last call, in order of arrival; for one thread beside the lanes.
-  std::vector<Request> collect();
   [[nodiscard]] std::int64_t done() const { return done_.load(std::memory_order_relaxed); }
   // In order of arrival; to be called after every lane has finished.
   [[nodiscard]] std::vector<Request> take_requests() { return std::move(requests_); }
 
  private:
   [[nodiscard]] bool stopped() const {
-    return stopped_.load(std::memory_order_relaxed) ||
-           (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed));
+    return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed);
   }
 
   // One lane at a time waits for arrivals, the others wait for their turn.
@@ -144,9 +135,6 @@ class OpenLoop {
   std::vector<Request> requests_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<std::int64_t> done_ = 0;
-  std::atomic<bool> stopped_ = false;
-  std::size_t seen_ = 0;              // collect(): requests below it are final or in pending_
-  std::vector<std::size_t> pending_;  // ascending
 };
 
 // Runs the whole schedule on a crew, one lane per thread, with body(lane, std::span<Request>).
@@ -154,23 +142,17 @@ template <WaitingClock C, class Body>
 std::vector<Request> run_open_loop(const C& clock, Body& body, LaneCrew& crew, const OpenLoopConfig& config,
                                    const LoopHooks& hooks) {
   constexpr std::int64_t kLeadNs = 20'000'000;  // so that the lanes are waiting when the first request comes
-  constexpr std::int64_t kReportNs = 500'000'000;
-  constexpr std::chrono::milliseconds kLook{50}, kReport{500};
   const auto start = clock.now_ns() + kLeadNs;
   OpenLoop loop(config, start, hooks.interrupt);
-  std::int64_t reported = clock.now_ns();
   crew.run(
       [&](int lane) {
         while (!crew.failed() && loop.serve(clock, [&](std::span<Request> batch) { body(lane, batch); })) {
         }
       },
       [&] {
-        if (config.enough && config.enough(loop.collect())) loop.stop();
-        if (!hooks.progress || clock.now_ns() - reported < kReportNs) return;
-        reported = clock.now_ns();
-        hooks.progress({Phase::kMeasure, loop.done(), reported - start, nullptr});
+        if (hooks.progress) hooks.progress({Phase::kMeasure, loop.done(), clock.now_ns() - start, nullptr});
       },
-      config.enough ? kLook : kReport);
+      std::chrono::milliseconds(500));
   return loop.take_requests();
 }
 

@@ -155,7 +155,6 @@ std::int64_t SharedQueue::claimed() const {
 Request SharedQueue::request(std::size_t index) const {
   const Slot& slot = slots()[index];
   Request r;
-  r.index = static_cast<std::int64_t>(index);
   r.state = state_of(slot);
   r.scheduled_ns = due(slot);
   r.start_ns = slot.start_ns;

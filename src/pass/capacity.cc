@@ -91,8 +91,7 @@ class Search {
     const auto outcome = run_({rate, requests, static_cast<std::uint64_t>(found_.trials.size()) + 1});
     const auto& slo = outcome.slo;
     used_ += requests;
-    found_.trials.push_back({rate, requests, slo.over, long_run, outcome.issued_late, slo.verdict, slo.unsent,
-                             slo.unsent > 0 ? slo.detail : std::string()});
+    found_.trials.push_back({rate, requests, slo.over, long_run, outcome.issued_late, slo.verdict});
     const auto test =
         stats::slo_test(requests, slo.over, static_cast<double>(slo.n_eff), limits_.p, kMissConfidence);
     if (test.verdict == answer::Verdict::kNo && !outcome.issued_late) ++clear_misses_[rate];

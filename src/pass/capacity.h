@@ -23,7 +23,7 @@ struct TrialRun {
   std::uint64_t seed = 0;    // added to that of the schedule: no two trials share one
 };
 struct TrialOutcome {
-  result::SloResult slo;     // the objective's figures for these requests; one that is missed may end early
+  result::SloResult slo;     // the objective's figures for these requests
   bool issued_late = false;  // by the harness, so that a miss proves nothing
 };
 using RunTrial = std::function<TrialOutcome(const TrialRun&)>;

@@ -88,7 +88,6 @@ double mean_in_flight(std::span<const double> starts, std::span<const double> en
 
 SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, double confidence) {
   SloTest test;
-  test.over = over;
   if (n <= 0) return test;
   test.n_eff = static_cast<std::int64_t>(std::min(n_eff, static_cast<double>(n)));
   const double share = static_cast<double>(over) / static_cast<double>(n);
@@ -100,15 +99,6 @@ SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, doub
   else
     test.more_requests = enough_requests(n, share, n_eff, p, confidence) - n;
   return test;
-}
-
-SloTest slo_test(std::span<const double> latencies, std::int64_t n, double bound, double p,
-                 double confidence) {
-  if (latencies.empty()) return {};
-  const auto over = std::count_if(latencies.begin(), latencies.end(), [&](double x) { return x > bound; });
-  const auto ppm = static_cast<std::uint32_t>(std::llround(p * 1e6));
-  const double worth = estimate_quantile(latencies, ppm).n_eff / static_cast<double>(latencies.size());
-  return slo_test(n, over, worth * static_cast<double>(n), p, confidence);
 }
 
 }  // namespace paceline::stats

@@ -35,17 +35,11 @@ double mean_in_flight(std::span<const double> starts, std::span<const double> en
 // "The p-quantile of latency is at most the bound", judged on n requests of which `over` exceeded it; n_eff
 // is the number of independent requests they are worth (methodology: load scenarios).
 struct SloTest {
-  std::int64_t over = 0;
   answer::Verdict verdict = answer::Verdict::kCannotSay;
   std::int64_t n_eff = 0;
   std::int64_t over_eff = 0;       // ceil(over * n_eff / n)
   std::int64_t more_requests = 0;  // that would decide it, all else unchanged; 0 when decided
 };
 SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, double confidence);
-
-// Judges n requests of which only the first latencies are known: every other one counts as within the bound,
-// and depends on its neighbours as these do.
-SloTest slo_test(std::span<const double> latencies, std::int64_t n, double bound, double p,
-                 double confidence);
 
 }  // namespace paceline::stats

@@ -71,7 +71,8 @@ void fill_issue_delay(Load& load, const std::vector<const Sample*>& samples) {
   std::vector<double> delays;
   for (const auto* s : samples)
     if (s->issue_delay_ns) delays.push_back(static_cast<double>(*s->issue_delay_ns));
-  load.issue_delay_limit_ns = issue_delay_limit_ns(load.slo ? load.slo->bound_ns : 0);
+  load.issue_delay_limit_ns =
+      std::max(kIssueDelayFloorNs, load.slo ? kIssueDelaySloShare * load.slo->bound_ns : 0);
   const auto sorted = stats::sorted_copy(delays);
   const auto rank = [&](std::uint32_t ppm) {
     return sorted.empty() ? Number::missing("no request found a free lane")
@@ -203,10 +204,11 @@ void judge_instances(Load& load, const std::vector<Sample>& samples) {
 void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies) {
   slo.offered_per_s = load.offered_per_s;
   if (latencies.empty()) return;
-  const auto n = std::ssize(latencies) + slo.unsent;
+  const auto n = static_cast<std::int64_t>(latencies.size());
   const auto ppm = static_cast<std::uint32_t>(std::llround(slo.p * 1e6));
-  const auto test = stats::slo_test(latencies, n, slo.bound_ns, slo.p, slo.confidence);
-  slo.over = test.over;
+  slo.over = std::count_if(latencies.begin(), latencies.end(), [&](double x) { return x > slo.bound_ns; });
+  const double n_eff = stats::estimate_quantile(latencies, ppm, 0.95).n_eff;
+  const auto test = stats::slo_test(n, slo.over, n_eff, slo.p, slo.confidence);
   slo.n_eff = test.n_eff;
   slo.over_eff = test.over_eff;
   slo.verdict = test.verdict;
@@ -216,9 +218,6 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   const std::int64_t more =
       std::max(test.verdict == Verdict::kCannotSay ? test.more_requests : 0, needed.value_or(n) - n);
   slo.detail = counts;
-  if (slo.unsent > 0)
-    slo.detail += fmt::format("; the last {} were not sent, since more than {:g} % were over without them",
-                              slo.unsent, (1 - slo.p) * 100);
   const bool only_late = load.invalid.size() == 1 && issued_late(load);
   if (test.verdict == Verdict::kNo && !only_late && (more <= 0 || !needed)) return;
   const bool valid = load.invalid.empty() || (only_late && test.verdict == Verdict::kYes);
@@ -342,10 +341,6 @@ void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& sa
   fill_batches(load, samples);
   judge_server(load);
   if (load.slo) judge_slo(load, *load.slo, latencies_ns(samples));
-}
-
-double issue_delay_limit_ns(double bound_ns) {
-  return std::max(kIssueDelayFloorNs, kIssueDelaySloShare * bound_ns);
 }
 
 bool issued_late(const Load& load) {

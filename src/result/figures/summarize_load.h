@@ -15,9 +15,6 @@ namespace paceline::result {
 // from the samples of its process is filled in.
 void summarize_load(Load& load, Scenario scenario, const std::vector<Sample>& samples);
 
-// The largest p99 of the issue delay with which latencies are valid; `bound_ns` of the objective, 0: none.
-double issue_delay_limit_ns(double bound_ns);
-
 // True when the harness, not the server, was too slow: free lanes noticed requests late. Latencies are then
 // too long, so that "met" stays valid and "missed" cannot be said.
 bool issued_late(const Load& load);

@@ -117,10 +117,8 @@ PACELINE_FIELDS(StateSign, what, unit, fast, slow);
 PACELINE_FIELDS(TwoStates, fast_ns, slow_ns, slow_share, by_process, signs, alike, unread);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
-PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, unsent, n_eff, over_eff, offered_per_s, verdict,
-                detail);
-PACELINE_FIELDS(CapacityTrial, rate_per_s, requests, over, long_run, issued_late, verdict, unsent,
-                stopped_early);
+PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);
+PACELINE_FIELDS(CapacityTrial, rate_per_s, requests, over, long_run, issued_late, verdict);
 PACELINE_FIELDS(Capacity, per_s, missed_per_s, stopped, trials);
 PACELINE_FIELDS(BatchSize, size, requests);
 PACELINE_FIELDS(InstanceLoad, index, cpus, claimed, completed, timed_out, unfinished, failed, died);

@@ -28,7 +28,6 @@ struct SloResult {
   double bound_ns = 0;
   double confidence = 0.99;  // one-sided
   std::int64_t over = 0;     // requests above the bound or never complete
-  std::int64_t unsent = 0;   // the last of the schedule, given up because too many were over without them
   std::int64_t n_eff = 0;    // number of independent requests that they are worth
   std::int64_t over_eff = 0;
   Number offered_per_s;  // by the schedule of the process whose verdict this is
@@ -39,13 +38,11 @@ struct SloResult {
 // One run of a capacity search.
 struct CapacityTrial {
   double rate_per_s = 0;
-  std::int64_t requests = 0;  // of the schedule, after the warm-up part
+  std::int64_t requests = 0;  // after the warm-up part
   std::int64_t over = 0;      // above the objective
   bool long_run = false;      // one of those that confirm a rate
   bool issued_late = false;   // the harness issued requests late: a miss proves nothing, "met" still holds
   answer::ExpectationVerdict verdict;
-  std::int64_t unsent = 0;    // the last of the requests
-  std::string stopped_early;  // why they were not sent, in words; empty: all were
 };
 inline constexpr const char* kNoSearch = "no search was asked for";
 // The limit lies between the two rates; without the second, it is at least the first.

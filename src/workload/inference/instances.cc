@@ -240,20 +240,18 @@ class InstanceService : public Service {
     const auto start = clock_.now_ns() + kLeadNs;
     const measure::RoundPlan round{start,          0, config.arrivals_ns, config.timeout_ns, config.drain_ns,
                                    config.batching};
-    bool ended = false;
     crew_.run(round, kServerPollMs, [&] {
-      ended = ended || (config.enough && config.enough(crew_.queue().collect()));
       const auto elapsed = clock_.now_ns() - start;
       if (hooks_.progress && elapsed - reported_ns_ >= kReportNs) {
         reported_ns_ = elapsed;
         hooks_.progress({measure::Phase::kMeasure, crew_.queue().claimed(), elapsed, nullptr});
       }
-      return ended || interrupt_.load();
+      return interrupt_.load();
     });
     reported_ns_ = 0;
     std::vector<measure::Request> requests;
     for (auto& r : crew_.queue().requests()) {
-      if (r.state == RequestState::kWaiting && !interrupt_ && !ended)
+      if (r.state == RequestState::kWaiting && !interrupt_)
         r.state = RequestState::kUnfinished;  // no instance was left
       requests.push_back(r);
     }

@@ -11,7 +11,6 @@
 #include "measure/closed_loop.h"
 #include "pass/capacity.h"
 #include "result/figures/summarize_load.h"
-#include "workload/inference/certain_miss.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
 #include "workload/timed_repetition.h"
@@ -154,7 +153,17 @@ class ServerRuns {
   ServerRuns(const pass::PassSpec& spec, Service& service, const std::atomic<bool>& interrupt)
       : spec_(spec), service_(service), interrupt_(interrupt) {}
 
-  Measured run(const ServerPlan& plan) { return serve(plan, open_loop_config(spec_, plan)); }
+  Measured run(const ServerPlan& plan, std::uint64_t trial = 0) {
+    const auto requests = service_.serve(open_loop_config(spec_, plan, trial));
+    Measured m;
+    m.samples = server_samples(spec_, plan, requests);
+    m.load = server_load(spec_, plan);
+    m.timed_ns = median_service_ns(m.samples);
+    m.loop.stop.reason = interrupt_.load() ? stats::kStopInterrupted : "schedule_done";
+    for (const auto& request : requests)
+      m.loop.elapsed_ns = std::max(m.loop.elapsed_ns, request.end_ns - requests.front().scheduled_ns);
+    return m;
+  }
 
   // Returns the run of the last trial, with all trials.
   Measured search(double saturation_per_s, TaggedSink& sink) {
@@ -164,7 +173,7 @@ class ServerRuns {
     Measured last;
     const auto capacity = pass::search_capacity(limits, [&](const pass::TrialRun& t) {
       if (interrupt_.load()) return pass::TrialOutcome{};
-      last = trial(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
+      last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
       service_.require_complete();
       result::Load judged = last.load;
       result::summarize_load(judged, Scenario::kServer, last.samples);
@@ -180,32 +189,6 @@ class ServerRuns {
   }
 
  private:
-  // A trial ends as soon as it is certain to miss.
-  Measured trial(const ServerPlan& plan, std::uint64_t number) {
-    auto config = open_loop_config(spec_, plan, number);
-    CertainMiss miss(spec_.inference.load, plan);
-    bool certain = false;
-    config.enough = [&](const auto& final) { return certain = certain || miss.add(final); };
-    return serve(plan, config, &certain);
-  }
-
-  Measured serve(const ServerPlan& plan, const measure::OpenLoopConfig& config, const bool* ended = nullptr) {
-    const auto requests = service_.serve(config);
-    Measured m;
-    m.samples = server_samples(spec_, plan, requests);
-    m.load = server_load(spec_, plan);
-    const bool early = ended != nullptr && *ended && !interrupt_.load();
-    const auto unsent = early ? unsent_requests(plan, requests) : 0;
-    if (m.load.slo) m.load.slo->unsent = unsent;
-    m.timed_ns = median_service_ns(m.samples);
-    m.loop.stop.reason = interrupt_.load() ? stats::kStopInterrupted
-                         : unsent > 0      ? "miss_certain"
-                                           : "schedule_done";
-    for (const auto& request : requests)
-      m.loop.elapsed_ns = std::max(m.loop.elapsed_ns, request.end_ns - requests.front().scheduled_ns);
-    return m;
-  }
-
   const pass::PassSpec& spec_;
   Service& service_;
   const std::atomic<bool>& interrupt_;

@@ -18,6 +18,7 @@ namespace paceline::workload {
 namespace {
 
 constexpr double kWarmupShare = 0.1, kWarmupSeconds = 5, kLongestWarmupShare = 0.5;
+constexpr double kSloConfidence = 0.99;
 
 // The warm-up part: the first tenth or the first five seconds, whichever is longer, but at most half.
 std::int64_t warmup_of(double requests, double rate_per_s) {
@@ -157,12 +158,6 @@ std::vector<result::Sample> server_samples(const pass::PassSpec& spec, const Ser
     samples.push_back(s);
   }
   return samples;
-}
-
-std::int64_t unsent_requests(const ServerPlan& plan, const std::vector<measure::Request>& requests) {
-  return std::count_if(requests.begin() + std::min(plan.warmup_requests, std::ssize(requests)),
-                       requests.end(),
-                       [](const auto& r) { return r.state == measure::RequestState::kWaiting; });
 }
 
 result::Load server_load(const pass::PassSpec& spec, const ServerPlan& plan) {

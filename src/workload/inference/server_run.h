@@ -14,8 +14,6 @@
 // Prepares and closes a server run around its open loop: its length, and its requests as samples.
 namespace paceline::workload {
 
-inline constexpr double kSloConfidence = 0.99;
-
 struct ServerPlan {
   double saturation_per_s = 0;  // requests per second
   double rate_per_s = 0;
@@ -48,8 +46,6 @@ measure::OpenLoopConfig open_loop_config(const pass::PassSpec& spec, const Serve
 // The requests that were offered; an interrupted run leaves out those that were not.
 std::vector<result::Sample> server_samples(const pass::PassSpec& spec, const ServerPlan& plan,
                                            const std::vector<measure::Request>& requests);
-// Requests after the warm-up part that were not sent.
-std::int64_t unsent_requests(const ServerPlan& plan, const std::vector<measure::Request>& requests);
 result::Load server_load(const pass::PassSpec& spec, const ServerPlan& plan);
 double median_service_ns(const std::vector<result::Sample>& samples);
 

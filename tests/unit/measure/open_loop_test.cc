@@ -201,49 +201,6 @@ TEST(OpenLoop, LatencyCountsFromTheSchedule) {
   EXPECT_EQ(r[2].end_ns - r[2].start_ns, 5 * kMs);
 }
 
-TEST(OpenLoop, RequestsAreCollectedOnceAndAStopLeavesTheRestWaiting) {
-  const FakeClock clock;
-  OpenLoopConfig config;
-  config.arrivals_ns = {0, kMs, 2 * kMs, 3 * kMs, 4 * kMs};
-  OpenLoop loop(config, clock.now_ns());
-  const auto serve = [&] { return loop.serve(clock, [&](std::span<Request>) { clock.advance(kMs); }); };
-  EXPECT_TRUE(loop.collect().empty());
-  EXPECT_TRUE(serve());
-  EXPECT_TRUE(loop.serve(clock, [&](std::span<Request>) {
-    const auto before = loop.collect();  // the second is still served
-    ASSERT_EQ(before.size(), 1U);
-    EXPECT_EQ(before[0].index, 0);
-    EXPECT_EQ(before[0].state, RequestState::kDone);
-  }));
-  EXPECT_TRUE(serve());
-  const auto next = loop.collect();
-  ASSERT_EQ(next.size(), 2U);
-  EXPECT_EQ(next[0].index, 1);
-  EXPECT_EQ(next[1].index, 2);
-  loop.stop();
-  EXPECT_FALSE(serve());
-  EXPECT_TRUE(loop.collect().empty());
-  const auto requests = loop.take_requests();
-  EXPECT_EQ(requests[2].state, RequestState::kDone);
-  EXPECT_EQ(requests[3].state, RequestState::kWaiting);
-}
-
-TEST(OpenLoop, ARunEndsOnceItHasSeenEnough) {
-  OpenLoopConfig config;
-  for (int i = 0; i < 60'000; ++i) config.arrivals_ns.push_back(i * kMs);
-  std::size_t seen = 0;
-  config.enough = [&](const std::vector<Request>& final) { return (seen += final.size()) >= 20; };
-  LaneCrew crew(2);
-  auto body = [](int, std::span<Request>) {};
-  const auto requests = run_open_loop(HostWaitingClock(), body, crew, config, {});
-  ASSERT_EQ(requests.size(), 60'000U);
-  const auto done = static_cast<std::size_t>(std::count_if(
-      requests.begin(), requests.end(), [](const Request& r) { return r.state == RequestState::kDone; }));
-  EXPECT_GE(done, 20U);
-  EXPECT_LT(done, 30'000U);
-  EXPECT_EQ(requests.back().state, RequestState::kWaiting);
-}
-
 TEST(OpenLoop, ALateGeneratorIsSeen) {
   const FakeClock clock;
   clock.set_late(300'000);

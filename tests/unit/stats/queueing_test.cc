@@ -99,18 +99,6 @@ TEST(SloTest, DependentRequestsAreWorthLess) {
   EXPECT_EQ(slo_test(6600, 10, 660, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
 }
 
-TEST(SloTest, OfTheFirstLatenciesTakesTheOthersAsInTime) {
-  std::vector<double> first;
-  for (int i = 0; i < 1000; ++i) first.push_back(i % 4 == 0 ? 9 : 1 + i % 7 * 0.1);
-  const auto all = slo_test(first, 1000, 5, 0.99, 0.99);
-  EXPECT_EQ(all.over, 250);
-  EXPECT_EQ(all.verdict, answer::Verdict::kNo);
-  EXPECT_EQ(slo_test(first, 10'000, 5, 0.99, 0.99).verdict, answer::Verdict::kNo);         // 2.5 % at least
-  EXPECT_EQ(slo_test(first, 25'000, 5, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);  // 1 % at least
-  EXPECT_EQ(slo_test(first, 100'000, 5, 0.99, 0.99).over, 250);
-  EXPECT_EQ(slo_test(std::span<const double>(), 10, 5, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
-}
-
 TEST(SloTest, AShareThatIsTooLargeIsAMiss) {
   EXPECT_EQ(slo_test(10'000, 200, 10'000, 0.99, 0.99).verdict, answer::Verdict::kNo);
   EXPECT_EQ(slo_test(10'000, 100, 10'000, 0.99, 0.99).verdict, answer::Verdict::kCannotSay);
