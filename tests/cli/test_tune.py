@@ -176,8 +176,10 @@ class Limits(Tuned):
         """Larger batches have more throughput, and p50 is the time of the batch: the slow engine misses it whatever its rate."""
         found = self.found("--axes", "batch", "--batch", "1,8", "--objective", "throughput", "--slo", "p50 <= 10ms", env=SLOW)
         self.assertEqual(found["arm"], "x.spin-spin-fp32-b8")
-        arms = self.by_label(found)
-        self.assertIn("misses p50 <= 10ms", arms["fault fp32 b8"]["reason"])
+        slow = self.by_label(found)["fault fp32 b8"]
+        p50, = [c["headline"]["p50_ns"] for c in self.summary()["cases"] if c["case_id"] == slow["case_id"]]
+        # Neighbours may leave the median without an interval, and the limit undecided.
+        self.assertIn("misses p50 <= 10ms" if p50["ci_low"] else "times the cost of", slow["reason"])
 
     def test_a_limit_that_cannot_be_decided_is_no_answer(self):
         found = self.found("--axes", "engine", "--min-accuracy", "top1>=-0.5%", "--budget", "20s", env=SLOW, code=3)
