@@ -49,7 +49,7 @@ MARKED = {
 # Words that stand for a value, and one.
 STANDS_FOR = {"N": "2", "S": "5", "X": "1.5", "SIZE": "1M", "RANK": "0", "NAME": "resnet50", "ENGINE": "eager", "STAGE": "quick", "CASE_ID": "1",
               "CHANGES": "link=2x", "COMMAND": "true", "R,G,B": "1,2,3", "HOST:PORT": "node0:29500", "FILE.plan": "net.onnx"}
-FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "--output": "out.pdf"}   # what FILE is behind them
+FILES = {"--model": "net.onnx", "--onnx": "net.onnx", "--config": "PLAN.yaml", "--server.arrival": "times.txt", "--output": "out.pdf"}   # what FILE is behind them
 BUILT = re.compile(r"\bresnet50\.(pt2|blob)")   # models that take long to build, or need Python; another one is read in their place
 # Missing parts of a command, as the tool says it, and words that let it be read to its end.
 INCOMPLETE = re.compile(r"no model is named|no run given|no plan given|needs a value, e\.g\.|need at least 2 ranks|; add --|listed twice|a server needs")

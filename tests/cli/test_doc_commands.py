@@ -95,6 +95,7 @@ class DocCommands(cli.CliTest):
             self.write(name, "")
         for name in ("PLAN.yaml", "plan.yaml", "mine.yaml", "engines.yaml", "quickstart.yaml"):
             self.write(name, PLAN)
+        self.write("times.txt", "0\n0.5\n")
         for name in RUNS:
             self.copy_run("0.1.0/infer", name)
         self.copy_run("training_run", "TRAINED")
