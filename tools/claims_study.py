@@ -13,8 +13,7 @@ Every comparison is a separate run: six pairs of processes that work in turns of
 binary asks for them. `--apart` has the processes of a pair run one after the other. `--load 2` keeps two spinning processes beside it, `--load 0.9` as many as take nine tenths of one CPU that all share (taskset -c 1). They
 end with it. `--within` starts no comparison after that time, and `--keep` adds to its file: a long study is many short slices.
 `--margin` claims what differs by at least that, and whose interval excludes 1, as `paceline compare` does; otherwise the run's own verdict counts.
-Under load the medians of both sides are not as their work: interrupted inferences are more of the longer ones. So sizes are counted that miss
-the ratio of the work, and that miss the median ratio of all comparisons.
+Under load the ratio of medians need not be that of the work: sizes are counted that miss either, the second as the median of all comparisons.
 Prints Markdown rows: claims, sizes, sizes that miss, wrong directions, each with its exact 95 % interval; ratios; half the
 width of the interval of a ratio, the median of all; grades.
 The harness calibrates briefly, which no median depends on; a comparison takes about 5 s where the CPUs are free.
@@ -126,7 +125,7 @@ def main():
     parser.add_argument("--iterations", type=int, default=400, help="of a process")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", type=int, default=32, help="of the input: 32 take about 0.6 ms, 96 about 1.8 ms, near a scheduler's slice")
-    parser.add_argument("--paceline", default=ROOT / "build/release/bin/paceline")
+    parser.add_argument("--paceline", type=lambda name: pathlib.Path(name).resolve(), default=ROOT / "build/release/bin/paceline")
     parser.add_argument("--keep", type=pathlib.Path, help="JSON lines with every comparison")
     args = parser.parse_args()
     if args.kind == "rows":
@@ -155,7 +154,7 @@ def one_suite(args, plan, folder):
     if done.returncode not in (0, 1, 3, 4):
         sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr}")
     figures = [case["figures"][0] for case in json.loads(done.stdout)["cases"]]
-    return {"exit": done.returncode, "figures": figures}, f"exit {done.returncode}, {', '.join(figure['verdict'] for figure in figures)}"
+    return {"threads": args.threads, "exit": done.returncode, "figures": figures}, f"exit {done.returncode}, {', '.join(figure['verdict'] for figure in figures)}"
 
 
 def measure(args, folder):
@@ -201,14 +200,18 @@ def print_all(rows, margin):
 
 def print_suites(rows):
     """| what | suites with a claim | suites with a regression | cases whose interval excludes 1 | widest ratio |"""
-    for load, height in sorted({(row["load"], row["rows"]) for row in rows}):
-        these = [row["figures"] for row in rows if (row["load"], row["rows"]) == (load, height)]
+    def key(row):
+        return row["load"], row["rows"], row.get("threads", 1)
+    for of in sorted({key(row) for row in rows}):
+        load, height, threads = of
+        these = [row["figures"] for row in rows if key(row) == of]
         claims = [[f["verdict"] for f in figures if f["verdict"] in ("REGRESSION", "IMPROVEMENT")] for figures in these]
         cases = [f for figures in these for f in figures if f["ci_ratio"]]
         outside = sum(not f["ci_ratio"][0] <= 1 <= f["ci_ratio"][1] for f in cases)
         ratios = sorted(f["estimate_ratio"] for f in cases)
-        print(f"| suite of {len(these[0])} equal cases, {beside_text(load)} | {share(sum(map(bool, claims)), len(these))} | "
-              f"{share(sum('REGRESSION' in one for one in claims), len(these))} | {share(outside, len(cases))} | {ratios[0]:.3f}–{ratios[-1]:.3f} |")
+        widest = f"{ratios[0]:.3f}–{ratios[-1]:.3f}" if ratios else "none"
+        print(f"| suite of {len(these[0])} equal cases, {height} rows, {threads} thread{'s' * (threads > 1)}, {beside_text(load)} | {share(sum(map(bool, claims)), len(these))} | "
+              f"{share(sum('REGRESSION' in one for one in claims), len(these))} | {share(outside, len(cases)) if cases else 'none'} | {widest} |")
 
 
 def beside_text(load):

@@ -138,7 +138,7 @@ def rows(found):
     for one in found:
         table = one["table"]
         best = min(table, key=lambda arm: statistics.median(c for c in table[arm] if c) if any(table[arm]) else math.inf)
-        above = math.expm1(statistics.median(log_ratios(table[one["took"]], table[best])))
+        above = math.expm1(statistics.median(log_ratios(table[one["took"]], table[best]))) if one["took"] else math.inf
         looks = sum(arm["rounds"] for arm in one["arms"].values())
         print(f"| {one['name']} | {len(table)} | {one['took']} | {above:.1%} | {one['tune_s']:.0f} s of {one['full_s']:.0f} s: {one['tune_s'] / one['full_s']:.0%} "
               f"| {looks} | {race(table)} |".replace("%", " %"))
@@ -151,7 +151,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--within", type=float, default=math.inf)
-    parser.add_argument("--paceline", default=ROOT / "build/release/bin/paceline")
+    parser.add_argument("--paceline", type=lambda name: pathlib.Path(name).resolve(), default=ROOT / "build/release/bin/paceline")
     args = parser.parse_args()
     if args.what == "models":
         return write_models(args.folder)

@@ -169,13 +169,13 @@ def main():
     parser.add_argument("--within", type=float, default=math.inf)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--rows", action="store_true")
-    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
+    parser.add_argument("--paceline", type=lambda name: str(pathlib.Path(name).resolve()), default=str(ROOT / "build/release/bin/paceline"))
     args = parser.parse_args()
     kept = [json.loads(line) for line in args.keep.read_text().splitlines()] if args.keep and args.keep.exists() else []
     begin, found = time.monotonic(), list(kept)
     for at in range(0 if args.rows else args.rounds):
         for kind in args.kinds.split(","):
-            if time.monotonic() - begin > args.within or any(one["kind"] == kind and one["round"] == at for one in kept):
+            if time.monotonic() - begin > args.within or any(one["kind"] == kind and one.get("round") == at for one in kept):
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 found.append({"round": at, **compare(args, kind, 1 + at % (BLOCKS - 2), pathlib.Path(folder))})

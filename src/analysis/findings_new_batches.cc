@@ -21,6 +21,7 @@ using result::NewBatch;
 constexpr double kLeastRatio = 2, kLeastNs = 100e3;
 
 constexpr double kAlikeRatio = 1.2;
+constexpr std::ptrdiff_t kFewestForClaim = 3;  // processes: one first inference may be chance
 
 bool is_alike(const NewBatch& one) {
   return one.first_ns && one.second_ns &&
@@ -30,6 +31,10 @@ bool is_alike(const NewBatch& one) {
 bool is_slow_when_new(const NewBatch& one) {
   return one.first_ns && one.second_ns && *one.first_ns >= kLeastRatio * *one.second_ns &&
          *one.first_ns - *one.second_ns >= kLeastNs;
+}
+
+bool supports_claims(const CaseResult& one) {
+  return std::ssize(one.repetitions) >= kFewestForClaim;
 }
 
 std::string times_of(const NewBatch& one) {
@@ -56,13 +61,12 @@ Findings find_slow_new_batches(const RunResult& run) {
   for (const auto& one : run.cases) {
     auto batches = result::new_batches(one);
     std::erase_if(batches, [](const NewBatch& batch) { return !is_slow_when_new(batch); });
-    if (batches.empty()) continue;
-    findings.push_back(
-        finding_about({&one},
-                      fmt::format("{}: the first inference of a new batch takes longer: {}.", one.label,
-                                  all_times(batches)),
-                      evidence_of(one),
-                      "Run each batch once before you serve, or fill requests up to batches that were run."));
+    if (batches.empty() || !supports_claims(one)) continue;
+    findings.push_back(finding_about(
+        {&one},
+        fmt::format("{}: the first inference of a new batch takes longer: {}.", one.label,
+                    all_times(batches)),
+        evidence_of(one), "Run each batch once before you serve, or pad requests to a batch that was run."));
   }
   return findings;
 }
@@ -71,9 +75,9 @@ Findings find_new_batches(const RunResult& run) {
   Findings findings;
   for (const auto& one : run.cases) {
     auto batches = result::new_batches(one);
-    std::erase_if(batches, is_slow_when_new);
+    if (supports_claims(one)) std::erase_if(batches, is_slow_when_new);
     if (batches.empty()) continue;
-    const bool alike = std::ranges::all_of(batches, is_alike);
+    const bool alike = supports_claims(one) && std::ranges::all_of(batches, is_alike);
     findings.push_back(finding_about(
         {&one},
         fmt::format("{}: {}{}.", one.label, alike ? "a new batch takes hardly longer at first: " : "",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -194,10 +195,11 @@ TimeReader csv_reader(Column column, const std::optional<Line>& first, const Pla
 }
 
 [[noreturn]] void refuse_first_line(const Line& line, const Place& place) {
-  place.refuse(line.number,
-               fmt::format("'{}' is neither a time in seconds, nor JSON with a '{}', nor the header of a CSV "
-                           "with a column timestamp, arrival or time (its name may end with _ms, _us or _ns)",
-                           shown_value(line.text), kKey));
+  place.refuse(
+      line.number,
+      fmt::format("'{}' is no time in seconds, no JSON with a '{}' and no header of a CSV; a CSV needs a "
+                  "column timestamp, arrival or time (also time_ms, _us, _ns)",
+                  shown_value(line.text), kKey));
 }
 
 // Tells the kind by the first line, behind which `lines` stand afterwards where it is no time.
@@ -260,10 +262,12 @@ ArrivalFile parse_arrivals(std::string_view text, std::string_view name) {
   return file;
 }
 
-std::size_t due_within(const ArrivalFile& file, double limit_s, double speed) {
+std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_s) {
   const auto& times = file.seconds;
-  return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), limit_s * speed) -
-                                  times.begin());
+  if (rate_per_s > 0)
+    return static_cast<std::size_t>(
+        std::min(static_cast<double>(times.size()), std::floor(limit_s * rate_per_s + 1e-9) + 1));
+  return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), limit_s) - times.begin());
 }
 
 ArrivalFile read_arrivals(const std::filesystem::path& file) {

@@ -19,13 +19,14 @@ struct ArrivalFile {
   [[nodiscard]] double rate_per_s() const { return static_cast<double>(seconds.size() - 1) / length_s(); }
 };
 
-// One time per line in seconds, a CSV with a column of times, or JSON lines with a timestamp in ms each; the
-// content tells which. Throws Error(kData), with the line and its value, unless at least two different times
-// follow each other in order.
+// One time per line in seconds, a CSV with a column of times, or JSON lines with a timestamp in ms each, by
+// content. Throws Error(kData), with the line and its value, unless there are at least two different times,
+// in order.
 ArrivalFile read_arrivals(const std::filesystem::path& file);
 
-// Number of the first times that are due within the limit when they follow each other `speed` times as fast.
-std::size_t due_within(const ArrivalFile& file, double limit_s, double speed = 1);
+// Number of the first times that are due within the limit: as recorded, or (`rate_per_s` above 0) scaled so
+// that they come at that mean rate.
+std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_s = 0);
 
 // Reads the text of such a file, which messages call `name`.
 ArrivalFile parse_arrivals(std::string_view text, std::string_view name);

@@ -150,7 +150,8 @@ constexpr std::array kLoadRows{
     aside({.name = "slo",
            .scenario = "server",
            .help = "Latency objective of a server, e.g. p99=50ms: met, missed or cannot say. Without "
-                   "arrival_rate_per_s and server.load: finds the highest rate that meets it."}),
+                   "arrival_rate_per_s, server.load and a recorded schedule: finds the highest rate that "
+                   "meets it."}),
 };
 
 }  // namespace

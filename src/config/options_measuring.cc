@@ -194,7 +194,7 @@ constexpr std::array kMeasuringRows{
         .scenario = "sync",
         .help =
             "Smaller batches, e.g. 1,2,4, that run twice after the loop: the loaded model has not seen them "
-            "before. For models with an open batch."},
+            "before. The model is loaded with an open batch, which may be slower."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",
@@ -242,12 +242,13 @@ constexpr std::array kMeasuringRows{
            .fallback = "false",
            .help = "Afterwards times every layer under the engine's profiler, in a separate process: "
                    "layers.csv, and the longest layers in the report."}),
-    aside(
-        {.name = "layer_profile_inferences",
-         .type = kInteger,
-         .fallback = "20",
-         .range = {1, 100'000},
-         .help = "Number of inferences, divided among seven profiles; the time of a layer is their median."}),
+    aside({.name = "layer_profile_inferences",
+           .type = kInteger,
+           .fallback = "20",
+           .range = {1, 100'000},
+           .help = "Number of inferences, divided among seven profiles; the time of a layer is their median. "
+                   "compare "
+                   "profiles more of a fast model."}),
     aside({.name = "cross_check",
            .type = kBoolean,
            .fallback = "false",

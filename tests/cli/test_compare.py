@@ -329,7 +329,15 @@ class Live(Runs):
         self.assertNotIn(figure["verdict"], ("IMPROVEMENT", "EQUIVALENT"))
         if figure["estimate_ratio"]:
             self.assertGreater(figure["estimate_ratio"], 1.2)
+        if "why" in answer["cases"][0]:
+            for case in read_json(self.measured() / "run_summary.json")["cases"]:  # 30 ms for each of seven profiles
+                self.assertEqual(case["layer_profile"]["inferences"], int(210e6 / case["headline"]["p50_ns"]["value"]))
         self.assertIn("--a-env", self.compare("--help", code=0).out)
+
+    def test_a_typed_number_of_profiled_inferences_stays(self):
+        answer = self.answer(*self.words("--a-env", "SPIN_US=1000", "--b-env", "SPIN_US=1500", "--layer-profile-inferences", "7"), code=(1, *self.OPEN))
+        if "why" in answer["cases"][0]:
+            self.assertEqual([case["layer_profile"]["inferences"] for case in read_json(self.measured() / "run_summary.json")["cases"]], [7, 7])
 
     def test_words_of_a_side_may_begin_with_a_dash(self):
         answer = self.answer(*self.words("--a", "--batch 1", "--b", "--batch 2"), code=(0, 1, *self.OPEN))

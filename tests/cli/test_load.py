@@ -155,7 +155,7 @@ class Replay(Load):
                              ("4\n4\n", "contains the same time 2 times; use --scenario offline"),
                              (b"\x7fELF\0\0\xff", "is no text"),
                              ('{"timestamp": 1}\n{"t": 2}\n', """line 2: no 'timestamp' in '{"t": 2}'"""),
-                             ("a,b\n1,2\n", "line 1: 'a,b' is neither a time in seconds")):
+                             ("a,b\n1,2\n", "line 1: 'a,b' is no time in seconds")):
             with self.subTest(text=text):
                 result = self.infer("--scenario", "server", "--server.arrival", self.schedule(text), iterations=None)
                 self.assert_error(result, 2, *words, lines=1)

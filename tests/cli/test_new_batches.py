@@ -27,7 +27,7 @@ class NewBatches(CliTest):
         self.assert_code(result, 1)
 
     def test_a_batch_that_costs_nothing(self):
-        _, findings = self.measured("--new-batches", "4", iterations=5, env={"SPIN_US": "50000"})
+        _, findings = self.measured("--new-batches", "4", "--repetitions", "3", iterations=5, env={"SPIN_US": "50000"})
         self.assertIn("a new batch takes hardly longer at first: batch 4 took", findings["new_batch"]["text"])
         self.assertNotIn("slow_new_batch", findings)
 
@@ -40,7 +40,8 @@ class NewBatches(CliTest):
 
     def test_mistakes(self):
         self.assert_error(self.infer("--batch", "4", "--new-batches", "2,4"), 2, "new_batches 4 is not smaller than the batch of 4", "--batch 8")
-        self.assert_error(self.infer("--batch", "4", "--new-batches", "0"), 2, "new")
+        self.assert_error(self.infer("--batch", "4", "--new-batches", "0"), 2, "--new-batches 0", "1 to 1000000")
+        self.assert_error(self.infer("--batch", "4", "--new-batches", "2", "--cross-check"), 2, "new_batches", "cross_check", "leave one of them out")
         self.assert_nothing_ran()
 
     def test_nothing_is_added_unless_it_is_asked_for(self):
@@ -49,7 +50,7 @@ class NewBatches(CliTest):
         self.assertFalse({"new_batch", "slow_new_batch"} & set(findings))
 
     def test_a_stored_run_has_them(self):
-        self.measured("--new-batches", "2", "--spin.new_batch_us", "200000")
+        self.measured("--new-batches", "2", "--spin.new_batch_us", "200000", "--repetitions", "3")
         again = self.run_cli("report", "--source", self.only_run(), "--format", "json", "--output", "-")
         self.assert_code(again, 0)
         self.assertIn("slow_new_batch", again.out)

@@ -36,9 +36,9 @@
 //          batch but the one it was loaded for option io: none: synchronize returns nothing, fetch_outputs
 //          the outputs; it refuses an inference after that, since nothing is fetched between timed ones
 //          SPIN_VERSION: the version that it reports (default 1); SPIN_LIBRARIES=cuDNN=9,NCCL=2: of others
-//          SPIN_FLOPS: it counts so many FLOPs, and a quarter as many bytes SPIN_LOAD_MB: loading takes so
-//          much memory for 0.2 s SPIN_DEVICE_NS: has a clock of its own, on which inference number i took
-//          that many ns and i; several before one synchronize take the sum of their times
+//          SPIN_FLOPS: number of FLOPs that it counts, with a quarter as many bytes; SPIN_LOAD_MB: memory
+//          that loading uses for 0.2 s; SPIN_DEVICE_NS: it has another clock, on which inference number i
+//          lasts that number of ns plus i; several before one synchronize last the sum of their times
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
 //   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
 //   the

@@ -94,7 +94,7 @@ class RoundBuilder {
     if (made_.backwards == 0) made_.pause_ns = std::max(made_.pause_ns, until - cursor_);
   }
 
-  // When exchanges of gradients began. Behind them DDP may tell which parameters were used, 4 bytes each.
+  // When exchanges of gradients began. Behind them DDP may exchange a map of used parameters, 4 bytes each.
   [[nodiscard]] std::vector<std::int64_t> buckets_begin() const {
     constexpr std::uint64_t kLeastElements = 1000;  // of a parameter on average, in the largest bucket
     std::uint64_t most = 0;

@@ -22,8 +22,9 @@ struct TunedThings {
   bool takes_images = false;
   bool loads_data = false;  // of training: batches are made or read while it runs
   bool on_gpu = false;
-  int cores = 1;  // physical ones that this process may use
-  int ranks = 1;  // the most of one case
+  int cores = 1;   // physical ones that this process may use
+  int ranks = 1;   // the most of one case
+  int shares = 1;  // of a batch, which all ranks divide with strong scaling
 };
 
 struct ArmAxis {

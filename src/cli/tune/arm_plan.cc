@@ -23,15 +23,6 @@ bool is_of_search(const config::Option& option) {
   return std::ranges::find(kOfSearch, option.name) != kOfSearch.end() || option.name.starts_with("stop.");
 }
 
-// A plan with strong scaling has the batch of all ranks, its case that of one.
-std::vector<config::Value> values_in_plan(const config::Case& arm, const config::Option& option,
-                                          const std::vector<config::Value>& values) {
-  const auto& s = arm.settings;
-  const bool divided =
-      option.name == "batch_sizes" && s.has("training.scaling") && s.text("training.scaling") == "strong";
-  return divided ? std::vector<config::Value>{s.integer("batch") * s.integer("ranks")} : values;
-}
-
 // Settings of the workload whose only case is the arm.
 config::Settings settings_of_arm(const config::Plan& all, const config::Case& arm) {
   auto settings = all.workloads.at(arm.workload).settings;
@@ -62,6 +53,18 @@ std::string words_of(const config::Option& option, const std::vector<config::Val
 }
 
 }  // namespace
+
+bool has_strong_scaling(const config::Case& arm) {
+  return arm.settings.has("training.scaling") && arm.settings.text("training.scaling") == "strong";
+}
+
+std::vector<config::Value> values_in_plan(const config::Case& arm, const config::Option& option,
+                                          const std::vector<config::Value>& values) {
+  const auto& s = arm.settings;
+  return option.name == "batch_sizes" && has_strong_scaling(arm)
+             ? std::vector<config::Value>{s.integer("batch") * s.integer("ranks")}
+             : values;
+}
 
 std::string plan_of_arm(const config::Plan& all, const config::Case& arm) {
   auto plan = all;

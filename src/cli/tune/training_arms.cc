@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -25,6 +26,12 @@ int cores_per_rank(const TunedThings& things) {
   return std::max(1, things.cores / things.ranks);
 }
 
+std::string default_batches(const TunedThings& things) {
+  const int n = things.shares;
+  return things.on_gpu ? fmt::format("{},{},{}", 32 * n, 64 * n, 128 * n)
+                       : fmt::format("{},{}", 8 * n, 32 * n);
+}
+
 bool always(const TuneRequest& /*request*/, const TunedThings& /*things*/) {
   return true;
 }
@@ -34,7 +41,7 @@ constexpr std::array kTrainingAxes{
             [](const TuneRequest& request, const TunedThings&) {
               return request.objective->name == "throughput";
             },
-            [](const TunedThings& things) { return std::string(things.on_gpu ? "32,64,128" : "8,32"); }},
+            [](const TunedThings& things) { return default_batches(things); }},
     ArmAxis{"threads", "threads", "--threads",
             [](const TuneRequest&, const TunedThings& things) { return !things.on_gpu; },
             [](const TunedThings& things) {
@@ -72,13 +79,23 @@ constexpr std::array kTrainingAxes{
             }},
 };
 
-// The largest number among the typed values; 1 without them. What is no number is reported later.
-int most_ranks(const config::FlagSet& typed) {
-  long long most = 1;
+// Typed numbers of ranks; what is no number is reported later.
+std::vector<int> typed_ranks(const config::FlagSet& typed) {
+  constexpr long long kMost = 65'536;
+  std::vector<int> ranks{1};
   for (const auto* option : {"gpu_counts", "nproc_per_node"})
     if (const auto* setting = typed_setting(typed, option))
-      for (const auto& value : setting->values) most = std::max(most, parse_int(value.text).value_or(1));
-  return static_cast<int>(std::min<long long>(most, 65'536));
+      for (const auto& value : setting->values)
+        ranks.push_back(static_cast<int>(std::clamp(parse_int(value.text).value_or(1), 1LL, kMost)));
+  return ranks;
+}
+
+// The least batch that each of these numbers of ranks can divide.
+int common_shares(const std::vector<int>& ranks) {
+  constexpr int kMost = 65'536;
+  int shares = 1;
+  for (const int n : ranks) shares = std::min(kMost, std::lcm(shares, n));
+  return shares;
 }
 
 bool has_value(const config::FlagSet& typed, std::string_view option, std::string_view value) {
@@ -97,7 +114,9 @@ TunedThings things_of_training(const config::FlagSet& typed) {
   things.loads_data = !synthetic || has_value(typed, "data.synthetic_fresh", "true");
   things.on_gpu = runs_on_gpu(typed);
   things.cores = usable_cores();
-  things.ranks = most_ranks(typed);
+  const auto ranks = typed_ranks(typed);
+  things.ranks = std::ranges::max(ranks);
+  if (has_value(typed, "training.scaling", "strong")) things.shares = common_shares(ranks);
   return things;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/tune/arm_plan.h"
 #include "cli/tune/tune_answer.h"
 #include "config/option_table.h"
 #include "config/value.h"
@@ -149,9 +150,11 @@ std::string convergence_words(const TuneOutcome& outcome) {
   const auto& arm = outcome.raced.cases.at(*outcome.found.arm);
   const auto& searched = outcome.raced.plan.workloads.at(arm.workload).settings;
   std::vector<std::string> changed;
-  for (const auto* name : {"batch", "precision"}) {
+  for (const auto* name : {"batch", "precision", "ranks", "ddp.comm_hook"}) {
+    if (std::string_view(name) == "ranks" && has_strong_scaling(arm)) continue;  // the batch of all stays
     const auto* option = config::find_option(name, config::kind_bit(arm.kind));
-    const auto values = arm.settings.list(name);
+    if (!option || !arm.settings.has(name) || !searched.has(option->name)) continue;
+    const auto values = values_in_plan(arm, *option, arm.settings.list(name));
     if (searched.list(option->name).size() > 1 && !config::is_default(*option, values))
       changed.push_back(
           fmt::format("{} {} (default {})", name, config::value_text(values.front()), option->fallback));

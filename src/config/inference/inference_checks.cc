@@ -97,6 +97,10 @@ void check_new_batches(WorkloadDraft& d) {
         fmt::format("new_batches {:.0f} is not smaller than the batch of {:.0f} that the model is loaded "
                     "for; write e.g. --batch {:.0f}",
                     largest, smallest, 2 * largest));
+  if (d.settings.has("cross_check") && d.settings.flag("cross_check"))
+    d.report("new_batches",
+             "new_batches loads the model with an open batch, and cross_check compares with a "
+             "tool that loads it with a fixed one; leave one of them out");
   if (d.written("feedback"))
     d.report("new_batches", "new_batches would change the state that feedback keeps; leave one of them out");
 }
@@ -137,14 +141,16 @@ void check_length(WorkloadDraft& d, const ArrivalFile& schedule) {
   if (!d.settings.has("server.t_max_s")) return;
   const auto limit = d.settings.number("server.t_max_s");
   auto rates = d.settings.numbers("arrival_rate_per_s");
-  if (rates.empty()) rates.push_back(schedule.rate_per_s());
+  if (rates.empty()) rates.push_back(0);  // as recorded
   for (const double rate : rates) {
-    const auto due = due_within(schedule, limit, rate / schedule.rate_per_s());
+    const auto due = due_within(schedule, limit, rate);
     if (due >= 2 && schedule.seconds[due - 1] > 0) continue;
-    d.report(kArrival, fmt::format("at {}/s only {} of the {} times of the schedule are due within {} ({} "
-                                   "s), no two of them apart; raise one of the two",
-                                   format_rate(rate), due, schedule.seconds.size(),
-                                   d.name_beside(kArrival, "server.t_max_s"), limit));
+    const auto longest = d.name_beside(kArrival, "server.t_max_s");
+    d.report(kArrival,
+             fmt::format("at {}/s only {} of the {} times of the schedule are due within {} ({} s); "
+                         "two different times are needed: raise {} or the rate",
+                         format_rate(rate > 0 ? rate : schedule.rate_per_s()), due, schedule.seconds.size(),
+                         longest, limit, longest));
   }
 }
 
@@ -168,10 +174,8 @@ void check_schedule(WorkloadDraft& d) try {
   const auto times = std::ssize(schedule.seconds);
   check_not_of_a_file(d, file);
   if (d.settings.has("iterations") && d.settings.integer("iterations") > times)
-    d.report("iterations",
-             fmt::format("{} requests, and the schedule '{}' contains {} times; ask for at most "
-                         "as many",
-                         d.settings.integer("iterations"), shown_path(file), times));
+    d.report("iterations", fmt::format("{} requests, and the schedule '{}' contains {} times; use at most {}",
+                                       d.settings.integer("iterations"), shown_path(file), times, times));
   if (!d.settings.has("server.load")) check_length(d, schedule);
 } catch (const Error& e) {
   d.report(kArrival, e.what());

@@ -338,7 +338,6 @@ struct CrossCheck {
   std::vector<std::string> notes;  // what a reader of the ratio must know
 };
 
-// One fresh process of the case.
 // A batch that the loaded model had not seen, after the timed loop: the inputs of each are bound in its time.
 struct NewBatch {
   std::int64_t batch = 1;
@@ -346,6 +345,7 @@ struct NewBatch {
   friend bool operator==(const NewBatch&, const NewBatch&) = default;
 };
 
+// One fresh process of the case.
 struct Repetition : WithPayload {
   std::int64_t index = 0;
   std::string started_utc;

@@ -28,9 +28,9 @@ double warmup_seconds(const config::Settings& s, double iteration) {
   return std::max(usual, kFewestWarmup * gap_s(s));
 }
 
-// Length and rate of a recorded schedule.
+// Number and rate of the times of a recorded schedule.
 struct Recorded {
-  double length_s = 0, rate_per_s = 0;
+  double times = 0, rate_per_s = 0;
 };
 
 // Reads each file once, since a run asks for its time again and again. None: it cannot be read now.
@@ -38,7 +38,7 @@ std::optional<Recorded> recorded(const std::string& file) try {
   static std::map<std::string, Recorded> known;
   if (const auto found = known.find(file); found != known.end()) return found->second;
   const auto schedule = read_arrivals(file);
-  return known[file] = {schedule.length_s(), schedule.rate_per_s()};
+  return known[file] = {static_cast<double>(schedule.seconds.size()), schedule.rate_per_s()};
 } catch (const Error&) {
   return std::nullopt;
 }
@@ -51,7 +51,10 @@ double replay_seconds(const config::Settings& s, double saturation) {
   const double rate = s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s")
                       : s.has("server.load")      ? s.number("server.load") * saturation
                                                   : schedule->rate_per_s;
-  return std::min(longest, schedule->length_s * schedule->rate_per_s / rate);
+  const double times = s.has("iterations")
+                           ? std::min(schedule->times, static_cast<double>(s.integer("iterations")))
+                           : schedule->times;
+  return std::min(longest, (times - 1) / rate);
 }
 
 // Rates follow from the assumed speed; the run reports the real length once it has measured saturation.

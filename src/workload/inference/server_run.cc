@@ -89,9 +89,11 @@ ServerPlan plan_server(const pass::PassSpec& spec, double saturation_per_s) {
 ServerPlan plan_replay(const pass::PassSpec& spec, double saturation_per_s, const ArrivalFile& file) {
   const pass::LoadSpec& load = spec.inference.load;
   const double asked = asked_rate(load, saturation_per_s);
-  const double speed = asked > 0 ? asked / file.rate_per_s() : 1;
-  auto count = static_cast<std::int64_t>(due_within(file, load.t_max_s, speed));
+  auto count = static_cast<std::int64_t>(due_within(file, load.t_max_s, asked));
   if (spec.loop.iterations) count = std::min(count, *spec.loop.iterations);
+  // The part that is replayed has the rate that was asked for, however the whole file is spread.
+  const double length_s = count < 1 ? 0 : file.seconds[static_cast<std::size_t>(count) - 1];
+  const double speed = asked > 0 && length_s > 0 ? asked * length_s / static_cast<double>(count - 1) : 1;
   ServerPlan plan;
   plan.saturation_per_s = saturation_per_s;
   plan.recorded_ns = first_times(file, static_cast<std::size_t>(count), speed);
@@ -125,7 +127,9 @@ std::string in_words(const ServerPlan& plan) {
                       format_rate(plan.rate_per_s), plan.load(), format_rate(plan.saturation_per_s),
                       format_time_left(plan.seconds()));
   if (!plan.needed) return text + "; no length is enough for p99 at or above saturation";
-  if (counted >= *plan.needed) return text + fmt::format("; enough for p99 ({} after warm-up)", *plan.needed);
+  if (counted >= *plan.needed)
+    return text + fmt::format("; enough for p99{} ({} after warm-up)",
+                              plan.replay ? " of Poisson arrivals" : "", *plan.needed);
   return text + fmt::format("; p99 needs {} more requests ({} more)", *plan.needed - counted,
                             format_time_left(static_cast<double>(*plan.needed - counted) / plan.rate_per_s));
 }

@@ -48,9 +48,25 @@ TEST(NewBatches, ASlowFirstInferenceIsAFindingWithTheMedians) {
 }
 
 TEST(NewBatches, MicrosecondsAreNoWarning) {
-  EXPECT_TRUE(find_slow_new_batches(run_of(with_batches({{{2, Number(60e3), Number(6e3)}}}))).empty());
-  EXPECT_EQ(find_slow_new_batches(run_of(with_batches({{{2, Number(160e3), Number(60e3)}}}))).size(), 1U);
-  EXPECT_TRUE(find_slow_new_batches(run_of(with_batches({{{2, Number(1.9e6), Number(1e6)}}}))).empty());
+  const auto warnings = [](double first_ns, double second_ns) {
+    const std::vector<result::NewBatch> one{{2, Number(first_ns), Number(second_ns)}};
+    return find_slow_new_batches(run_of(with_batches({one, one, one}))).size();
+  };
+  EXPECT_EQ(warnings(60e3, 6e3), 0U);
+  EXPECT_EQ(warnings(160e3, 60e3), 1U);
+  EXPECT_EQ(warnings(1.9e6, 1e6), 0U);
+}
+
+TEST(NewBatches, FewProcessesAreListedWithoutAClaim) {
+  const auto text = [](double first_ns, std::size_t processes) {
+    const std::vector<result::NewBatch> one{{2, Number(first_ns), Number(1e6)}};
+    const auto run = run_of(with_batches(std::vector(processes, one)));
+    EXPECT_TRUE(find_slow_new_batches(run).empty());
+    return find_new_batches(run).at(0).text;
+  };
+  EXPECT_EQ(text(9e6, 2), "m.onnx onnxruntime fp32 b8: batch 2 took 9.00 ms, then 1.00 ms.");
+  EXPECT_EQ(text(1e6, 2), "m.onnx onnxruntime fp32 b8: batch 2 took 1.00 ms, then 1.00 ms.");
+  EXPECT_EQ(text(1.5e6, 3), "m.onnx onnxruntime fp32 b8: batch 2 took 1.50 ms, then 1.00 ms.");
 }
 
 TEST(NewBatches, ARefusalHasItsReason) {

@@ -84,6 +84,20 @@ TEST(ArrivalFile, NamesTheLineOfATimeThatIsNone) {
   expect_refused("x,time\n1,2\n3\n", "line 3: '3' has no column 2, which is 'time'");
 }
 
+TEST(ArrivalFile, AQuoteInACommentIsNone) {
+  EXPECT_EQ(parse_arrivals("# 5\" disks\n0\n1\n", "flow.txt").seconds, (std::vector<double>{0, 1}));
+  const auto csv = parse_arrivals("id,time\n1,0\n# 5\" disks\n2,1\n3,2\n# 3\"\n", "flow.csv");
+  EXPECT_EQ(csv.seconds, (std::vector<double>{0, 1, 2}));
+}
+
+TEST(ArrivalFile, DueWithinATimeIsByTheMeanRateAskedFor) {
+  const ArrivalFile file{"text", "s", {0, 1, 2, 3, 100}};
+  EXPECT_EQ(due_within(file, 2.5), 3U);
+  EXPECT_EQ(due_within(file, 2.5, 1), 3U);  // the third comes at 2 s
+  EXPECT_EQ(due_within(file, 2.5, 100), 5U);
+  EXPECT_EQ(due_within(file, 0.5, 1), 1U);
+}
+
 TEST(ArrivalFile, RefusesWhatIsNoSchedule) {
   expect_refused("", "contains no time");
   expect_refused("# nothing\n", "contains no time");
@@ -95,9 +109,9 @@ TEST(ArrivalFile, RefusesWhatIsNoSchedule) {
                                   6),
                  "is no text");
   expect_refused("\xff\xfe\n", "is no text");
-  expect_refused("model,tokens\n1,2\n", "line 1: 'model,tokens' is neither a time");
-  expect_refused("1,2\n2,3\n", "line 1: '1,2' is neither");
-  expect_refused("[{\"timestamp\": 0}]\n", "is neither");
+  expect_refused("model,tokens\n1,2\n", "line 1: 'model,tokens' is no time in seconds");
+  expect_refused("1,2\n2,3\n", "line 1: '1,2' is no time in seconds");
+  expect_refused("[{\"timestamp\": 0}]\n", "is no time in seconds");
 }
 
 TEST(ArrivalFile, TakesAMillionLines) {

@@ -53,6 +53,15 @@ TEST(ArmsOfTraining, FollowFromModelDataAndRanks) {
   EXPECT_THAT(line_of(train({"--objective", "latency"})), Not(HasSubstr("--batch")));
 }
 
+TEST(ArmsOfTraining, ProcessesPerNodeAreRanks) {
+  EXPECT_THAT(line_of(train({"--nproc-per-node", "2"})), HasSubstr("--ddp.bucket_cap_mb 5,25,100"));
+}
+
+TEST(ArmsOfTraining, RanksDivideABatchOfStrongScaling) {
+  EXPECT_THAT(line_of(train({"--ranks", "2,3", "--scaling", "strong"})), HasSubstr(" --batch 48,192 "));
+  EXPECT_THAT(line_of(train({"--ranks", "2,3", "--scaling", "weak"})), HasSubstr(" --batch 8,32 "));
+}
+
 TEST(ArmsOfTraining, AnOptionThatIsTypedStays) {
   EXPECT_THAT(line_of(train({"--batch", "4", "--precision", "fp32", "--layout", "contiguous"})),
               Not(HasSubstr(",channels_last")));

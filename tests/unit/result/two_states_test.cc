@@ -134,6 +134,23 @@ TEST(TwoStates, SixProcessesProveNothing) {
   EXPECT_EQ(two_states(one, samples, {})->unread, "too few processes were in each");
 }
 
+// Each of two quantities is tested at 2.5 %: 4 and 5 processes in order have p = 2 / 126, 3 and 5 have 2
+// / 56.
+TEST(TwoStates, ProcessesMustBeEnoughForAllQuantities) {
+  const auto with = [](int fast, int slow) {
+    auto one = with_modes();
+    std::vector<Sample> samples;
+    for (int i = 0; i < fast + slow; ++i)
+      add_process(one, samples, i < fast ? kFast : kSlow, i < fast ? 0.001 * i : 0.4 + 0.01 * i,
+                  0.1 + 0.001 * i);
+    return *two_states(one, samples, {});
+  };
+  EXPECT_EQ(with(4, 5).signs.size(), 1U);  // other programs differ by too little
+  EXPECT_EQ(with(4, 5).alike.size(), 1U);
+  EXPECT_EQ(with(3, 5).unread, "too few processes were in each");
+  EXPECT_EQ(with(30, 20).signs.size(), 2U);  // by the normal distribution
+}
+
 TEST(TwoStates, TwoProcessesProveNothing) {
   auto one = with_modes();
   std::vector<Sample> samples;

@@ -99,6 +99,21 @@ TEST(ServerReplay, IsScaledToTheRateOrTheLoadAskedFor) {
   EXPECT_EQ(half.warmup_requests, 26);  // those of the first 5 s
 }
 
+// Two a second at first, then one in ten seconds: a cut part is faster than the file.
+TEST(ServerReplay, APartHasTheRateAskedFor) {
+  ArrivalFile file{"text", "s", {}};
+  for (int i = 0; i < 40; ++i) file.seconds.push_back(i < 21 ? 0.5 * i : 10 + 10.0 * (i - 20));
+  auto spec = server(0, 4);
+  spec.inference.load.t_max_s = 5;
+  const auto plan = plan_replay(spec, 10, file);
+  EXPECT_EQ(plan.requests, 21);
+  EXPECT_DOUBLE_EQ(plan.rate_per_s, 4);
+  EXPECT_EQ(plan.recorded_ns.back(), 5'000'000'000);
+  EXPECT_DOUBLE_EQ(plan.replay->speed, 2);
+  spec.loop.iterations = 11;
+  EXPECT_DOUBLE_EQ(plan_replay(spec, 10, file).rate_per_s, 4);
+}
+
 TEST(ServerReplay, EndsAtTheLimitsAndSaysSo) {
   auto spec = server(0);
   spec.inference.load.t_max_s = 20;
