@@ -72,6 +72,7 @@ class RoundBuilder {
     const bool known = returned >= record.end_ns && returned <= made_.round.span.end;
     computed_.push_back({record.begin_ns, record.end_ns});
     made_.parts.backward.push_back({record.begin_ns, known ? returned : record.end_ns});
+    if (known) calls_.push_back(made_.parts.backward.back());
     ++made_.backwards;
     cursor_ = std::max(cursor_, made_.parts.backward.back().end);
   }
@@ -117,6 +118,14 @@ class RoundBuilder {
     }
   }
 
+  // DDP waits for its buckets before the call returns; a busy machine lets gloo's thread note their end
+  // later.
+  void end_within_calls() {
+    for (auto& one : made_.parts.exchanges)
+      for (const auto& call : calls_)
+        if (call.begin <= one.begin && one.begin < call.end) one.end = std::min(one.end, call.end);
+  }
+
   // An exchange that goes on behind the scope in which it began was not waited for there, as that of Join.
   [[nodiscard]] bool outlives_its_scope(const Exchange& one) const {
     return std::ranges::any_of(passes_, [&](const Interval& scope) {
@@ -128,6 +137,7 @@ class RoundBuilder {
   // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
   void finish() {
     auto& parts = made_.parts;
+    if (!roles_.sharded() && !passes_.empty()) end_within_calls();
     Intervals exchanges, in_passes;
     for (const auto& one : parts.exchanges) {
       exchanges.push_back({one.begin, one.end});
@@ -156,6 +166,7 @@ class RoundBuilder {
   std::uint16_t thread_;
   RoundParts made_;
   Intervals waits_, compiling_, passes_;
+  Intervals calls_;     // of the backward pass that are known to have returned
   Intervals computed_;  // backward passes until the gradients were ready
   std::vector<const StepRecord*> exchanged_;
   std::optional<std::int64_t> open_;  // since when a forward pass goes on

@@ -262,6 +262,31 @@ TEST(Attached, ABackwardPassHidesAllBucketsButItsLast) {
   }
 }
 
+// A thread of gloo that others displaced notes the end in the optimizer, or in the next pass.
+TEST(Attached, ABucketEndsBeforeTheBackwardCallReturns) {
+  for (const int late_ms : {0, 2, 5, 11}) {
+    MadeAttachedJob job(2);
+    for (int i = 0; i < 12; ++i) {
+      for (std::size_t r = 0; r < 2; ++r) {
+        job.load(r, 1);
+        for (int pass = 0; pass < 2; ++pass) {
+          job.forward(r, 10);
+          const auto begin = job.now(r);
+          job.files[r].backward(begin, begin + 20'000'000);
+          job.files[r].records.back().value = static_cast<std::uint64_t>(begin + 24'000'000);
+          job.files[r].exchange("gloo:all_reduce", begin + 20'500'000, begin + (24 + late_ms) * 1'000'000);
+          job.idle(r, 24);
+        }
+        job.optimize(r, 3);
+      }
+    }
+    const auto study = job.study();
+    EXPECT_NEAR(*study.ranks[0].forward_ns, 20e6, 1) << late_ms;
+    EXPECT_NEAR(*study.ranks[0].exposed_ns, 7e6, 1) << late_ms;
+    EXPECT_NEAR(*study.ranks[0].optimizer_ns, 3e6, 1) << late_ms;
+  }
+}
+
 TEST(Attached, AnEvaluationIsNoStep) {
   for (const bool loads : {true, false}) {
     MadeAttachedJob job(2);
