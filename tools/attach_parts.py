@@ -15,6 +15,7 @@ Prints a row per job and rank: the differences in percent of the step. Exit code
 """
 import argparse
 import bisect
+import itertools
 import json
 import pathlib
 import struct
@@ -25,6 +26,7 @@ from attach_study import Failed, add_options_of_jobs, check_jobs, jobs_that_run,
 
 FIRST = 12  # steps before the profiler begins: those of the start are no steady ones
 LAST_OPTIMIZER = {"gan": 1, "two_optimizers": 1}  # the one that ends a step, in the order of first steps
+VIEW, COPY = "aten::as_strided", "torch.distributed.ddp.reducer::copy_bucket_to_grad"
 PARTS = ("data_wait", "forward", "backward", "optimizer", "exposed")
 
 PROFILED = """
@@ -117,7 +119,8 @@ class Trace:
         operators = [(begin, begin - minus, name) for begin, minus, name, kind in own if kind == "cpu_op"]
         self.operators = self.outermost(operators)
         self.calls = [(begin, end) for begin, end, name in operators if name.startswith(("c10d::", "_c10d"))]
-        collectives = [[one["ts"], one["ts"] + one["dur"]] for one in events if one["name"].startswith(("gloo:", "mpi:", "ucc:"))]
+        self.copies, last = self.begins_of_copies()
+        collectives = [[one["ts"], self.end_of(one, last)] for one in events if one["name"].startswith(("gloo:", "mpi:", "ucc:"))]
         self.ends = sorted(end for _, end in collectives)
         self.collectives = merged(collectives)
 
@@ -130,6 +133,23 @@ class Trace:
                 until = end
         return out
 
+    def begins_of_copies(self):
+        """Where DDP begins to copy each bucket back, with views of it; and the last of these places behind each call of the engine."""
+        begins, last = set(), []
+        for is_copy, run in itertools.groupby(self.operators, lambda one: one[2] == VIEW or one[2].startswith(COPY)):
+            run = list(run)
+            if is_copy and run[-1][2] != VIEW:
+                buckets = [begin for (begin, _, name), (*_, before) in zip(run, [(0, 0, ""), *run]) if name == VIEW and before != VIEW]
+                last.append((buckets or [run[0][0]])[-1])
+                begins.update(buckets or [run[0][0]])
+        return begins, last
+
+    @staticmethod
+    def end_of(collective, copies):
+        """DDP waits for its buckets before it copies them; gloo's thread may end its span after the thread that it woke has gone on."""
+        end, behind = collective["ts"] + collective["dur"], bisect.bisect_right(copies, collective["ts"])
+        return min(end, copies[behind]) if behind < len(copies) else end
+
     def named(self, *prefixes):
         return merged([begin, end] for begin, end, name in self.scopes if name.startswith(prefixes))
 
@@ -137,7 +157,7 @@ class Trace:
         """Calls of the engine: its nodes until another operator begins, and the work of DDP and FSDP that only these calls do."""
         calls, is_open = [], False
         for begin, end, name in self.operators:
-            is_behind = calls and name.startswith("torch.distributed.ddp.reducer::copy_bucket_to_grad")
+            is_behind = calls and name.startswith(COPY)
             if (is_node(name) and is_open) or is_behind:
                 calls[-1][1] = end
             elif is_node(name):
@@ -180,7 +200,7 @@ class Trace:
         """A pause of that thread in which a collective ends was a wait for it; another one is Python's."""
         waits = []
         for (_, begin), (end, _) in zip(busy, busy[1:]):
-            if self.ends_within(begin, end):
+            if self.ends_within(begin, end) or end in self.copies:
                 waits += within(self.collectives, begin, end)
         return merged(waits)
 
