@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures what `paceline attach` costs a training: in blocks with the observer on and off inside one process, and in pairs of processes.
 
-usage: attach_cost.py --bin PACELINE --python PYTHON [--jobs toy,resnet18] [--steps N] [--pairs N] [--clock wall|cpu]
+usage: attach_cost.py --bin PACELINE --python PYTHON [--jobs toy,resnet18,resnet50] [--steps N] [--pairs N] [--clock wall|cpu]
 PYTHON has PyTorch. --clock cpu: CPU time of the process, for a machine on which others compute, too. Ratios are of step times, attached to alone: above 1, the attached steps take longer. Intervals: 95 %, of medians.
 """
 
@@ -35,18 +35,35 @@ def resnet18():
     widths = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1)]
     return nn.Sequential(*stem, *[Residual(*w) for w in widths], nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
 
+class Bottleneck(nn.Module):
+    def __init__(self, inside, width, stride):
+        super().__init__()
+        def unit(a, b, k, s): return [nn.Conv2d(a, b, k, s, k // 2, bias=False), nn.BatchNorm2d(b)]
+        outside = 4 * width
+        self.body = nn.Sequential(*unit(inside, width, 1, 1), nn.ReLU(), *unit(width, width, 3, stride), nn.ReLU(), *unit(width, outside, 1, 1))
+        self.skip = nn.Sequential(*unit(inside, outside, 1, stride)) if stride > 1 or inside != outside else nn.Identity()
+    def forward(self, x): return torch.relu(self.body(x) + self.skip(x))
+
+def resnet50():
+    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    blocks, inside = [], 64
+    for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for block in range(count):
+            blocks.append(Bottleneck(inside, width, stride if block == 0 else 1)); inside = 4 * width
+    return nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
+
 def toy():
     return nn.Sequential(*[layer for _ in range(16) for layer in (nn.Linear(64, 64), nn.ReLU())], nn.Linear(64, 10))
 
 job, steps, clock = sys.argv[1], int(sys.argv[2]), {"wall": time.perf_counter, "cpu": time.process_time}[sys.argv[3]]
-m = {"toy": toy, "resnet18": resnet18}[job]()
-x, classes = (torch.randn(16, 64), 10) if job == "toy" else (torch.randn(4, 3, 224, 224), 1000)
+m = {"toy": toy, "resnet18": resnet18, "resnet50": resnet50}[job]()
+x, classes = (torch.randn(16, 64), 10) if job == "toy" else (torch.randn(4, 3, *(128, 128) if job == "resnet50" else (224, 224)), 1000)
 y = torch.randint(0, classes, (len(x),)); o = torch.optim.SGD(m.parameters(), lr=.001); lf = nn.CrossEntropyLoss(); taken = []
 for s in range(steps):
     t = clock(); o.zero_grad(); lf(m(x), y).backward(); o.step(); taken.append(clock() - t)
 print(json.dumps(taken))
 """
-JOBS = {"toy": (4000, 20), "resnet18": (240, 4)}  # steps of a process, steps of a block
+JOBS = {"toy": (4000, 20), "resnet18": (240, 4), "resnet50": (400, 4)}  # steps of a process, steps of a block
 ON, OFF, STEP = 6, 7, 5
 
 

@@ -7,7 +7,8 @@ usage: VENV/bin/python tools/tune_study.py models FOLDER
        tools/tune_study.py rows --keep FILE
 
 models: writes a CNN (MobileNetV3), a transformer (BERT of two layers) and a tree ensemble into FOLDER. Needs torchvision, transformers, skl2onnx.
-run:    one search per row of CASES, then its plan in full: all arms, ten processes each, as many as the search has at most.
+run:    one search per row of CASES, then its plan in full: all arms, ten processes each (as many as the search has at most), each as long as `infer`
+        measures where nothing is typed.
 rows:   Markdown. "Above the best": median over rounds of what the arm that the search took costs in the exhaustive run, over the best arm there.
         "Looks": processes of the search, and on the exhaustive run's table those of a race by t-tests without correction from the fifth round on
         (the elimination of irace).
@@ -37,6 +38,7 @@ CASES = {  # name: model, objective, further words of the search
     "trees-batch256": ("trees", "latency", ("--batch", "256")),
 }
 ROUNDS = 10
+FULL = ("--warmup.min_time_s=0.5", "--warmup.max_time_s=5", "--stop.t_min_s=1", "--stop.t_max_s=3", "--stop.rel_halfwidth_p50=0.01")
 FIRST_TEST = 5
 # Two-sided 95 % of Student's t by degrees of freedom, from 1.
 STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
@@ -100,7 +102,7 @@ def measure(args, name, folder):
     file = args.folder.resolve() / f"{model}.onnx"
     tuned, found = run_json([args.paceline, "tune", "--model", file, "--objective", objective, *words, "--budget", "15m", "--allow-noisy", "--json", "-q"], folder)
     plan = next(folder.glob("results/tune/*/plan.yaml"))
-    full, summary = run_json([args.paceline, "run", plan, "--output-dir", "full", "--allow-noisy", "--json", "-q"], folder)
+    full, summary = run_json([args.paceline, "run", plan, *FULL, "--output-dir", "full", "--allow-noisy", "--json", "-q"], folder)
     arms = {arm["case_id"]: {"fate": arm["fate"], "rounds": arm["rounds"]} for arm in found["arms"]}
     return {"name": name, "tune_s": tuned, "full_s": full, "took": found["arm"], "equals": found["equals"], "found": found["found"], "arms": arms,
             "table": table_of(summary, objective)}
