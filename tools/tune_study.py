@@ -10,8 +10,8 @@ models: writes a CNN (MobileNetV3), a transformer (BERT of two layers) and a tre
 run:    one search per row of CASES, then its plan in full: all arms, ten processes each (as many as the search has at most), each as long as `infer`
         measures where nothing is typed.
 rows:   Markdown. "Above the best": median over rounds of what the arm that the search took costs in the exhaustive run, over the best arm there.
-        "Looks": processes of the search, and on the exhaustive run's table those of a race by t-tests without correction from the fifth round on
-        (the elimination of irace).
+        "Looks": processes of the search; on the exhaustive run's table those that Paceline's rule needs (target replay_search), and one race of
+        irace 3.5 with its t-test (Debian: r-cran-irace; without it "–").
 `--within` starts no search after that time, and `--keep` adds to its file: a long study is many short slices.
 """
 import argparse
@@ -37,11 +37,23 @@ CASES = {  # name: model, objective, further words of the search
     "trees-throughput": ("trees", "throughput", ()),
     "trees-batch256": ("trees", "latency", ("--batch", "256")),
 }
+REPLAY = ROOT / "build/release/tests/replay_search"
 ROUNDS = 10
 FULL = ("--warmup.min_time_s=0.5", "--warmup.max_time_s=5", "--stop.t_min_s=1", "--stop.t_max_s=3", "--stop.rel_halfwidth_p50=0.01")
-FIRST_TEST = 5
-# Two-sided 95 % of Student's t by degrees of freedom, from 1.
-STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+IRACE = """
+suppressMessages(library(irace))
+table <- as.matrix(read.csv(file("stdin"), header=FALSE)); arms <- nrow(table); looks <- 0
+runner <- function(experiment, scenario) {
+  looks <<- looks + 1
+  list(cost=table[as.integer(experiment$configuration[["arm"]]), as.integer(experiment$id.instance)])
+}
+file <- tempfile(); write.table(data.frame(arm=1:arms), file, row.names=FALSE)
+scenario <- list(targetRunner=runner, instances=1:ncol(table), sampleInstances=FALSE, maxExperiments=max(length(table), 200), nbIterations=1,
+  nbConfigurations=arms, minNbSurvival=1, firstTest=5, testType="t-test", deterministic=TRUE, configurationsFile=file, logFile="", elitist=0, seed=1)
+parameters <- readParameters(text=paste0('arm "" c (', paste(1:arms, collapse=","), ')'))
+sink("/dev/null"); suppressWarnings(irace(scenario=checkScenario(scenario), parameters=parameters)); sink()
+cat(looks)
+"""
 
 
 def write_models(folder):
@@ -108,42 +120,29 @@ def measure(args, name, folder):
             "table": table_of(summary, objective)}
 
 
-def log_ratios(mine, theirs, rounds=ROUNDS):
-    return [math.log(a / b) for a, b in zip(mine[:rounds], theirs[:rounds]) if a and b]
+def log_ratios(mine, theirs):
+    return [math.log(a / b) for a, b in zip(mine, theirs) if a and b]
 
 
-def level(costs, best, rounds=ROUNDS):
-    ratios = log_ratios(costs, best, rounds)
-    return statistics.mean(ratios) if ratios else math.inf
-
-
-def race(table):
-    """Processes that t-tests without correction take, from the fifth round on, over all arms still in the race."""
-    racing, looks = [arm for arm, costs in table.items() if any(costs)], 0
-    for rounds in range(1, ROUNDS + 1):
-        looks += len(racing)
-        if rounds < FIRST_TEST or len(racing) == 1:
-            continue
-        best = min(racing, key=lambda arm: level(table[arm], table[racing[0]], rounds))
-        racing = [arm for arm in racing if arm == best or not is_slower(log_ratios(table[arm], table[best], rounds))]
-    return looks
-
-
-def is_slower(ratios):
-    n = len(ratios)
-    return n > 1 and statistics.mean(ratios) > STUDENT_T[n - 2] * statistics.stdev(ratios) / math.sqrt(n)
+def replayed(command, table):
+    """First word that a replay prints; "–" without its program."""
+    text = "".join(",".join(str(cost) for cost in costs) + "\n" for costs in table.values() if all(costs))
+    try:
+        return subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError):
+        return "–"
 
 
 def rows(found):
-    print("| search | arms | took | above the best of all | time, of the exhaustive run's | looks | looks of irace's race |")
-    print("|---|---|---|---|---|---|---|")
+    print("| search | arms | took | above the best of all | time, of the exhaustive run's | looks | replayed | irace |")
+    print("|---|---|---|---|---|---|---|---|")
     for one in found:
         table = one["table"]
         best = min(table, key=lambda arm: statistics.median(c for c in table[arm] if c) if any(table[arm]) else math.inf)
         above = math.expm1(statistics.median(log_ratios(table[one["took"]], table[best]))) if one["took"] else math.inf
         looks = sum(arm["rounds"] for arm in one["arms"].values())
         print(f"| {one['name']} | {len(table)} | {one['took']} | {above:.1%} | {one['tune_s']:.0f} s of {one['full_s']:.0f} s: {one['tune_s'] / one['full_s']:.0%} "
-              f"| {looks} | {race(table)} |".replace("%", " %"))
+              f"| {looks} | {replayed([REPLAY], table)} | {replayed(['Rscript', '-e', IRACE], table)} |".replace("%", " %"))
 
 
 def main():
