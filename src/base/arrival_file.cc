@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/bounded_json.h"
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "base/foreign_text.h"
 #include "base/lower_case.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 namespace paceline {
@@ -268,6 +270,19 @@ std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_
     return static_cast<std::size_t>(
         std::min(static_cast<double>(times.size()), std::floor(limit_s * rate_per_s + 1e-9) + 1));
   return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), limit_s) - times.begin());
+}
+
+std::string times_digest(const ArrivalFile& file, bool scaled) {
+  constexpr std::size_t kDigits = 16;
+  constexpr double kPerSecond = 1e6, kPerGap = 1e6;  // dates as doubles are not known to less than 0.3 µs
+  std::vector<double> times;
+  times.reserve(file.seconds.size());
+  for (const double time : file.seconds) times.push_back(std::round(time * kPerSecond));
+  const double gap = times.back() / static_cast<double>(times.size() - 1);
+  if (scaled && gap > 0)
+    for (double& time : times) time = std::round(time / gap * kPerGap);
+  const auto bytes = std::as_bytes(std::span(times));
+  return sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).substr(0, kDigits);
 }
 
 ArrivalFile read_arrivals(const std::filesystem::path& file) {

@@ -28,6 +28,10 @@ ArrivalFile read_arrivals(const std::filesystem::path& file);
 // that they come at that mean rate.
 std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_s = 0);
 
+// 16 digits of SHA-256, equal for times that are equal to a microsecond, whatever format and unit they had.
+// For a rate that is asked for (`scaled`), also for times that differ only in their rate.
+std::string times_digest(const ArrivalFile& file, bool scaled);
+
 // Reads the text of such a file, which messages call `name`.
 ArrivalFile parse_arrivals(std::string_view text, std::string_view name);
 

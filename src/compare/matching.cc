@@ -9,6 +9,7 @@
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "result/stored/benchmark_params.h"
 
 namespace paceline::compare {
 namespace {
@@ -17,9 +18,7 @@ using result::CaseResult;
 using Cases = std::vector<const CaseResult*>;
 
 bool is_same_benchmark(const CaseResult& a, const CaseResult& b) {
-  auto one = a.benchmark, other = b.benchmark;
-  one.id = other.id = {};
-  return one == other;
+  return result::identity_of(a.benchmark) == result::identity_of(b.benchmark);
 }
 
 Cases cases_of(const result::RunResult& run) {
@@ -36,9 +35,20 @@ std::vector<std::string> words_without(const std::string& a, const std::string& 
   return words;
 }
 
+// "flow.csv (1f2e3d4c)": one name may stand for several schedules.
+std::string schedule_words(const CaseResult& one) {
+  constexpr std::size_t kDigits = 8;
+  if (one.benchmark.schedule.empty()) return "drawn arrivals";
+  const auto& params = one.benchmark.params;
+  const auto file = params.find("server.arrival");
+  return fmt::format("{} ({})", file == params.end() ? "schedule" : shown_path(file->second),
+                     one.benchmark.schedule.substr(0, kDigits));
+}
+
 std::string differing_words(const CaseResult& a, const CaseResult& b) {
   const auto gone = words_without(label_of(a), label_of(b)), come = words_without(label_of(b), label_of(a));
-  if (gone.empty() && come.empty()) return {};
+  if (gone.empty() && come.empty())
+    return a.benchmark.schedule == b.benchmark.schedule ? "" : schedule_words(a) + " → " + schedule_words(b);
   const auto shown = [](const std::vector<std::string>& words) {
     return words.empty() ? std::string("nothing") : join(words, " ");
   };

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
+#include "result/stored/benchmark_params.h"
 #include "result/stored/case_fields.h"
 #include "stats/median.h"
 
@@ -158,7 +159,8 @@ CaseEntry case_entry_of(const result::CaseResult& c, const std::string& started_
 }  // namespace
 
 std::string identity_key(const result::Benchmark& benchmark) {
-  auto json = archive::Writer::write(benchmark);
+  auto json = archive::Writer::write(result::identity_of(benchmark));
+  if (benchmark.schedule.empty()) json.erase("schedule");  // keys of runs without one stay
   for (const char* derived : {"id", "gpus_reason", "instances_reason"}) json.erase(derived);
   return short_digest(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from paceline_cli import QUICK, SPIN, CliTest, case_of, instances_of, main, read_csv, wait_until
+from paceline_cli import QUICK, SPIN, CliTest, case_of, instances_of, main, read_csv, read_json, wait_until
 
 CPUS = len(os.sched_getaffinity(0))
 
@@ -139,6 +139,20 @@ class Replay(Load):
         self.assertEqual(load["replay"][0]["speed"], 500)
         self.assertEqual(self.starts(summary), [i * 2 for i in range(251)])
         self.assertIn("(JSON lines, in ms): the first 251 of 1000 times, 500 times as fast", result.out + result.err)
+
+    def test_a_replayed_case_is_known_by_its_times(self):
+        runs = []
+        for name, text in (("flow.txt", "".join(f"{i / 500}\n" for i in range(100))),
+                           ("flow.jsonl", "".join(f'{{"timestamp": {i * 2}}}\n' for i in range(100))),
+                           ("flow.txt", "".join(f"{i / 250}\n" for i in range(100)))):
+            self.assert_code(self.infer("--scenario", "server", "--server.arrival", self.schedule(text, name), "--output-dir", f"results/{len(runs)}",
+                                        iterations=None), 0)
+            runs += (self.folder / f"results/{len(runs)}").rglob("run_summary.json")
+        first, again, other = (read_json(run)["cases"][0]["benchmark"] for run in runs)
+        self.assertEqual(first["schedule"], again["schedule"])
+        self.assertNotEqual(first["schedule"], other["schedule"])
+        self.assertEqual(first["params"], other["params"])
+        self.assertIn(f"flow.txt ({first['schedule'][:8]}) →", self.run_cli("compare", runs[0].parent, runs[2].parent).on_one_line)
 
     def test_an_objective_is_judged_on_the_replay(self):
         file = self.schedule("".join(f"{i / 4000:.5f}\n" for i in range(2000)), "flow.txt")

@@ -56,6 +56,12 @@ std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place) {
   return parse_int(numbers.at(static_cast<std::size_t>(place) % numbers.size())).value_or(place);
 }
 
+Benchmark identity_of(Benchmark benchmark) {
+  benchmark.id.clear();
+  if (!benchmark.schedule.empty()) benchmark.params.erase("server.arrival");
+  return benchmark;
+}
+
 Benchmark without_threads_per_instance(Benchmark benchmark) {
   benchmark.params.erase("threads_per_instance");
   return benchmark;

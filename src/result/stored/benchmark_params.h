@@ -30,6 +30,9 @@ double gap_s(const Benchmark& benchmark);
 
 Benchmark without_gap(Benchmark benchmark);
 
+// The benchmark as runs compare it: without its id, and recorded times instead of the file that has them.
+Benchmark identity_of(Benchmark benchmark);
+
 // Returns one benchmark whatever the number of threads of an instance.
 Benchmark without_threads_per_instance(Benchmark benchmark);
 

@@ -70,7 +70,7 @@ void fields(A& a, Benchmark& t) {
   a("cache_mode", t.cache_mode), a("model", t.model), a("engine", t.engine), a("precision", t.precision);
   a("layout", t.layout), a("batch_per_rank", t.batch_per_rank), a("world_size", t.world_size);
   a("threads", t.threads), a("device", t.device), a("gpus", gpus), a("instances", instances);
-  a("fault", t.fault), a("params", t.params);
+  a("fault", t.fault), a("params", t.params), a("schedule", t.schedule);
   t.gpus = gpus.value(), t.instances = instances.value();
 }
 PACELINE_FIELDS(Estimate, value, ci_low, ci_high, confidence, ci_method);

@@ -60,6 +60,7 @@ struct Benchmark {
   std::string fault;  // as it was written ("slow=200ms:rank=1"); empty: none was injected
   // Everything else that tells cases apart (sequence_length, env.X, …).
   std::map<std::string, std::string> params;
+  std::string schedule;  // digest of the recorded times of server.arrival; empty: arrivals are drawn
   friend bool operator==(const Benchmark&, const Benchmark&) = default;
 };
 

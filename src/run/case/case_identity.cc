@@ -67,6 +67,7 @@ result::Benchmark benchmark_of(const Case& c) {
     if (c.settings.has(name)) b.*field = c.settings.integer(name);
   b.precision = asked_precision(c.settings);
   b.params = params_of(c);
+  b.schedule = kind_rules(c.kind).schedule(c);
   result::set_device(b, kind_rules(c.kind).device(c));
   return b;
 }

@@ -43,6 +43,8 @@ class KindRules {
 
   // The device that tells two cases of this kind apart: "cpu", "cuda:1", "cuda".
   [[nodiscard]] virtual std::string device(const config::Case& c) const = 0;
+  // Digest of the recorded schedule that the case replays; empty: none.
+  [[nodiscard]] virtual std::string schedule(const config::Case&) const { return {}; }
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
   // Name of these items: that of the case's model.

@@ -31,7 +31,7 @@ namespace {
 constexpr std::int64_t kToolWarmup = 5;  // where the case's own is not a fixed number
 constexpr std::int64_t kMostIterations = 10'000;
 constexpr double kStartS = 1.5;  // of a process, beside loading the model
-constexpr double kProbeTimeoutS = 120;
+constexpr double kToolTimeoutS = 120;
 constexpr std::size_t kTailBytes = 1500;
 constexpr double kCoarse = 0.002;  // a last digit that is worth more than this share is said
 
@@ -125,7 +125,7 @@ void Exchange::find() {
   std::vector<std::string> argv{program_.string()};
   argv.insert(argv.end(), question.begin(), question.end());
   const auto problem =
-      process::run_tool({argv, {}, helpers_.folder / "probe.txt", {}, kProbeTimeoutS}, interrupt_);
+      process::run_tool({argv, {}, helpers_.folder / "probe.txt", {}, kToolTimeoutS}, interrupt_);
   if (!problem.empty() && !interrupt_)
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("'{}' fails at '{}'; {}", program_.string(), question.back(), tool_.install));

@@ -22,6 +22,7 @@
 #include "run/inference/inference_time.h"
 #include "run/inference/pass_factory.h"
 #include "run/inference/peak.h"
+#include "run/inference/recorded_schedule.h"
 
 namespace paceline::run {
 namespace {
@@ -72,6 +73,10 @@ class InferenceRules : public KindRules {
   [[nodiscard]] std::string device(const config::Case& c) const override {
     const auto device = device_of(c.settings);
     return instances_per_device(c.settings) > 0 ? std::string(kind_name(device.kind)) : device_name(device);
+  }
+  [[nodiscard]] std::string schedule(const config::Case& c) const override {
+    const auto recorded = recorded_schedule(c.settings);
+    return recorded ? recorded->digest : "";
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(c.settings.integer("batch"));

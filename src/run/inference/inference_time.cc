@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 
-#include "base/arrival_file.h"
-#include "base/error.h"
 #include "config/inference/arrivals.h"
 #include "config/inference/slo.h"
 #include "pass/capacity.h"
 #include "run/case/case_settings.h"
+#include "run/inference/recorded_schedule.h"
 #include "stats/queueing.h"
 
 namespace paceline::run {
@@ -28,25 +25,10 @@ double warmup_seconds(const config::Settings& s, double iteration) {
   return std::max(usual, kFewestWarmup * gap_s(s));
 }
 
-// Number and rate of the times of a recorded schedule.
-struct Recorded {
-  double times = 0, rate_per_s = 0;
-};
-
-// Reads each file once, since a run asks for its time again and again. None: it cannot be read now.
-std::optional<Recorded> recorded(const std::string& file) try {
-  static std::map<std::string, Recorded> known;
-  if (const auto found = known.find(file); found != known.end()) return found->second;
-  const auto schedule = read_arrivals(file);
-  return known[file] = {static_cast<double>(schedule.seconds.size()), schedule.rate_per_s()};
-} catch (const Error&) {
-  return std::nullopt;
-}
-
 // A recorded schedule takes its own time, or that of the rate asked for.
 double replay_seconds(const config::Settings& s, double saturation) {
   const double longest = s.number("server.t_max_s");
-  const auto schedule = recorded(config::schedule_file(s));
+  const auto schedule = recorded_schedule(s);
   if (!schedule) return longest;
   const double rate = s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s")
                       : s.has("server.load")      ? s.number("server.load") * saturation

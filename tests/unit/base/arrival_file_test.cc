@@ -98,6 +98,22 @@ TEST(ArrivalFile, DueWithinATimeIsByTheMeanRateAskedFor) {
   EXPECT_EQ(due_within(file, 0.5, 1), 1U);
 }
 
+TEST(ArrivalFile, EqualTimesHaveOneDigestWhateverTheirFormat) {
+  const auto digest = [](std::string_view text, bool scaled = false) {
+    return times_digest(parse_arrivals(text, "flow"), scaled);
+  };
+  const auto text = digest("0\n0.1\n0.3\n");
+  EXPECT_EQ(text.size(), 16U);
+  EXPECT_EQ(digest("{\"timestamp\": 7000}\n{\"timestamp\": 7100}\n{\"timestamp\": 7300}\n"), text);
+  EXPECT_EQ(digest("time_us\n5\n100005\n300005\n"), text);
+  EXPECT_EQ(digest("time\n2026-11-29 18:15:46.6\n2026-11-29 18:15:46.7\n2026-11-29 18:15:46.9\n"), text);
+  EXPECT_NE(digest("0\n0.1\n0.300002\n"), text);
+  EXPECT_NE(digest("0\n0.1\n"), text);
+  EXPECT_NE(digest("0\n0.2\n0.6\n"), text);
+  EXPECT_EQ(digest("0\n0.2\n0.6\n", true), digest("0\n0.1\n0.3\n", true));
+  EXPECT_NE(digest("0\n0.3\n0.6\n", true), digest("0\n0.1\n0.3\n", true));
+}
+
 TEST(ArrivalFile, RefusesWhatIsNoSchedule) {
   expect_refused("", "contains no time");
   expect_refused("# nothing\n", "contains no time");

@@ -56,6 +56,22 @@ TEST(CompareMatching, OneCaseEachMatchesAndSaysWhatDiffers) {
   EXPECT_EQ(found.cases[0].differs, "onnxruntime → openvino");
 }
 
+TEST(CompareMatching, ARecordedScheduleIsKnownByItsTimes) {
+  const auto replays = [](const std::string& file, const std::string& digest) {
+    auto run = run_of({"eager", "openvino"});
+    run.cases[0].benchmark.params["server.arrival"] = file, run.cases[0].benchmark.schedule = digest;
+    return run;
+  };
+  auto a = replays("flow.csv", "1f2e3d4c5b6a7988");
+  EXPECT_EQ(match_cases(a, replays("copy.csv", "1f2e3d4c5b6a7988"), {}).cases.size(), 2U);
+  auto b = replays("flow.csv", "0123456789abcdef");
+  EXPECT_EQ(match_cases(a, b, {}).cases.size(), 1U);
+  a.cases.pop_back(), b.cases.pop_back();  // one case on each side matches
+  EXPECT_EQ(match_cases(a, b, {}).cases.at(0).differs, "flow.csv (1f2e3d4c) → flow.csv (01234567)");
+  EXPECT_EQ(match_cases(a, run_of({"eager"}), {}).cases.at(0).differs,
+            "flow.csv (1f2e3d4c) → drawn arrivals");
+}
+
 TEST(CompareMatching, WordsIdsAndLabelsAreNames) {
   const auto a = run_of({"onnxruntime", "eager"}), b = run_of({"openvino", "eager"});
   for (const auto* text : {"onnxruntime=openvino", "resnet50-onnxruntime-b8=resnet50-openvino-b8",

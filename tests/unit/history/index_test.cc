@@ -108,6 +108,17 @@ TEST_F(IndexTest, EqualBenchmarksHaveOneKeyWhateverTheirId) {
   EXPECT_NE(identity_key(a), identity_key(b));
 }
 
+TEST_F(IndexTest, ARecordedScheduleIsKnownByItsTimes) {
+  auto a = run_of(0, 1).cases[0].benchmark, b = a;
+  const auto drawn = identity_key(a);
+  a.params["server.arrival"] = b.params["server.arrival"] = "flow.csv";
+  a.schedule = "1f2e3d4c5b6a7988", b.schedule = "0123456789abcdef";
+  EXPECT_NE(identity_key(a), identity_key(b));
+  EXPECT_NE(identity_key(a), drawn);
+  b.params["server.arrival"] = "copy/flow.csv", b.schedule = a.schedule;
+  EXPECT_EQ(identity_key(a), identity_key(b));
+}
+
 TEST_F(IndexTest, TheMachineIsItsHardware) {
   auto run = run_of(0, 1);
   const auto machine = entry_of({results_, run}).machine;
