@@ -92,8 +92,8 @@ void show(const answer::Answer& answer, const AnswerOutput& output, const Consol
   if (console.json) console.result(json_document(answer));
   if (std::ranges::none_of(output.formats,
                            [&](const auto* format) { return replaces_text(*format, output.output); }))
-    print(console.text(), for_terminal(answer::terminal_of(console.quiet ? brief(answer) : answer,
-                                                           {console.width, console.ascii, console.colour})));
+    print(console.text(), answer::terminal_of(console.quiet ? brief(answer) : answer,
+                                              {console.width, console.ascii, console.colour}));
   for (const auto* format : output.formats) {
     const auto file = output.name + std::string(format->ending);
     deliver(Document{format->kind, format->name, file, format->render(answer), output.output, {}, console});

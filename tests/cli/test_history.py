@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -74,6 +75,17 @@ class Index(HistoryTest):
         self.assertRegex(result.on_one_line, r"the last 3 runs here \(.*%\)")
         for file in (self.folder / "results/infer").rglob("*.json"):
             self.assertNotIn("runs here", file.read_text(encoding="utf-8"))
+
+    def test_a_terminal_shows_colours_and_not_their_codes(self):
+        self.make_run(1)
+        terminal, theirs = pty.openpty()
+        process = self.start("history", stdout=theirs, env={"TERM": "xterm", "NO_COLOR": ""})
+        self.assert_code(self.finish(process), 0)
+        os.close(theirs)
+        shown = os.read(terminal, 65536).decode()
+        os.close(terminal)
+        self.assertIn("\x1b[1mwhen (UTC)", shown)
+        self.assertNotIn("\\x1b", shown)
 
     def test_runs_are_listed_newest_first_and_filtered(self):
         ids = self.make_runs(5)

@@ -61,6 +61,24 @@ TEST(AnswerForms, ATerminalHasEverythingInOneColumn) {
             "The pump is too slow.\n");
 }
 
+TEST(AnswerForms, ATerminalGetsNoControlsButThoseOfItsColours) {
+  const std::string bad = "x\x1b[2J\xC2\x9B";
+  Answer answer{.title = bad, .sentence = bad};
+  answer.checks = {{.name = bad, .verdict = Verdict::kNo, .text = bad, .fix = bad}};
+  answer.findings = {
+      {.id = bad, .severity = "warning", .text = bad + "1", .evidence = bad, .advice = bad, .cost = bad}};
+  Table table{.above = bad, .heads = {bad}};
+  table.add(bad);
+  answer.sections = {{.title = bad, .table = table, .paragraphs = {bad}, .notes = {bad}}};
+  answer.remarks = {bad};
+  for (const bool colour : {false, true}) {
+    const auto text = terminal_of(answer, {.colour = colour});
+    EXPECT_EQ(text.find("\x1b[2J"), std::string::npos);
+    EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
+    EXPECT_EQ(text.find("\x1b[1m") != std::string::npos, colour);
+  }
+}
+
 TEST(AnswerForms, MarkdownFoldsMoreThanTenRows) {
   Answer answer = toy();
   for (int hour = 2; hour <= 10; ++hour) answer.sections[0].table.add(std::to_string(hour), "9.4");
