@@ -179,6 +179,7 @@ class Settler {
   // Names what the file leaves open and the option that closes it.
   void check_open() {
     std::vector<std::string> open, examples;
+    if (!written_.empty()) examples.push_back(input_shapes_text(written_));
     bool guess = false;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto& shape = inputs_[i].shape;
@@ -237,6 +238,12 @@ class Settler {
     return fmt::format("'{}' [{}]", input.name, join(words, ", "));
   }
 
+  // Recurrent states have layers in front: [2, batch, 128].
+  static bool is_batch_of_state(const DeclaredInput& input, std::size_t dimension) {
+    return input.shape && dimension == 1 && input.shape->size() == 3 && symbol_of(input, 1).empty() &&
+           input.shape->front() > 0 && input.shape->back() > 0;
+  }
+
   // A symbol has the same example wherever it stands.
   InputShape with_examples(InputShape input, const DeclaredInput& declared) {
     if (!declared.shape) input.shape = declared.example.value_or(Shape{});
@@ -249,7 +256,9 @@ class Settler {
           alone.symbols[i] = term;
           if (!mask_size(declared, i, sizes_)) sizes_.emplace(term, example_size(alone, i));
         }
-      input.shape[i] = size_of(declared, i).value_or(example_size(declared, i));
+      input.shape[i] = is_batch_of_state(declared, i)
+                           ? kBatchSize
+                           : size_of(declared, i).value_or(example_size(declared, i));
     }
     return input;
   }

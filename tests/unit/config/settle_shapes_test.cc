@@ -151,6 +151,13 @@ TEST(SettledShapes, TheBatchIsWhereTheFileHasItsSymbol) {
   EXPECT_NE(refusal_of("x:8x10", lstm, {4}).find("batch 4 is asked for"), std::string::npos);
 }
 
+TEST(SettledShapes, TheExampleOfARecurrentStateHasTheBatchBehindItsLayers) {
+  const Declared nameless{input("x", {-1, -1}, {"", ""}), input("state", {2, -1, 128}, {"", "", ""})};
+  EXPECT_NE(refusal_of("", nameless).find("--shapes 'x:{batch}x128,state:2x{batch}x128'"), std::string::npos);
+  EXPECT_NE(refusal_of("x:{batch}x512", nameless).find("--shapes 'x:{batch}x512,state:2x{batch}x128'"),
+            std::string::npos);
+}
+
 TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
   const Declared bert{input("input_ids", {-1, -1}, {"batch", "sequence"}, DType::kInt64),
                       input("pixels", {-1, 3, -1, -1}, {"batch", "", "h", "w"})};
