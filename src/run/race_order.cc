@@ -9,8 +9,8 @@
 
 namespace paceline::run {
 
-RaceOrder::RaceOrder(tune::Search& search, Judge judge, std::function<bool()> time_is_up)
-    : search_(search), judge_(std::move(judge)), time_is_up_(std::move(time_is_up)) {}
+RaceOrder::RaceOrder(tune::Search& search, Judge judge, std::function<double()> seconds_left)
+    : search_(search), judge_(std::move(judge)), seconds_left_(std::move(seconds_left)) {}
 
 void RaceOrder::begin_round() {
   round_ = search_.next();
@@ -52,7 +52,7 @@ std::optional<Proposal> RaceOrder::next(const CaseRuns& cases) {
   if (!round_.empty() && begun_ == round_.size()) take_round(cases);
   if (round_.empty()) begin_round();
   if (round_.empty()) return std::nullopt;
-  if (costs_time(cases) && time_is_up_()) return end_early(cases);
+  if (costs_time(cases) && seconds_left_() <= 0) return end_early(cases);
   if (search_.rounds() == 0 || round_.size() == 1) {
     ++proposed_;
     return TimedSlot{round_[begun_++], repetition()};

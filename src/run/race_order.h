@@ -18,11 +18,12 @@ class RaceOrder : public Schedule {
  public:
   // Judges one repetition of a case.
   using Judge = std::function<tune::Outcome(const CaseRun& c, std::int64_t repetition)>;
-  // No round, and in the first one no case, begins when `time_is_up`. The search outlives this.
-  RaceOrder(tune::Search& search, Judge judge, std::function<bool()> time_is_up);
+  // No round, and in the first one no case, begins when no `seconds_left` remain. The search outlives this.
+  RaceOrder(tune::Search& search, Judge judge, std::function<double()> seconds_left);
   std::optional<Proposal> next(const CaseRuns& cases) override;
   [[nodiscard]] result::EndedBecause ending(const CaseRun& c) const override;
   [[nodiscard]] std::size_t expected() const override;
+  [[nodiscard]] double seconds_left() const override { return seconds_left_(); }
   // Whether the time was up before the search was over.
   [[nodiscard]] bool was_cut_short() const { return cut_short_; }
 
@@ -34,7 +35,7 @@ class RaceOrder : public Schedule {
 
   tune::Search& search_;
   Judge judge_;
-  std::function<bool()> time_is_up_;
+  std::function<double()> seconds_left_;
   std::vector<std::size_t> round_;  // arms of the round that is being measured, in its order
   std::size_t begun_ = 0;           // of them: proposed
   std::size_t proposed_ = 0;        // slots of all rounds

@@ -2,6 +2,7 @@
 // Decides which timed pass runs next, and which cases there are; unless a run brings its own schedule, the
 // order of all of them is fixed, and a slow drift of the machine cancels in it.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -47,6 +48,8 @@ class Schedule {
   [[nodiscard]] virtual bool asks_layers(const CaseRun&) const { return false; }
   // Number of timed passes of this run, as far as it is known now; shown, with the time left that follows.
   [[nodiscard]] virtual std::size_t expected() const = 0;
+  // After which no pass begins, whatever is expected; infinite without a limit.
+  [[nodiscard]] virtual double seconds_left() const { return HUGE_VAL; }
 };
 
 // All slots of an order, whatever they bring. Neighbours of one repetition are a round.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <set>
 #include <utility>
@@ -96,7 +97,9 @@ void TimedPasses::run_all(Schedule& schedule, CaseRuns& cases, std::size_t befor
     }
     Timings timings;
     const auto expected = schedule.expected();
-    const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected);
+    const double at_this_pace =
+                     seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, expected),
+                 left = std::min(at_this_pace, std::max(0.0, schedule.seconds_left()));
     for (const auto& slot : slots_of(*proposal)) {
       require_new(slot, cases, given);
       if (auto* c = case_for(slot, cases))

@@ -107,7 +107,7 @@ result::RunResult run_race(const TuneRequest& request, run::RunSetup setup,
         if (!c.model_file.empty()) keep_model_file(folder, c.definition, c.model_file);
         return outcome_of(request, {&c.result, &c.samples, &c.sampled, items_of(c.definition)}, repetition);
       },
-      [&] { return static_cast<double>(clock.now_ns() - begin) * 1e-9 > request.budget_s; });
+      [&] { return request.budget_s - static_cast<double>(clock.now_ns() - begin) * 1e-9; });
   setup.schedule = &order;
   result::RunDirectory directory(folder);
   keep_search(folder, request);

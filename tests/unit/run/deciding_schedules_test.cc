@@ -71,6 +71,14 @@ class Elimination : public Schedule {
   std::int64_t repetition_ = 0;
 };
 
+// An elimination whose time is over before what it expects is done.
+class Limited : public Elimination {
+ public:
+  using Elimination::Elimination;
+  [[nodiscard]] double seconds_left() const override { return kLeftS; }
+  static constexpr double kLeftS = 1e-9;
+};
+
 // Pairs of two cases: twice as many, until the interval of their ratio is narrow enough or the plan has no
 // more.
 class Doubling : public Schedule {
@@ -177,6 +185,13 @@ std::optional<Played> plays_arms(const process::WorkerRequest& r) {
   if (r.spec.kind != PassKind::kTimed) return std::nullopt;
   const std::int64_t p50 = r.spec.case_id == kB4 ? 1'500'000 : 1'000'000;
   return testing::plays_samples(r.spec, p50 + r.spec.repetition % 3 * 10'000);
+}
+
+TEST_F(Decided, TheTimeLeftIsAtMostTheOneThatTheScheduleHas) {
+  FakeExecutor fake(plays_arms);
+  Limited schedule(2, 6);
+  run_with(schedule, plan_of_batches("[1, 2]", 6), fake);
+  EXPECT_EQ(std::ranges::max(notes_.timed, {}, &PassInfo::seconds_left).seconds_left, Limited::kLeftS);
 }
 
 TEST_F(Decided, AnArmThatIsClearlySlowerIsDroppedAndTheOthersGoOn) {

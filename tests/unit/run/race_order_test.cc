@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -30,8 +31,8 @@ tune::Outcome by_index(const CaseRun& c, std::int64_t) {
   return cost_of(static_cast<double>(c.index + 1));
 }
 
-bool never() {
-  return false;
+double never() {
+  return HUGE_VAL;
 }
 
 std::vector<std::vector<TimedSlot>> rounds_of(RaceOrder& order, CaseRuns& runs,
@@ -102,7 +103,7 @@ TEST(RaceOrder, TimeThatIsUpKeepsWhatIsKnown) {
   auto runs = racing_cases(3);
   tune::Search search({"a", "b", "c"});
   int asked = 0;
-  RaceOrder order(search, by_index, [&] { return ++asked > 2; });
+  RaceOrder order(search, by_index, [&] { return ++asked > 2 ? 0.0 : 1.0; });
   const auto rounds = rounds_of(order, runs);
   ASSERT_EQ(rounds.size(), 1U);
   EXPECT_EQ(rounds[0].size(), 2U);
@@ -114,7 +115,7 @@ TEST(RaceOrder, WhatAResumedRunHasCostsNoTime) {
   auto runs = racing_cases(2);
   for (auto& c : runs) c.ended = true;  // nothing of them is needed
   tune::Search search({"a", "b"});
-  RaceOrder order(search, by_index, [] { return true; });
+  RaceOrder order(search, by_index, [] { return 0.0; });
   EXPECT_EQ(rounds_of(order, runs).size(), search.rules().enough);
   EXPECT_FALSE(order.was_cut_short());
 }
