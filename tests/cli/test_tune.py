@@ -21,10 +21,11 @@ SLOW = {"SPIN_FAULT_US": "20000"}
 # Runs a serve.py as it is, then on the inputs of another file: whether the outputs are those of a third one, and what the engine says it is set to.
 SERVES = """
 import json, sys
+sys.setdlopenflags(1)  # lazily: PyTorch's libraries of GPUs are stubs
 import numpy as np
 scope = {"__file__": sys.argv[1]}
 exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), scope)
-assert len(scope["outputs"]) == 1
+assert "torch" in scope or len(scope["outputs"]) == 1
 inputs, expected = (dict(np.load(name)) for name in sys.argv[2:4])
 if "session" in scope:
     options = scope["session"].get_session_options()
@@ -32,11 +33,28 @@ if "session" in scope:
     said = {"graph_optimization": options.graph_optimization_level.name, "inter_op_threads": options.inter_op_num_threads,
             "execution_mode": options.execution_mode.name, "arena": options.enable_cpu_mem_arena, "threads": options.intra_op_num_threads,
             "allow_spinning": scope["options"].get_session_config_entry("session.intra_op.allow_spinning")}
+elif "torch" in scope:
+    torch = scope["torch"]
+    kinds = [t.dtype if t.is_floating_point() else None for t in scope["tensors"]]
+    tensors = [torch.from_numpy(value) for value in inputs.values()]
+    with torch.inference_mode():
+        run = scope["model"](*[t.to(kind) if kind else t for t, kind in zip(tensors, kinds)])
+    said = {"threads": torch.get_num_threads(), "batch": len(scope["tensors"][0]), "type": run.dtype}
+    run = run.float().numpy()
 else:
     run = scope["compiled"](inputs)[0]
     said = {name: scope["compiled"].get_property(name) for name in ("INFERENCE_NUM_THREADS", "NUM_STREAMS", "ENABLE_CPU_PINNING", "PERFORMANCE_HINT",
             "DYNAMIC_QUANTIZATION_GROUP_SIZE", "KV_CACHE_PRECISION", "INFERENCE_PRECISION_HINT")}
-print(json.dumps({"error": float(np.abs(run - expected["y"]).max()), "scale": float(np.abs(run).max()), "said": {k: str(v) for k, v in said.items()}}))
+expected, = expected.values()
+print(json.dumps({"error": float(np.abs(run - expected).max()), "scale": float(np.abs(run).max()), "said": {k: str(v) for k, v in said.items()}}))
+"""
+WRITES_TORCHSCRIPT = """
+import sys
+sys.setdlopenflags(1)  # lazily: a library of GPUs is a stub
+import torch
+torch.manual_seed(1)
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(288, 10)).eval()
+torch.jit.trace(net, torch.zeros(2, 3, 8, 8)).save("net.pt")
 """
 OF_OPENVINO = {"threads": "INFERENCE_NUM_THREADS", "num_streams": "NUM_STREAMS", "dynamic_quantization_group_size": "DYNAMIC_QUANTIZATION_GROUP_SIZE"}
 
@@ -292,7 +310,46 @@ class GoingOn(Tuned):
         self.assert_error(result, 2, "tune_request.json")
 
 
-class FromAFile(CliTest):
+class ServingLab(CliTest):
+    """Searches that end with a program, which is executed."""
+
+    def packages(self):
+        packages = os.environ.get("PACELINE_ENGINE_PACKAGES", "")
+        if not (Path(packages) / "onnxruntime").is_dir():
+            self.skipTest("no Python packages of the engines: scripts/setup.sh --checks installs them")
+        return {"PYTHONPATH": packages}
+
+    def python(self, program, *arguments, cwd=None):
+        done = subprocess.run([sys.executable, "-c", program, *arguments], cwd=cwd or self.folder, env={**self.env, **self.packages()}, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def serve_file(self, *arguments, model="net.onnx", budget="30s"):
+        """The run of a search in which all arms are alike but for their threads, the case to take, and the folder of its dumped outputs."""
+        result = self.run_cli("tune", "--model", model, "--threads", "1,2", "--iterations", 20, *QUICK, "--budget", budget, "--dump-outputs", "dump",
+                              *arguments)
+        if "cannot run" in result.err or "nothing to choose" in result.err:
+            self.skipTest("the engine is not here")
+        self.assertIn(result.code, (0, 3), str(result))
+        run = self.only_run()
+        taken = read_json(run / "tune.json")["arm"]
+        return result, run, next(c for c in self.summary(run)["cases"] if c["case_id"] == taken), self.folder / "dump" / taken
+
+    def served(self, *arguments, within=1e-5, **options):
+        """Checks that serve.py runs the measured arm, by its outputs on the inputs of the check; returns its settings."""
+        self.packages()
+        result, run, case, dump = self.serve_file(*arguments, **options)
+        self.assertIn(f"python3 {run.relative_to(self.folder)}/serve.py", result.out)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        said = self.python(SERVES, run / "serve.py", dump / "inputs-0.npz", dump / "outputs-0.npz", cwd=elsewhere)
+        answer = json.loads(said.splitlines()[-1])
+        self.assertLess(answer["error"], within * answer["scale"])
+        return answer["said"], case["effective_settings"], run
+
+
+class FromAFile(ServingLab):
     """A file that engines read: what a first look offers, and which arms follow from the file."""
 
     def write_product(self):
@@ -320,35 +377,8 @@ class FromAFile(CliTest):
         for word in ("fp32", "int8", "t1"):
             self.assertTrue(any(word in label.split() for label in labels), labels)
 
-    def serve_file(self, *arguments):
-        """The run of a search in which all arms are alike but for their threads, the case to take, and the folder of its dumped outputs."""
-        self.write_product()
-        result = self.run_cli("tune", "--model", "net.onnx", "--threads", "1,2", "--iterations", 20, *QUICK, "--budget", "30s", "--dump-outputs", "dump",
-                              *arguments)
-        if "cannot run" in result.err or "nothing to choose" in result.err:
-            self.skipTest("the engine is not here")
-        self.assertIn(result.code, (0, 3), str(result))
-        run = self.only_run()
-        taken = read_json(run / "tune.json")["arm"]
-        return result, run, next(c for c in self.summary(run)["cases"] if c["case_id"] == taken), self.folder / "dump" / taken
-
-    def served(self, *arguments):
-        """Checks that serve.py runs the measured arm, by its outputs on the inputs of the check; returns its settings."""
-        packages = os.environ.get("PACELINE_ENGINE_PACKAGES", "")
-        if not (Path(packages) / "onnxruntime").is_dir():
-            self.skipTest("no Python packages of the engines: scripts/setup.sh --checks installs them")
-        result, run, case, dump = self.serve_file(*arguments)
-        self.assertIn(f"python3 {run.relative_to(self.folder)}/serve.py", result.out)
-        elsewhere = self.folder / "elsewhere"
-        elsewhere.mkdir()
-        done = subprocess.run([sys.executable, "-c", SERVES, run / "serve.py", dump / "inputs-0.npz", dump / "outputs-0.npz"], cwd=elsewhere,
-                              env={**self.env, "PYTHONPATH": packages}, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        answer = json.loads(done.stdout.splitlines()[-1])
-        self.assertLess(answer["error"], 1e-5 * answer["scale"])
-        return answer["said"], case["effective_settings"], run
-
     def test_the_program_serves_the_arm_in_onnxruntime(self):
+        self.write_product()
         said, measured, run = self.served("--engine", "onnxruntime", "--precision", "int8", "--onnxruntime.graph_optimization", "extended",
                                           "--onnxruntime.allow_spinning", "false", "--onnxruntime.inter_op_threads", "2", "--onnxruntime.arena", "false")
         self.assertEqual(said, {"graph_optimization": "ORT_ENABLE_EXTENDED", "inter_op_threads": "2", "execution_mode": "ORT_PARALLEL", "arena": "False",
@@ -358,14 +388,20 @@ class FromAFile(CliTest):
         self.assertIn('options.add_free_dimension_override_by_name("N", 1)', program)
         self.assertIn('pathlib.Path(__file__).resolve().parent / "models/net.onnx-onnxruntime-int8-b1-t', program)
 
-    def check_openvino(self, precision, element):
-        said, measured, _ = self.served("--engine", "openvino", "--precision", precision, "--openvino.cpu_pinning", "true")
+    def check_openvino(self, precision, element, model="net.onnx"):
+        self.write_product()
+        if model != "net.onnx":
+            self.python("import openvino, sys; openvino.save_model(openvino.Core().read_model('net.onnx'), sys.argv[1], compress_to_fp16=False)", model)
+        said, measured, _ = self.served("--engine", "openvino", "--precision", precision, "--openvino.cpu_pinning", "true", model=model)
         self.assertEqual(measured["inference_precision"], element)
         for name, asked in OF_OPENVINO.items():
             self.assertEqual(said[asked], measured[name], name)
 
     def test_the_program_serves_fp32_in_openvino(self):
         self.check_openvino("fp32", "f32")
+
+    def test_the_program_serves_a_file_of_openvino(self):
+        self.check_openvino("fp32", "f32", model="net.xml")
 
     def test_the_program_serves_int8_in_openvino(self):
         self.check_openvino("int8", "f32")
@@ -376,9 +412,38 @@ class FromAFile(CliTest):
         self.check_openvino("bf16", "bf16")
 
     def test_a_setting_that_no_program_has_is_named(self):
+        self.write_product()
         result, run, _, _ = self.serve_file("--engine", "onnxruntime", "--scenario", "closed_loop", "--instances", "2")
         self.assertFalse((run / "serve.py").exists())
         self.assertIn("serve.py, a program that serves the arm, is left out: it cannot have instances.", result.on_one_line)
+
+
+class FromTorchScript(ServingLab):
+    def packages(self):
+        """PyTorch's own Python, as set-up made it for torchrun."""
+        deps = Path(os.environ.get("PACELINE_DEPS", ""))
+        if not (deps / "torchrun/stubs").is_dir() or not (deps / "python/numpy").is_dir():
+            self.skipTest("no PyTorch for Python: scripts/setup.sh --checks installs it")
+        paths = [deps / "torch", deps / "torchrun/python", deps / "python"]
+        return {"LD_LIBRARY_PATH": str(deps / "torchrun/stubs"), "PYTHONPATH": ":".join(map(str, paths))}
+
+    def check(self, engine, precision, kind, within):
+        self.python(WRITES_TORCHSCRIPT)
+        said, measured, _ = self.served("--engine", engine, "--precision", precision, "--batch", "3", "--shapes", "x:{batch}x3x8x8", "--layout", "channels_last",
+                                        model="net.pt", within=within, budget="8s")
+        self.assertEqual(said, {"threads": measured["threads"], "batch": "3", "type": kind})
+
+    def test_the_program_serves_fp32_in_torchscript(self):
+        self.check("torchscript", "fp32", "torch.float32", 1e-5)
+
+    def test_the_program_serves_bf16_in_torchscript(self):
+        self.check("torchscript", "bf16", "torch.bfloat16", 1e-5)
+
+    def test_the_program_serves_fp32_in_eager(self):
+        self.check("eager", "fp32", "torch.float32", 1e-5)
+
+    def test_the_program_serves_bf16_in_eager(self):
+        self.check("eager", "bf16", "torch.bfloat16", 1e-5)
 
 
 if __name__ == "__main__":
