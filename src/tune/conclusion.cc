@@ -117,6 +117,7 @@ Conclusion conclude(const Search& search, const std::vector<Number>& memory_byte
 std::optional<stats::Interval> cost_over_best(const Search& search, std::size_t arm) {
   if (search.arms().at(arm).fate == Fate::kDropped) return search.arms()[arm].ratio;
   const auto best = search.best();
+  if (search.rounds() < search.rules().looks.front()) return std::nullopt;
   return best && *best != arm ? search.ratio(arm, *best) : std::nullopt;
 }
 

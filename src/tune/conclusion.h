@@ -40,7 +40,7 @@ std::optional<std::size_t> uncompared(const Search& search);
 std::size_t figures_of(const Search& search, std::size_t arm);
 
 // Cost of an arm over that of the best: of a dropped arm when it was dropped, over the best by then; else at
-// the end. None below two rounds.
+// the end. None before the first look.
 std::optional<stats::Interval> cost_over_best(const Search& search, std::size_t arm);
 
 // Arms that no other beats in both figures, by the first one; lower is better. Arms without one are left

@@ -411,6 +411,13 @@ class FromAFile(ServingLab):
             self.skipTest("no bf16 on this CPU")
         self.check_openvino("bf16", "bf16")
 
+    def test_the_title_has_the_name_of_the_file(self):
+        self.write_product()
+        result = self.run_cli("tune", "--model", self.folder / "net.onnx", "--threads", "1,2", "--iterations", 20, *QUICK, "--budget", "1ms", "--json")
+        if result.code == 2 or "cannot run" in result.err or "nothing to choose" in result.err:
+            self.skipTest("no engine for ONNX files is here")
+        self.assertEqual(json.loads(result.out)["title"], "Search for net.onnx: median latency")
+
     def test_a_setting_that_no_program_has_is_named(self):
         self.write_product()
         result, run, _, _ = self.serve_file("--engine", "onnxruntime", "--scenario", "closed_loop", "--instances", "2")

@@ -10,6 +10,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
+#include "answer/text_layout.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/tune/arm_plan.h"
@@ -149,7 +150,8 @@ std::vector<std::size_t> front_of(const TuneOutcome& outcome, const std::vector<
   return tune::pareto_front(first, memory);
 }
 
-answer::Point point_of(const TuneOutcome& outcome, std::size_t i, double figure, double bytes) {
+answer::Point point_of(const TuneOutcome& outcome, std::size_t i, double figure, double bytes,
+                       const std::string& text = {}) {
   const auto value =
       analysis::metric_value(*result::find_metric(outcome.request.objective->metric), result_of(outcome, i));
   return {.x = figure,
@@ -157,7 +159,7 @@ answer::Point point_of(const TuneOutcome& outcome, std::size_t i, double figure,
           .x_low = value.ci_low.value_or(answer::kMissing),
           .x_high = value.ci_high.value_or(answer::kMissing),
           .hint = result_of(outcome, i).label,
-          .text = outcome.found.arm == i ? result_of(outcome, i).label : ""};
+          .text = text};
 }
 
 answer::Section front_section(const TuneOutcome& outcome) {
@@ -167,7 +169,7 @@ answer::Section front_section(const TuneOutcome& outcome) {
   std::vector<Number> figures;
   for (const auto& one : outcome.raced.run.cases) figures.push_back(metric_number(objective.metric, one));
   const auto memory = memory_of(outcome.raced);
-  answer::Line all{.points = {}, .colour = "c1", .mark = answer::Line::Mark::kCircle, .name = "arms"};
+  answer::Line all{.points = {}, .colour = "c1", .mark = answer::Line::Mark::kCircle, .name = "other arms"};
   all.stroke = answer::Line::Stroke::kHidden;
   answer::Line front{.points = {},
                      .colour = "c0",
@@ -176,25 +178,25 @@ answer::Section front_section(const TuneOutcome& outcome) {
                      .text = answer::Line::Text::kRight,
                      .name = "not beaten in both"};
   std::vector<std::string> labels;
+  for (const auto& one : outcome.raced.run.cases) labels.push_back(one.label);
+  const auto own = answer::split_shared(labels).own;
+  std::vector<std::string> unbeaten;
   const auto best = front_of(outcome, figures, memory);
   for (const auto i : best) {
-    front.points.push_back(point_of(outcome, i, *figures[i], *memory[i]));
-    labels.push_back(result_of(outcome, i).label);
+    front.points.push_back(point_of(outcome, i, *figures[i], *memory[i], own[i]));
+    unbeaten.push_back(labels[i]);
   }
   for (std::size_t i = 0; i < figures.size(); ++i)
     if (figures[i] && memory[i] && std::ranges::count(best, i) == 0)
       all.points.push_back(point_of(outcome, i, *figures[i], *memory[i]));
   if (front.points.empty()) return section;
-  section.paragraphs.push_back(
-      fmt::format("Not beaten in both {} and memory: {}", objective.words, join(labels, "; ")));
-  section.chart = {.id = "pareto",
-                   .title = {},
-                   .reading =
-                       "Each mark is an arm; a line joins those that no other "
-                       "beats in both figures.",
-                   .metric = {}};
+  section.chart = {
+      .id = "pareto",
+      .title = {},
+      .reading = fmt::format("Not beaten in both {} and memory: {}.", objective.words, join(unbeaten, "; ")),
+      .metric = {}};
   const auto unit = result::find_metric(objective.metric)->unit;
-  answer::Plot plot{.description = section.paragraphs.front(),
+  answer::Plot plot{.description = section.chart.reading,
                     .x = {.title = fmt::format("{} ({})", objective.words, unit), .from_zero = false},
                     .y = {.title = "memory (MB)"}};
   plot.lines = {std::move(all), std::move(front)};
@@ -320,6 +322,11 @@ nlohmann::json search_json(const TuneOutcome& outcome) {
   return json;
 }
 
+// Name of a file or folder without its path, or of a built-in model.
+std::string last_name(const std::string& model) {
+  return (std::filesystem::path(model) / ".").lexically_normal().parent_path().filename().string();
+}
+
 }  // namespace
 
 TuneOutcome outcome_of(const TuneRequest& request, const RacedArms& raced, bool interrupted) {
@@ -330,8 +337,9 @@ answer::Answer answer_of(const TuneOutcome& outcome) {
   answer::Answer answer;
   const auto& cases = outcome.raced.cases;
   const auto& kind = traits_of(outcome.request.kind);
-  answer.title = fmt::format("Search for {}{}: {}", kind.trains ? "training " : "",
-                             cases.front().settings.text("model"), outcome.request.objective->words);
+  answer.title =
+      fmt::format("Search for {}{}: {}", kind.trains ? "training " : "",
+                  last_name(cases.front().settings.text("model")), outcome.request.objective->words);
   answer.sentence = sentence_of(outcome);
   answer.checks = checks_of(outcome);
   answer.sections.push_back(arms_section(outcome));

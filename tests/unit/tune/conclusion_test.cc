@@ -52,6 +52,8 @@ TEST(Conclusion, TooFewRoundsAreNoComparison) {
   const auto found = conclude(raced({2, 1}, 2), {kNone, kNone});
   EXPECT_EQ(found.found, Found::kUncertain);
   EXPECT_EQ(found.arm, 1U);
+  EXPECT_FALSE(cost_over_best(raced({2, 1}, 2), 0));  // it would reach from nothing to everything
+  EXPECT_TRUE(cost_over_best(raced({2, 1}, 3), 0));
   EXPECT_EQ(conclude(raced({2, 1}, 0), {kNone, kNone}).found, Found::kNothing);
 }
 
