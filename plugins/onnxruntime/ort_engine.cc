@@ -103,7 +103,7 @@ void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!session_) throw Error(ErrorCode::kInternal, "bind before load");
   slots_.bind(slot, inputs.size(), model_.inputs.size(), [&](SlotState& state) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
+      plugin_support::check_tensor(inputs[i], model_.inputs[i], model_);
     bind_inputs(state, inputs);
   });
 }

@@ -63,7 +63,7 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
     options.EnableCpuMemArena();
   else
     options.DisableCpuMemArena();
-  if (model_suffix(file) == ".onnx")
+  if (model_suffix(file) == ".onnx" && !model.any_shape)
     for (const auto& [symbol, size] : onnx::symbol_sizes(file, model.inputs, model.any_batch))
       Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
   append_provider(options, choose_provider(settings));

@@ -109,15 +109,17 @@ std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInp
   return order;
 }
 
-// Sets the shapes asked for; with any_batch, a batch that the file leaves open stays open up to that size.
+// Sets the shapes asked for. With any_batch or any_shape, what the file leaves open stays open up to that
+// size.
 void fix_shapes(ov::Model& model, std::span<const std::size_t> order, const plugin::ModelSpec& asked) {
   std::map<std::size_t, ov::PartialShape> shapes;
   for (std::size_t i = 0; i < asked.inputs.size(); ++i) {
     const auto& given = asked.inputs[i].shape;
     auto& shape = shapes[order[i]] = ov::Shape(given.begin(), given.end());
     const auto& declared = model.input(order[i]).get_partial_shape();
-    if (asked.any_batch && declared.rank().is_static() && declared[0].is_dynamic())
-      shape[0] = ov::Dimension(1, given.at(0));
+    const auto open = asked.any_shape ? given.size() : asked.any_batch ? 1 : 0;
+    for (std::size_t k = 0; declared.rank().is_static() && k < open; ++k)
+      if (declared[k].is_dynamic()) shape[k] = ov::Dimension(std::min<std::int64_t>(1, given[k]), given[k]);
   }
   model.reshape(shapes);
 }
@@ -221,7 +223,7 @@ void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs)
       state.views.clear();
       state.outputs.clear();
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
+        plugin_support::check_tensor(inputs[i], model_.inputs[i], model_);
         state.request.set_input_tensor(input_order_[i], borrow(inputs[i]));
       }
     });

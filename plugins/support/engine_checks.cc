@@ -28,10 +28,12 @@ bool same_dimensions(const DeclaredInput& declared, const TensorSpec& given) {
                     fits);
 }
 
-bool same_shape(const Shape& given, const Shape& loaded, bool any_batch) {
-  if (!any_batch || given.empty() || given.size() != loaded.size()) return given == loaded;
-  return given[0] >= 1 && given[0] <= loaded[0] &&
-         std::equal(given.begin() + 1, given.end(), loaded.begin() + 1);
+bool fits(const Shape& given, const Shape& loaded, const plugin::ModelSpec& model) {
+  if (given.size() != loaded.size()) return false;
+  const std::size_t open = model.any_shape ? given.size() : model.any_batch ? 1 : 0;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i] != loaded[i] && (i >= open || given[i] < 1 || given[i] > loaded[i])) return false;
+  return true;
 }
 
 std::string names_of(std::span<const DeclaredInput> declared) {
@@ -146,9 +148,9 @@ void check_outputs(std::string_view file, std::size_t count, bool any_numbers) {
                 fmt::format("model '{}' has no output that is a tensor of numbers", file));
 }
 
-void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch) {
+void check_tensor(const TensorView& view, const TensorSpec& spec, const plugin::ModelSpec& model) {
   const TensorSpec given{view.name, view.dtype, view.shape};
-  if (view.name != spec.name || view.dtype != spec.dtype || !same_shape(view.shape, spec.shape, any_batch))
+  if (view.name != spec.name || view.dtype != spec.dtype || !fits(view.shape, spec.shape, model))
     throw Error(ErrorCode::kUsage, fmt::format("input {} was given, the model was loaded for {}",
                                                describe(given), describe(spec)));
   if (!view.strides.empty() || view.device.kind != DeviceKind::kCpu)

@@ -46,7 +46,7 @@ void check_outputs(std::string_view file, std::size_t count, bool any_numbers);
 
 // Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, also a smaller batch),
 // contiguous in host memory.
-void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch = false);
+void check_tensor(const TensorView& view, const TensorSpec& spec, const plugin::ModelSpec& model);
 
 // A part of a library's message, what the user can do about it, and whether the engine cannot do it, so that
 // nothing is wrong with the file.

@@ -186,7 +186,8 @@ void PlanEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!engine_) throw Error(ErrorCode::kInternal, "bind before load");
   gpu_->use();
   slots_.bind(slot, inputs.size(), model_.inputs.size(), [&](std::unique_ptr<PlanSlot>& state) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      plugin_support::check_tensor(inputs[i], model_.inputs[i], {});
     if (!state)
       state = std::make_unique<PlanSlot>(*engine_, profile_, model_.inputs, outputs_, launch_, log_);
     state->set_inputs(inputs);

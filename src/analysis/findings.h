@@ -48,9 +48,9 @@ Findings find_idle_gaps(const RunResult& run);
 // Times of two modes, and what tells them apart (findings_states.cc)
 Findings find_two_states(const RunResult& run);
 
-// Batches that the loaded model had not seen (findings_new_batches.cc)
-Findings find_slow_new_batches(const RunResult& run);
-Findings find_new_batches(const RunResult& run);
+// Shapes that the loaded model had not seen (findings_new_shapes.cc)
+Findings find_slow_new_shapes(const RunResult& run);
+Findings find_new_shapes(const RunResult& run);
 
 // Choices, and what they cost (findings_recommendation.cc)
 Findings find_recommendations(const RunResult& run);

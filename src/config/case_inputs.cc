@@ -49,4 +49,12 @@ std::vector<std::int64_t> case_batch_dimensions(const Case& item) {
   return dimensions;
 }
 
+std::vector<SizedShape> case_new_shapes(const Case& item) {
+  std::vector<SizedShape> found;
+  for (const auto& shape : parse_new_shapes(item.settings.texts("new_shapes")))
+    found.push_back(
+        sized(shape, case_inputs(item), case_batch_dimensions(item), item.settings.integer("batch")));
+  return found;
+}
+
 }  // namespace paceline::config

@@ -183,18 +183,14 @@ constexpr std::array kMeasuringRows{
            .scenario = "sync",
            .help = "Time that the process sleeps between two inferences, e.g. 0,10ms,100ms,1s: what rare "
                    "requests cost. Unset: 0."},
-    Option{
-        .name = "new_batches",
-        .aliases = "new_batch",
-        .flags = "--new-batch",
-        .type = kInteger,
-        .form = kList,
-        .unit = "samples",
-        .range = {1, 1'000'000},
-        .scenario = "sync",
-        .help =
-            "Smaller batches, e.g. 1,2,4, that run twice after the loop: the loaded model has not seen them "
-            "before. The model is loaded with an open batch, which may be slower."},
+    Option{.name = "new_shapes",
+           .aliases = "new_shape,new_batches,new_batch",
+           .flags = "--new-shape,--new-batches,--new-batch",
+           .form = kList,
+           .scenario = "sync",
+           .help = "Smaller batches (1,2,4) or shapes (ids:1x32,ids:1x64) that run twice after the loop: the "
+                   "loaded model has not seen them before. It is loaded with open sizes, which may be "
+                   "slower."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

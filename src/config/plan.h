@@ -10,6 +10,7 @@
 #include "config/case.h"
 #include "config/extra_names.h"
 #include "config/flag_set.h"
+#include "config/new_shapes.h"
 #include "config/option_table.h"
 #include "config/settings.h"
 
@@ -47,6 +48,8 @@ std::vector<Case> expand(const Plan& plan);
 std::vector<TensorSpec> case_inputs(const Case& item);
 // The batch dimension of each of those inputs; -1: the input is the same whatever the batch.
 std::vector<std::int64_t> case_batch_dimensions(const Case& item);
+// Shapes of those inputs that run twice after the loop.
+std::vector<SizedShape> case_new_shapes(const Case& item);
 
 // The plan with every default written out; loads again to the same plan.
 std::string effective_yaml(const Plan& plan);

@@ -18,8 +18,9 @@ PACELINE_FIELDS(AccuracyQuestion, answers, answers_because, trained, outputs_dec
 PACELINE_FIELDS(LoadSpec, scenario, concurrency, instances, instance, rate_per_s, share, instances_per_device,
                 devices, arrival, schedule_file, arrival_seed, t_min_s, t_max_s, timeout_s, max_requests,
                 max_batch, batch_timeout_s, slo_p, slo_bound_s);
+PACELINE_FIELDS(NewShape, name, sizes);
 PACELINE_FIELDS(InferenceSpec, input_files, batch_dimensions, samples, reference_file, reference_name,
-                dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, gap_ns, new_batches,
+                dump_folder, tolerance, output_tolerances, limits, accuracy, cache_mode, gap_ns, new_shapes,
                 feedback, load, check_file, seat, alone);
 
 }  // namespace paceline::pass

@@ -14,6 +14,12 @@ namespace paceline::pass {
 inline constexpr std::int64_t kNoTurns = -1;
 inline constexpr std::int64_t kNoGap = -1;  // nobody asked for one, which is not a gap of 0
 
+// Sizes of the inputs, none above those of the pass.
+struct NewShape {
+  std::string name;  // "batch 4", "1x32"
+  std::vector<Shape> sizes;
+};
+
 struct InferenceSpec {
   std::vector<std::string> input_files;  // .npy, one per input, laid out as in input_layout.h
   // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
@@ -26,9 +32,9 @@ struct InferenceSpec {
   std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
   std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
   AccuracyQuestion accuracy;
-  std::string cache_mode = "warm";        // warm | cold: emptied before every sample
-  std::int64_t gap_ns = kNoGap;           // slept before each sample of a timed pass
-  std::vector<std::int64_t> new_batches;  // below the batch of the pass: run twice after the timed loop
+  std::string cache_mode = "warm";   // warm | cold: emptied before every sample
+  std::int64_t gap_ns = kNoGap;      // slept before each sample of a timed pass
+  std::vector<NewShape> new_shapes;  // run twice after the timed loop
   // OUTPUT:INPUT each: what an inference gives the next one, outside its time.
   std::vector<std::string> feedback;
   LoadSpec load;

@@ -35,7 +35,7 @@ PACELINE_FIELDS(ShapeRange, input, min, opt, max);
 
 namespace paceline::plugin {
 PACELINE_FIELDS(Rendezvous, address, port, serve, listen_fd, prefix, timeout_s);
-PACELINE_FIELDS(ModelSpec, name, file, weights_file, weights_seed, inputs, any_batch);
+PACELINE_FIELDS(ModelSpec, name, file, weights_file, weights_seed, inputs, any_batch, any_shape);
 PACELINE_FIELDS(EngineSettings, precision, layout, threads, options, precision_of_file);
 PACELINE_FIELDS(ExportSettings, opset, dynamic_batch, external_data_above_bytes);
 }  // namespace paceline::plugin

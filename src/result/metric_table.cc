@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "result/figures/device_figures.h"
-#include "result/figures/new_batches.h"
+#include "result/figures/new_shapes.h"
 #include "result/figures/peak_memory.h"
 #include "result/figures/picture_parts.h"
 #include "result/figures/summarize.h"
@@ -199,9 +199,9 @@ MetricValue tokens_per_s(const CaseResult& c) {
   return estimate(c.throughput.per_s, *tokens);
 }
 
-MetricValue new_batch(const CaseResult& c) {
-  Number longest = Number::missing("no new batch was run (new_batches)");
-  for (const auto& one : new_batches(c))
+MetricValue new_shape(const CaseResult& c) {
+  Number longest = Number::missing("no new shape was run (new_shapes)");
+  for (const auto& one : new_shapes(c))
     if (!longest || (one.first_ns && *one.first_ns > *longest)) longest = one.first_ns;
   return plain(longest, kToMs);
 }
@@ -387,10 +387,10 @@ constexpr std::array kMetrics{
     Metric{"first_iteration_ms", "first", "ms", kLow,
            "Duration of the first inference of a fresh process; median over repetitions.",
            topics::kFirstIteration, [](const CaseResult& c) { return plain(c.first_iteration_ns, kToMs); }},
-    Metric{"new_batch_ms", "new batch", "ms", kLow,
-           "Longest first inference of a batch that the loaded model had not seen (new_batches); median over "
+    Metric{"new_shape_ms", "new shape", "ms", kLow,
+           "Longest first inference of a shape that the loaded model had not seen (new_shapes); median over "
            "processes.",
-           topics::kFirstIteration, new_batch},
+           topics::kFirstIteration, new_shape},
     Metric{"load_ms", "load", "ms", kLow,
            "Time to load, build and optimise the model; median over repetitions.", topics::kFirstIteration,
            [](const CaseResult& c) { return plain(c.load_ns, kToMs); }},

@@ -31,7 +31,7 @@
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. Option spin.pace: steady: always
 //          SPIN_US; two_states: likewise, but twice that in every second tenth of a second; spin.wake_us,
 //          spin.wake_pages: an inference after a pause of 5 ms takes more, and writes new pages first;
-//          spin.new_batch_us: the first inference of a batch takes more.
+//          spin.new_shape_us: the first inference of a shape takes more.
 //          SPIN_SLOW=cuda:1=1.5: on that device it takes 1.5 times as long. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for option io: none: synchronize returns nothing, fetch_outputs
 //          the outputs; it refuses an inference after that, since nothing is fetched between timed ones
@@ -156,7 +156,7 @@ class SpinEngine : public SumEngine {
       return found == settings.options.end() ? 0L : std::stol(found->second);
     };
     wake_us_ = number("wake_us"), wake_pages_ = number("wake_pages");
-    new_batch_us_ = number("new_batch_us");
+    new_shape_us_ = number("new_shape_us");
     const auto device = settings.options.find("device");
     const auto slow = variable("SPIN_SLOW", "");
     if (device != settings.options.end() && slow.starts_with(device->second + "="))
@@ -177,8 +177,8 @@ class SpinEngine : public SumEngine {
     const SteadyClock clock;
     const bool woken = last_end_ns_ > 0 && clock.now_ns() - last_end_ns_ > kPauseNs;
     if (woken && wake_pages_ > 0) write_new_pages(static_cast<std::size_t>(wake_pages_));
-    const bool is_new = seen_.insert(input_.shape.at(0)).second;
-    auto until = clock.now_ns() + (woken ? wake_us_ * 1000 : 0) + (is_new ? new_batch_us_ * 1000 : 0);
+    const bool is_new = seen_.insert(input_.shape).second;
+    auto until = clock.now_ns() + (woken ? wake_us_ * 1000 : 0) + (is_new ? new_shape_us_ * 1000 : 0);
     for (waited_device_ns_ = 0; started_ > 0; --started_) {
       const double share = 0.8 + 0.4 * rng_.uniform(calls_++);
       const bool slow = two_states_ && clock.now_ns() / kStateNs % 2 == 1;
@@ -196,8 +196,8 @@ class SpinEngine : public SumEngine {
  private:
   static constexpr std::int64_t kPauseNs = 5'000'000;
   std::int64_t last_end_ns_ = 0;
-  long wake_us_ = 0, wake_pages_ = 0, new_batch_us_ = 0;
-  std::set<std::int64_t> seen_;                      // batches
+  long wake_us_ = 0, wake_pages_ = 0, new_shape_us_ = 0;
+  std::set<Shape> seen_;
   static constexpr std::int64_t kAwakeNs = 200'000;  // longer than it takes a sleeper to wake up
   double mean_ns_ = std::stod(variable("SPIN_US", "1000")) * 1e3;
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
@@ -390,8 +390,8 @@ constexpr char kOptions[] = R"json([
    "help": "Spin: what an inference takes more after a pause of 5 ms."},
   {"name": "spin.wake_pages", "type": "integer", "min": 0, "max": 1000000,
    "help": "Spin: new pages that an inference writes first after a pause of 5 ms."},
-  {"name": "spin.new_batch_us", "type": "integer", "min": 0, "max": 1000000,
-   "help": "Spin: what the first inference of a batch takes more."}
+  {"name": "spin.new_shape_us", "type": "integer", "min": 0, "max": 1000000,
+   "help": "Spin: what the first inference of a shape takes more."}
 ])json";
 constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}, {"cuda", test::make_spin_trainer}};
 // Under the name that the tool asks for: tests of its own logic need no library.

@@ -18,6 +18,7 @@
 #include "config/inference/arrivals.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/slo.h"
+#include "config/new_shapes.h"
 #include "config/option_table.h"
 #include "config/vocabulary.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 // How long other scenarios measure; a server only uses these to find its saturation.
 constexpr std::array<std::string_view, 2> kNotOfServers{"stop.t_min_s", "stop.t_max_s"};
+constexpr const char* kNewShapes = "new_shapes";
 
 // Typed together they contradict each other; a stored plan holds both.
 void check_iterations(WorkloadDraft& d) {
@@ -86,23 +88,29 @@ void check_gaps(WorkloadDraft& d) {
       d.report("gaps", fmt::format("gap '{}' is no time from 0 to 60s with its unit, e.g. 10ms", gap));
 }
 
-// The model is loaded for the largest batch.
-void check_new_batches(WorkloadDraft& d) {
-  if (!d.settings.has("new_batches") || !d.settings.has("batch_sizes")) return;
-  const double largest = std::ranges::max(d.settings.numbers("new_batches"));
+// Batches; shapes are checked once the inputs are known.
+void check_new_batches(WorkloadDraft& d, const std::vector<NewShape>& shapes) {
+  if (!d.settings.has("batch_sizes")) return;
   const double smallest = std::ranges::min(d.settings.numbers("batch_sizes"));
-  if (largest >= smallest)
-    d.report(
-        "new_batches",
-        fmt::format("new_batches {:.0f} is not smaller than the batch of {:.0f} that the model is loaded "
-                    "for; write e.g. --batch {:.0f}",
-                    largest, smallest, 2 * largest));
+  const auto largest = std::ranges::max(shapes, {}, &NewShape::batch).batch;
+  if (static_cast<double>(largest) >= smallest)
+    d.report(kNewShapes,
+             fmt::format("new batch {} is not smaller than the batch of {:.0f} that the model is loaded "
+                         "for; write e.g. --batch {}",
+                         largest, smallest, 2 * largest));
+}
+
+void check_new_shapes(WorkloadDraft& d) try {
+  if (!d.settings.has(kNewShapes)) return;
+  check_new_batches(d, parse_new_shapes(d.settings.texts(kNewShapes)));
   if (d.settings.has("cross_check") && d.settings.flag("cross_check"))
-    d.report("new_batches",
-             "new_batches loads the model with an open batch, and cross_check compares with a "
-             "tool that loads it with a fixed one; leave one of them out");
+    d.report(kNewShapes,
+             "new_shapes loads the model with open sizes, and cross_check compares with a tool that loads it "
+             "with fixed ones; leave one of them out");
   if (d.written("feedback"))
-    d.report("new_batches", "new_batches would change the state that feedback keeps; leave one of them out");
+    d.report(kNewShapes, "new_shapes would change the state that feedback keeps; leave one of them out");
+} catch (const Error& error) {
+  d.report(kNewShapes, error.what());
 }
 
 // Names may hold colons; whether the model has them is known once it is loaded.
@@ -332,7 +340,7 @@ void check_shapes(WorkloadDraft& d) {
 
 void check_inference(WorkloadDraft& d) {
   for (const auto check : {check_iterations, check_warmup, check_shapes, check_libraries, check_labels,
-                           check_images, check_reference, check_feedback, check_gaps, check_new_batches,
+                           check_images, check_reference, check_feedback, check_gaps, check_new_shapes,
                            check_load, check_timing, check_provider, check_cross_check})
     check(d);
 }

@@ -17,6 +17,7 @@
 #include "config/inference/given_inputs.h"
 #include "config/inference/inference_in_plan.h"
 #include "config/inference/input_values.h"
+#include "config/new_shapes.h"
 #include "config/precision_table.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
@@ -34,7 +35,8 @@ class InputSettler {
     std::optional<SettledShapes> settled;
     for (const auto& model : settings_.texts("models")) {
       if (const auto* built_in = find_model(model);
-          built_in && (!check_built_in(*built_in) || !check_given(model, inputs_of(*built_in))))
+          built_in && (!check_built_in(*built_in) || !check_given(model, inputs_of(*built_in)) ||
+                       !complete_new_shapes(smallest_inputs(*built_in))))
         return;
       if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
@@ -348,6 +350,34 @@ class InputSettler {
       settings_.set_list("precisions", {Value(std::string(kPrecisionOfFile))});
   }
 
+  [[nodiscard]] std::int64_t smallest(const char* axis, std::int64_t unset) const {
+    const auto sizes = settings_.numbers(axis);
+    return sizes.empty() ? unset : static_cast<std::int64_t>(std::ranges::min(sizes));
+  }
+
+  // Inputs of a built-in model at its smallest batch and length.
+  [[nodiscard]] std::vector<InputShape> smallest_inputs(const Model& model) const {
+    std::vector<InputShape> inputs;
+    for (auto& spec : model_inputs(model, smallest("batch_sizes", 1), smallest("sequence_lengths", 0)))
+      inputs.push_back({spec.name, spec.shape, spec.dtype});
+    return inputs;
+  }
+
+  // Gives every new shape all inputs. False: one does not fit.
+  bool complete_new_shapes(const std::vector<InputShape>& loaded) try {
+    if (!settings_.has("new_shapes")) return true;
+    auto shapes = parse_new_shapes(settings_.texts("new_shapes"));
+    for (auto& shape : shapes)
+      shape = complete_new_shape(shape, loaded, declared_, smallest("batch_sizes", 1));
+    std::vector<Value> texts;
+    for (auto& text : new_shape_texts(shapes)) texts.emplace_back(std::move(text));
+    settings_.set_list("new_shapes", std::move(texts));
+    return true;
+  } catch (const Error& error) {
+    report("new_shapes", error.what());
+    return false;
+  }
+
   void store(const SettledShapes& settled) {
     settings_.set("shapes", input_shapes_text(settled.inputs));
     take_precision_of_files();
@@ -355,6 +385,7 @@ class InputSettler {
       std::vector<Value> sizes(settled.batches.begin(), settled.batches.end());
       settings_.set_list("batch_sizes", std::move(sizes));
     }
+    complete_new_shapes(settled.inputs);
     if (most_requests() < 2) return;
     for (const auto& input : settled.inputs)
       if (batch_dimension(input) != std::optional<std::size_t>(0))

@@ -217,11 +217,11 @@ void fields(A& a, Payload& t) {
   field_of<Load>(a, "load", t), field_of<Training>(a, "training", t);
   field_of<CollectiveResult>(a, "collective", t);
 }
-PACELINE_FIELDS(NewBatch, batch, first_ns, second_ns);
+PACELINE_FIELDS(NewShape, shape, first_ns, second_ns);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
-                overhead, noise, in_turns, control_ns, new_batches, payload);
+                overhead, noise, in_turns, control_ns, new_shapes, payload);
 PACELINE_FIELDS(CrossCheck, asked, tool, version, command, iterations, ours_ns, theirs_ns, ours_p50_ns,
                 theirs_p50_ns, ratio, verdict, reason, log_tail, notes);
 PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share, times_ns);

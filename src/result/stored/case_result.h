@@ -339,11 +339,11 @@ struct CrossCheck {
   std::vector<std::string> notes;  // what a reader of the ratio must know
 };
 
-// A batch that the loaded model had not seen, after the timed loop: the inputs of each are bound in its time.
-struct NewBatch {
-  std::int64_t batch = 1;
+// A shape that the loaded model had not seen, after the timed loop: the inputs of each are bound in its time.
+struct NewShape {
+  std::string shape;  // "batch 4", "1x32", or by input: "ids:1x32, audio:1x512"
   Number first_ns, second_ns;
-  friend bool operator==(const NewBatch&, const NewBatch&) = default;
+  friend bool operator==(const NewShape&, const NewShape&) = default;
 };
 
 // One fresh process of the case.
@@ -374,7 +374,7 @@ struct Repetition : WithPayload {
   Maybe<bool> in_turns = Maybe<bool>::missing("its kind takes no turns");
   // Time of fixed work that no case changes: the median at the beginnings of its turns, else once at its end.
   Number control_ns;
-  std::vector<NewBatch> new_batches{};  // in their order; empty: none was asked for
+  std::vector<NewShape> new_shapes{};  // in their order; empty: none was asked for
 };
 
 struct SamplesFile {

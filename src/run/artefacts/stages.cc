@@ -74,8 +74,8 @@ pass::PassSpec reference_alone(const pass::PassSpec& reference) {
   alone.limits.clear();
   alone.cache_mode = pass::InferenceSpec{}.cache_mode;
   alone.gap_ns = pass::kNoGap;
-  alone.new_batches.clear();
-  pass.model.any_batch = false;
+  alone.new_shapes.clear();
+  pass.model.any_batch = pass.model.any_shape = false;
   alone.feedback.clear();
   alone.reference_name.clear();
   pass.loop = {};

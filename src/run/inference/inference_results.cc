@@ -103,7 +103,7 @@ class InferenceRules : public KindRules {
     if (!traits_of(c.result.benchmark.scenario).one_at_a_time) return {"it measures a load"};
     if (device_of(c.definition.settings).kind != DeviceKind::kCpu) return {"it runs on a device"};
     if (c.base.inference.gap_ns != pass::kNoGap) return {"it sleeps between inferences"};
-    if (!c.base.inference.new_batches.empty()) return {"it runs new batches after its loop"};
+    if (!c.base.inference.new_shapes.empty()) return {"it runs new shapes after its loop"};
     // Measured: wider intervals than one process after the other.
     if (c.base.settings.threads != 1) return {"it has several threads, whose times vary more in turns"};
     if (c.base.uses(plugin::Role::kSampler)) return {"a sampler reads what it uses"};

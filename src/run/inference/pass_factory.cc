@@ -247,6 +247,20 @@ double sleeping_s(const Settings& s) {
   return gap > 0 ? gap * (most_warmup(s, gap) + most_timed(s, gap)) : 0;
 }
 
+// Loads the model so that it takes the new shapes; only a batch in dimension 0 leaves the rest as it is.
+void open_sizes(const Case& c, pass::PassSpec& pass) {
+  auto& inference = pass.inference;
+  const auto& inputs = pass.model.inputs;
+  for (auto& one : config::case_new_shapes(c)) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!std::equal(inputs[i].shape.begin() + (inputs[i].shape.empty() ? 0 : 1), inputs[i].shape.end(),
+                      one.sizes[i].begin() + (inputs[i].shape.empty() ? 0 : 1)))
+        pass.model.any_shape = true;
+    inference.new_shapes.push_back({std::move(one.name), std::move(one.sizes)});
+  }
+  pass.model.any_batch = !inference.new_shapes.empty();
+}
+
 }  // namespace
 
 pass::PassSpec base_pass(const Case& c, int default_threads) {
@@ -283,9 +297,7 @@ pass::PassSpec base_pass(const Case& c, int default_threads) {
   pass.loop = loop_config(s);
   inference.cache_mode = s.text("cache_mode");
   if (s.has("gap")) inference.gap_ns = to_ns(gap_s(s));
-  for (const double batch : s.numbers("new_batches"))
-    inference.new_batches.push_back(static_cast<std::int64_t>(batch));
-  pass.model.any_batch = !inference.new_batches.empty();
+  open_sizes(c, pass);
   inference.feedback = s.texts("feedback");
   return pass;
 }

@@ -28,7 +28,7 @@
 #include "workload/inference/fresh_answers.h"
 #include "workload/inference/idle_gap.h"
 #include "workload/inference/load_pass.h"
-#include "workload/inference/new_batches.h"
+#include "workload/inference/new_shapes.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
 #include "workload/inference/yardstick.h"
@@ -253,9 +253,9 @@ void run_timed(const pass::PassSpec& given, TaggedSink& sink, const std::atomic<
   if (!wait_for_check(spec, sink, interrupt)) return;
   sink.phase("verify");
   sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));
-  if (!spec.inference.new_batches.empty()) {
-    sink.phase("new batches");
-    repetition.figures.new_batches = time_new_batches(spec, *loaded.engine);
+  if (!spec.inference.new_shapes.empty()) {
+    sink.phase("new shapes");
+    repetition.figures.new_shapes = time_new_shapes(spec, *loaded.engine);
   }
   if (const auto feeding = engine.feeding(); !feeding.empty())
     sink.emit(pass::loaded_record(loaded.engine->info().versions, feeding));

@@ -150,6 +150,29 @@ TEST_F(ModelFiles, SmallerBatchesWhereTheyAreAskedFor) {
   EXPECT_EQ(error_of([&] { bind(*fixed, smaller); }).first, ErrorCode::kUsage);
 }
 
+TEST_F(ModelFiles, SmallerShapesWhereTheyAreAskedFor) {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {-1, -2});
+  file.node("Relu", {"x"}, {"y"});
+  file.output("y", DType::kFloat32, {-1, -2});
+  plugin::ModelSpec model;
+  model.file = saved(std::move(file));
+  model.inputs = {{"x", DType::kFloat32, {2, 8}}};
+  model.any_batch = model.any_shape = true;
+  const auto engine = make_engine();
+  engine->load(model, {});
+  for (const Shape& shape : {Shape{2, 8}, Shape{1, 8}, Shape{2, 3}, Shape{1, 5}}) {
+    std::vector<Tensor> data;
+    data.push_back(tensor("x", shape, std::vector<float>(static_cast<std::size_t>(element_count(shape)), 2)));
+    bind(*engine, data);
+    EXPECT_EQ(run(*engine).size(), data[0].size_bytes() / sizeof(float));
+    EXPECT_EQ(engine->synchronize(0)[0].shape, shape);
+  }
+  std::vector<Tensor> larger;
+  larger.push_back(tensor("x", {2, 9}, std::vector<float>(18, 2)));
+  EXPECT_EQ(error_of([&] { bind(*engine, larger); }).first, ErrorCode::kUsage);
+}
+
 TEST_F(ModelFiles, SlotsAreIndependent) {
   auto a = images(1), b = images(1);
   b[0].as<float>()[0] = 100;

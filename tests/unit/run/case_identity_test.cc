@@ -44,13 +44,18 @@ const std::map<unsigned, std::vector<std::string>> kPlans{
       "kind: collective\ncollective: broadcast\nranks: 4\ndevice: cuda\nbackend: gloo\n"}}};
 
 // A value of options whose text has a form of its own.
-const std::map<std::string, std::string> kTexts{
-    {"step_bytes", "1M"},          {"models", "bert-large"},
-    {"engines", "torchscript"},    {"accuracy.reference", "torchscript"},
-    {"slo", "p90=20ms"},           {"inject", "nan:rank=0,step=1"},
-    {"shapes", "x:1x3"},           {"device", "cuda:1"},
-    {"profiling.tool", "nsys"},    {"feedback", "a:b"},
-    {"input_values", "input:0..3"}};
+const std::map<std::string, std::string> kTexts{{"step_bytes", "1M"},
+                                                {"models", "bert-large"},
+                                                {"engines", "torchscript"},
+                                                {"accuracy.reference", "torchscript"},
+                                                {"slo", "p90=20ms"},
+                                                {"inject", "nan:rank=0,step=1"},
+                                                {"shapes", "x:1x3"},
+                                                {"device", "cuda:1"},
+                                                {"profiling.tool", "nsys"},
+                                                {"feedback", "a:b"},
+                                                {"input_values", "input:0..3"},
+                                                {"new_shapes", "1"}};
 
 // Work of a worker, without how long, how exactly and where files are.
 Json work_of(const Case& c) {

@@ -6,8 +6,8 @@
 
 namespace paceline::result {
 
-// Batches that the loaded model had not seen: medians over the repetitions that have a time, in the order of
+// Shapes that the loaded model had not seen: medians over the repetitions that have a time, in the order of
 // the first one.
-std::vector<NewBatch> new_batches(const CaseResult& one);
+std::vector<NewShape> new_shapes(const CaseResult& one);
 
 }  // namespace paceline::result

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "result/figures/new_batches.h"
+#include "result/figures/new_shapes.h"
 
 #include <algorithm>
 
@@ -9,12 +9,12 @@ namespace paceline::result {
 namespace {
 
 // Median of one field over the repetitions; without a time the reason of the last.
-Number median_of(const CaseResult& one, std::int64_t batch, Number NewBatch::*field) {
+Number median_of(const CaseResult& one, const std::string& shape, Number NewShape::*field) {
   std::vector<double> times;
   Number missing = Number::missing("not measured");
   for (const auto& repetition : one.repetitions)
-    for (const auto& row : repetition.new_batches) {
-      if (row.batch != batch) continue;
+    for (const auto& row : repetition.new_shapes) {
+      if (row.shape != shape) continue;
       if (row.*field)
         times.push_back(*(row.*field));
       else
@@ -25,12 +25,12 @@ Number median_of(const CaseResult& one, std::int64_t batch, Number NewBatch::*fi
 
 }  // namespace
 
-std::vector<NewBatch> new_batches(const CaseResult& one) {
-  std::vector<NewBatch> found;
+std::vector<NewShape> new_shapes(const CaseResult& one) {
+  std::vector<NewShape> found;
   if (one.repetitions.empty()) return found;
-  for (const auto& row : one.repetitions.front().new_batches)
-    found.push_back({row.batch, median_of(one, row.batch, &NewBatch::first_ns),
-                     median_of(one, row.batch, &NewBatch::second_ns)});
+  for (const auto& row : one.repetitions.front().new_shapes)
+    found.push_back({row.shape, median_of(one, row.shape, &NewShape::first_ns),
+                     median_of(one, row.shape, &NewShape::second_ns)});
   return found;
 }
 
