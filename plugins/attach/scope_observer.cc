@@ -83,6 +83,14 @@ std::uint64_t bytes_of(c10::ArrayRef<const c10::IValue> inputs) {
   return bytes;
 }
 
+// DistributedDataParallel exchanges its map of used parameters so, behind the last bucket of gradients.
+bool is_of_integers(c10::ArrayRef<const c10::IValue> inputs) {
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [](const c10::IValue& one) {
+    return one.isTensor() && one.toTensor().defined();
+  });
+  return first != inputs.end() && first->toTensor().scalar_type() == at::kInt;
+}
+
 // A profiler's schedule numbers its steps, and each name takes a slot.
 std::string_view without_number(std::string_view name) {
   constexpr std::string_view kNumbered = "ProfilerStep#";
@@ -105,7 +113,8 @@ std::unique_ptr<at::ObserverContext> scope_began(const at::RecordFunction& scope
     record.kind = static_cast<std::uint8_t>(StepKind::kCommunication);
     record.value = bytes_of(scope.inputs());
     record.group = kNoGroup;
-    record.flags = library.queued ? kQueued : 0;
+    record.flags = static_cast<std::uint8_t>((library.queued ? kQueued : 0) |
+                                             (is_of_integers(scope.inputs()) ? kIntegers : 0));
   }
   record.name = me.writer.name(name);
   record.thread = thread_number();

@@ -69,6 +69,7 @@ enum StepFlag : std::uint8_t {
   kAsynchronous = 1,  // it ended on another thread than it began
   kQueued = 2,        // its end is the moment at which it was queued on a device, not that of its completion
   kTraced = 4,        // of kStep: PyTorch's profiler ran in this step, or its trace was written
+  kIntegers = 8,      // of kCommunication: its first input has 32-bit integers, which no gradient has
 };
 
 struct StepRecord {

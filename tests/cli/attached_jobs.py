@@ -42,6 +42,7 @@ if rank == 0: print(f"{last:.6f}")
 if "kill" in sys.argv and rank == 1: os.kill(os.getpid(), signal.SIGKILL)
 dist.destroy_process_group()
 """
+UNUSED = DDP.replace("Parallel(model())", "Parallel(model(), find_unused_parameters=True)")
 LATE = LOOP + """
 import time, torch.distributed as dist
 dist.init_process_group("gloo"); rank = dist.get_rank()

@@ -175,6 +175,11 @@ class Recorded(Job):
         self.assertEqual(words.count("attached to rank 0 of 2"), 1)
         self.assertIn("40 steps of 2 ranks", words)
 
+    def test_the_map_of_used_parameters_is_no_bucket(self):
+        self.compare(self.torchrun(self.write("train.py", jobs.UNUSED), "20"))
+        integers = {r[4]: bool(r[7] & 8) for r in self.of_rank(0).of("communication", "gloo:all_reduce")}
+        self.assertEqual(integers, {4 * 10: True, 4 * (4 * (32 * 32 + 32) + 32 * 10 + 10): False})   # 10 parameters
+
     def test_each_backward_call_of_an_accumulated_step(self):
         self.compare(self.torchrun(self.write("train.py", jobs.ACCUMULATED), "20"))
         steps = self.of_rank(1)

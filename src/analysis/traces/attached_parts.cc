@@ -80,7 +80,7 @@ class RoundBuilder {
     const bool queued = (record.flags & attach::kQueued) != 0;
     communication_ = std::max(communication_, queued ? Communication::kLaunches : Communication::kHost);
     if (queued) return;
-    exchanged_.push_back(&record);
+    if ((record.flags & attach::kIntegers) == 0) buckets_.push_back(record.begin_ns);
     made_.parts.exchanges.push_back(
         {.kind = kind_of_call(file_.name_of(record)), .begin = record.begin_ns, .end = record.end_ns});
   }
@@ -95,26 +95,14 @@ class RoundBuilder {
     if (made_.backwards == 0) made_.pause_ns = std::max(made_.pause_ns, until - cursor_);
   }
 
-  // When exchanges of gradients began. Behind them DDP may exchange a map of used parameters, 4 bytes each.
-  [[nodiscard]] std::vector<std::int64_t> buckets_begin() const {
-    constexpr std::uint64_t kLeastElements = 1000;  // of a parameter on average, in the largest bucket
-    std::uint64_t most = 0;
-    for (const auto* one : exchanged_) most = std::max(most, one->value);
-    std::vector<std::int64_t> begins;
-    for (const auto* one : exchanged_)
-      if (one->value == 0 || one->value >= most / kLeastElements) begins.push_back(one->begin_ns);
-    return begins;
-  }
-
   // DDP hands its last bucket over when the last gradient is ready: what the call takes from then on is no
   // work of the pass. A thread of gloo may begin with it when the pass has ended.
   void end_at_last_bucket() {
-    const auto begins = buckets_begin();
     for (std::size_t i = 0; i < computed_.size(); ++i) {
       auto& one = computed_[i];
-      const auto next = std::ranges::lower_bound(begins, one.end);
-      const bool last_is_behind = next != begins.end() && *next < made_.parts.backward[i].end;
-      if (!last_is_behind && next != begins.begin() && *(next - 1) > one.begin) one.end = *(next - 1);
+      const auto next = std::ranges::lower_bound(buckets_, one.end);
+      const bool last_is_behind = next != buckets_.end() && *next < made_.parts.backward[i].end;
+      if (!last_is_behind && next != buckets_.begin() && *(next - 1) > one.begin) one.end = *(next - 1);
     }
   }
 
@@ -166,12 +154,12 @@ class RoundBuilder {
   std::uint16_t thread_;
   RoundParts made_;
   Intervals waits_, compiling_, passes_;
-  Intervals calls_;     // of the backward pass that are known to have returned
-  Intervals computed_;  // backward passes until the gradients were ready
-  std::vector<const StepRecord*> exchanged_;
-  std::optional<std::int64_t> open_;  // since when a forward pass goes on
-  std::int64_t closed_ = 0;           // when its last scope ended
-  std::int64_t cursor_;               // until when something was seen
+  Intervals calls_;                    // of the backward pass that are known to have returned
+  Intervals computed_;                 // backward passes until the gradients were ready
+  std::vector<std::int64_t> buckets_;  // when exchanges of gradients began
+  std::optional<std::int64_t> open_;   // since when a forward pass goes on
+  std::int64_t closed_ = 0;            // when its last scope ended
+  std::int64_t cursor_;                // until when something was seen
   Communication communication_ = Communication::kNone;
 };
 

@@ -237,10 +237,16 @@ TEST(Attached, AForwardPassWaitsForExchangesThatEndInItsScope) {
 }
 
 // The last bucket goes to a thread of gloo, which may begin with it behind the end of the pass: the pass
-// hides the buckets before it. What follows with few bytes is no bucket, but the map of used parameters.
+// hides the buckets before it, however small it is. Integers are no bucket, but the map of used parameters.
 TEST(Attached, ABackwardPassHidesAllBucketsButItsLast) {
-  constexpr std::uint64_t kBucket = 1 << 20, kMap = 24;
-  for (const auto& [bytes, exposed_ms] : {std::pair{kBucket, 2.5}, {kMap, 4 + 2.5}}) {
+  constexpr std::uint64_t kBucket = 1 << 20, kBias = 12, kMap = 1 << 16;
+  struct Last {
+    std::uint64_t bytes;
+    std::uint8_t flags;
+    double exposed_ms;
+  };
+  for (const auto& [bytes, flags, exposed_ms] :
+       {Last{kBucket, 0, 2.5}, {kBias, 0, 2.5}, {kMap, attach::kIntegers, 4 + 2.5}}) {
     MadeAttachedJob job(2);
     for (int i = 0; i < 12; ++i) {
       for (std::size_t r = 0; r < 2; ++r) {
@@ -253,6 +259,7 @@ TEST(Attached, ABackwardPassHidesAllBucketsButItsLast) {
         job.files[r].backward(begin, begin + 20'000'000);
         job.files[r].records.back().value = static_cast<std::uint64_t>(begin + 24'000'000);
         exchange(15, 19, kBucket), exchange(20.5, 23, bytes);
+        job.files[r].records.back().flags |= flags;
         job.idle(r, 24), job.optimize(r, 3);
       }
     }
