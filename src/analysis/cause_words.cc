@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<CauseWords, 10> kCauses{
     {{result::late_cause::kForeignProcess, "another process on its CPUs",
-      "End that process or move it to other CPUs, or give the rank separate CPUs (pin, threads)."},
+      "End that process or move it to other CPUs, or give the rank separate CPUs ({pin})."},
      {result::late_cause::kCpuWait, "too few CPUs for its threads",
-      "Its own threads or other ranks take the same CPUs in turns: use fewer threads, data.workers or ranks "
+      "Its own threads or other ranks take the same CPUs in turns: use fewer {threads}, {workers} or ranks "
       "per "
       "host, or pin them."},
      {result::late_cause::kSteal, "CPU time taken by the hypervisor",
@@ -30,9 +30,8 @@ constexpr std::array<CauseWords, 10> kCauses{
       "Memory is short there, or mapped data lie on a slow disk: free memory, or copy the data to a faster "
       "one."},
      {result::late_cause::kLoader, "its data loader",
-      "Raise data.workers or data.prefetch, or look at the disk or network that this rank reads from.",
-      "Raise num_workers or prefetch_factor of its DataLoader, or look at the disk or network that it reads "
-      "from, and at what it does to each sample."},
+      "Raise {loader}, or look at the disk or network that it reads from, and at what it does to each "
+      "sample."},
      {kLargerInputs, "larger inputs",
       "Give all ranks batches of one size (drop_last, a sampler that sorts by length, the same "
       "padding)."}}};

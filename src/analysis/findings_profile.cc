@@ -6,6 +6,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/setting_words.h"
 #include "base/units.h"
 
 // Findings about the profile of a training step.
@@ -120,8 +121,9 @@ Findings find_memory_operators(const result::RunResult& run) {
         fmt::format("{}: {} of a profiled step moves or fills memory and computes nothing.", one.label,
                     format_percent(*share)),
         "sum over the operators with the most self time, as far as they only copy",
-        "Try layout: channels_last for convolutions, or ddp.gradient_as_bucket_view: true, which saves the "
-        "copies into buckets."));
+        advice_to(one,
+                  "Try layout: channels_last for convolutions, or {bucket_view}, which saves the copies into "
+                  "buckets.")));
   }
   return found;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/cause_words.h"
+#include "analysis/setting_words.h"
 #include "analysis/trained_cases.h"
 #include "base/units.h"
 #include "result/figures/late_rank.h"
@@ -87,8 +88,7 @@ std::string late_advice(const CaseResult& one) {
                             "cores, clocks and neighbours with those of the others."
                           : "See what else runs on its cores or heats its device (paceline validate); until "
                             "then leave it out.";
-  const auto words = words_of_cause(late.causes.front().name);
-  return std::string(is_traced(one) && !words.of_traces.empty() ? words.of_traces : words.advice);
+  return advice_to(one, words_of_cause(late.causes.front().name).advice);
 }
 
 // Why the rank is late, as far as evidence goes.

@@ -8,6 +8,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/setting_words.h"
 #include "analysis/trained_cases.h"
 #include "base/units.h"
 #include "result/judged/training_scaling.h"
@@ -42,15 +43,12 @@ std::string step_times(const RunResult& run, const CaseResult& one) {
 
 // Workers that could deliver far more than training takes wait for a CPU, not for files.
 std::string data_advice(const CaseResult& one) {
-  if (is_traced(one))
-    return "Raise num_workers, use persistent_workers and pin_memory, or store the data in the form that the "
-           "model takes.";
   const auto& rate = training_of(one).loader_samples_per_s;
   const auto& taken = one.throughput.per_s.value;
   if (rate && taken && *rate > kFastLoader * *taken)
     return "The workers are fast enough and share the CPUs of their rank with training: leave them one "
            "(threads), or raise data.prefetch.";
-  return "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes.";
+  return advice_to(one, "Raise {loader}, or store the data in the form that the model takes.");
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWords{
@@ -87,17 +85,16 @@ const char* exposed_words(const CaseResult& one) {
              : "waits for communication that the backward pass does not hide";
 }
 
-const char* exposed_advice(const CaseResult& one) {
+std::string exposed_advice(const CaseResult& one) {
   if (one.benchmark.params.contains(kPipeline))
     return "Use more micro-batches per step, stages of equal work, or a schedule with fewer bubbles (1F1B, "
            "interleaved).";
   if (is_with_waiting(one))
-    return "See first whether a rank is late, from the files of all ranks; else try a larger batch, gradient "
-           "accumulation, or another bucket_cap_mb.";
-  return is_traced(one) ? "Try a larger batch or gradient accumulation, a compression hook "
-                          "(fp16_compress_hook), or another bucket_cap_mb."
-                        : "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, "
-                          "or another ddp.bucket_cap_mb.";
+    return advice_to(
+        one,
+        "See first whether a rank is late, from the files of all ranks; else try a larger batch, "
+        "{accumulation}, or another {bucket_cap_mb}.");
+  return advice_to(one, "Try a larger batch or {accumulation}, {bf16_compress}, or another {bucket_cap_mb}.");
 }
 
 // The parts of a step other than forward, backward and optimizer, in words.

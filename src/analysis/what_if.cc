@@ -9,7 +9,9 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/setting_words.h"
 #include "analysis/step_prediction.h"
+#include "analysis/trained_cases.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -235,7 +237,9 @@ Model model_of(const RunResult& run, const CaseResult& one) {
   std::ranges::sort(m.now.buckets, std::ranges::greater{}, &ReadyBucket::before_last_ns);
   m.measured_ns = point.step_ns();
   m.error_ns = std::abs(step_of(m.now) - point.step_ns());
-  if (point.buckets.empty() || !determines_link(points))
+  if (is_traced(one))
+    m.no_link = "the gradient buckets of a job of another program are not known";
+  else if (point.buckets.empty() || !determines_link(points))
     m.no_link =
         "all buckets measured have one size, so what a message costs and what a byte costs cannot be told "
         "apart; add a case with another ddp.bucket_cap_mb or number of ranks";
@@ -270,22 +274,21 @@ Answer answer_of(const Question& question, const Model& model, const std::vector
   return answer;
 }
 
-// Changes that a user can make, with what to do for them.
+// Changes that a user can make, with what to do for them as advice_to() takes it.
 struct Remedy {
   std::string_view key, value, advice;
 };
 constexpr std::array<Remedy, 10> kRemedies{
     {{"stragglers", "none", "find out why a rank is late (its part of the step is shown beside it)"},
-     {"loader", "fast",
-      "raise data.workers or data.prefetch, or store the data in the form that the model takes"},
-     {"comm_hook", "fp16_compress", "set ddp.comm_hook: fp16_compress, and check the loss"},
-     {"bucket_cap_mb", "1", "set ddp.bucket_cap_mb: 1"},
-     {"bucket_cap_mb", "2", "set ddp.bucket_cap_mb: 2"},
-     {"bucket_cap_mb", "5", "set ddp.bucket_cap_mb: 5"},
-     {"bucket_cap_mb", "10", "set ddp.bucket_cap_mb: 10"},
-     {"bucket_cap_mb", "25", "set ddp.bucket_cap_mb: 25"},
-     {"bucket_cap_mb", "50", "set ddp.bucket_cap_mb: 50"},
-     {"bucket_cap_mb", "100", "set ddp.bucket_cap_mb: 100"}}};
+     {"loader", "fast", "raise {loader}, or store the data in the form that the model takes"},
+     {"comm_hook", "fp16_compress", "use {fp16_compress}, and check the loss"},
+     {"bucket_cap_mb", "1", "set {bucket_cap_mb} to 1"},
+     {"bucket_cap_mb", "2", "set {bucket_cap_mb} to 2"},
+     {"bucket_cap_mb", "5", "set {bucket_cap_mb} to 5"},
+     {"bucket_cap_mb", "10", "set {bucket_cap_mb} to 10"},
+     {"bucket_cap_mb", "25", "set {bucket_cap_mb} to 25"},
+     {"bucket_cap_mb", "50", "set {bucket_cap_mb} to 50"},
+     {"bucket_cap_mb", "100", "set {bucket_cap_mb} to 100"}}};
 
 }  // namespace
 
@@ -327,7 +330,7 @@ std::vector<Answer> recommendations(const RunResult& run, const CaseResult& one)
   for (const auto& remedy : kRemedies) {
     auto answer = answer_of(question, model, {{std::string(remedy.key), std::string(remedy.value)}});
     if (!answer.refused.empty() || answer.low_ns < kLeastSaving * model.measured_ns) continue;
-    answer.advice = remedy.advice;
+    answer.advice = advice_to(one, remedy.advice);
     const auto same = std::ranges::find_if(
         best, [&](const Answer& other) { return other.change.starts_with(std::string(remedy.key) + "="); });
     if (same == best.end())

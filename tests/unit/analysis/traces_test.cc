@@ -119,7 +119,7 @@ TEST_F(Traces, AdviceNamesTheOptionsOfTheJobAndNotOurs) {
   put(MadeRank{.rank = 1, .data = 3500});
   const auto finding = read().bottlenecks.at(0).finding;
   EXPECT_NE(finding.text.find("cause: its data loader"), std::string::npos) << finding.text;
-  EXPECT_NE(finding.advice.find("Raise num_workers"), std::string::npos) << finding.advice;
+  EXPECT_NE(finding.advice.find("Raise num_workers or prefetch_factor"), std::string::npos) << finding.advice;
 }
 
 TEST_F(Traces, CommunicationHiddenByBackwardIsNotExposed) {

@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include "analysis/cause_words.h"
+#include "analysis/setting_words.h"
 #include "base/error.h"
 #include "result/figures/summarize_training.h"
+#include "result/stored/rank_evidence.h"
 #include "result/stored/result_json.h"
 #include "support/simulated_training.h"
 
@@ -186,6 +189,41 @@ TEST(Recommendations, KnownAnswers) {
   EXPECT_THAT(first_advice({.bucket_bytes = {1 << 20, 50 << 20}, .gb_per_s = 2}), HasSubstr("bucket_cap_mb="))
       << "one bucket holds all, and nothing overlaps";
   EXPECT_EQ(first_advice({.ranks = 1}), "");
+}
+
+TEST(Recommendations, AJobOfAnotherProgramIsToldOfItsOwnSettings) {
+  auto run = simulated_run({.gb_per_s = 10, .delays = {{.where = OwnPart::kDataWait, .ms = 20}}});
+  EXPECT_THAT(recommendations(run, run.cases[0]).front().advice,
+              HasSubstr("raise data.workers or data.prefetch"));
+  run.cases[0].benchmark.params[result::kTraces] = "true";
+  EXPECT_THAT(recommendations(run, run.cases[0]).front().advice,
+              HasSubstr("raise num_workers or prefetch_factor of its DataLoader"));
+  EXPECT_EQ(what_if(run, run.cases[0], parse_changes("link=2x")).front().refused,
+            "the gradient buckets of a job of another program are not known");
+}
+
+TEST(SettingWords, APlanAndAScriptHaveOther) {
+  CaseResult planned, attached;
+  attached.benchmark.params[result::kTraces] = "true";
+  const char* const advice = "set {bucket_cap_mb} to 5, use fewer {threads}, {workers}.";
+  EXPECT_EQ(advice_to(planned, advice), "set ddp.bucket_cap_mb to 5, use fewer threads, data.workers.");
+  EXPECT_EQ(advice_to(attached, advice),
+            "set bucket_cap_mb of DistributedDataParallel to 5, use fewer threads (torch.set_num_threads, "
+            "OMP_NUM_THREADS), num_workers.");
+  EXPECT_THROW(advice_to(planned, "set {no_such_setting}"), Error);
+}
+
+TEST(SettingWords, AdviceAboutEachCauseNamesKnownSettings) {
+  for (const auto* cause : {result::late_cause::kForeignProcess, result::late_cause::kCpuWait,
+                            result::late_cause::kLoader, kLargerInputs})
+    for (const char* params : {"", result::kTraces}) {
+      CaseResult one;
+      if (*params != 0) one.benchmark.params[params] = "true";
+      const auto advice = advice_to(one, words_of_cause(cause).advice);
+      EXPECT_FALSE(advice.empty());
+      EXPECT_EQ(advice.find('{'), std::string::npos);
+      EXPECT_TRUE(*params == 0 || advice.find("data.") == std::string::npos) << advice;
+    }
 }
 
 }  // namespace
