@@ -172,6 +172,7 @@ bool StepWriter::make_room() {
     full.name = kNoName;
     full.kind = static_cast<std::uint8_t>(StepKind::kOutOfRoom);
     records()[capacity - 1] = full;
+    __atomic_store_n(&header->used, capacity + 1, __ATOMIC_RELAXED);
     header_.store(nullptr, std::memory_order_release);
     return false;
   }

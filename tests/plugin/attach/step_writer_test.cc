@@ -123,15 +123,20 @@ TEST_F(StepWriting, RecordsWithoutRoomAreCountedAndLaterOnesFollow) {
 }
 
 TEST_F(StepWriting, FullFileSaysSoInItsLastRecord) {
-  StepWriter writer;
-  ASSERT_EQ(writer.open(path(), {}, {.most = 16, .chunk = 16, .spare = 4}), "");
-  for (int i = 0; i < 14; ++i) writer.add(record(i, StepKind::kStep));
-  EXPECT_TRUE(writer.make_room());
-  for (int i = 0; i < 9; ++i) writer.add(record(i));
-  EXPECT_FALSE(writer.make_room());
-  EXPECT_FALSE(writer.is_open());
-  EXPECT_EQ(records().back().kind, static_cast<std::uint8_t>(StepKind::kOutOfRoom));
-  EXPECT_TRUE(step_totals(folder_).at(0).full);
+  for (const int more : {1, 9}) {  // one slot is left, or none
+    fs::remove(path());
+    StepWriter writer;
+    ASSERT_EQ(writer.open(path(), {}, {.most = 16, .chunk = 16, .spare = 4}), "");
+    for (int i = 0; i < 14; ++i) writer.add(record(i, StepKind::kStep));
+    EXPECT_TRUE(writer.make_room());
+    for (int i = 0; i < more; ++i) writer.add(record(i));
+    EXPECT_FALSE(writer.make_room());
+    EXPECT_FALSE(writer.is_open());
+    EXPECT_EQ(records().size(), 16U);
+    EXPECT_EQ(records().back().kind, static_cast<std::uint8_t>(StepKind::kOutOfRoom));
+    EXPECT_GT(header().used, header().capacity) << "by which every reader knows";
+    EXPECT_TRUE(step_totals(folder_).at(0).full);
+  }
 }
 
 TEST_F(StepWriting, ThreadsLoseNothing) {
