@@ -66,25 +66,40 @@ std::uint16_t thread_number() {
 
 std::string StepWriter::open(const std::string& path, StepHeader header, StepRoom room) {
   room_ = room;
-  if (map_) ::munmap(map_, step_file_bytes(mapped_));
-  if (file_ >= 0) ::close(file_);
-  map_ = nullptr;
+  unmap();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file_ < 0) return path + ": " + system_words(errno);
-  capacity_ = 0;
-  touched_ = 0;
-  for (auto& hash : hashes_) hash = 0;
-  void* const map = ::mmap(nullptr, step_file_bytes(room.most), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-  if (map == MAP_FAILED) return path + ": cannot be mapped: " + system_words(errno);
-  map_ = static_cast<unsigned char*>(map);
-  mapped_ = room.most;
-  ::madvise(map_, step_file_bytes(room.most), MADV_DONTDUMP);
-  if (!grow()) return path + ": no room on the disk, or within the limit of file sizes";
+  auto why = map_file(room);
+  if (!why.empty()) {
+    unmap();
+    ::unlink(path.c_str());  // an empty one would look like a rank
+    return path + ": " + why;
+  }
   fill_sizes(header, capacity_);
   auto* const written = reinterpret_cast<StepHeader*>(map_);
   *written = header;
   header_.store(written, std::memory_order_release);
   return "";
+}
+
+void StepWriter::unmap() {
+  if (map_) ::munmap(map_, step_file_bytes(mapped_));
+  if (file_ >= 0) ::close(file_);
+  map_ = nullptr;
+  file_ = -1;
+}
+
+// Returns why the open file cannot be mapped, or has no room; empty if it can be written.
+std::string StepWriter::map_file(StepRoom room) {
+  capacity_ = 0;
+  touched_ = 0;
+  for (auto& hash : hashes_) hash = 0;
+  void* const map = ::mmap(nullptr, step_file_bytes(room.most), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (map == MAP_FAILED) return "cannot be mapped: " + system_words(errno);
+  map_ = static_cast<unsigned char*>(map);
+  mapped_ = room.most;
+  ::madvise(map_, step_file_bytes(room.most), MADV_DONTDUMP);
+  return grow() ? "" : "no room on the disk, or within the limit of file sizes";
 }
 
 void StepWriter::close() {

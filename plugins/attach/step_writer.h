@@ -50,6 +50,8 @@ class StepWriter {
   [[nodiscard]] double used() const;
 
  private:
+  std::string map_file(StepRoom room);
+  void unmap();
   bool grow();
   bool is_place_for(std::uint64_t bytes) const;
   void touch(std::uint64_t from, std::uint64_t to);

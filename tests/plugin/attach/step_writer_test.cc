@@ -2,6 +2,7 @@
 #include "attach/step_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,6 +238,17 @@ TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {
   ASSERT_EQ(records().size(), 1U);
   EXPECT_EQ(records()[0].begin_ns, 2);
   EXPECT_EQ(step_files(folder_).size(), 2U);
+}
+
+TEST_F(StepWriting, AFileThatCannotBeWrittenIsNotLeftBehind) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit limited{1000, before.rlim_max};
+  StepWriter writer;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
+  EXPECT_EQ(writer.open(path(), {}), path() + ": no room on the disk, or within the limit of file sizes");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(StepWriting, RefusalsSayWhy) {
