@@ -34,6 +34,14 @@ std::uint64_t hash_of(std::string_view text) {
   return hash == 0 ? 1 : hash;
 }
 
+// Leaves nearly all addresses to the job where these are limited (ulimit -v).
+std::uint64_t most_records(const StepRoom& room) {
+  constexpr rlim_t kShare = 64;  // of the addresses, one part
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return room.most;
+  return std::min(room.most, std::max<std::uint64_t>(room.chunk, limit.rlim_cur / kShare / kRecordBytes));
+}
+
 void fill_sizes(StepHeader& header, std::uint64_t capacity) {
   std::memcpy(header.magic, kStepMagic, sizeof kStepMagic);
   header.version = kStepVersion;
@@ -65,6 +73,7 @@ std::uint16_t thread_number() {
 }
 
 std::string StepWriter::open(const std::string& path, StepHeader header, StepRoom room) {
+  room.most = most_records(room);
   room_ = room;
   unmap();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

@@ -240,6 +240,20 @@ TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {
   EXPECT_EQ(step_files(folder_).size(), 2U);
 }
 
+TEST_F(StepWriting, TakesASmallPartOfLimitedAddresses) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  constexpr rlim_t kShare = 64, kRecords = 1 << 20;
+  const rlimit limited{kShare * kRecords * kRecordBytes, before.rlim_max};
+  StepWriter writer;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limited), 0);
+  const auto why = writer.open(path(), {}, {.most = 1 << 22, .chunk = 16, .spare = 4});
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  if (!why.empty()) GTEST_SKIP() << "a sanitizer has taken more addresses: " << why;
+  for (int i = 0; i < 8; ++i) writer.add(record(i));
+  EXPECT_DOUBLE_EQ(writer.used(), 8.0 / kRecords);
+}
+
 TEST_F(StepWriting, AFileThatCannotBeWrittenIsNotLeftBehind) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
