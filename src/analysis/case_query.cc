@@ -330,6 +330,9 @@ std::string unfinished_text(const RunResult& run) {
   const bool killed = run.outcome == result::kUnfinished;
   if (!killed && run.outcome != "interrupted") return {};
   if (run.cases.empty()) return {};
+  const auto traced = [](const CaseResult& one) { return one.benchmark.params.contains(result::kTraces); };
+  if (std::ranges::all_of(run.cases, traced))
+    return "The job was ended before it was done: its figures are of the steps until then.";
   const auto complete = std::count_if(run.cases.begin(), run.cases.end(),
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
   // The option holds for all training of a plan, and is refused where one case keeps no checkpoints.

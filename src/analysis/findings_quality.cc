@@ -7,7 +7,7 @@
 #include <map>
 
 #include "analysis/case_query.h"
-#include "analysis/findings.h"
+#include "analysis/trained_cases.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "result/figures/peak_memory.h"
@@ -64,6 +64,8 @@ bool repeats_itself(const CaseResult& one) {
 // Advice for a failed case. Measuring again does not help while the cause persists.
 std::string cure_of(const RunResult& run, const CaseResult& one) {
   if (repeats_itself(one)) return {};
+  if (is_traced(one))
+    return "See its steps until then: paceline profile --from " + shell_word(run_folder(run));
   const auto& reason = result::reason_of(one.reason_code);
   if (reason.again == result::Again::kAsItIs)
     return std::string(kMeasureAgain) + rerun_command(run, {one.case_id});

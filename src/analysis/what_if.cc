@@ -310,7 +310,7 @@ std::vector<Change> parse_changes(const std::string& text) {
 }
 
 bool is_on_several_ranks(const CaseResult& one) {
-  return one.training() && one.training()->ddp && one.benchmark.world_size > 1;
+  return is_ok(one) && one.training() && one.training()->ddp && one.benchmark.world_size > 1;
 }
 
 std::vector<Answer> what_if(const RunResult& run, const CaseResult& one, const std::vector<Change>& changes) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "compare/environment.h"
+#include "result/figures/summarize.h"
 
 namespace paceline::compare {
 namespace {
@@ -85,6 +86,15 @@ void add_why(ComparedCase& compared, const StoredCase& a, const StoredCase& b) {
   }
 }
 
+// Names cases with figures that were measured until somebody ended the run.
+void add_cut_short(const SideRun& side, Comparison& comparison) {
+  for (const auto& one : side.stored.run.cases)
+    if (result::is_cut_short(one))
+      comparison.remarks.push_back(
+          fmt::format("{}: {} was interrupted; its figures are of what was measured until then",
+                      side.side.name, label_of(one)));
+}
+
 // With more than two sides a case of the first may lack several partners.
 void keep_each_once(std::vector<Unmatched>& unmatched) {
   std::vector<Unmatched> kept;
@@ -151,7 +161,7 @@ Comparison compare_runs(const std::vector<SideRun>& sides, const RunOptions& opt
   comparison.control = options.control;
   comparison.block_order = options.block_order;
   comparison.again = options.judge.again;
-  for (const auto& one : sides) comparison.sides.push_back(one.side);
+  for (const auto& one : sides) comparison.sides.push_back(one.side), add_cut_short(one, comparison);
   for (std::size_t side = 1; side < sides.size(); ++side) compare_side(sides, side, options, comparison);
   keep_each_once(comparison.unmatched);
   comparison.pairing = Pairing::kInTurns;

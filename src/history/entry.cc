@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/figures/summarize.h"
 #include "result/judged/noise_rules.h"
 #include "result/metric_table.h"
 #include "result/stored/benchmark_params.h"
@@ -136,13 +137,17 @@ Number control_of_run(const result::CaseResult& c) {
   return times.empty() ? Number::missing("no process measured the control") : Number(stats::median(times));
 }
 
+std::string outcome_of(const result::CaseResult& c) {
+  return result::is_cut_short(c) ? kCutShort : std::string(result::name_of(c.outcome));
+}
+
 CaseEntry case_entry_of(const result::CaseResult& c, const std::string& started_utc) {
   CaseEntry one{identity_key(c.benchmark),
                 c.case_id,
                 c.label,
                 c.benchmark.model,
                 c.benchmark.engine,
-                std::string(result::name_of(c.outcome)),
+                outcome_of(c),
                 c.grade == result::Grade::kNone ? "" : std::string(1, result::grade_letter(c.grade)),
                 {}};
   if (c.outcome != result::Outcome::kOk || !c.noise.instrument.empty()) return one;

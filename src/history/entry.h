@@ -15,6 +15,9 @@ namespace paceline::history {
 inline constexpr std::string_view kControlPeak = "machine_peak_gflops_per_s",
                                   kControlWork = "machine_control_ms";
 
+// Outcome of a case with fewer repetitions, or steps, than were planned.
+inline constexpr const char* kCutShort = "interrupted";
+
 struct Figure {
   std::string metric;  // of result::metrics(), or one of the two above
   double value = 0;
@@ -24,7 +27,8 @@ struct Figure {
 struct CaseEntry {
   std::string key;  // equal for equal benchmarks
   std::string case_id, label, model, engine;
-  std::string outcome, grade;
+  std::string outcome;  // ok | skipped | failed | kCutShort
+  std::string grade;
   std::vector<Figure> figures;
 };
 

@@ -52,7 +52,8 @@ std::string from_here(const std::string& folder) {
 }
 
 std::string line_of(const CaseSinceLast& found, const std::string& folder, bool only_case) {
-  const auto subject = only_case ? std::string() : on_one_line(found.one->label) + ": ";
+  const auto subject = (only_case ? std::string() : on_one_line(found.one->label) + ": ") +
+                       (found.one->outcome == kCutShort ? "interrupted; " : "");
   if (!found.since.differs())
     return fmt::format("{}within the spread of the last {} runs here ({})", subject, found.since.runs,
                        percent_range(found.since));

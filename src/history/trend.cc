@@ -71,7 +71,8 @@ Course course_of(std::vector<OnCourse> newest_first) {
   for (const auto& [run, one, figure] : newest_first) {
     const auto* control = course.control.empty() ? nullptr : figure_named(*one, course.control);
     course.steps.push_back({run->run.run_id, run->run.started_utc, run->run.version, run->run.commit,
-                            one->grade, run->run.system, figure->value, figure->low, figure->high,
+                            one->grade, run->run.system, one->outcome == kCutShort, figure->value,
+                            figure->low, figure->high,
                             control ? std::optional(control->value) : std::nullopt});
     values.push_back(figure->value);
     if (control) controls.push_back(control->value);

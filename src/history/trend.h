@@ -17,6 +17,7 @@ namespace paceline::history {
 struct Step {
   std::string run_id, started_utc, version, commit, grade;
   std::map<std::string, std::string> system;
+  bool cut_short = false;
   double value = 0;
   std::optional<double> low, high, control;
 };

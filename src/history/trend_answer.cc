@@ -128,9 +128,10 @@ Line line_of_values(const Course& course) {
     const auto& step = course.steps[i];
     auto point = point_at(i, step.value);
     point.y_low = step.low.value_or(answer::kMissing), point.y_high = step.high.value_or(answer::kMissing);
-    point.hint = fmt::format("{}  {}  {}", step.run_id, value_words(course.metric, step.value),
-                             step.grade.empty() ? "" : "grade " + step.grade);
-    point.hollow = step.grade == "C";
+    point.hint = fmt::format("{}  {}  {}{}", step.run_id, value_words(course.metric, step.value),
+                             step.grade.empty() ? "" : "grade " + step.grade,
+                             step.cut_short ? fmt::format("  {}", kCutShort) : "");
+    point.hollow = step.grade == "C" || step.cut_short;
     line.points.push_back(std::move(point));
   }
   return line;
@@ -199,7 +200,8 @@ answer::Section section_of(const Course& course, std::size_t number) {
   section.chart = {.id = fmt::format("trend-{}", number),
                    .title = section.title,
                    .reading =
-                       "A dot is a run, hollow if it was noisy; lines are levels, with the change where one "
+                       "A dot is a run, hollow if it was noisy or interrupted; lines are levels, with the "
+                       "change where one "
                        "begins. If the machine's figure moves at the same run, the machine changed.",
                    .metric = course.metric,
                    .plots = {plot_of_case(course)}};
@@ -259,6 +261,7 @@ Json json_of_course(const Course& course) {
   for (const auto& step : course.steps) {
     Json entry{{"run_id", step.run_id}, {"started_utc", step.started_utc}, {"value", step.value}};
     if (step.control) entry["control"] = *step.control;
+    if (step.cut_short) entry["outcome"] = kCutShort;
     steps.push_back(std::move(entry));
   }
   Json json{{"case_key", course.key},
@@ -273,6 +276,14 @@ Json json_of_course(const Course& course) {
     json["changes"][i]["machine_changed"] = cause_of(course, course.changes.points[i]) == Cause::kMachine;
   if (course.changes.watch) json["watch"] = course.steps.at(course.changes.watch->first).run_id;
   return json;
+}
+
+// Names how many runs ended early; empty: none did.
+std::string remark_of(const Course& course) {
+  const auto cut = std::ranges::count_if(course.steps, &Step::cut_short);
+  if (cut == 0) return {};
+  return fmt::format("{}: {} of {} {} interrupted; the figures are of what was measured until then",
+                     course.label, cut, plural(std::ssize(course.steps), "run"), cut == 1 ? "was" : "were");
 }
 
 std::string sentence_of(const answer::Answer& answer, const std::vector<Course>& courses) {
@@ -299,6 +310,7 @@ answer::Answer trend_answer(const std::vector<Course>& courses) {
       answer.findings.push_back(finding_of(course, *point));
     if (course.changes.watch) answer.findings.push_back(watch_of(course));
     answer.checks.push_back(check_of(course));
+    if (auto remark = remark_of(course); !remark.empty()) answer.remarks.push_back(std::move(remark));
     answer.sections.push_back(section_of(course, ++number));
     answer.data["series"].push_back(json_of_course(course));
   }

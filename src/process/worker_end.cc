@@ -34,13 +34,13 @@ constexpr SignalWords kFromOutside[] = {
 constexpr std::string_view kNoRoom[] = {"failed to map segment", "Cannot allocate memory",
                                         "Failed to allocate", "there is not enough memory"};
 
+}  // namespace
+
 std::string signal_words(int signal) {
   for (const auto& row : kSignals)
     if (row.signal == signal) return std::string(row.words);
   return fmt::format("signal {} ({})", signal, strsignal(signal));
 }
-
-}  // namespace
 
 Verdict explain_end(const pass::PassReport& report, int status, const std::optional<std::string>& oom) {
   const auto phase = fmt::format("while in phase '{}'", report.phase);

@@ -17,6 +17,9 @@ struct Verdict {
 // kernel's out-of-memory counters say.
 Verdict explain_end(const pass::PassReport& report, int status, const std::optional<std::string>& oom);
 
+// "a segmentation fault (SIGSEGV)".
+std::string signal_words(int signal);
+
 // Whether a library says with these words that it found no room in the address space.
 bool lacks_room(const std::string& message);
 // "; the address space of a process is limited to 400 MB (ulimit -v): raise the limit"; empty: it is not.

@@ -101,6 +101,26 @@ class AttachedHistory(CliTest):
         self.attach(end=-signal.SIGKILL, code=-signal.SIGKILL)
         ends = {read_json(f"{run['folder']}/run_summary.json")["exit_code"]: run["outcome"] for run in self.listed()}
         self.assertEqual(ends, {3: "failed", 128 + signal.SIGTERM: "interrupted", 128 + signal.SIGKILL: "failed"})
+        cases = {run["outcome"]: run["cases"][0] for run in self.listed()}
+        self.assertEqual({end: (case["outcome"], "figures" in case) for end, case in cases.items()},
+                         {"failed": ("failed", False), "interrupted": ("interrupted", True)})
+        self.assertIn("1 of 1 run was interrupted", self.history("trend").on_one_line)
+
+    def test_a_job_that_was_not_done_is_said_to_be_wherever_its_steps_are_read(self):
+        self.attach()
+        self.attach(end=3)
+        self.attach(late_ms=8, end=-signal.SIGTERM, code=-signal.SIGTERM)
+        runs = {run["outcome"]: run["run_id"] for run in self.listed()}
+        failed = "the job failed (it ended with exit code 3); the figures are of the steps until then"
+        self.assertIn("B: " + failed, self.run_cli("compare", runs["ok"], runs["failed"]).on_one_line)
+        self.assertIn("B: the job was interrupted; the figures", self.run_cli("compare", runs["ok"], runs["interrupted"]).on_one_line)
+        self.assertIn(failed, self.run_cli("profile", "--from", f"results/attach/{runs['failed']}").on_one_line)
+        self.assertNotIn("the figures are of", self.run_cli("profile", "--from", f"results/attach/{runs['ok']}").out)
+        report = self.run_cli("report", f"results/attach/{runs['failed']}", "-o", "report.md", "--format", "md")
+        page = (self.folder / "report.md").read_text(encoding="utf-8")
+        self.assertRegex(page, f"See its steps until then: paceline profile --from .*results/attach/{runs['failed']}")
+        self.assertNotIn("What would help", page)
+
 
     def test_a_folder_elsewhere_is_imported(self):
         done = self.attach("--output", "steps", late_ms=8)
@@ -110,7 +130,7 @@ class AttachedHistory(CliTest):
         self.history("import", "steps")
         self.assertEqual([run["folder"] for run in self.listed()], [str((self.folder / "steps").resolve())])
 
-    def test_a_folder_with_another_run_keeps_it(self):
+    def     def test_a_folder_with_another_run_keeps_it(self):
         summary = self.write("steps/run_summary.json", "{}")
         done = self.attach("--output", "steps")
         self.assertRegex(" ".join(done.err.split()), "the job is not in the history: .*steps/run_summary.json is of another run; name another folder")

@@ -246,7 +246,6 @@ void keep_job(const FinishedJob& job, const JobStudy& of_job, const Console& con
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL);
   ::raise(signal);
-  constexpr int kSignalBase = 128;
   ::_exit(kSignalBase + signal);
 }
 
@@ -257,14 +256,14 @@ int watched(const std::vector<std::string>& command, const std::string& command_
   auto variables = attach_variables(own_environment(), attach_folder(), folder.path());
   const auto console = make_console(false, options.flag("quiet"), false, false);
   if (console.quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
-  FinishedJob job{folder.path(), command, command_line, format_utc(std::time(nullptr)), folder.run_id()};
+  FinishedJob job{folder.path(), command, command_line, format_utc(std::time(nullptr)), folder.run_id(), {}};
   {
     const JobWatch watch(folder.path(), command,
                          {.tell = !console.quiet, .trace_steps = options.integer("trace")});
-    job.wait_status = run_attached(command, variables);
+    job.end = run_attached(command, variables);
   }
   keep_job(job, told_study(folder, console.quiet), console);
-  return job.wait_status;
+  return job.end.wait_status;
 }
 
 }  // namespace

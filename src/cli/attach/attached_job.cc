@@ -22,10 +22,12 @@ namespace {
 
 constexpr std::array kPassedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 std::atomic<pid_t> attached_pid{0};
+std::atomic<int> asked_by{0};
 
 // A terminal sends its signals to the whole group, and so to the job, too.
 void pass_on(int signal, siginfo_t* info, void*) {
   const auto job = attached_pid.load();
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) asked_by = signal;
   if (job > 0 && info->si_code != SI_KERNEL) ::kill(job, signal);
 }
 
@@ -93,7 +95,7 @@ Environment attach_variables(const Environment& now, const std::filesystem::path
           {"PYTHONPATH", has_path ? hook.string() + ":" + path->second : hook.string()}};
 }
 
-int run_attached(const std::vector<std::string>& command, const Environment& variables) {
+JobEnd run_attached(const std::vector<std::string>& command, const Environment& variables) {
   auto all = own_environment();
   for (const auto& [name, value] : variables) all[name] = value;
   std::vector<std::string> entries;
@@ -102,6 +104,7 @@ int run_attached(const std::vector<std::string>& command, const Environment& var
   const PassedSignals passed;
   const SpawnAttributes attributes;
   pid_t job = 0;
+  asked_by = 0;
   if (const int problem = ::posix_spawnp(&job, words.front().c_str(), nullptr, attributes.get(),
                                          pointers(words).data(), pointers(entries).data()))
     throw Error(ErrorCode::kUsage, fmt::format("attach: '{}' cannot be started: {}; check its name and PATH",
@@ -115,11 +118,10 @@ int run_attached(const std::vector<std::string>& command, const Environment& var
   if (ended < 0)
     throw Error(ErrorCode::kIo, fmt::format("attach: the exit code of '{}' is not known: {}",
                                             shown_value(words.front()), std::strerror(errno)));
-  return status;
+  return {status, asked_by};
 }
 
 int exit_code_of(int wait_status) {
-  constexpr int kSignalBase = 128;
   return WIFSIGNALED(wait_status) ? kSignalBase + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 

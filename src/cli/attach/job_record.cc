@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <ctime>
+#include <tuple>
 #include <utility>
 
 #include "analysis/finding_table.h"
@@ -21,6 +22,7 @@
 #include "cli/run/run_history.h"
 #include "cli/version.h"
 #include "host/machine/environment.h"
+#include "process/worker_end.h"
 #include "result/run_directory.h"
 #include "result/stored/result_json.h"
 
@@ -39,10 +41,34 @@ std::string work_of(const std::vector<std::string>& command) {
               " ");
 }
 
-std::string outcome_of(int wait_status) {
+// Whether somebody ended the job: launchers exit with a code of their own then.
+bool is_interrupted(const JobEnd& end) {
   constexpr std::array kAsked{SIGINT, SIGTERM, SIGHUP};
-  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status) == 0 ? "ok" : "failed";
-  return std::ranges::count(kAsked, WTERMSIG(wait_status)) > 0 ? "interrupted" : "failed";
+  const int code = exit_code_of(end.wait_status);
+  return code != 0 && (end.asked_by != 0 ||
+                       std::ranges::any_of(kAsked, [&](int signal) { return code == kSignalBase + signal; }));
+}
+
+// Code and words why a job failed.
+std::pair<std::string, std::string> failure_of(int wait_status) {
+  if (WIFSIGNALED(wait_status))
+    return {WTERMSIG(wait_status) == SIGKILL ? "killed" : "crash",
+            "it died of " + process::signal_words(WTERMSIG(wait_status))};
+  return {"exit", fmt::format("it ended with exit code {}", WEXITSTATUS(wait_status))};
+}
+
+// As of other runs: a case that failed counts in no comparison, one that was interrupted is incomplete.
+void set_outcome(const FinishedJob& job, result::RunResult& run) {
+  auto& one = run.cases.front();
+  run.exit_code = exit_code_of(job.end.wait_status);
+  one.complete = run.exit_code == 0;
+  run.outcome = one.complete ? "ok" : is_interrupted(job.end) ? "interrupted" : "failed";
+  if (run.outcome == "interrupted") one.ended_because = result::EndedBecause::kInterrupted;
+  if (run.outcome != "failed") return;
+  one.outcome = result::Outcome::kFailed;
+  std::tie(one.reason_code, one.reason) = failure_of(job.end.wait_status);
+  one.grade = result::Grade::kNone;
+  one.grade_reasons.clear();
 }
 
 // The one process of the case that stands for all ranks: a case without one is not measured.
@@ -68,7 +94,6 @@ result::CaseResult case_of_job(const FinishedJob& job, const TraceStudy& study) 
   one.label = fmt::format("{} {}", script, plural(one.benchmark.world_size, "rank"));
   one.repetitions.push_back(repetition_of(job, study));
   one.stats.n = study.steps;
-  one.complete = true;
   one.grade = result::Grade::kB;
   one.grade_reasons = {"noise is not judged in a job of another program"};
   return one;
@@ -99,8 +124,9 @@ result::RunResult run_of_job(const FinishedJob& job, const TraceStudy& study, nl
   run.run_id = job.run_id;
   run.started_utc = job.started_utc, run.finished_utc = format_utc(std::time(nullptr));
   run.command_line = job.command_line;
-  run.outcome = outcome_of(job.wait_status), run.exit_code = exit_code_of(job.wait_status);
+  run.folder = job.folder.string();
   run.cases.push_back(case_of_job(job, study));
+  set_outcome(job, run);
   run.findings = analysis::find_all(run);
   run.environment = std::move(environment);
   if (const auto late = late_words(study); !late.empty()) run.environment["notes"] = {late};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "cli/attach/attached_job.h"
 #include "cli/attach/job_study.h"
 #include "cli/context.h"
 #include "result/stored/run_result.h"
@@ -18,11 +19,11 @@ struct FinishedJob {
   std::string command_line;  // of attach
   std::string started_utc;
   std::string run_id;
-  int wait_status = 0;
+  JobEnd end;
 };
 
 // Equal commands from the script on, on equally many ranks, are one benchmark. `environment`: facts of the
-// machine, to which those of the job are added.
+// machine, to which those of the job are added. A job that failed has a failed case, which keeps its figures.
 result::RunResult run_of_job(const FinishedJob& job, const analysis::traces::TraceStudy& study,
                              nlohmann::json environment);
 

@@ -107,25 +107,42 @@ std::vector<answer::Check> gates_on(result::CaseResult job, const std::vector<st
   return checks;
 }
 
+// How the job of these step files ended, if its run says that it was not done; else empty.
+std::string early_end(const fs::path& folder) try {
+  if (!fs::exists(folder / result::kSummaryFile)) return {};
+  const auto run = result::read_run(folder).run;
+  if (run.outcome == "ok" || run.cases.empty() ||
+      !run.cases.front().benchmark.params.contains(result::kTraces))
+    return {};
+  const auto& reason = run.cases.front().reason;
+  return fmt::format("the job {}; the figures are of the steps until then",
+                     reason.empty() ? "was " + run.outcome : fmt::format("{} ({})", run.outcome, reason));
+} catch (const Error&) {
+  return {};  // the step files alone are read
+}
+
 answer::Answer answer_of_traces(const fs::path& path, const ProfileWishes& wishes) {
   const auto study = analysis::traces::read_traces(path);
   auto answer = report::answer_of(study, wishes.kernels);
+  if (study.attached)
+    if (auto end = early_end(path); !end.empty()) answer.remarks.push_back(std::move(end));
   for (auto& check : gates_on(study.job, wishes.expect)) answer.checks.push_back(std::move(check));
   return answer;
 }
 
 // Refuses what `profile --from` refuses, such as ranks of different runs.
 compare::Profile side_of_ranks(compare::Side side, std::vector<RankTrace> ranks,
-                               const std::vector<std::string>& left_out) {
+                               const std::vector<std::string>& remarks) {
   analysis::traces::require_one_run(ranks);
   auto profile = compare::profile_of(std::move(side), ranks);
-  profile.remarks.insert(profile.remarks.end(), left_out.begin(), left_out.end());
+  profile.remarks.insert(profile.remarks.end(), remarks.begin(), remarks.end());
   return profile;
 }
 
 compare::Profile side_of_steps(compare::Side side, const fs::path& path) {
   std::vector<std::string> left_out;
   auto ranks = analysis::traces::attached_in(path, left_out);
+  if (auto end = early_end(path); !end.empty()) left_out.push_back(std::move(end));
   return side_of_ranks(std::move(side), std::move(ranks), left_out);
 }
 

@@ -397,6 +397,10 @@ void mark_not_measured(CaseResult& result) {
   result.grade_reasons.clear();
 }
 
+bool is_cut_short(const CaseResult& one) {
+  return one.outcome == Outcome::kOk && !one.complete && one.ended_because == EndedBecause::kInterrupted;
+}
+
 bool above_measured_peak(const Flops& f) {
   return f.achieved_flops_per_s && f.peak_measured_flops_per_s &&
          *f.achieved_flops_per_s > *f.peak_measured_flops_per_s;

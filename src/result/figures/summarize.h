@@ -27,6 +27,9 @@ std::string means_of(const std::vector<Sample>& samples);
 // Marks a case without a repetition as skipped, with the reason and without a grade.
 void mark_not_measured(CaseResult& result);
 
+// Whether somebody ended the run before all repetitions, or all steps of a job, were there.
+bool is_cut_short(const CaseResult& one);
+
 // Why a measured case may not be called faster or slower than its baseline; empty where the interval decides,
 // and for a case without a baseline.
 std::string no_claim_reason(const CaseResult& one);

@@ -6,7 +6,9 @@
 
 #include <csignal>
 
+#include "analysis/verdict.h"
 #include "history/entry.h"
+#include "result/figures/summarize.h"
 #include "support/made_attached_job.h"
 
 namespace paceline::cli {
@@ -29,14 +31,14 @@ MadeAttachedJob job_with_late_rank() {
   return job;
 }
 
-result::RunResult run_of(const std::vector<std::string>& command, int wait_status = 0,
+result::RunResult run_of(const std::vector<std::string>& command, const JobEnd& end = {},
                          const MadeAttachedJob& made = job_with_late_rank()) {
   return run_of_job({.folder = "steps",
                      .command = command,
                      .command_line = "paceline attach",
                      .started_utc = "2026-11-29T12:00:00Z",
                      .run_id = "20261129T120000Z-0001",
-                     .wait_status = wait_status},
+                     .end = end},
                     made.study(), {{"cpu", {{"model", "EPYC"}}}});
 }
 
@@ -71,17 +73,44 @@ TEST(JobRecord, LaunchersAreNoPartOfTheIdentity) {
 TEST(JobRecord, OutcomeIsThatOfTheJob) {
   const std::vector<std::string> command{"python3", "train.py"};
   EXPECT_EQ(run_of(command).outcome, "ok");
-  EXPECT_EQ(run_of(command, exited(3)).outcome, "failed");
-  EXPECT_EQ(run_of(command, exited(3)).exit_code, 3);
-  EXPECT_EQ(run_of(command, SIGTERM).outcome, "interrupted");
-  EXPECT_EQ(run_of(command, SIGSEGV).outcome, "failed");
-  EXPECT_EQ(run_of(command, SIGSEGV).exit_code, 128 + SIGSEGV);
+  EXPECT_EQ(run_of(command, {exited(3)}).outcome, "failed");
+  EXPECT_EQ(run_of(command, {exited(3)}).exit_code, 3);
+  EXPECT_EQ(run_of(command, {SIGTERM}).outcome, "interrupted");
+  EXPECT_EQ(run_of(command, {exited(128 + SIGTERM)}).outcome, "interrupted") << "as shells hand it on";
+  EXPECT_EQ(run_of(command, {exited(1), SIGINT}).outcome, "interrupted") << "as torchrun does";
+  EXPECT_EQ(run_of(command, {exited(0), SIGTERM}).outcome, "ok") << "the job took it as it liked";
+  EXPECT_EQ(run_of(command, {SIGSEGV}).outcome, "failed");
+  EXPECT_EQ(run_of(command, {SIGSEGV}).exit_code, 128 + SIGSEGV);
+}
+
+TEST(JobRecord, AFailedJobHasAFailedCase) {
+  const auto run = run_of({"torchrun", "train.py"}, {exited(3)});
+  const auto& one = run.cases.front();
+  EXPECT_EQ(one.outcome, result::Outcome::kFailed);
+  EXPECT_EQ(one.reason_code, "exit");
+  EXPECT_EQ(one.reason, "it ended with exit code 3");
+  EXPECT_FALSE(one.complete);
+  EXPECT_EQ(run.findings.front().id, "failed_cases");
+  EXPECT_EQ(run.findings.front().advice, "See its steps until then: paceline profile --from steps");
+  EXPECT_EQ(run_of({"train.py"}, {SIGKILL}).cases.front().reason_code, "killed");
+  EXPECT_EQ(run_of({"train.py"}, {SIGSEGV}).cases.front().reason_code, "crash");
+}
+
+TEST(JobRecord, AnInterruptedJobKeepsItsFiguresAndIsIncomplete) {
+  const auto run = run_of({"torchrun", "train.py"}, {exited(1), SIGINT});
+  const auto& one = run.cases.front();
+  EXPECT_TRUE(result::is_cut_short(one));
+  EXPECT_EQ(analysis::headline(run).front(),
+            "The job was ended before it was done: its figures are of the steps until then.");
+  const auto entry = history::entry_of({"steps", run});
+  EXPECT_EQ(entry.cases.front().outcome, history::kCutShort);
+  EXPECT_NE(history::headline_figure(entry.cases.front()), nullptr);
 }
 
 TEST(JobRecord, HealthyJobsHaveNoNote) {
   MadeAttachedJob healthy(2);
   healthy.plain_steps(40);
-  EXPECT_FALSE(run_of({"train.py"}, 0, healthy).environment.contains("notes"));
+  EXPECT_FALSE(run_of({"train.py"}, {}, healthy).environment.contains("notes"));
 }
 
 }  // namespace

@@ -32,6 +32,19 @@ TEST(CompareFigures, SixPairsInTurnsProveTenPercent) {
   EXPECT_NEAR(*figure.p, 2 * std::pow(0.5, 6), 1e-12);
 }
 
+TEST(CompareFigures, ASideThatWasInterruptedIsNamed) {
+  auto sides = in_turns({.p50_ms = 10}, {.p50_ms = 11});
+  for (auto& side : sides) side.stored.run.cases[0].complete = true;
+  const auto remarks = [&] { return compare_runs(sides, {}).remarks; };
+  const auto before = remarks().size();
+  sides[1].stored.run.cases[0].complete = false;
+  sides[1].stored.run.cases[0].ended_because = result::EndedBecause::kInterrupted;
+  ASSERT_EQ(remarks().size(), before + 1);
+  EXPECT_EQ(remarks().front(),
+            "B: resnet50 onnxruntime b8 was interrupted; its figures are of what was "
+            "measured until then");
+}
+
 TEST(CompareFigures, SidesSwappedGiveTheOppositeVerdict) {
   const auto found = compare_runs(in_turns({.p50_ms = 11}, {.p50_ms = 10}), {});
   EXPECT_EQ(headline(found).verdict, Verdict::kImprovement);

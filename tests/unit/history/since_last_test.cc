@@ -52,6 +52,9 @@ TEST(SinceLast, TheLineNamesRunsAndIsNoVerdict) {
   EXPECT_THAT(since_last_lines(index, entry_in(results, 3, 0.5)), ElementsAre(HasSubstr("50 % faster")));
   EXPECT_THAT(since_last_lines(index, entry_in(results, 3, 1.0)),
               ElementsAre(HasSubstr("within the spread")));
+  auto cut = entry_in(results, 3, 1.0);
+  cut.cases[0].outcome = kCutShort;
+  EXPECT_THAT(since_last_lines(index, cut), ElementsAre(::testing::StartsWith("interrupted; within")));
 }
 
 }  // namespace

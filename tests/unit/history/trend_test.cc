@@ -64,6 +64,17 @@ TEST(Trend, AChangeOfTheCaseAloneIsNotTheMachines) {
   EXPECT_EQ(answer::exit_code_of(answer), ExitCode::kOk);
 }
 
+TEST(Trend, RunsThatWereCutShortAreSaidToBe) {
+  auto runs = runs_on({});
+  runs.front().run.cases[0].outcome = kCutShort;
+  const auto answer = trend_answer(courses_of(runs, ""));
+  ASSERT_EQ(answer.remarks.size(), 1U);
+  EXPECT_THAT(answer.remarks[0],
+              HasSubstr("1 of 40 runs was interrupted; the figures are of what was measured until then"));
+  EXPECT_EQ(answer.data["series"][0]["runs"].back()["outcome"], kCutShort);
+  EXPECT_THAT(trend_answer(courses_of(runs_on({}), "")).remarks, ::testing::IsEmpty());
+}
+
 TEST(Trend, AChangeWithTheMachineIsTheMachines) {
   for (const int at : {19, 20, 21}) {
     const auto course = only_course({.case_shift = 0.1, .machine_shift = -0.08, .machine_at = at});
