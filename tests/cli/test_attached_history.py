@@ -130,7 +130,29 @@ class AttachedHistory(CliTest):
         self.history("import", "steps")
         self.assertEqual([run["folder"] for run in self.listed()], [str((self.folder / "steps").resolve())])
 
-    def     def test_a_folder_with_another_run_keeps_it(self):
+    def test_a_job_of_another_launcher_enters_by_its_step_files(self):
+        (self.folder / "results").mkdir()
+        write_folder(self.folder / "steps", job(late_ms=8))
+        write_folder(self.folder / "killed", job(steps=20), closed=False)
+        self.assertIn("2 runs in 2 folders, 2 of them new", self.history("import", "steps", "killed").on_one_line)
+        self.assertIn("0 of them new", self.history("import", "steps").on_one_line)
+        runs = {os.path.basename(run["folder"]): run for run in self.listed()}
+        self.assertEqual({name: run["outcome"] for name, run in runs.items()}, {"steps": "ok", "killed": "interrupted"})
+        self.assertEqual((runs["steps"]["started_utc"], runs["steps"]["machine"]), ("2026-10-01T12:17:06Z", ""))
+        self.assertEqual(runs["steps"]["cases"][0]["label"], "train.py 2 ranks")
+        self.assertAlmostEqual(runs["steps"]["cases"][0]["figures"]["p50_ms"], 45.0, places=3)
+        self.assertRegex(runs["steps"]["note"], "^rank 1 is late in backward")
+        command = read_json(f"{runs['steps']['folder']}/run_summary.json")["cases"][0]["benchmark"]["params"]["command"]
+        self.assertEqual(command, "jobs/train.py --lr 1")   # as of a job that attach started
+
+    def test_step_files_that_are_no_job_yet_are_refused(self):
+        (self.folder / "results").mkdir()
+        write_folder(self.folder / "short", job(steps=1))
+        self.assert_error(self.run_cli("history", "import", "short"), 2, "rank0.steps has no two steps")
+        (self.folder / "empty").mkdir()
+        self.assert_error(self.run_cli("history", "import", "empty"), 2, "no step file")
+
+    def test_a_folder_with_another_run_keeps_it(self):
         summary = self.write("steps/run_summary.json", "{}")
         done = self.attach("--output", "steps")
         self.assertRegex(" ".join(done.err.split()), "the job is not in the history: .*steps/run_summary.json is of another run; name another folder")

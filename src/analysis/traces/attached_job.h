@@ -98,6 +98,7 @@ struct OtherTime {
 
 struct AttachedStudy {
   std::string torch, device, command;
+  bool running = false;  // a rank still writes its file
   double observed_ns = 0;
   std::vector<OtherTime> other;    // the most time first
   std::vector<std::string> notes;  // accumulation, several optimizers

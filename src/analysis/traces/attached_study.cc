@@ -145,10 +145,12 @@ void add_unseen(const AttachedRank& one, AttachedStudy& study) {
 }
 
 void add_running(const std::vector<RankTrace>& ranks, AttachedStudy& study) {
-  for (const auto& one : ranks)
-    if (one.attached->running)
-      study.notes.push_back(fmt::format("rank {} is still running: {} so far", *one.rank,
-                                        plural(one.attached->last_step + 1, "step")));
+  for (const auto& one : ranks) {
+    if (!one.attached->running) continue;
+    study.running = true;
+    study.notes.push_back(fmt::format("rank {} is still running: {} so far", *one.rank,
+                                      plural(one.attached->last_step + 1, "step")));
+  }
 }
 
 void add_habits(const AttachedRank& one, AttachedStudy& study) {

@@ -256,14 +256,15 @@ int watched(const std::vector<std::string>& command, const std::string& command_
   auto variables = attach_variables(own_environment(), attach_folder(), folder.path());
   const auto console = make_console(false, options.flag("quiet"), false, false);
   if (console.quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
-  FinishedJob job{folder.path(), command, command_line, format_utc(std::time(nullptr)), folder.run_id(), {}};
+  FinishedJob job{folder.path(),   command, command_line, format_utc(std::time(nullptr)),
+                  folder.run_id(), {},      true};
   {
     const JobWatch watch(folder.path(), command,
                          {.tell = !console.quiet, .trace_steps = options.integer("trace")});
     job.end = run_attached(command, variables);
   }
   keep_job(job, told_study(folder, console.quiet), console);
-  return job.end.wait_status;
+  return job.end->wait_status;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,12 @@
 #include <utility>
 
 #include "analysis/finding_table.h"
+#include "attach/step_header.h"
+#include "attach/step_totals.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/attach/attached_job.h"
@@ -60,13 +64,13 @@ std::pair<std::string, std::string> failure_of(int wait_status) {
 // As of other runs: a case that failed counts in no comparison, one that was interrupted is incomplete.
 void set_outcome(const FinishedJob& job, result::RunResult& run) {
   auto& one = run.cases.front();
-  run.exit_code = exit_code_of(job.end.wait_status);
-  one.complete = run.exit_code == 0;
-  run.outcome = one.complete ? "ok" : is_interrupted(job.end) ? "interrupted" : "failed";
+  run.exit_code = job.end ? exit_code_of(job.end->wait_status) : 0;
+  one.complete = job.end ? run.exit_code == 0 : job.orderly;
+  run.outcome = one.complete ? "ok" : !job.end || is_interrupted(*job.end) ? "interrupted" : "failed";
   if (run.outcome == "interrupted") one.ended_because = result::EndedBecause::kInterrupted;
   if (run.outcome != "failed") return;
   one.outcome = result::Outcome::kFailed;
-  std::tie(one.reason_code, one.reason) = failure_of(job.end.wait_status);
+  std::tie(one.reason_code, one.reason) = failure_of(job.end->wait_status);
   one.grade = result::Grade::kNone;
   one.grade_reasons.clear();
 }
@@ -108,6 +112,50 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
+// Whether the newest start of each rank came to a regular end.
+bool is_orderly(const std::vector<attach::RankTotals>& totals) {
+  return std::ranges::all_of(totals, [&](const attach::RankTotals& one) {
+    return one.orderly || std::ranges::any_of(totals, [&](const attach::RankTotals& other) {
+             return other.rank == one.rank && other.started_ns > one.started_ns;
+           });
+  });
+}
+
+// A job whose own files are all that is known of it. Its id follows from them, so that it enters once.
+FinishedJob job_of_files(const fs::path& folder, const TraceStudy& study) {
+  const auto totals = attach::step_totals(folder);
+  const auto first = std::ranges::min_element(totals, {}, &attach::RankTotals::started_ns);
+  constexpr std::int64_t kNsPerS = 1'000'000'000;
+  constexpr std::size_t kDigits = 4;
+  const auto& command = study.attached->command;
+  FinishedJob job{.folder = folder,
+                  .command = split(command, ' '),
+                  .command_line = command,
+                  .started_utc = format_utc(first->started_ns / kNsPerS),
+                  .run_id = {},
+                  .end = {},
+                  .orderly = is_orderly(totals)};
+  job.run_id = job.started_utc;
+  std::erase_if(job.run_id, [](char c) { return c == '-' || c == ':'; });
+  job.run_id +=
+      "-" + sha256_hex(fmt::format("{} {} {}", first->started_ns, first->steps, command)).substr(0, kDigits);
+  return job;
+}
+
+// Facts of this machine, if the job ran on it.
+nlohmann::json environment_of(const TraceStudy& study, const std::string& command_line) {
+  std::array<char, 256> host{};
+  const bool known = ::gethostname(host.data(), host.size() - 1) == 0;
+  return known && study.ranks.front().host == host.data() ? host::capture_environment(command_line)
+                                                          : nlohmann::json::object();
+}
+
+void add_warnings(const JobStudy& of_job, result::RunResult& run) {
+  if (!of_job.whole)
+    run.warnings.push_back(fmt::format("the step files are large: the figures are of the newest {}",
+                                       plural(of_job.study->steps, "step")));
+}
+
 // A folder in which another run was written keeps it.
 void require_own_folder(const fs::path& summary) {
   if (fs::exists(summary))
@@ -122,7 +170,8 @@ result::RunResult run_of_job(const FinishedJob& job, const TraceStudy& study, nl
   run.suite = suite();
   run.experiment_name = "attach";
   run.run_id = job.run_id;
-  run.started_utc = job.started_utc, run.finished_utc = format_utc(std::time(nullptr));
+  run.started_utc = job.started_utc;
+  if (job.end) run.finished_utc = format_utc(std::time(nullptr));
   run.command_line = job.command_line;
   run.folder = job.folder.string();
   run.cases.push_back(case_of_job(job, study));
@@ -138,11 +187,28 @@ std::string record_job(const FinishedJob& job, const JobStudy& of_job, const Con
   const auto summary = job.folder / result::kSummaryFile;
   require_own_folder(summary);
   auto run = run_of_job(job, *of_job.study, host::capture_environment(job.command_line));
-  if (!of_job.whole)
-    run.warnings.push_back(fmt::format("the step files are large: the figures are of the newest {}",
-                                       plural(of_job.study->steps, "step")));
+  add_warnings(of_job, run);
   replace_file(summary, result::json_text(result::to_json(run)));
   return add_to_history(run, job.folder, kResults, console);
+}
+
+bool is_unrecorded_job(const fs::path& folder) {
+  return !attach::step_files(folder).empty() && !fs::exists(folder / result::kSummaryFile);
+}
+
+void record_step_files(const fs::path& folder) {
+  const auto of_job = study_of_job(folder);
+  if (!of_job.study || of_job.study->steps == 0)
+    throw Error(ErrorCode::kData, of_job.problem.empty() ? fmt::format("{}: no steady step is in it",
+                                                                       shown_path(folder.string()))
+                                                         : of_job.problem);
+  if (of_job.study->attached->running)
+    throw Error(ErrorCode::kData, fmt::format("{}: the job is still running; import it when it has ended",
+                                              shown_path(folder.string())));
+  const auto job = job_of_files(folder, *of_job.study);
+  auto run = run_of_job(job, *of_job.study, environment_of(*of_job.study, job.command_line));
+  add_warnings(of_job, run);
+  replace_file(folder / result::kSummaryFile, result::json_text(result::to_json(run)));
 }
 
 }  // namespace paceline::cli

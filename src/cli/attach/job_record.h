@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace paceline::cli {
 struct FinishedJob {
   std::filesystem::path folder;  // of the step files
   std::vector<std::string> command;
-  std::string command_line;  // of attach
+  std::string command_line;  // of attach, or of the job
   std::string started_utc;
   std::string run_id;
-  JobEnd end;
+  std::optional<JobEnd> end;  // none: another program started it
+  bool orderly = true;        // all ranks came to a regular end; counts without `end`
 };
 
 // Equal commands from the script on, on equally many ranks, are one benchmark. `environment`: facts of the
@@ -30,5 +32,12 @@ result::RunResult run_of_job(const FinishedJob& job, const analysis::traces::Tra
 // Writes run_summary.json, and adds the run to the history of the folder of runs that it is in. Returns lines
 // about the runs before, which may be none. Throws Error(kIo).
 std::string record_job(const FinishedJob& job, const JobStudy& of_job, const Console& console);
+
+// Whether the folder has step files that are no run yet.
+bool is_unrecorded_job(const std::filesystem::path& folder);
+
+// Writes run_summary.json for a job that another program started, from its step files. Throws Error(kData) if
+// they have no steady step or are still being written, and Error(kIo).
+void record_step_files(const std::filesystem::path& folder);
 
 }  // namespace paceline::cli

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/answer_output.h"
+#include "cli/attach/job_record.h"
 #include "cli/command_table.h"
 #include "cli/documents.h"
 #include "config/flags.h"
@@ -134,10 +135,12 @@ answer::Answer import_runs(HistoryCall& call, history::Index& index) {
   for (const auto& word : call.words) {
     if (!fs::is_directory(word))
       throw Error(ErrorCode::kUsage, fmt::format("import {}: no such folder", shown_path(word)));
+    if (is_unrecorded_job(word)) record_step_files(fs::canonical(word));
     const auto folders = history::run_folders(fs::canonical(word), kDepth);
     if (folders.empty())
       throw Error(ErrorCode::kUsage,
-                  fmt::format("import {}: no run (run_summary.json) is in it", shown_path(word)));
+                  fmt::format("import {}: no run (run_summary.json) and no step file (rank0.steps) is in it",
+                              shown_path(word)));
     for (const auto& folder : folders) marks.imported.insert(folder.string());
     found += folders.size();
   }
