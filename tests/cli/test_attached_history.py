@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from paceline_cli import CliTest, read_json
+from paceline_cli import BINARY, CliTest, read_json
 from test_step_files import job, write_folder
 
 JOB = """
@@ -151,6 +151,19 @@ class AttachedHistory(CliTest):
         self.assert_error(self.run_cli("history", "import", "short"), 2, "rank0.steps has no two steps")
         (self.folder / "empty").mkdir()
         self.assert_error(self.run_cli("history", "import", "empty"), 2, "no step file")
+
+    def test_a_folder_that_was_removed_meanwhile_is_named(self):
+        self.script.write_text("import os, shutil\nshutil.rmtree(os.environ['PACELINE_ATTACH'])\n")
+        done = self.run_cli("attach", "-o", "steps", "--", sys.executable, self.script)
+        self.assert_code(done, 0)
+        self.assertRegex(" ".join(done.err.split()), "nothing is left: the folder .*steps was removed while the job ran")
+
+    def test_two_jobs_at_once_have_folders_of_their_own(self):
+        self.script.write_text("import subprocess, sys\nprint(subprocess.run(sys.argv[1:], capture_output=True, text=True).stderr)\n")
+        within = [BINARY, "attach", "-o", "steps", "--", "true"]
+        done = self.run_cli("attach", "-o", "steps", "--", sys.executable, self.script, *within)
+        self.assert_code(done, 0)
+        self.assertRegex(done.on_one_line, "another job writes into .*steps; name another folder with --output")
 
     def test_a_folder_with_another_run_keeps_it(self):
         summary = self.write("steps/run_summary.json", "{}")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The command `attach`: watches a training job of the user's own.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include "attach/step_totals.h"
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/attach/attached_job.h"
@@ -85,6 +88,7 @@ class StepsFolder {
       problem = std::error_code(errno, std::generic_category());
     if (problem) problem_ = problem.message();
     path_ = fs::absolute(path_);
+    if (!problem) take_lock();
   }
   StepsFolder(const StepsFolder&) = delete;
   StepsFolder& operator=(const StepsFolder&) = delete;
@@ -98,8 +102,20 @@ class StepsFolder {
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
+  // Two jobs in one folder would be taken for one.
+  void take_lock() {
+    lock_ =
+        FileDescriptor(::open((path_ / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (lock_ && ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("attach: another job writes into {}; name another folder with "
+                              "--output",
+                              shown_path(path_.string())));
+  }
+
   std::string run_id_ = result::new_run_id();
   fs::path path_;
+  FileDescriptor lock_;
   bool made_ = false;
   std::string problem_;
 };
@@ -192,6 +208,9 @@ std::string nothing_words(const StepsFolder& folder) {
     return fmt::format(
         "nothing was recorded: the folder {} cannot be written: {}. Name another with --output.",
         shown_path(folder.path().string()), folder.problem());
+  if (!fs::exists(folder.path()))
+    return fmt::format("nothing is left: the folder {} was removed while the job ran.",
+                       shown_path(folder.path().string()));
   return "nothing was recorded. A line \"not attached\" above says why. Without one, no Python process of "
          "this command imported torch and made an optimizer step while it could be watched: Python's "
          "options -I, -E and -S keep the hook out, and so does a command that sets PYTHONPATH itself.";
@@ -211,9 +230,10 @@ std::string closing_words(const StepsFolder& steps, const JobStudy& of_job) {
   } else {
     sentences.push_back(seen_words(job, folder) + ".");
     if (const auto study = study_words(of_job); !study.empty()) sentences.push_back(as_sentence(study));
-    sentences.push_back(fmt::format("All figures: paceline profile --from {}", shown_path(folder.string())));
   }
   for (const auto& remark : job.remarks) sentences.push_back(as_sentence(remark));
+  if (job.most_steps() > 0)
+    sentences.push_back(fmt::format("All figures: paceline profile --from {}", shown_path(folder.string())));
   return join(sentences, " ");
 }
 
