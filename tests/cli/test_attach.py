@@ -168,7 +168,7 @@ class Recorded(Job):
             steps = self.of_rank(rank)
             self.assertEqual((steps.rank, steps.world, steps.local_rank), (rank, 2, rank))
             reduced = steps.of("communication", "gloo:all_reduce")
-            self.assertGreaterEqual(len(reduced), 39)
+            self.assertGreaterEqual(len(reduced), 38)   # a thread of gloo may end the last one behind the file
             self.assertEqual({r[4] for r in reduced}, {4 * (4 * (32 * 32 + 32) + 32 * 10 + 10)})
             self.assertGreaterEqual(len(steps.of("scope", "DistributedDataParallel.forward")), 39)
             self.assertEqual(len(steps.of("step")), 40)

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -105,6 +106,19 @@ class AttachedHistory(CliTest):
         self.assertEqual({end: (case["outcome"], "figures" in case) for end, case in cases.items()},
                          {"failed": ("failed", False), "interrupted": ("interrupted", True)})
         self.assertIn("1 of 1 run was interrupted", self.history("trend").on_one_line)
+
+    def test_a_launcher_that_was_asked_to_end_has_an_exit_code_of_its_own(self):
+        wait = "import signal, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(1))\nopen('ready', 'w').close()\ntime.sleep(60)\n"
+        self.script.write_text(JOB.replace("end = ", wait + "end = ", 1))
+        write_folder(self.folder / "left", job())
+        process = subprocess.Popen([BINARY, "attach", "-q", "--", sys.executable, self.script], cwd=self.folder, env=self.env,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.addCleanup(process.kill)
+        while not (self.folder / "ready").exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(60), 1)
+        self.assertEqual([run["outcome"] for run in self.listed()], ["interrupted"])
 
     def test_a_job_that_was_not_done_is_said_to_be_wherever_its_steps_are_read(self):
         self.attach()

@@ -191,7 +191,7 @@ TEST(Recommendations, KnownAnswers) {
   EXPECT_EQ(first_advice({.ranks = 1}), "");
 }
 
-TEST(Recommendations, AJobOfAnotherProgramIsToldOfItsOwnSettings) {
+TEST(Recommendations, AnAttachedJobHasSettingsOfItsScript) {
   auto run = simulated_run({.gb_per_s = 10, .delays = {{.where = OwnPart::kDataWait, .ms = 20}}});
   EXPECT_THAT(recommendations(run, run.cases[0]).front().advice,
               HasSubstr("raise data.workers or data.prefetch"));
