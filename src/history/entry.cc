@@ -55,9 +55,16 @@ std::vector<std::string> gpu_names(const Json& environment) {
 constexpr std::array<std::string_view, 8> kOfCpu{"vendor",   "model",   "family",         "model_number",
                                                  "stepping", "sockets", "cores_physical", "cores_allowed"};
 
+// An imported job names its host alone.
+Json host_of(const Json& environment) {
+  const auto* system = member(environment, "os");
+  const auto* host = system ? member(*system, "host_sha256_16") : nullptr;
+  return host ? Json{{"host", *host}} : Json{};
+}
+
 Json hardware_of(const Json& environment) {
   const auto* cpu = member(environment, "cpu");
-  if (!cpu) return {};
+  if (!cpu) return host_of(environment);
   Json facts = Json::object();
   for (const auto key : kOfCpu)
     if (const auto* fact = member(*cpu, key)) facts[std::string(key)] = *fact;

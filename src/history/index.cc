@@ -22,7 +22,7 @@ namespace paceline::history {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kSchema = 2;  // raise it with every change of tables, identity_key or machine
+constexpr std::int64_t kSchema = 3;  // raise it with every change of tables, identity_key or machine
 constexpr std::string_view kTables = R"(
 DROP TABLE IF EXISTS figures; DROP TABLE IF EXISTS cases; DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (run_id TEXT PRIMARY KEY, folder TEXT NOT NULL, stamp TEXT NOT NULL, experiment TEXT, started_utc TEXT,

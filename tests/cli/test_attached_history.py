@@ -14,7 +14,7 @@ import time
 import unittest
 
 from paceline_cli import BINARY, CliTest, read_json
-from test_step_files import job, write_folder
+from test_step_files import OUT_OF_ROOM, job, write_folder
 
 JOB = """
 import os, shutil, sys
@@ -159,6 +159,26 @@ class AttachedHistory(CliTest):
         command = read_json(f"{runs['steps']['folder']}/run_summary.json")["cases"][0]["benchmark"]["params"]["command"]
         self.assertEqual(command, "jobs/train.py --lr 1")   # as of a job that attach started
 
+    def test_jobs_of_other_hosts_are_told_apart(self):
+        (self.folder / "results").mkdir()
+        for name, host, steps in (("first", "gpu-a", 30), ("second", "gpu-b", 30), ("third", "gpu-b", 31)):
+            write_folder(self.folder / "jobs/of" / name, job(steps), host=host)
+        write_folder(self.folder / "jobs/left", job(), closed=False, host="gpu-a")   # it may still run there
+        self.assertRegex(self.history("import", "jobs").on_one_line, "jobs/left: gpu-a has noted no end.*import it on that host 3 runs in 1 folder, 3 of them new")
+        machines = {os.path.basename(run["folder"]): run["machine"] for run in self.listed()}
+        self.assertEqual(machines["second"], machines["third"])
+        self.assertNotIn(machines["first"], ("", machines["second"]))
+        warnings = read_json(self.folder / "jobs/of/first/run_summary.json")["warnings"]
+        self.assertIn("the job was started by another program: its exit code is not known", warnings)
+        self.assert_error(self.run_cli("history", "import", "jobs/left"), 2, "gpu-a has noted no end")
+
+    def test_a_job_with_full_files_was_not_interrupted(self):
+        (self.folder / "results").mkdir()
+        full = [[*records, (OUT_OF_ROOM, "", 2000, 2000, 0)] for records in job()]
+        write_folder(self.folder / "full", full, closed=False)
+        self.history("import", "full")
+        self.assertEqual([run["outcome"] for run in self.listed()], ["ok"])
+
     def test_step_files_that_are_no_job_yet_are_refused(self):
         (self.folder / "results").mkdir()
         write_folder(self.folder / "short", job(steps=1))
@@ -178,6 +198,9 @@ class AttachedHistory(CliTest):
         done = self.run_cli("attach", "-o", "steps", "--", sys.executable, self.script, *within)
         self.assert_code(done, 0)
         self.assertRegex(done.on_one_line, "another job writes into .*steps; name another folder with --output")
+        of_launch = self.run_cli("attach", "-o", "ranks", "--", sys.executable, self.script, *within[:3], "ranks", *within[4:],
+                                 env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
+        self.assertNotIn("another job writes", of_launch.out + of_launch.err)   # ranks of one launch share a folder
 
     def test_a_folder_with_another_run_keeps_it(self):
         summary = self.write("steps/run_summary.json", "{}")

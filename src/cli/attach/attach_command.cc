@@ -29,6 +29,7 @@
 #include "cli/attach/job_watch.h"
 #include "cli/command_table.h"
 #include "cli/run/run_history.h"
+#include "cluster/launch_place.h"
 #include "config/flags.h"
 #include "report/traces.h"
 #include "result/run_directory.h"
@@ -76,6 +77,15 @@ fs::path named_folder(const fs::path& folder, bool& made, std::error_code& probl
   return folder;
 }
 
+bool is_one_of_a_launch() {
+  try {
+    const auto place = cluster::claimed_place(own_environment());
+    return place && place->world > 1;
+  } catch (const Error&) {
+    return true;  // variables of a launcher that do not fit together
+  }
+}
+
 // Folder of the step files. One that cannot be made keeps nobody from running the job; one that was made and
 // got no file is removed at the end.
 class StepsFolder {
@@ -102,11 +112,12 @@ class StepsFolder {
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  // Two jobs in one folder would be taken for one.
+  // Two jobs in one folder would be taken for one. Ranks of one launch may each have an attach of their own.
   void take_lock() {
     lock_ =
         FileDescriptor(::open((path_ / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (lock_ && ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    const int kind = is_one_of_a_launch() ? LOCK_SH : LOCK_EX;
+    if (lock_ && ::flock(lock_.get(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw Error(ErrorCode::kUsage,
                   fmt::format("attach: another job writes into {}; name another folder with "
                               "--output",

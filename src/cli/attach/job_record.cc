@@ -38,6 +38,11 @@ using analysis::traces::TraceStudy;
 
 constexpr const char* kCase = "attached";
 
+std::string own_host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 // The script and its words: launchers have ports and addresses that differ from start to start.
 std::string work_of(const std::vector<std::string>& command) {
   const auto script = script_in(command);
@@ -45,9 +50,12 @@ std::string work_of(const std::vector<std::string>& command) {
               " ");
 }
 
-// Whether somebody ended the job: launchers exit with a code of their own then.
+// Whether somebody ended the job: launchers exit with a code of their own then. Another signal is a crash.
 bool is_interrupted(const JobEnd& end) {
   constexpr std::array kAsked{SIGINT, SIGTERM, SIGHUP};
+  constexpr std::array kEnding{SIGINT, SIGTERM, SIGHUP, SIGKILL};
+  const auto has = [](const auto& signals, int signal) { return std::ranges::count(signals, signal) > 0; };
+  if (WIFSIGNALED(end.wait_status) && !has(kEnding, WTERMSIG(end.wait_status))) return false;
   const int code = exit_code_of(end.wait_status);
   return code != 0 && (end.asked_by != 0 ||
                        std::ranges::any_of(kAsked, [&](int signal) { return code == kSignalBase + signal; }));
@@ -112,10 +120,10 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// Whether the newest start of each rank came to a regular end.
+// Whether the newest start of each rank came to a regular end, as far as its file had room to say so.
 bool is_orderly(const std::vector<attach::RankTotals>& totals) {
   return std::ranges::all_of(totals, [&](const attach::RankTotals& one) {
-    return one.orderly || std::ranges::any_of(totals, [&](const attach::RankTotals& other) {
+    return one.orderly || one.full || std::ranges::any_of(totals, [&](const attach::RankTotals& other) {
              return other.rank == one.rank && other.started_ns > one.started_ns;
            });
   });
@@ -137,17 +145,18 @@ FinishedJob job_of_files(const fs::path& folder, const TraceStudy& study) {
                   .orderly = is_orderly(totals)};
   job.run_id = job.started_utc;
   std::erase_if(job.run_id, [](char c) { return c == '-' || c == ':'; });
-  job.run_id +=
-      "-" + sha256_hex(fmt::format("{} {} {}", first->started_ns, first->steps, command)).substr(0, kDigits);
+  job.run_id += "-" + sha256_hex(fmt::format("{} {} {} {}", first->started_ns, first->steps, command,
+                                             study.ranks.front().host))
+                          .substr(0, kDigits);
   return job;
 }
 
-// Facts of this machine, if the job ran on it.
-nlohmann::json environment_of(const TraceStudy& study, const std::string& command_line) {
-  std::array<char, 256> host{};
-  const bool known = ::gethostname(host.data(), host.size() - 1) == 0;
-  return known && study.ranks.front().host == host.data() ? host::capture_environment(command_line)
-                                                          : nlohmann::json::object();
+// Facts of this machine, if the job ran on it; else which host it was.
+nlohmann::json environment_of(const std::string& host, const std::string& command_line) {
+  constexpr std::size_t kDigits = 16;
+  if (host.empty()) return nlohmann::json::object();
+  if (host == own_host()) return host::capture_environment(command_line);
+  return {{"os", {{"host_sha256_16", sha256_hex(host).substr(0, kDigits)}}}};
 }
 
 void add_warnings(const JobStudy& of_job, result::RunResult& run) {
@@ -206,8 +215,15 @@ void record_step_files(const fs::path& folder) {
     throw Error(ErrorCode::kData, fmt::format("{}: the job is still running; import it when it has ended",
                                               shown_path(folder.string())));
   const auto job = job_of_files(folder, *of_job.study);
-  auto run = run_of_job(job, *of_job.study, environment_of(*of_job.study, job.command_line));
+  const auto& host = of_job.study->ranks.front().host;
+  if (!job.orderly && !host.empty() && host != own_host())
+    throw Error(ErrorCode::kData,
+                fmt::format("{}: {} has noted no end, and whether it still runs is seen only "
+                            "there; import it on that host",
+                            shown_path(folder.string()), shown_value(host)));
+  auto run = run_of_job(job, *of_job.study, environment_of(host, job.command_line));
   add_warnings(of_job, run);
+  run.warnings.emplace_back("the job was started by another program: its exit code is not known");
   replace_file(folder / result::kSummaryFile, result::json_text(result::to_json(run)));
 }
 

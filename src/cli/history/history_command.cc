@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 
 #include "base/display_text.h"
 #include "base/error.h"
@@ -22,6 +23,7 @@
 #include "history/prune.h"
 #include "history/trend.h"
 #include "result/metric_table.h"
+#include "result/run_directory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -128,15 +130,30 @@ answer::Answer remove_pin(HistoryCall& call, history::Index& index) {
   return remove_mark(call, index, &history::Marks::pins, "pin");
 }
 
+// Makes runs of jobs that other programs started, of which there are only step files. `left_out`: those that
+// cannot be read or still run.
+void record_jobs(const fs::path& below, int depth, std::vector<std::string>& left_out) {
+  try {
+    if (is_unrecorded_job(below)) return record_step_files(below);
+  } catch (const Error& e) {
+    return left_out.emplace_back(e.what()), void();
+  }
+  if (depth == 0 || fs::exists(below / result::kSummaryFile)) return;
+  for (const auto& entry : fs::directory_iterator(below, fs::directory_options::skip_permission_denied))
+    if (entry.is_directory() && !entry.is_symlink()) record_jobs(entry.path(), depth - 1, left_out);
+}
+
 answer::Answer import_runs(HistoryCall& call, history::Index& index) {
   constexpr int kDepth = 3;  // of folders in an archive of artefacts
   auto marks = index.marks();
   std::size_t found = 0;
+  std::vector<std::string> left_out;
   for (const auto& word : call.words) {
     if (!fs::is_directory(word))
       throw Error(ErrorCode::kUsage, fmt::format("import {}: no such folder", shown_path(word)));
-    if (is_unrecorded_job(word)) record_step_files(fs::canonical(word));
+    record_jobs(fs::canonical(word), kDepth + 1, left_out);
     const auto folders = history::run_folders(fs::canonical(word), kDepth);
+    if (folders.empty() && !left_out.empty()) throw Error(ErrorCode::kData, left_out.front());
     if (folders.empty())
       throw Error(ErrorCode::kUsage,
                   fmt::format("import {}: no run (run_summary.json) and no step file (rank0.steps) is in it",
@@ -148,7 +165,8 @@ answer::Answer import_runs(HistoryCall& call, history::Index& index) {
   const auto updated = index.update();
   auto answer = said(fmt::format("{} in {}, {} of them new", plural(static_cast<std::int64_t>(found), "run"),
                                  plural(std::ssize(call.words), "folder"), updated.added));
-  for (const auto& why : updated.unreadable) answer.remarks.push_back("left out: " + why);
+  std::ranges::copy(updated.unreadable, std::back_inserter(left_out));
+  for (const auto& why : left_out) answer.remarks.push_back("left out: " + why);
   return answer;
 }
 

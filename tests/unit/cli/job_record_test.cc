@@ -79,7 +79,9 @@ TEST(JobRecord, OutcomeIsThatOfTheJob) {
   EXPECT_EQ(run_of(command, {exited(128 + SIGTERM)}).outcome, "interrupted") << "as shells hand it on";
   EXPECT_EQ(run_of(command, {exited(1), SIGINT}).outcome, "interrupted") << "as torchrun does";
   EXPECT_EQ(run_of(command, {exited(0), SIGTERM}).outcome, "ok") << "the job took it as it liked";
+  EXPECT_EQ(run_of(command, {SIGKILL, SIGTERM}).outcome, "interrupted") << "as launchers end what stays";
   EXPECT_EQ(run_of(command, {SIGSEGV}).outcome, "failed");
+  EXPECT_EQ(run_of(command, {SIGSEGV, SIGTERM}).outcome, "failed") << "a checkpoint on demand, a crash later";
   EXPECT_EQ(run_of(command, {SIGSEGV}).exit_code, 128 + SIGSEGV);
 }
 
