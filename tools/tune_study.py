@@ -11,7 +11,7 @@ run:    one search per row of CASES, then its plan in full: all arms, ten proces
         measures where nothing is typed.
 rows:   Markdown. "Above the best": median over rounds of what the arm that the search took costs in the exhaustive run, over the best arm there.
         "Looks": processes of the search; on the exhaustive run's table those that Paceline's rule needs (target replay_search), and one race of
-        irace 3.5 with its t-test (Debian: r-cran-irace; without it "–").
+        irace 3.5 with its t-test (Debian: r-cran-irace; without it, or with one arm that runs, "–").
 `--within` starts no search after that time, and `--keep` adds to its file: a long study is many short slices.
 """
 import argparse
@@ -128,7 +128,8 @@ def replayed(command, table):
     """First word that a replay prints; "–" without its program."""
     text = "".join(",".join(str(cost) for cost in costs) + "\n" for costs in table.values() if all(costs))
     try:
-        return subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, check=True).stdout.split()[0]
+        looks = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, check=True).stdout.split()[0]
+        return looks if looks != "0" else "–"
     except (OSError, subprocess.CalledProcessError):
         return "–"
 
