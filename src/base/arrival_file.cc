@@ -274,13 +274,13 @@ std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_
 
 std::string times_digest(const ArrivalFile& file, bool scaled) {
   constexpr std::size_t kDigits = 16;
-  constexpr double kPerSecond = 1e6, kPerGap = 1e6;  // dates as doubles are not known to less than 0.3 µs
+  constexpr double kPerSecond = 1e6, kPerGap = 1e3;  // dates as doubles are not known to less than 0.3 µs
+  constexpr double kNearHalf = 0.4876543;            // recorded times are often exactly half a step
+  const double gap = file.length_s() / static_cast<double>(file.seconds.size() - 1);
   std::vector<double> times;
   times.reserve(file.seconds.size());
-  for (const double time : file.seconds) times.push_back(std::round(time * kPerSecond));
-  const double gap = times.back() / static_cast<double>(times.size() - 1);
-  if (scaled && gap > 0)
-    for (double& time : times) time = std::round(time / gap * kPerGap);
+  for (const double time : file.seconds)
+    times.push_back(scaled ? std::floor(time / gap * kPerGap + kNearHalf) : std::round(time * kPerSecond));
   const auto bytes = std::as_bytes(std::span(times));
   return sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).substr(0, kDigits);
 }

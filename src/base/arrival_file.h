@@ -29,7 +29,8 @@ ArrivalFile read_arrivals(const std::filesystem::path& file);
 std::size_t due_within(const ArrivalFile& file, double limit_s, double rate_per_s = 0);
 
 // 16 digits of SHA-256, equal for times that are equal to a microsecond, whatever format and unit they had.
-// For a rate that is asked for (`scaled`), also for times that differ only in their rate.
+// For a rate that is asked for (`scaled`), for times that are equal to a thousandth of their mean gap at one
+// rate.
 std::string times_digest(const ArrivalFile& file, bool scaled);
 
 // Reads the text of such a file, which messages call `name`.

@@ -114,6 +114,19 @@ TEST(ArrivalFile, EqualTimesHaveOneDigestWhateverTheirFormat) {
   EXPECT_NE(digest("0\n0.3\n0.6\n", true), digest("0\n0.1\n0.3\n", true));
 }
 
+TEST(ArrivalFile, TimesThatDifferInTheirRateHaveOneScaledDigest) {
+  for (const double factor : {1.1, 1 / 3.0, 7.0}) {
+    std::string recorded, faster;
+    for (int i = 0; i < 1000; ++i) {
+      const double time = 0.000137 * i + 1e-6 * (i * 37 % 91);
+      recorded += fmt::format("{:.6f}\n", time), faster += fmt::format("{:.12f}\n", time / factor);
+    }
+    EXPECT_EQ(times_digest(parse_arrivals(recorded, "a"), true),
+              times_digest(parse_arrivals(faster, "b"), true))
+        << factor;
+  }
+}
+
 TEST(ArrivalFile, RefusesWhatIsNoSchedule) {
   expect_refused("", "contains no time");
   expect_refused("# nothing\n", "contains no time");
