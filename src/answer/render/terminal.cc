@@ -67,7 +67,7 @@ class TableLayout {
 
   // Text of a cell with a note.
   std::string noted(const Cell& cell) {
-    return (cell.brief.empty() ? std::string(kNone) : cell.brief) + mark(on_one_line(cell.note));
+    return (cell.brief.empty() ? std::string(kNone) : on_one_line(cell.brief)) + mark(on_one_line(cell.note));
   }
 
   Texts texts_of(const Row& row) {
@@ -138,7 +138,7 @@ class TableLayout {
     const std::size_t room = options_.width - (total() - widths_[last]);
     for (std::size_t at = 0; at < texts_.size(); ++at) {
       if (texts_[at].size() <= last || display_width(texts_[at][last]) <= room) continue;
-      const auto& brief = table_.rows[at].cells[last].brief;
+      const auto brief = on_one_line(table_.rows[at].cells[last].brief);
       texts_[at][last] = brief + mark(std::string(trim(texts_[at][last].substr(brief.size()))));
     }
   }

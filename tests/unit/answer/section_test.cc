@@ -64,6 +64,17 @@ TEST(Tables, ALastColumnThatStaysIsShortenedAndItsRestBecomesANote) {
   EXPECT_EQ(terminal_of(table, {10}, 0), "name\nlong name\n");
 }
 
+TEST(Tables, ShowNoControlCharactersOfBriefWords) {
+  Table table{.heads = {"name", "outputs"}, .last_stays = true};
+  Cell noted("wrong"), rest("wrong \x1b[2J for all");
+  noted.brief = rest.brief = "wrong \x1b[2J", noted.note = "why";
+  table.add({"a", noted});
+  table.add({"b", rest});
+  const auto text = terminal_of(table, {24}, 0);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_NE(text.find("² for all"), std::string::npos) << text;
+}
+
 TEST(Sections, StandOnThePageWithTheirTitleWhereTheySaySomething) {
   EXPECT_EQ(html_of(Section{.title = "Nothing"}), "");
   EXPECT_EQ(html_of(Section{.title = "Log", .log = "<x>"}), "<h4>Log</h4>\n<pre>&lt;x&gt;\n</pre>\n");
