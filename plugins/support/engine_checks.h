@@ -44,8 +44,8 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
 // Error(kData) for a model without outputs, Error(kUnsupported) where no output is a tensor of numbers.
 void check_outputs(std::string_view file, std::size_t count, bool any_numbers);
 
-// Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, also a smaller batch),
-// contiguous in host memory.
+// Error(kUsage) unless the tensor is what the model was loaded for, contiguous in host memory. With any_batch
+// it may have a smaller batch, with any_shape a smaller size in any dimension.
 void check_tensor(const TensorView& view, const TensorSpec& spec, const plugin::ModelSpec& model);
 
 // A part of a library's message, what the user can do about it, and whether the engine cannot do it, so that

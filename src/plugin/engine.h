@@ -25,7 +25,8 @@ struct ModelSpec {
   // With dynamic batching, bind also brings smaller batches, in dimension 0 of every input. An engine that
   // only runs the shapes above refuses those, and its batches are filled up.
   bool any_batch = false;
-  // With new shapes, bind also brings smaller sizes of dimensions that the file leaves open.
+  // With new shapes, bind also brings smaller sizes in any dimension. An engine refuses those of dimensions
+  // that its file fixes.
   bool any_shape = false;
 };
 
