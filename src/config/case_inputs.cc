@@ -50,10 +50,13 @@ std::vector<std::int64_t> case_batch_dimensions(const Case& item) {
 }
 
 std::vector<SizedShape> case_new_shapes(const Case& item) {
+  const std::int64_t batch = item.settings.integer("batch");
+  auto shapes = parse_new_shapes(item.settings.texts("new_shapes"));
+  if (const Model* model = find_model(item.settings.text("model")))
+    shapes = complete_new_shapes(shapes, *model, sequence_length_of(item), batch);
   std::vector<SizedShape> found;
-  for (const auto& shape : parse_new_shapes(item.settings.texts("new_shapes")))
-    found.push_back(
-        sized(shape, case_inputs(item), case_batch_dimensions(item), item.settings.integer("batch")));
+  for (const auto& shape : shapes)
+    found.push_back(sized(shape, case_inputs(item), case_batch_dimensions(item), batch));
   return found;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/declared_input.h"
 #include "base/tensor.h"
+#include "config/model.h"
 #include "config/shapes.h"
 
 // Shapes that a loaded model has not seen before: the option new_shapes.
@@ -21,11 +22,16 @@ struct NewShape {
 std::vector<NewShape> parse_new_shapes(const std::vector<std::string>& texts);
 std::vector<std::string> new_shape_texts(const std::vector<NewShape>& shapes);
 
-// The shape of every input of `loaded`. One that is not written is as loaded, with sizes of written ones that
-// share its symbols. Throws Error(kConfig) for an unknown input, another number of dimensions, a size above
-// the loaded one at this batch, and for the loaded shape itself.
-NewShape complete_new_shape(const NewShape& written, const std::vector<InputShape>& loaded,
-                            const std::vector<DeclaredInput>& declared, std::int64_t batch);
+// Gives each shape every input of `loaded`. One that is not written is as loaded, with sizes of written ones
+// that share its symbols, or the batch. Throws Error(kConfig) for an unknown input, one that is left out and
+// may have to follow, another number of dimensions, a size above the loaded one at this batch, and for sizes
+// that are loaded or listed before.
+std::vector<NewShape> complete_new_shapes(const std::vector<NewShape>& written,
+                                          const std::vector<InputShape>& loaded,
+                                          const std::vector<DeclaredInput>& declared, std::int64_t batch);
+// Does so for a built-in model at this length.
+std::vector<NewShape> complete_new_shapes(const std::vector<NewShape>& written, const Model& model,
+                                          std::int64_t sequence_length, std::int64_t batch);
 
 // The full shapes of a case's inputs, and what tells them from the loaded ones: "batch 4", "1x32" or
 // "ids:1x32, audio:1x512".

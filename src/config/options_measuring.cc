@@ -187,10 +187,11 @@ constexpr std::array kMeasuringRows{
            .aliases = "new_shape,new_batches,new_batch",
            .flags = "--new-shape,--new-batches,--new-batch",
            .form = kList,
+           .by_place = true,
            .scenario = "sync",
            .help = "Smaller batches (1,2,4) or shapes (ids:1x32,ids:1x64) that run twice after the loop: the "
-                   "loaded model has not seen them before. It is loaded with open sizes, which may be "
-                   "slower."},
+                   "loaded model has not seen them before. No size exceeds the loaded one; inputs that are "
+                   "not written follow by their symbols. Open sizes may be slower."},
     Option{.name = "cache_mode",
            .type = kChoice,
            .fallback = "warm",

@@ -31,12 +31,18 @@ class InputSettler {
       : draft_(draft), settings_(draft.settings), names_(draft.names), remarks_(draft.remarks) {}
 
   void run() {
+    settle_models();
+    for (const auto& model : settings_.texts("models"))
+      if (const auto* built_in = find_model(model)) check_new_shapes(*built_in);
+  }
+
+ private:
+  void settle_models() {
     std::string first;
     std::optional<SettledShapes> settled;
     for (const auto& model : settings_.texts("models")) {
       if (const auto* built_in = find_model(model);
-          built_in && (!check_built_in(*built_in) || !check_given(model, inputs_of(*built_in)) ||
-                       !complete_new_shapes(smallest_inputs(*built_in))))
+          built_in && (!check_built_in(*built_in) || !check_given(model, inputs_of(*built_in))))
         return;
       if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
@@ -49,7 +55,6 @@ class InputSettler {
     if (!values_.empty()) store_values();
   }
 
- private:
   // Files with different inputs: the written shapes must do for all; each engine reports what does not fit.
   void settle_differing(const std::string& one, const SettledShapes& its, const std::string& other,
                         const SettledShapes& others) {
@@ -355,27 +360,25 @@ class InputSettler {
     return sizes.empty() ? unset : static_cast<std::int64_t>(std::ranges::min(sizes));
   }
 
-  // Inputs of a built-in model at its smallest batch and length.
-  [[nodiscard]] std::vector<InputShape> smallest_inputs(const Model& model) const {
-    std::vector<InputShape> inputs;
-    for (auto& spec : model_inputs(model, smallest("batch_sizes", 1), smallest("sequence_lengths", 0)))
-      inputs.push_back({spec.name, spec.shape, spec.dtype});
-    return inputs;
+  // Each case completes those of a built-in model for itself, at no smaller batch and length.
+  void check_new_shapes(const Model& model) try {
+    if (settings_.has("new_shapes"))
+      complete_new_shapes(parse_new_shapes(settings_.texts("new_shapes")), model,
+                          smallest("sequence_lengths", model.default_sequence_length),
+                          smallest("batch_sizes", 1));
+  } catch (const Error& error) {
+    report("new_shapes", fmt::format("model '{}': {}", model.name, error.what()));
   }
 
-  // Gives every new shape all inputs. False: one does not fit.
-  bool complete_new_shapes(const std::vector<InputShape>& loaded) try {
-    if (!settings_.has("new_shapes")) return true;
-    auto shapes = parse_new_shapes(settings_.texts("new_shapes"));
-    for (auto& shape : shapes)
-      shape = complete_new_shape(shape, loaded, declared_, smallest("batch_sizes", 1));
+  void store_new_shapes(const std::vector<InputShape>& loaded) try {
+    if (!settings_.has("new_shapes")) return;
+    const auto shapes = complete_new_shapes(parse_new_shapes(settings_.texts("new_shapes")), loaded,
+                                            declared_, smallest("batch_sizes", 1));
     std::vector<Value> texts;
     for (auto& text : new_shape_texts(shapes)) texts.emplace_back(std::move(text));
     settings_.set_list("new_shapes", std::move(texts));
-    return true;
   } catch (const Error& error) {
     report("new_shapes", error.what());
-    return false;
   }
 
   void store(const SettledShapes& settled) {
@@ -385,7 +388,7 @@ class InputSettler {
       std::vector<Value> sizes(settled.batches.begin(), settled.batches.end());
       settings_.set_list("batch_sizes", std::move(sizes));
     }
-    complete_new_shapes(settled.inputs);
+    store_new_shapes(settled.inputs);
     if (most_requests() < 2) return;
     for (const auto& input : settled.inputs)
       if (batch_dimension(input) != std::optional<std::size_t>(0))
