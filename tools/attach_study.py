@@ -142,6 +142,10 @@ PACKAGES = {"transformers": "transformers", "lightning": "lightning"}
 PARTS = {"loader": "data", "forward": "forward", "backward": "backward", "optimizer": "the optimizer"}
 LATE = ["none", *PARTS]
 
+# Without it, PyTorch 2.15 alone aborts at the end of some jobs on a busy machine: a thread of gloo is still there.
+END = "\nif dist.is_initialized(): dist.destroy_process_group()\n"
+
+
 def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -164,7 +168,7 @@ class Failed(Exception):
 def run_job(options, name, folder, late, before="", **variables):
     """Runs one job attached; its step files are in `folder`/steps. `before`: stands in front of its script."""
     script = pathlib.Path(folder) / f"{name}_job.py"
-    script.write_text(before + JOBS[name])
+    script.write_text(before + JOBS[name] + END)
     words = [str(script), str(options.steps), str(options.ranks), free_port()]
     if name != "spawn":
         words = ["-m", "torch.distributed.run", "--nproc-per-node", str(options.ranks), "--standalone", *words]
