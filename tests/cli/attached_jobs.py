@@ -11,6 +11,7 @@ from pathlib import Path
 
 DEPS = Path(os.environ.get("PACELINE_DEPS", ""))
 
+# PyTorch 2.15 may abort at the end of a job that destroys no process group: all of these do.
 # A step: data, forward, backward, optimizer. Words: steps, then what an experiment adds.
 LOOP = """
 import sys, torch, torch.nn as nn
@@ -50,7 +51,7 @@ class Slow(nn.Module):
     def forward(self, x): time.sleep(.02 * rank); return x
 m = nn.parallel.DistributedDataParallel(nn.Sequential(Slow(), model())); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
 for s in range(steps): step(m, o, next(batches))
-dist.barrier()
+dist.barrier(); dist.destroy_process_group()
 """
 # With the profiler of PyTorch by a schedule, and from step 64 on for six of eight steps.
 SCHEDULED = LATE.replace("for s in range(steps): step", """profiler = torch.profiler.profile(schedule=torch.profiler.schedule(wait=8, warmup=1, active=2)); profiler.start()
@@ -79,6 +80,7 @@ for s in range(steps):
         with m.no_sync() if micro < 3 else contextlib.nullcontext(): loss(m(x), y).backward()
     o.step()
 if dist.get_rank() == 0: print("done")
+dist.destroy_process_group()
 """
 SPAWNED = LOOP + """
 import torch.distributed as dist, torch.multiprocessing as mp
@@ -86,6 +88,7 @@ def main(rank, port):
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
     m = nn.parallel.DistributedDataParallel(model()); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
     for s in range(steps): step(m, o, next(batches))
+    dist.destroy_process_group()
 if __name__ == "__main__":
     mp.spawn(main, (sys.argv[2],), nprocs=2)
     print("done")
@@ -166,7 +169,7 @@ os.waitpid(child, 0)
 for s in range(steps): step(m, o, next(batches))
 print("done")
 """
-NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done\\n', end='')\n"
+NOTHING = "import torch.distributed as dist\ndist.init_process_group('gloo'); dist.barrier(); print('done\\n', end='')\ndist.destroy_process_group()\n"
 
 KINDS = {1: "scope", 2: "backward", 3: "communication", 4: "device", 5: "step", 6: "on", 7: "off", 8: "full", 9: "counter"}
 
