@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tensor.h"
 #include "pass/accuracy_spec.h"
 #include "pass/load_spec.h"
 
