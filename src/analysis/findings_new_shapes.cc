@@ -64,7 +64,8 @@ Findings find_slow_new_shapes(const RunResult& run) {
     if (shapes.empty() || !supports_claims(one)) continue;
     findings.push_back(finding_about(
         {&one},
-        fmt::format("{}: the first inference of a new shape takes longer: {}.", one.label, all_times(shapes)),
+        as_sentence(fmt::format("{}: the first inference of a new shape takes longer: {}", one.label,
+                                all_times(shapes))),
         evidence_of(one), "Run each shape once before you serve, or pad requests to a shape that was run."));
   }
   return findings;
@@ -77,11 +78,12 @@ Findings find_new_shapes(const RunResult& run) {
     if (supports_claims(one)) std::erase_if(shapes, is_slow_when_new);
     if (shapes.empty()) continue;
     const bool alike = supports_claims(one) && std::ranges::all_of(shapes, is_alike);
-    findings.push_back(finding_about(
-        {&one},
-        fmt::format("{}: {}{}.", one.label, alike ? "a new shape takes hardly longer at first: " : "",
-                    all_times(shapes)),
-        evidence_of(one), ""));
+    findings.push_back(
+        finding_about({&one},
+                      as_sentence(fmt::format("{}: {}{}", one.label,
+                                              alike ? "a new shape takes hardly longer at first: " : "",
+                                              all_times(shapes))),
+                      evidence_of(one), ""));
   }
   return findings;
 }

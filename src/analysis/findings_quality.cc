@@ -73,11 +73,6 @@ std::string cure_of(const RunResult& run, const CaseResult& one) {
   return std::string(reason.cure) + (again ? rerun_command(run, {one.case_id}) : "");
 }
 
-// Adds a full stop unless the reason ends in a question mark.
-std::string ended(std::string text) {
-  return text.ends_with('?') || text.ends_with('!') || text.ends_with('.') ? text : text + ".";
-}
-
 std::string reasons_of(const Cases& cases) {
   std::vector<std::string> parts;
   for (const CaseResult* one : cases) parts.push_back(one->label + ": " + join(one->grade_reasons, ", "));
@@ -142,7 +137,7 @@ Findings find_failed_cases(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (one.outcome != Outcome::kFailed || one.reason_code == "accuracy") continue;
     found.push_back(finding_about(
-        {&one}, ended(fmt::format("{} failed ({}): {}", one.label, one.reason_code, one.reason)),
+        {&one}, as_sentence(fmt::format("{} failed ({}): {}", one.label, one.reason_code, one.reason)),
         one.log_tail.empty() ? "no log" : "the last lines of its log are shown with the case",
         cure_of(run, one)));
   }

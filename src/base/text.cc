@@ -40,6 +40,11 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
+std::string as_sentence(std::string words) {
+  const bool ended = words.empty() || std::string_view(".?!").find(words.back()) != std::string_view::npos;
+  return ended ? words : words + ".";
+}
+
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);

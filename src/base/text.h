@@ -15,6 +15,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 // The index of a text in `texts`, to which a new one is added.
 std::size_t place_of(const std::string& text, std::vector<std::string>& texts);
 std::string_view trim(std::string_view text);
+// The words, ended by one mark: a library's own message may end with one. Empty stays empty.
+std::string as_sentence(std::string words);
 bool is_utf8(std::string_view text);
 
 // Levenshtein distance in which a transposition counts as one step.

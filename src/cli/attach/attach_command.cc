@@ -210,10 +210,6 @@ std::string study_words(const JobStudy& of_job) {
   return of_job.study && of_job.whole ? report::answer_of(*of_job.study).sentence : "";
 }
 
-std::string as_sentence(const std::string& words) {
-  return words.empty() || words.ends_with('.') ? words : words + ".";
-}
-
 std::string nothing_words(const StepsFolder& folder) {
   if (!folder.problem().empty())
     return fmt::format(

@@ -125,8 +125,7 @@ std::string nearest_sentence(const TuneOutcome& outcome) {
 std::string nothing_sentence(const TuneOutcome& outcome) {
   for (const auto& arm : outcome.raced.search.arms())
     if (!arm.reason.empty())
-      return fmt::format("No arm could be measured; {}: {}", arm.key,
-                         arm.reason.ends_with('.') ? arm.reason : arm.reason + ".");
+      return fmt::format("No arm could be measured; {}: {}", arm.key, as_sentence(arm.reason));
   for (const auto& arm : outcome.raced.search.arms())
     if (!arm.costs.empty() && !arm.costs.back())
       return fmt::format("No arm has a figure for {}: {}.", outcome.request.objective->words,

@@ -43,6 +43,9 @@ TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
   EXPECT_EQ(split("", ','), (std::vector<std::string>{""}));
   EXPECT_EQ(trim("  x y\t\n"), "x y");
+  EXPECT_EQ(as_sentence("no such file"), "no such file.");
+  EXPECT_EQ(as_sentence("is the folder new?"), "is the folder new?");
+  EXPECT_EQ(as_sentence(""), "");
 }
 
 }  // namespace
