@@ -60,6 +60,7 @@ PACELINE_ATTACH_EXPORT std::uint64_t paceline_attach_trace_number() {
   return paceline::attach::trace_number();
 }
 
-PACELINE_ATTACH_EXPORT void paceline_attach_end() {
-  paceline::attach::end_recording();
+// `exception`: type of the one that ends the process, or empty.
+PACELINE_ATTACH_EXPORT void paceline_attach_end(const char* exception) {
+  paceline::attach::end_recording(exception);
 }

@@ -345,9 +345,9 @@ std::uint64_t trace_number() {
   return observer().writer.trace_number();
 }
 
-void end_recording() {
+void end_recording(const char* exception) {
   stop();
-  observer().writer.close();
+  observer().writer.close(exception ? exception : "");
 }
 
 }  // namespace paceline::attach

@@ -23,6 +23,6 @@ Next optimizer_stepped(const void* optimizer);
 std::uint64_t trace_number();
 
 // Marks an orderly end.
-void end_recording();
+void end_recording(const char* exception);
 
 }  // namespace paceline::attach

@@ -111,9 +111,11 @@ std::string StepWriter::map_file(StepRoom room) {
   return grow() ? "" : "no room on the disk, or within the limit of file sizes";
 }
 
-void StepWriter::close() {
+void StepWriter::close(std::string_view exception) {
   auto* const header = header_.exchange(nullptr);
-  if (header) header->closed_ns = monotonic_ns();
+  if (!header) return;
+  std::memcpy(header->exception, exception.data(), std::min(exception.size(), sizeof header->exception - 1));
+  header->closed_ns = monotonic_ns();
 }
 
 StepRecord* StepWriter::records() const {

@@ -31,8 +31,8 @@ class StepWriter {
   std::string open(const std::string& path, StepHeader header, StepRoom room = {});
   // Gives the file up in a forked child, whose parent goes on writing it.
   void abandon() { header_.store(nullptr, std::memory_order_release); }
-  // Marks an orderly end. Later records are left out.
-  void close();
+  // Marks an orderly end, with the type of the exception that led to it. Later records are left out.
+  void close(std::string_view exception = {});
   [[nodiscard]] bool is_open() const { return header_.load(std::memory_order_acquire) != nullptr; }
 
   // Slot of a name; kNoName if the table is full. Safe in any thread, without a lock for names that it knows.

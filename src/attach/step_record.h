@@ -115,6 +115,7 @@ struct StepHeader {
   // Steps to trace: how many, the number of this trace, and after which `clock`; 0: none. Written by who
   // watches while the job runs.
   std::uint64_t trace_steps, trace_number, trace_after;
+  char exception[64];  // type of the one that ended the process; empty: none, or it is not known
 };
 
 static_assert(sizeof(StepRecord) == kRecordBytes && std::is_trivial<StepRecord>::value);

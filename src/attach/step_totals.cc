@@ -36,6 +36,7 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   totals.started_ns = header.realtime_ns;
   totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;
+  totals.exception = field_text(header.exception);
   count_records(file, header, totals);
   return totals;
 } catch (const Error& e) {

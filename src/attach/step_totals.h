@@ -17,7 +17,8 @@ struct RankTotals {
   std::uint64_t lost = 0;       // scopes that found no room
   bool rank_known = false;      // a launcher or torch.distributed said the rank
   bool full = false;            // it ran out of room
-  bool orderly = false;         // its process came to a regular end
+  bool orderly = false;         // its process noted its end
+  std::string exception{};      // type of the one that ended it; empty: none is known
 };
 
 // Totals of each file, by name. Empty if there is none.

@@ -183,6 +183,7 @@ class Steps:
         self.version, header_bytes, name_bytes, name_slots, record_bytes = struct.unpack_from("<5I", data, 8)
         self.capacity, self.used, count, self.lost, self.block_steps, self.blocks_per_off = struct.unpack_from("<6Q", data, 32)
         self.rank, self.world, self.local_rank, self.process, self.parent, _, _, self.closed_ns, _ = struct.unpack_from("<9q", data, 80)
+        self.exception = data[2944:3008].split(b"\0")[0].decode()
         names = [data[header_bytes + name_bytes * i:][:name_bytes].split(b"\0")[0].decode() for i in range(count)] + [""]
         begin = header_bytes + name_bytes * name_slots
         self.records = []

@@ -159,6 +159,16 @@ class AttachedHistory(CliTest):
         command = read_json(f"{runs['steps']['folder']}/run_summary.json")["cases"][0]["benchmark"]["params"]["command"]
         self.assertEqual(command, "jobs/train.py --lr 1")   # as of a job that attach started
 
+    def test_a_job_that_ended_with_an_exception_failed(self):
+        (self.folder / "results").mkdir()
+        for name, steps, exception in (("failed", 30, "ValueError"), ("stopped", 31, "KeyboardInterrupt")):
+            write_folder(self.folder / name, job(steps), exception=exception)
+            self.history("import", name)
+        runs = {os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}
+        self.assertEqual(runs, {"failed": "failed", "stopped": "interrupted"})
+        self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "a rank ended with ValueError")
+        self.assertIn("rank1.steps: its process ended with ValueError", self.run_cli("profile", "--from", "failed").on_one_line)
+
     def test_jobs_of_other_hosts_are_told_apart(self):
         (self.folder / "results").mkdir()
         for name, host, steps in (("first", "gpu-a", 30), ("second", "gpu-b", 30), ("third", "gpu-b", 31)):

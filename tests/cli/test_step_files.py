@@ -14,10 +14,11 @@ NO_NAME, START, MS = 0xffff, 10**12, 10**6
 SCOPE, BACKWARD, COMMUNICATION, STEP, OUT_OF_ROOM = 1, 2, 3, 5, 8
 
 
-def step_file(rank, records, world=2, closed=True, host=""):
+def step_file(rank, records, world=2, closed=True, host="", exception=""):
     head = b"PACESTEP" + struct.pack("<6I", 1, 4096, 96, 512, 32, 0) + struct.pack("<6Q", len(records), len(records), len(NAMES), 0, 20, 10)
     head += struct.pack("<9q", rank, world, rank, 100 + rank, 1, 1_790_857_026 * 10**9, START, START if closed else 0, 0) + b"\1"
     head = (head.ljust(160, b"\0") + host.encode()).ljust(864, b"\0") + b"python3 jobs/train.py --lr 1"
+    head = head.ljust(2944, b"\0") + exception.encode()
     names = b"".join(name.encode().ljust(96, b"\0") for name in NAMES).ljust(512 * 96, b"\0")
     packed = (struct.pack("<qqQHHHBB", START + round(a * MS), START + round(b * MS), value, NAMES.index(name) if name else NO_NAME, 0,
                           0xffff if kind == COMMUNICATION else 0, 0, kind) for kind, name, a, b, value in records)
@@ -38,10 +39,12 @@ def job(steps=30, late_ms=0, exchanges=True, world=2):
     return ranks
 
 
-def write_folder(folder, ranks, closed=True, host=""):
+def write_folder(folder, ranks, closed=True, host="", exception=""):
+    """The last rank ends with the exception."""
     folder.mkdir(parents=True)
     for rank, records in enumerate(ranks):
-        (folder / f"rank{rank}.steps").write_bytes(step_file(rank, records, world=len(ranks), closed=closed, host=host))
+        own = exception if rank == len(ranks) - 1 else ""
+        (folder / f"rank{rank}.steps").write_bytes(step_file(rank, records, world=len(ranks), closed=closed, host=host, exception=own))
     return folder
 
 

@@ -244,7 +244,13 @@ def _at_exit():
         _guarded(_trace, False)
     if _state.recording:
         _state.recording = False
-        _guarded(_state.library.paceline_attach_end)
+        _guarded(_state.library.paceline_attach_end, _guarded(_exception))
+
+
+def _exception():
+    """Type of the exception that nobody caught, which Python keeps for debuggers; an interactive one goes on behind it. Empty if there is none."""
+    ended_by = None if hasattr(sys, "ps1") else getattr(sys, "last_type", None)
+    return getattr(ended_by, "__name__", "").encode("utf-8", "replace")
 
 
 def _from_group():
@@ -318,6 +324,7 @@ def _library(torch):
     library.paceline_attach_step.argtypes = [ctypes.py_object]
     library.paceline_attach_step.restype = ctypes.c_int
     library.paceline_attach_trace_number.restype = ctypes.c_uint64
+    library.paceline_attach_end.argtypes = [ctypes.c_char_p]
     library.paceline_attach_end.restype = None
     return library
 

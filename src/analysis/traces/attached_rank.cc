@@ -12,6 +12,7 @@
 #include "analysis/traces/attached_rounds.h"
 #include "analysis/traces/attached_scopes.h"
 #include "analysis/traces/attached_sorts.h"
+#include "attach/step_header.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "stats/median.h"
@@ -43,6 +44,12 @@ void note_losses(const attach::StepFile& file, RankTrace& rank) {
                      file.damaged == 1 ? "is" : "are"));
   if (file.header.lost > 0)
     note(fmt::format("{} scopes found no room: parts of its steps may be too short", file.header.lost));
+}
+
+void note_exception(const attach::StepFile& file, RankTrace& rank) {
+  const auto exception = attach::field_text(file.header.exception);
+  if (!exception.empty())
+    rank.notes.push_back(fmt::format("{}: its process ended with {}", file.file, exception));
 }
 
 double median_steady(const std::vector<RoundParts>& rounds, const std::vector<StepSort>& sorts) {
@@ -89,6 +96,7 @@ void set_steps(std::vector<RoundParts>& rounds, const std::vector<StepSort>& sor
 RankTrace attached_rank(const attach::StepFile& file) {
   RankTrace rank = head_of(file);
   note_losses(file, rank);
+  note_exception(file, rank);
   const ScopeRoles roles(file);
   const auto rounds = rounds_of(file, roles);
   auto parts = parts_of_rounds(file, roles, rounds);

@@ -69,16 +69,29 @@ std::pair<std::string, std::string> failure_of(int wait_status) {
   return {"exit", fmt::format("it ended with exit code {}", WEXITSTATUS(wait_status))};
 }
 
+// Outcome by the job's own files: ranks that its launcher stopped note no end.
+std::string outcome_of_files(const FinishedJob& job) {
+  if (job.exception == "KeyboardInterrupt") return "interrupted";
+  return !job.exception.empty() ? "failed" : job.orderly ? "ok" : "interrupted";
+}
+
+std::string outcome_of(const FinishedJob& job) {
+  if (!job.end) return outcome_of_files(job);
+  return exit_code_of(job.end->wait_status) == 0 ? "ok" : is_interrupted(*job.end) ? "interrupted" : "failed";
+}
+
 // As of other runs: a case that failed counts in no comparison, one that was interrupted is incomplete.
 void set_outcome(const FinishedJob& job, result::RunResult& run) {
   auto& one = run.cases.front();
   run.exit_code = job.end ? exit_code_of(job.end->wait_status) : 0;
-  one.complete = job.end ? run.exit_code == 0 : job.orderly;
-  run.outcome = one.complete ? "ok" : !job.end || is_interrupted(*job.end) ? "interrupted" : "failed";
+  run.outcome = outcome_of(job);
+  one.complete = run.outcome == "ok";
   if (run.outcome == "interrupted") one.ended_because = result::EndedBecause::kInterrupted;
   if (run.outcome != "failed") return;
   one.outcome = result::Outcome::kFailed;
-  std::tie(one.reason_code, one.reason) = failure_of(job.end->wait_status);
+  std::tie(one.reason_code, one.reason) =
+      job.end ? failure_of(job.end->wait_status)
+              : std::pair<std::string, std::string>{"exit", "a rank ended with " + job.exception};
   one.grade = result::Grade::kNone;
   one.grade_reasons.clear();
 }
@@ -120,13 +133,23 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// Whether the newest start of each rank came to a regular end, as far as its file had room to say so.
-bool is_orderly(const std::vector<attach::RankTotals>& totals) {
-  return std::ranges::all_of(totals, [&](const attach::RankTotals& one) {
-    return one.orderly || one.full || std::ranges::any_of(totals, [&](const attach::RankTotals& other) {
-             return other.rank == one.rank && other.started_ns > one.started_ns;
-           });
+// The newest start of each rank.
+std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals) {
+  const auto all = totals;
+  std::erase_if(totals, [&](const attach::RankTotals& one) {
+    return std::ranges::any_of(all, [&](const attach::RankTotals& other) {
+      return other.rank == one.rank && other.started_ns > one.started_ns;
+    });
   });
+  return totals;
+}
+
+// Ends that the ranks noted, as far as their files had room to.
+void set_ends(const std::vector<attach::RankTotals>& totals, FinishedJob& job) {
+  for (const auto& one : newest_of(totals)) {
+    job.orderly = job.orderly && (one.orderly || one.full);
+    if (job.exception.empty()) job.exception = one.exception;
+  }
 }
 
 // A job whose own files are all that is known of it. Its id follows from them, so that it enters once.
@@ -141,8 +164,8 @@ FinishedJob job_of_files(const fs::path& folder, const TraceStudy& study) {
                   .command_line = command,
                   .started_utc = format_utc(first->started_ns / kNsPerS),
                   .run_id = {},
-                  .end = {},
-                  .orderly = is_orderly(totals)};
+                  .end = {}};
+  set_ends(totals, job);
   job.run_id = job.started_utc;
   std::erase_if(job.run_id, [](char c) { return c == '-' || c == ':'; });
   job.run_id += "-" + sha256_hex(fmt::format("{} {} {} {}", first->started_ns, first->steps, command,

@@ -20,8 +20,9 @@ struct FinishedJob {
   std::string command_line;  // of attach, or of the job
   std::string started_utc;
   std::string run_id;
-  std::optional<JobEnd> end;  // none: another program started it
-  bool orderly = true;        // all ranks came to a regular end; counts without `end`
+  std::optional<JobEnd> end;  // none: another program started it, and the files say what is known
+  bool orderly = true;        // all ranks noted their end
+  std::string exception{};    // type of the one that ended a rank; empty: none is known
 };
 
 // Equal commands from the script on, on equally many ranks, are one benchmark. `environment`: facts of the

@@ -77,8 +77,9 @@ TEST_F(StepWriting, FileIsCompleteWhileItIsWritten) {
   ASSERT_EQ(records().size(), 1U);
   EXPECT_EQ(records()[0].end_ns, 15);
   EXPECT_STREQ(bytes().data() + kHeaderBytes, "Optimizer.step#SGD.step");
-  writer.close();
+  writer.close("ValueError");
   EXPECT_GT(header().closed_ns, header().monotonic_ns);
+  EXPECT_EQ(step_totals(folder_).at(0).exception, "ValueError");
   writer.add(record(20));
   EXPECT_EQ(records().size(), 1U);
 }
