@@ -26,6 +26,7 @@ class _State:
         self.said = False
         self.waits = False  # for torch
         self.name = ""  # of the step file, without its ending
+        self.backend = ""  # of torch.distributed at the first step
         self.trace = None  # PyTorch's profiler, while it runs; False: it could not, or was ended
         self.no_guard = None  # ends what _give_way began
 
@@ -245,6 +246,16 @@ def _at_exit():
     if _state.recording:
         _state.recording = False
         _guarded(_state.library.paceline_attach_end, _guarded(_exception))
+        _let_gloo_finish()
+
+
+def _let_gloo_finish():
+    """Lets a thread of gloo free the tensors of the last collective, which takes the GIL: behind Python's end that aborts the process
+    (pytorch/pytorch#190489), and our record of it has made it later."""
+    if "gloo" in _state.backend:
+        import time
+
+        time.sleep(0.02)
 
 
 def _exception():
@@ -368,7 +379,7 @@ def _begin():
         return False
     place = _place()
     path = _file(place["rank"])
-    _state.name = os.path.basename(path)[: -len(".steps")]
+    _state.name, _state.backend = os.path.basename(path)[: -len(".steps")], place["backend"]
     why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))
     if why:
         _say("not attached: " + why.decode("utf-8", "replace"))
