@@ -27,6 +27,7 @@ from attach_study import Failed, add_options_of_jobs, check_jobs, jobs_that_run,
 FIRST = 12  # steps before the profiler begins: those of the start are no steady ones
 LAST_OPTIMIZER = {"gan": 1, "two_optimizers": 1}  # the one that ends a step, in the order of first steps
 VIEW, COPY = "aten::as_strided", "torch.distributed.ddp.reducer::copy_bucket_to_grad"
+OF_A_COPY = ("aten::select", "aten::item")  # where DDP looks for unused parameters: was this one used?
 PARTS = ("data_wait", "forward", "backward", "optimizer", "exposed")
 
 PROFILED = """
@@ -120,7 +121,8 @@ class Trace:
         self.operators = self.outermost(operators)
         self.calls = [(begin, end) for begin, end, name in operators if name.startswith(("c10d::", "_c10d"))]
         self.copies, last = self.begins_of_copies()
-        collectives = [[one["ts"], self.end_of(one, last)] for one in events if one["name"].startswith(("gloo:", "mpi:", "ucc:"))]
+        waits = self.waits_for_maps()
+        collectives = [[one["ts"], self.end_of(one, last, waits)] for one in events if one["name"].startswith(("gloo:", "mpi:", "ucc:"))]
         self.ends = sorted(end for _, end in collectives)
         self.collectives = merged(collectives)
 
@@ -136,7 +138,8 @@ class Trace:
     def begins_of_copies(self):
         """Where DDP begins to copy each bucket back, with views of it; and the last of these places behind each call of the engine."""
         begins, last = set(), []
-        for is_copy, run in itertools.groupby(self.operators, lambda one: one[2] == VIEW or one[2].startswith(COPY)):
+        operators = [one for one in self.operators if one[2] not in OF_A_COPY]
+        for is_copy, run in itertools.groupby(operators, lambda one: one[2] == VIEW or one[2].startswith(COPY)):
             run = list(run)
             if is_copy and run[-1][2] != VIEW:
                 buckets = [begin for (begin, _, name), (*_, before) in zip(run, [(0, 0, ""), *run]) if name == VIEW and before != VIEW]
@@ -144,11 +147,17 @@ class Trace:
                 begins.update(buckets or [run[0][0]])
         return begins, last
 
+    def waits_for_maps(self):
+        """Pauses behind DDP's copies until it empties its map of used parameters, whose collective it waits for last."""
+        return [(end, begin) for (_, end, name), (begin, _, behind) in zip(self.operators, self.operators[1:]) if name.startswith(COPY) and behind == "aten::fill_"]
+
     @staticmethod
-    def end_of(collective, copies):
+    def end_of(collective, copies, waits):
         """DDP waits for its buckets before it copies them; gloo's thread may end its span after the thread that it woke has gone on."""
         end, behind = collective["ts"] + collective["dur"], bisect.bisect_right(copies, collective["ts"])
-        return min(end, copies[behind]) if behind < len(copies) else end
+        if behind == len(copies) or any(low < end < high for low, high in waits):
+            return end
+        return min(end, copies[behind])
 
     def named(self, *prefixes):
         return merged([begin, end] for begin, end, name in self.scopes if name.startswith(prefixes))
@@ -188,10 +197,12 @@ class Trace:
 
     def busy(self, optimizer):
         """Times in which the thread that trains is known to work: loader, optimizer, operators; of the last one before something else than
-        the backward pass, until it hands a collective over."""
+        the backward pass, until it hands a collective over. A copy behind that pass that is handed over next is part of handing over."""
         begins, spans = [begin for begin, _ in self.calls], []
-        for (begin, end, name), (_, _, behind) in zip(self.operators, [*self.operators[1:], (0, 0, "")]):
+        for (_, _, before), (begin, end, name), (_, _, behind) in zip([(0, 0, ""), *self.operators], self.operators, [*self.operators[1:], (0, 0, "")]):
             call = bisect.bisect_left(begins, begin)
+            if is_node(before) and name == "aten::copy_" and behind.startswith(("c10d::", "_c10d")):
+                continue
             goes_on = is_node(name) and is_node(behind)
             spans.append([begin, end if goes_on or call == len(begins) else min(end, begins[call])])
         return merged(spans + optimizer + self.named("enumerate(DataLoader)"))

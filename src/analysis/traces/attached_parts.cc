@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -13,12 +14,14 @@ namespace {
 using attach::StepKind;
 using attach::StepRecord;
 
+using Calls = std::set<std::pair<std::uint16_t, std::uint64_t>>;  // slots of names with bytes
+
 // Puts one step together from its records, in the order of their begin.
 class RoundBuilder {
  public:
   RoundBuilder(const attach::StepFile& file, const ScopeRoles& roles, const Round& round,
-               std::uint16_t thread)
-      : file_(file), roles_(roles), thread_(thread), cursor_(round.span.begin) {
+               std::uint16_t thread, Calls& unwaited)
+      : file_(file), roles_(roles), thread_(thread), unwaited_(unwaited), cursor_(round.span.begin) {
     made_.round = round;
     made_.parts.step.number = round.number;
     made_.parts.step.begin = round.span.begin;
@@ -83,6 +86,7 @@ class RoundBuilder {
     if ((record.flags & attach::kIntegers) == 0) buckets_.push_back(record.begin_ns);
     made_.parts.exchanges.push_back(
         {.kind = kind_of_call(file_.name_of(record)), .begin = record.begin_ns, .end = record.end_ns});
+    calls_of_exchanges_.emplace_back(record.name, record.value);
   }
   // Ends a forward pass that no backward pass follows.
   void close_pass() {
@@ -114,11 +118,26 @@ class RoundBuilder {
         if (call.begin <= one.begin && one.begin < call.end) one.end = std::min(one.end, call.end);
   }
 
-  // An exchange that goes on behind the scope in which it began was not waited for there, as that of Join.
+  // An exchange that goes on behind the scope in which it began was not waited for there.
   [[nodiscard]] bool outlives_its_scope(const Exchange& one) const {
     return std::ranges::any_of(passes_, [&](const Interval& scope) {
       return scope.begin <= one.begin && one.begin < scope.end && scope.end < one.end;
     });
+  }
+
+  // All-reduces of the forward pass that were once seen not to be waited for, as those of Join: the next one
+  // began before their end, or they outlived their scope. Broadcasts of buffers overlap, too.
+  void learn_unwaited() {
+    const auto& exchanges = made_.parts.exchanges;
+    for (std::size_t i = 0; i < exchanges.size(); ++i) {
+      if (exchanges[i].kind != CallKind::kAllReduce) continue;
+      const bool overlaps = i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end &&
+                            exchanges[i + 1].kind == CallKind::kAllReduce;
+      const bool in_pass = std::ranges::any_of(passes_, [&](const Interval& scope) {
+        return scope.begin <= exchanges[i].begin && exchanges[i].begin < scope.end;
+      });
+      if (in_pass && (overlaps || outlives_its_scope(exchanges[i]))) unwaited_.insert(calls_of_exchanges_[i]);
+    }
   }
 
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
@@ -126,10 +145,13 @@ class RoundBuilder {
   void finish() {
     auto& parts = made_.parts;
     if (!roles_.sharded() && !passes_.empty()) end_within_calls();
+    learn_unwaited();
     Intervals exchanges, in_passes;
-    for (const auto& one : parts.exchanges) {
+    for (std::size_t i = 0; i < parts.exchanges.size(); ++i) {
+      const auto& one = parts.exchanges[i];
       exchanges.push_back({one.begin, one.end});
-      if (!outlives_its_scope(one)) in_passes.push_back(exchanges.back());
+      if (!outlives_its_scope(one) && !unwaited_.contains(calls_of_exchanges_[i]))
+        in_passes.push_back(exchanges.back());
     }
     exchanges = merged(std::move(exchanges));
     const Intervals waits = common(exchanges, merged(std::move(waits_)));
@@ -152,6 +174,8 @@ class RoundBuilder {
   const attach::StepFile& file_;
   const ScopeRoles& roles_;
   std::uint16_t thread_;
+  Calls& unwaited_;  // of all steps so far
+  std::vector<std::pair<std::uint16_t, std::uint64_t>> calls_of_exchanges_;
   RoundParts made_;
   Intervals waits_, compiling_, passes_;
   Intervals calls_;                    // of the backward pass that are known to have returned
@@ -167,11 +191,12 @@ class RoundBuilder {
 
 RankRounds parts_of_rounds(const attach::StepFile& file, const ScopeRoles& roles, const Rounds& rounds) {
   RankRounds all;
+  Calls unwaited;
   auto record = file.records.begin();
   for (const auto& round : rounds.all) {
     while (record != file.records.end() && record->begin_ns < round.span.begin) ++record;
     if (!round.watched) continue;
-    RoundBuilder builder(file, roles, round, rounds.thread);
+    RoundBuilder builder(file, roles, round, rounds.thread, unwaited);
     for (; record != file.records.end() && record->begin_ns < round.span.end; ++record) builder.add(*record);
     auto& made = all.all.emplace_back(builder.take());
     all.has_loader |= !made.parts.loader.empty();

@@ -35,6 +35,30 @@ TEST(Attached, AForwardPassWaitsForExchangesThatEndInItsScope) {
   }
 }
 
+// Join tells the others so in each pass; a thread of gloo may be done with it within the pass.
+TEST(Attached, AllReducesThatWereNotWaitedForOnceAreWaitedForInNoPass) {
+  for (const bool overlap : {false, true}) {
+    MadeAttachedJob job(2);
+    for (int i = 0; i < 12; ++i) {
+      for (std::size_t r = 0; r < 2; ++r) {
+        job.load(r, 2);
+        const auto begin = job.now(r);
+        const auto exchange = [&](double from_ms, double to_ms) {
+          job.files[r].exchange("gloo:all_reduce", begin + std::llround(from_ms * 1e6),
+                                begin + std::llround(to_ms * 1e6), 4);
+        };
+        job.forward(r, 10), job.backward(r, 20);
+        exchange(1, overlap && i == 0 ? 3 : 2), exchange(2.5, 4);
+      }
+      job.together(2);
+      for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
+    }
+    const auto study = job.study();
+    EXPECT_NEAR(*study.ranks[0].forward_ns, overlap ? 10e6 : 7.5e6, 1);
+    EXPECT_NEAR(*study.ranks[0].exposed_ns, overlap ? 2e6 : 4.5e6, 1);
+  }
+}
+
 // The last bucket goes to a thread of gloo, which may begin with it behind the end of the pass: the pass
 // hides the buckets before it, however small it is. Integers are no bucket, but the map of used parameters.
 TEST(Attached, ABackwardPassHidesAllBucketsButItsLast) {
