@@ -9,7 +9,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<CauseWords, 10> kCauses{
+constexpr std::array<CauseWords, 11> kCauses{
     {{result::late_cause::kForeignProcess, "another process on its CPUs",
       "End that process or move it to other CPUs, or give the rank separate CPUs ({pin})."},
      {result::late_cause::kCpuWait, "too few CPUs for its threads",
@@ -32,6 +32,9 @@ constexpr std::array<CauseWords, 10> kCauses{
      {result::late_cause::kLoader, "its data loader",
       "Raise {loader}, or look at the disk or network that it reads from, and at what it does to each "
       "sample."},
+     {result::late_cause::kCpuTime, "more CPU time than the others need",
+      "It has more to compute (uneven batches), or its process is slower by chance: start the job again, and "
+      "see whether the same rank is late."},
      {kLargerInputs, "larger inputs",
       "Give all ranks batches of one size (drop_last, a sampler that sorts by length, the same "
       "padding)."}}};

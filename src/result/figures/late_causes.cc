@@ -145,6 +145,15 @@ MaybeCause slow_loader(const Suspect& c) {
                                of_others(format_duration_ns(late.others_data_wait_ns)))};
 }
 
+// More to compute, or a process that is slower than the next one by chance.
+MaybeCause computes_longer(const Suspect& c) {
+  const auto cpu = c.beside(&RankEvidence::cpu_ns);
+  if (!cpu) return std::nullopt;
+  return LateCause{late_cause::kCpuTime, cpu->beyond() / c.threads(),
+                   fmt::format("it used {} of CPU time per step{}", format_duration_ns(cpu->own),
+                               of_others(format_duration_ns(cpu->others)))};
+}
+
 constexpr std::array kCauseRules{waited_for_cpu, stolen,      stopped_by_quota, slower_clock,
                                  slower_device,  page_faults, disk_reads,       slow_loader};
 
@@ -154,11 +163,12 @@ std::vector<LateCause> causes_of(const Lateness& late, const std::vector<RankFig
   const Suspect c{late, ranks};
   std::vector<LateCause> causes;
   if (late.late_ns <= 0) return causes;
-  for (const auto rule : kCauseRules) {
-    auto cause = rule(c);
+  const auto add = [&](MaybeCause cause) {
     if (cause && (!cause->explains_ns || *cause->explains_ns >= kExplains * late.late_ns))
       causes.push_back(std::move(*cause));
-  }
+  };
+  for (const auto rule : kCauseRules) add(rule(c));
+  if (causes.empty()) add(computes_longer(c));  // others take CPU time, too
   std::ranges::stable_sort(causes, std::ranges::greater{},
                            [](const LateCause& cause) { return cause.explains_ns.value().value_or(0); });
   return causes;

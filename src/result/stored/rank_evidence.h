@@ -38,6 +38,7 @@ inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kPageFaults = "page_faults";
 inline constexpr const char* kDiskReads = "disk_reads";
 inline constexpr const char* kLoader = "loader";
+inline constexpr const char* kCpuTime = "cpu_time";
 }  // namespace late_cause
 
 // Why a rank is late: evidence in which it differs from the other ranks.

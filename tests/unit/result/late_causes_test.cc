@@ -67,7 +67,9 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
        },
        30, "was 1485 MHz (1980 MHz on the other ranks); thermal slowdown in 80.0 % of the samples"},
       {"page_faults", [](RankEvidence& e) { e.minor_faults = 9000, e.system_ns = 14e6; }, 12,
-       "9000 page faults per step"}};
+       "9000 page faults per step"},
+      {"cpu_time", [](RankEvidence& e) { e.cpu_ns = 118e6; }, 18,
+       "it used 118 ms of CPU time per step (100 ms on the other ranks)"}};
   for (const auto& one : all) {
     const auto causes = causes_with(one.disturb);
     ASSERT_EQ(causes.size(), 1U) << one.name;
@@ -82,6 +84,12 @@ TEST(LateCauses, CausesThatExplainTooLittleAreNotNamed) {
   EXPECT_EQ(causes_with([](RankEvidence& e) { e.runq_wait_ns = 7.1e6; }).size(), 1U);
   EXPECT_TRUE(causes_with([](RankEvidence& e) { e.system_ns = 14e6; }).empty())
       << "kernel time without faults";
+}
+
+TEST(LateCauses, CpuTimeIsNoCauseBesideOneThatTakesIt) {
+  const auto causes = causes_with([](RankEvidence& e) { e.core_mhz = 1700, e.cpu_ns = 118e6; });
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].name, "clock");
 }
 
 TEST(LateCauses, ADisturbanceOfAllRanksMakesNoneLate) {
