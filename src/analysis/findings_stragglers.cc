@@ -149,7 +149,8 @@ std::string who_is_late(const Training& t) {
   if (!t.suspected.empty())
     return fmt::format("rank {} {}; too few steps to be certain: time at least {}", t.suspected.front().rank,
                        last_arrivals_text(t.suspected.front()),
-                       result::steps_for_certainty(t.suspected.front(), t.ranks.size()));
+                       result::steps_for_certainty(t.suspected.front(), t.ranks.size(),
+                                                   t.costs.step_ns.value.value().value_or(0)));
   if (t.straggler_rank && t.straggler_index)
     return fmt::format("rank {} is late, but its straggler index is only {}", *t.straggler_rank,
                        format_fixed(*t.straggler_index, 3));

@@ -96,14 +96,17 @@ Number per_step(const CounterGrowth& growth, StepCounter counter) {
   return value && growth.steps > 0 ? Number(*value / static_cast<double>(growth.steps)) : missing();
 }
 
+bool have_the_same_cpus(const RankTrace& a, const RankTrace& b) {
+  return a.host == b.host && growth_of(a).of(StepCounter::kCpuSet) == growth_of(b).of(StepCounter::kCpuSet);
+}
+
 // CPU time of all ranks that may use the CPUs of this one, in its own time.
 std::optional<double> ranks_cpu_ns(const std::vector<RankTrace>& ranks, std::size_t rank) {
   const auto& own = growth_of(ranks[rank]);
   double sum = 0;
   for (const auto& one : ranks) {
     const auto& growth = growth_of(one);
-    if (one.host != ranks[rank].host || growth.of(StepCounter::kCpuSet) != own.of(StepCounter::kCpuSet))
-      continue;
+    if (!have_the_same_cpus(one, ranks[rank])) continue;
     const auto cpu = growth.of(StepCounter::kCpuTime);
     if (!cpu || growth.wall_ns <= 0) return std::nullopt;
     sum += *cpu * own.wall_ns / growth.wall_ns;
@@ -122,6 +125,13 @@ void set_cpus(const std::vector<RankTrace>& ranks, std::size_t rank, result::Ran
 }
 
 }  // namespace
+
+bool shares_cpus(const std::vector<RankTrace>& ranks, std::size_t rank) {
+  const auto& own = ranks[rank];
+  if (!own.attached->device.empty() || !growth_of(own).of(StepCounter::kCpuSet)) return false;
+  return std::ranges::any_of(
+      ranks, [&](const RankTrace& other) { return &other != &own && have_the_same_cpus(other, own); });
+}
 
 CounterGrowth counter_growth(const attach::StepFile& file, const std::vector<Round>& rounds,
                              const std::vector<UnsteadyStep>& unsteady) {

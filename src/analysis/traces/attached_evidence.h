@@ -22,4 +22,7 @@ CounterGrowth counter_growth(const attach::StepFile& file, const std::vector<Rou
 // counted is missing.
 result::RankEvidence evidence_of(const std::vector<RankTrace>& ranks, std::size_t rank);
 
+// Whether it computes on CPUs that another rank may use, too. False if that was not noted.
+bool shares_cpus(const std::vector<RankTrace>& ranks, std::size_t rank);
+
 }  // namespace paceline::analysis::traces

@@ -135,7 +135,8 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks, co
     result::RankSteps& table = tables.emplace_back();
     table.rank.rank = *ranks[r].rank;
     table.rank.host = ranks[r].host;
-    if (ranks[r].attached) table.rank.evidence = evidence_of(ranks, r);
+    if (ranks[r].attached)
+      table.rank.evidence = evidence_of(ranks, r), table.rank.shares_cpus = shares_cpus(ranks, r);
     table.rows = Table(ranks[r], r, waits, ranks.size() == 1).rows();
   }
   return tables;

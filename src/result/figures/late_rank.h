@@ -19,7 +19,8 @@ inline constexpr std::int64_t kFewestSteps = kFewestLate + 1;
 std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
                                    const std::vector<RankFigures>& ranks);
 
-// Number of steps to record so that counting late exchanges alone leaves no doubt about a suspected rank.
-std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks);
+// Number of steps of `step_ns` to record so that counting late exchanges alone leaves no doubt about a
+// suspected rank, and the scheduler of CPUs that ranks share neither.
+std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks, double step_ns);
 
 }  // namespace paceline::result

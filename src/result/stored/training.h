@@ -35,6 +35,7 @@ struct RankFigures {
   Count device_peak_bytes = Count::missing("the trainer reports no memory of a device");  // in tensors
   std::int64_t slowest_steps = 0;  // how often the others waited for it: its compute time was the largest
   RankEvidence evidence;
+  bool shares_cpus = false;  // another rank may use the same ones, and nothing is pinned; not stored
 };
 
 // One pass over the data.

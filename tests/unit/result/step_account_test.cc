@@ -214,6 +214,22 @@ TEST(LateRank, IsNamedWithItsPartItsCostAndWhenItBegan) {
   EXPECT_NEAR(*late[0].cost_ns * 1e-6, 12 * 44 / 80.0, 0.8);
 }
 
+// The scheduler may favour one of them for a while.
+TEST(LateRank, OnSharedCpusIsSuspectedUntilSecondsHavePassed) {
+  const auto late_by = [](double ms, std::int64_t steps, bool shared) {
+    auto run = testing::simulate({.steps = steps, .delays = {{.rank = 2, .ms = ms}}});
+    for (auto& table : run.ranks) table.rank.shares_cpus = shared;
+    return summarized(run);
+  };
+  const auto brief = late_by(18, 24, true);
+  EXPECT_TRUE(brief.late.empty());
+  ASSERT_EQ(brief.suspected.size(), 1U);
+  EXPECT_GT(steps_for_certainty(brief.suspected.front(), 4, *brief.costs.step_ns.value), 24);
+  EXPECT_EQ(late_by(18, 24, false).late.size(), 1U);
+  EXPECT_EQ(late_by(18, 60, true).late.size(), 1U);
+  EXPECT_EQ(late_by(70, 24, true).late.size(), 1U);
+}
+
 // Two ranks; rank 1 is later than rank 0, which takes 50 ms, by these times.
 std::vector<LateRank> named_by(const std::vector<double>& late_ms) {
   std::vector<StepAccount> steps;
