@@ -112,7 +112,9 @@ std::string StepWriter::map_file(StepRoom room) {
 }
 
 void StepWriter::close(std::string_view exception) {
-  auto* const header = header_.exchange(nullptr);
+  auto* header = header_.exchange(nullptr);
+  if (!header && full_) header = reinterpret_cast<StepHeader*>(map_);
+  full_ = false;
   if (!header) return;
   std::memcpy(header->exception, exception.data(), std::min(exception.size(), sizeof header->exception - 1));
   header->closed_ns = monotonic_ns();
@@ -200,6 +202,7 @@ bool StepWriter::make_room() {
     records()[capacity - 1] = full;
     __atomic_store_n(&header->used, capacity + 1, __ATOMIC_RELAXED);
     header_.store(nullptr, std::memory_order_release);
+    full_ = true;
     return false;
   }
   touch(touched_, std::min(used + room_.spare, capacity_.load(std::memory_order_relaxed)));

@@ -30,7 +30,10 @@ class StepWriter {
   // it could not be made; empty if it was.
   std::string open(const std::string& path, StepHeader header, StepRoom room = {});
   // Gives the file up in a forked child, whose parent goes on writing it.
-  void abandon() { header_.store(nullptr, std::memory_order_release); }
+  void abandon() {
+    header_.store(nullptr, std::memory_order_release);
+    full_ = false;
+  }
   // Marks an orderly end, with the type of the exception that led to it. Later records are left out.
   void close(std::string_view exception = {});
   [[nodiscard]] bool is_open() const { return header_.load(std::memory_order_acquire) != nullptr; }
@@ -61,6 +64,7 @@ class StepWriter {
   std::atomic<StepHeader*> header_{nullptr};
   unsigned char* map_ = nullptr;
   int file_ = -1;
+  bool full_ = false;
   StepRoom room_;
   std::uint64_t mapped_ = 0;  // records that the mapping has addresses for
   std::atomic<std::uint64_t> capacity_{0};

@@ -147,10 +147,13 @@ Finding straggler_of(const CaseResult& one) {
 // Whom the waiting is due to, as far as the steps tell.
 std::string who_is_late(const Training& t) {
   if (!t.suspected.empty())
-    return fmt::format("rank {} {}; too few steps to be certain: time at least {}", t.suspected.front().rank,
-                       last_arrivals_text(t.suspected.front()),
-                       result::steps_for_certainty(t.suspected.front(), t.ranks.size(),
-                                                   t.costs.step_ns.value.value().value_or(0)));
+    return fmt::format(
+        "rank {} {}; {} time at least {}", t.suspected.front().rank, last_arrivals_text(t.suspected.front()),
+        result::is_favour(t.suspected.front())
+            ? "ranks share CPUs, of which the scheduler may favour one for seconds: pin them, or"
+            : "too few steps to be certain:",
+        result::steps_for_certainty(t.suspected.front(), t.ranks.size(),
+                                    t.costs.step_ns.value.value().value_or(0)));
   if (t.straggler_rank && t.straggler_index)
     return fmt::format("rank {} is late, but its straggler index is only {}", *t.straggler_rank,
                        format_fixed(*t.straggler_index, 3));

@@ -18,7 +18,9 @@ struct RankTotals {
   bool rank_known = false;      // a launcher or torch.distributed said the rank
   bool full = false;            // it ran out of room
   bool orderly = false;         // its process noted its end
-  std::string exception{};      // type of the one that ended it; empty: none is known
+  std::string exception{};      // type of the uncaught one that ended it; empty: none is known
+  std::int64_t ended_ns = 0;    // since 1970; 0: it noted no end
+  std::int64_t restart = 0;     // of the launcher's restarts
 };
 
 // Totals of each file, by name. Empty if there is none.

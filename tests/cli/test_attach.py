@@ -40,7 +40,7 @@ class Job(CliTest):
 
     def end(self, command, env=None, **options):
         """PyTorch aborts a distributed job in some dozens at its end on a busy machine, attached or not: such a one is run again."""
-        for _ in range(3):
+        for _ in range(2):
             done = subprocess.run(list(map(str, command)), cwd=self.folder, env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, check=False, timeout=300, **options)
             if "terminate called without an active exception" not in done.stderr:

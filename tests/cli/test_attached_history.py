@@ -14,7 +14,7 @@ import time
 import unittest
 
 from paceline_cli import BINARY, CliTest, read_json
-from test_step_files import OUT_OF_ROOM, job, write_folder
+from test_step_files import OUT_OF_ROOM, job, step_file, write_folder
 
 JOB = """
 import os, shutil, sys
@@ -166,8 +166,22 @@ class AttachedHistory(CliTest):
             self.history("import", name)
         runs = {os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}
         self.assertEqual(runs, {"failed": "failed", "stopped": "interrupted"})
-        self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "a rank ended with ValueError")
+        self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
         self.assertIn("rank1.steps: its process ended with ValueError", self.run_cli("profile", "--from", "failed").on_one_line)
+
+    def test_the_first_exception_is_the_cause_of_the_others(self):
+        (self.folder / "results").mkdir()
+        files = {"first": [(0, {"closed": 9, "exception": "RuntimeError"}), (1, {"closed": 5, "exception": "ValueError"})],
+                 "shrunk": [(0, {"restart": 1}), (1, {"restart": 1}), (2, {"exception": "ValueError"})]}   # its launcher went on with two
+        for name, ranks in files.items():
+            (self.folder / name).mkdir()
+            records = job(30 + len(ranks))
+            for rank, words in ranks:
+                (self.folder / name / f"rank{rank}.steps").write_bytes(step_file(rank, records[min(rank, 1)], world=2 if name == "first" else 3, **words))
+        self.history("import", "first")
+        self.assertEqual(read_json(self.folder / "first/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
+        self.history("import", "shrunk")
+        self.assertEqual({os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}, {"first": "failed", "shrunk": "ok"})
 
     def test_jobs_of_other_hosts_are_told_apart(self):
         (self.folder / "results").mkdir()

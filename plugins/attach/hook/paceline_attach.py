@@ -246,22 +246,25 @@ def _at_exit():
     if _state.recording:
         _state.recording = False
         _guarded(_state.library.paceline_attach_end, _guarded(_exception))
-        _let_gloo_finish()
+        _guarded(_pause_for_gloo)
 
 
-def _let_gloo_finish():
-    """Lets a thread of gloo free the tensors of the last collective, which takes the GIL: behind Python's end that aborts the process
-    (pytorch/pytorch#190489), and our record of it has made it later."""
-    if "gloo" in _state.backend:
+def _pause_for_gloo():
+    """Gives a thread of gloo time to free the tensors of the last collective, which takes the GIL: behind Python's end that aborts the process
+    (pytorch/pytorch#190489), and our record of it has made it later. A group without a named backend may use gloo."""
+    if _state.backend not in ("", "nccl"):
         import time
 
         time.sleep(0.02)
 
 
 def _exception():
-    """Type of the exception that nobody caught, which Python keeps for debuggers; an interactive one goes on behind it. Empty if there is none."""
-    ended_by = None if hasattr(sys, "ps1") else getattr(sys, "last_type", None)
-    return getattr(ended_by, "__name__", "").encode("utf-8", "replace")
+    """Type of the exception that nobody caught, which Python keeps for debuggers; empty if there is none. Within a call it was one that somebody
+    printed, and an interactive Python goes on behind it."""
+    outermost = getattr(getattr(sys, "last_traceback", None), "tb_frame", None)
+    if outermost is None or outermost.f_back is not None or hasattr(sys, "ps1"):
+        return b""
+    return getattr(getattr(sys, "last_type", None), "__name__", "").encode("ascii", "replace")
 
 
 def _from_group():

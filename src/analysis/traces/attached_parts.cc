@@ -20,8 +20,8 @@ using Calls = std::set<std::pair<std::uint16_t, std::uint64_t>>;  // slots of na
 class RoundBuilder {
  public:
   RoundBuilder(const attach::StepFile& file, const ScopeRoles& roles, const Round& round,
-               std::uint16_t thread, Calls& unwaited)
-      : file_(file), roles_(roles), thread_(thread), unwaited_(unwaited), cursor_(round.span.begin) {
+               std::uint16_t thread)
+      : file_(file), roles_(roles), thread_(thread), cursor_(round.span.begin) {
     made_.round = round;
     made_.parts.step.number = round.number;
     made_.parts.step.begin = round.span.begin;
@@ -44,9 +44,19 @@ class RoundBuilder {
     if (role == ScopeRole::kForward) add_pass(span);
   }
 
-  RoundParts take() {
+  // All-reduces of one number that a forward pass was once seen not to wait for, as those in which Join tells
+  // the others that a rank goes on: another exchange began before their end, or they outlived their scope.
+  void add_unwaited(Calls& unwaited) const {
+    const auto& exchanges = made_.parts.exchanges;
+    for (std::size_t i = 0; i < exchanges.size(); ++i) {
+      if (!may_be_notice(i)) continue;
+      const bool overlaps = i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end;
+      if (overlaps || outlives_its_scope(exchanges[i])) unwaited.insert(calls_of_exchanges_[i]);
+    }
+  }
+  RoundParts take(const Calls& unwaited) {
     close_pass();
-    finish();
+    finish(unwaited);
     return std::move(made_);
   }
   [[nodiscard]] Communication communication() const { return communication_; }
@@ -125,33 +135,27 @@ class RoundBuilder {
     });
   }
 
-  // All-reduces of the forward pass that were once seen not to be waited for, as those of Join: the next one
-  // began before their end, or they outlived their scope. Broadcasts of buffers overlap, too.
-  void learn_unwaited() {
-    const auto& exchanges = made_.parts.exchanges;
-    for (std::size_t i = 0; i < exchanges.size(); ++i) {
-      if (exchanges[i].kind != CallKind::kAllReduce) continue;
-      const bool overlaps = i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end &&
-                            exchanges[i + 1].kind == CallKind::kAllReduce;
-      const bool in_pass = std::ranges::any_of(passes_, [&](const Interval& scope) {
-        return scope.begin <= exchanges[i].begin && exchanges[i].begin < scope.end;
-      });
-      if (in_pass && (overlaps || outlives_its_scope(exchanges[i]))) unwaited_.insert(calls_of_exchanges_[i]);
-    }
+  // Whether it is of one number, and begins in the forward pass.
+  [[nodiscard]] bool may_be_notice(std::size_t at) const {
+    constexpr std::uint64_t kOneNumber = 8;  // bytes
+    const auto& one = made_.parts.exchanges[at];
+    return one.kind == CallKind::kAllReduce && calls_of_exchanges_[at].second <= kOneNumber &&
+           std::ranges::any_of(passes_, [&](const Interval& scope) {
+             return scope.begin <= one.begin && one.begin < scope.end;
+           });
   }
 
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
   // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
-  void finish() {
+  void finish(const Calls& unwaited) {
     auto& parts = made_.parts;
     if (!roles_.sharded() && !passes_.empty()) end_within_calls();
-    learn_unwaited();
     Intervals exchanges, in_passes;
     for (std::size_t i = 0; i < parts.exchanges.size(); ++i) {
       const auto& one = parts.exchanges[i];
       exchanges.push_back({one.begin, one.end});
-      if (!outlives_its_scope(one) && !unwaited_.contains(calls_of_exchanges_[i]))
-        in_passes.push_back(exchanges.back());
+      const bool is_notice = may_be_notice(i) && unwaited.contains(calls_of_exchanges_[i]);
+      if (!is_notice && !outlives_its_scope(one)) in_passes.push_back(exchanges.back());
     }
     exchanges = merged(std::move(exchanges));
     const Intervals waits = common(exchanges, merged(std::move(waits_)));
@@ -174,7 +178,6 @@ class RoundBuilder {
   const attach::StepFile& file_;
   const ScopeRoles& roles_;
   std::uint16_t thread_;
-  Calls& unwaited_;  // of all steps so far
   std::vector<std::pair<std::uint16_t, std::uint64_t>> calls_of_exchanges_;
   RoundParts made_;
   Intervals waits_, compiling_, passes_;
@@ -192,13 +195,17 @@ class RoundBuilder {
 RankRounds parts_of_rounds(const attach::StepFile& file, const ScopeRoles& roles, const Rounds& rounds) {
   RankRounds all;
   Calls unwaited;
+  std::vector<RoundBuilder> builders;
   auto record = file.records.begin();
   for (const auto& round : rounds.all) {
     while (record != file.records.end() && record->begin_ns < round.span.begin) ++record;
     if (!round.watched) continue;
-    RoundBuilder builder(file, roles, round, rounds.thread, unwaited);
+    auto& builder = builders.emplace_back(file, roles, round, rounds.thread);
     for (; record != file.records.end() && record->begin_ns < round.span.end; ++record) builder.add(*record);
-    auto& made = all.all.emplace_back(builder.take());
+    builder.add_unwaited(unwaited);
+  }
+  for (auto& builder : builders) {
+    auto& made = all.all.emplace_back(builder.take(unwaited));
     all.has_loader |= !made.parts.loader.empty();
     all.has_forward |= !made.parts.forward_scopes.empty();
     all.has_backward |= !made.parts.backward.empty();

@@ -91,7 +91,8 @@ void set_outcome(const FinishedJob& job, result::RunResult& run) {
   one.outcome = result::Outcome::kFailed;
   std::tie(one.reason_code, one.reason) =
       job.end ? failure_of(job.end->wait_status)
-              : std::pair<std::string, std::string>{"exit", "a rank ended with " + job.exception};
+              : std::pair<std::string, std::string>{
+                    "exit", fmt::format("rank {} ended with {}", job.failed_rank, job.exception)};
   one.grade = result::Grade::kNone;
   one.grade_reasons.clear();
 }
@@ -133,12 +134,12 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// The newest start of each rank.
+// The newest start of each rank; a launcher may go on with fewer.
 std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals) {
   const auto all = totals;
   std::erase_if(totals, [&](const attach::RankTotals& one) {
     return std::ranges::any_of(all, [&](const attach::RankTotals& other) {
-      return other.rank == one.rank && other.started_ns > one.started_ns;
+      return other.restart > one.restart || (other.rank == one.rank && other.started_ns > one.started_ns);
     });
   });
   return totals;
@@ -146,9 +147,11 @@ std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals
 
 // Ends that the ranks noted, as far as their files had room to.
 void set_ends(const std::vector<attach::RankTotals>& totals, FinishedJob& job) {
+  std::int64_t first_ns = 0;  // the others fail because it did
   for (const auto& one : newest_of(totals)) {
     job.orderly = job.orderly && (one.orderly || one.full);
-    if (job.exception.empty()) job.exception = one.exception;
+    if (one.exception.empty() || (first_ns != 0 && one.ended_ns >= first_ns)) continue;
+    first_ns = one.ended_ns, job.exception = one.exception, job.failed_rank = one.rank;
   }
 }
 

@@ -22,7 +22,8 @@ struct FinishedJob {
   std::string run_id;
   std::optional<JobEnd> end;  // none: another program started it, and the files say what is known
   bool orderly = true;        // all ranks noted their end
-  std::string exception{};    // type of the one that ended a rank; empty: none is known
+  std::string exception{};    // type of the first uncaught one; empty: none is known
+  std::int64_t failed_rank = 0;
 };
 
 // Equal commands from the script on, on equally many ranks, are one benchmark. `environment`: facts of the

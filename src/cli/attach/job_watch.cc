@@ -21,6 +21,7 @@
 #include "base/thread_cpu.h"
 #include "base/units.h"
 #include "cli/attach/job_study.h"
+#include "result/figures/late_rank.h"
 
 namespace paceline::cli {
 namespace {
@@ -28,9 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 using analysis::traces::TraceStudy;
 
-constexpr std::size_t kNewest = 200;                  // steps
-constexpr std::int64_t kShortest_ns = 1'000'000'000;  // between two looks
-constexpr std::int64_t kCostOf = 200;                 // a look takes one part in this many of the time
+constexpr std::size_t kFewest = 200, kMost = 4000;              // steps of a look
+constexpr double kJudged_ns = result::kLongestFavourNs / 0.75;  // of steps: in fewer, who is late stays open
+constexpr std::int64_t kShortest_ns = 1'000'000'000;            // between two looks
+constexpr std::int64_t kCostOf = 200;  // a look takes one part in this many of the time
 constexpr std::int64_t kMostTraces = 3, kEnoughSteps = 20;
 constexpr double kAhead_ns = 1e9;       // until a trace begins: every rank must have been asked by then
 constexpr double kLonger = 1.15;        // a step, beyond the interval of what it took before
@@ -136,10 +138,11 @@ void JobWatch::follow(const std::stop_token& stop) {
 
 // A file that is being written may tell nothing yet, or be cut where it is read: the next look sees more.
 void JobWatch::look() try {
-  const auto study = study_of_newest(folder_, kNewest);
+  const auto study = study_of_newest(folder_, newest_);
   const auto record = study ? progress_of(*study) : std::nullopt;
   if (!record) return;
   live_.progress(*record);
+  newest_ = std::clamp(static_cast<std::size_t>(kJudged_ns / *record->p50_ns), kFewest, kMost);
   auto change = change_in(*study);
   if (change.empty()) return;
   if (const auto trace = trace_steps(*record->p50_ns); !trace.empty())

@@ -21,6 +21,7 @@ constexpr double kForeign = 0.05;        // of the time of its CPUs, beyond the 
 constexpr double kSlowerClock = 0.03;    // relative to the others
 constexpr double kMoreFaults = 2;        // times those of the others
 constexpr double kManyFaults = 100;      // per step
+constexpr double kOneThread = 1.2;       // CPU time over own time
 constexpr double kDiskReads = 1;         // per step
 constexpr double kSlowestReadNs = 10e6;  // a page from a disk takes no longer
 
@@ -148,7 +149,9 @@ MaybeCause slow_loader(const Suspect& c) {
 // More to compute, or a process that is slower than the next one by chance.
 MaybeCause computes_longer(const Suspect& c) {
   const auto cpu = c.beside(&RankEvidence::cpu_ns);
-  if (!cpu) return std::nullopt;
+  // Threads that are not counted may spin while one of them waits.
+  const bool known = c.ranks[c.late.rank].threads > 0 || (cpu && cpu->own <= kOneThread * c.late.own_ns);
+  if (!cpu || !known) return std::nullopt;
   return LateCause{late_cause::kCpuTime, cpu->beyond() / c.threads(),
                    fmt::format("it used {} of CPU time per step{}", format_duration_ns(cpu->own),
                                of_others(format_duration_ns(cpu->others)))};

@@ -23,10 +23,8 @@ constexpr double kBeginsLate = 0.5, kMostOfFirst = 0.75;  // of the lateness, an
 // Shares of a step; an irregular pattern, which pauses make by chance, must cost more.
 constexpr double kWorthSuspicion = 0.02, kWorthIrregular = 0.05;
 
-// The scheduler may favour one of the ranks that share their CPUs, for a while: jobs of half a second in
-// which nothing was late had a rank behind by up to a quarter of the others' own time, those of five had
-// none.
-constexpr double kLongestFavourNs = 3e9, kMostFavour = 0.5;
+constexpr double kMostFavour = 0.5;   // lateness over the own time of the others
+constexpr double kSteadySteps = 0.8;  // of all, at least
 
 double data_wait(const RankAccount& rank) {
   return rank.own[OwnPart::kDataWait];
@@ -51,7 +49,7 @@ class Judgement {
     LateRank late = figures();
     late.certain = *late.chance < kByChance && !may_be_favour(late_ns / others_ns);
     if (late.certain) late.causes = causes();
-    if (late.certain || is_suspect(late)) return late;
+    if (late.certain || *late.chance < kByChance || is_suspect(late)) return late;
     return std::nullopt;
   }
 
@@ -185,14 +183,19 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
   std::optional<LateRank> found;
   for (const std::size_t at : candidates(accounts, last, ranks.size())) {
     auto late = Judgement(accounts, ranks, last, at).verdict();
-    if (late && (!found || *late->chance < *found->chance)) found = std::move(late);
+    const auto doubt = [](const LateRank& one) { return std::pair(!one.certain, *one.chance); };
+    if (late && (!found || doubt(*late) < doubt(*found))) found = std::move(late);
   }
   return found ? std::vector{std::move(*found)} : std::vector<LateRank>();
 }
 
+bool is_favour(const LateRank& suspected) {
+  return !suspected.certain && *suspected.chance < kByChance;
+}
+
 std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks, double step_ns) {
-  if (*suspected.chance < kByChance && step_ns > 0)
-    return 1 + static_cast<std::int64_t>(std::ceil(kLongestFavourNs / step_ns));
+  if (is_favour(suspected) && step_ns > 0)
+    return static_cast<std::int64_t>(std::ceil(kLongestFavourNs / step_ns / kSteadySteps));
   const auto up = [](std::int64_t all, std::int64_t part) {
     return (all + part - 1) / std::max<std::int64_t>(1, part);
   };

@@ -19,6 +19,14 @@ inline constexpr std::int64_t kFewestSteps = kFewestLate + 1;
 std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
                                    const std::vector<RankFigures>& ranks);
 
+// The scheduler may favour one of the ranks that share their CPUs, for no longer than this: jobs of half a
+// second in which nothing was late had a rank behind by up to a quarter of the others' own time, those of
+// five had none.
+inline constexpr double kLongestFavourNs = 3e9;
+
+// Whether a suspected rank is late beyond chance, but may be late by the scheduler's favour.
+bool is_favour(const LateRank& suspected);
+
 // Number of steps of `step_ns` to record so that counting late exchanges alone leaves no doubt about a
 // suspected rank, and the scheduler of CPUs that ranks share neither.
 std::int64_t steps_for_certainty(const LateRank& suspected, std::size_t ranks, double step_ns);

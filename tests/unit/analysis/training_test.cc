@@ -60,10 +60,15 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   expect_says(of_kind(run, "straggler").front().evidence, "the ranks waited");
   expect_says(of_kind(run, "straggler").front().advice, "Stop other work on the hosts");
   alone.certain = false, alone.steps = 4, alone.exchanges = 4, alone.late_exchanges = 4, alone.last_share = 1;
+  alone.chance = 0.01;
   training.suspected = {alone};
   expect_says(only_text(run, "straggler"),
               "rank 1 came last in 4 of 4 steps and caused all of the waiting; too few steps to be certain: "
               "time at least 13");
+  alone.chance = 1e-9;
+  training.suspected = {alone};
+  expect_says(only_text(run, "straggler"),
+              "the scheduler may favour one for seconds: pin them, or time at least");
 }
 
 TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
