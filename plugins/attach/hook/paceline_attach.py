@@ -245,13 +245,13 @@ def _at_exit():
         _guarded(_trace, False)
     if _state.recording:
         _state.recording = False
-        _guarded(_state.library.paceline_attach_end, _guarded(_exception))
         _guarded(_pause_for_gloo)
+        _guarded(_state.library.paceline_attach_end, _guarded(_exception))
 
 
 def _pause_for_gloo():
-    """Gives a thread of gloo time to free the tensors of the last collective, which takes the GIL: behind Python's end that aborts the process
-    (pytorch/pytorch#190489), and our record of it has made it later. A group without a named backend may use gloo."""
+    """Gives a thread of gloo time to end its last collective, which our file is to have, and to free the tensors, which takes the GIL: behind
+    Python's end that aborts the process (pytorch/pytorch#190489). A group without a named backend may use gloo."""
     if _state.backend not in ("", "nccl"):
         import time
 
