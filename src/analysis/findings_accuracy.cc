@@ -7,6 +7,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "result/judged/reference.h"
 
@@ -141,11 +142,11 @@ Findings find_unknown_accuracy(const RunResult& run) {
   for (const auto& [remark, cases] : by_remark) {
     const auto& [doubt, why] = remark;
     const bool unchecked = doubt == OutputDoubt::kNotChecked;
-    const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}.", list_labels(cases), why)
-                                : fmt::format("The check cannot say whether the outputs of {} are right: {}.",
+    const auto text = unchecked ? fmt::format("The outputs of {} are unchecked: {}", list_labels(cases), why)
+                                : fmt::format("The check cannot say whether the outputs of {} are right: {}",
                                               list_labels(cases), why);
     found.push_back(finding_about(
-        cases, text, fmt::format("reference: {}", cases.front()->correctness.reference),
+        cases, as_sentence(text), fmt::format("reference: {}", cases.front()->correctness.reference),
         unchecked ? "Compare with expected outputs or another engine: --accuracy-reference."
         : cases.front()->correctness.needs_inputs ? "Give real inputs: --load-inputs, --calib-data."
         : may_compare_more(cases.front()->correctness)

@@ -56,7 +56,7 @@ std::string parts_text(const OperatorProfile& profile) {
 }
 
 std::string trace_text(const OperatorProfile& profile) {
-  if (profile.trace.empty()) return profile.reason.empty() ? "" : fmt::format(" {}.", profile.reason);
+  if (profile.trace.empty()) return profile.reason.empty() ? "" : " " + as_sentence(profile.reason);
   const auto size = profile.trace_bytes ? format_bytes(static_cast<double>(*profile.trace_bytes)) : kNone;
   return fmt::format(" {} ({}) opens in ui.perfetto.dev.", profile.trace, size);
 }

@@ -236,7 +236,7 @@ std::string outputs_text(const result::Correctness& c) {
     return fmt::format("Its outputs agree with {} on {}.",
                        c.reference.empty() ? "the reference" : c.reference, plural(c.samples, "input"));
   const auto& why = c.verdict_because.empty() ? c.unchecked_because : c.verdict_because;
-  return fmt::format("Whether its outputs hold is not known{}.", why.empty() ? "" : ": " + why);
+  return as_sentence("Whether its outputs hold is not known" + (why.empty() ? "" : ": " + why));
 }
 
 // A faster step is another training where batch or precision are not those of the command without options.
