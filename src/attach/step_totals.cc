@@ -37,7 +37,6 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;
   totals.exception = field_text(header.exception);
-  totals.restart = header.restart;
   if (totals.orderly) totals.ended_ns = header.realtime_ns + (header.closed_ns - header.monotonic_ns);
   count_records(file, header, totals);
   return totals;

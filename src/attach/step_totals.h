@@ -20,7 +20,6 @@ struct RankTotals {
   bool orderly = false;         // its process noted its end
   std::string exception{};      // type of the uncaught one that ended it; empty: none is known
   std::int64_t ended_ns = 0;    // since 1970; 0: it noted no end
-  std::int64_t restart = 0;     // of the launcher's restarts
 };
 
 // Totals of each file, by name. Empty if there is none.

@@ -172,12 +172,12 @@ class AttachedHistory(CliTest):
     def test_the_first_exception_is_the_cause_of_the_others(self):
         (self.folder / "results").mkdir()
         files = {"first": [(0, {"closed": 9, "exception": "RuntimeError"}), (1, {"closed": 5, "exception": "ValueError"})],
-                 "shrunk": [(0, {"restart": 1}), (1, {"restart": 1}), (2, {"exception": "ValueError"})]}   # its launcher went on with two
+                 "shrunk": [(0, {"later_s": 9}), (1, {"later_s": 9}), (2, {"world": 3, "exception": "ValueError"})]}   # its launcher went on with two
         for name, ranks in files.items():
             (self.folder / name).mkdir()
             records = job(30 + len(ranks))
             for rank, words in ranks:
-                (self.folder / name / f"rank{rank}.steps").write_bytes(step_file(rank, records[min(rank, 1)], world=2 if name == "first" else 3, **words))
+                (self.folder / name / f"rank{rank}.steps").write_bytes(step_file(rank, records[min(rank, 1)], **words))
         self.history("import", "first")
         self.assertEqual(read_json(self.folder / "first/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
         self.history("import", "shrunk")
@@ -199,9 +199,10 @@ class AttachedHistory(CliTest):
     def test_a_job_with_full_files_was_not_interrupted(self):
         (self.folder / "results").mkdir()
         full = [[*records, (OUT_OF_ROOM, "", 2000, 2000, 0)] for records in job()]
-        write_folder(self.folder / "full", full, closed=False)
-        self.history("import", "full")
-        self.assertEqual([run["outcome"] for run in self.listed()], ["ok"])
+        write_folder(self.folder / "full", full)
+        write_folder(self.folder / "killed", full[::-1], closed=False)   # a full file has its end, too
+        self.history("import", "full", "killed")
+        self.assertEqual({os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}, {"full": "ok", "killed": "interrupted"})
 
     def test_step_files_that_are_no_job_yet_are_refused(self):
         (self.folder / "results").mkdir()

@@ -134,22 +134,23 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// The newest start of each rank; a launcher may go on with fewer.
+// The newest start of each rank that takes part in the newest one of all: a launcher may go on with fewer.
 std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals) {
   const auto all = totals;
+  const auto world = std::ranges::max_element(all, {}, &attach::RankTotals::started_ns)->world;
   std::erase_if(totals, [&](const attach::RankTotals& one) {
-    return std::ranges::any_of(all, [&](const attach::RankTotals& other) {
-      return other.restart > one.restart || (other.rank == one.rank && other.started_ns > one.started_ns);
-    });
+    return one.rank >= world || std::ranges::any_of(all, [&](const attach::RankTotals& other) {
+             return other.rank == one.rank && other.started_ns > one.started_ns;
+           });
   });
   return totals;
 }
 
-// Ends that the ranks noted, as far as their files had room to.
+// Ends that the ranks noted.
 void set_ends(const std::vector<attach::RankTotals>& totals, FinishedJob& job) {
   std::int64_t first_ns = 0;  // the others fail because it did
   for (const auto& one : newest_of(totals)) {
-    job.orderly = job.orderly && (one.orderly || one.full);
+    job.orderly = job.orderly && one.orderly;
     if (one.exception.empty() || (first_ns != 0 && one.ended_ns >= first_ns)) continue;
     first_ns = one.ended_ns, job.exception = one.exception, job.failed_rank = one.rank;
   }

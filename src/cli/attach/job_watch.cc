@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using analysis::traces::TraceStudy;
 
-constexpr std::size_t kFewest = 200, kMost = 4000;              // steps of a look
+constexpr double kFewest = 200, kMost = 4000;                   // steps of a look
 constexpr double kJudged_ns = result::kLongestFavourNs / 0.75;  // of steps: in fewer, who is late stays open
 constexpr std::int64_t kShortest_ns = 1'000'000'000;            // between two looks
 constexpr std::int64_t kCostOf = 200;  // a look takes one part in this many of the time
@@ -99,7 +99,11 @@ std::string label_of(const std::vector<std::string>& command) {
 }
 
 JobWatch::JobWatch(const fs::path& folder, const std::vector<std::string>& command, const WatchWishes& wishes)
-    : folder_(folder), wishes_(wishes), lock_(lock_in(folder)), live_(folder) {
+    : folder_(folder),
+      wishes_(wishes),
+      lock_(lock_in(folder)),
+      live_(folder),
+      newest_(static_cast<std::size_t>(kFewest)) {
   live_.run_begins({.experiment_name = "attach", .run_dir = folder.string(), .cases = 1});
   live_.pass_begins({.label = label_of(command), .kind = "attached"});
   thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
@@ -142,7 +146,7 @@ void JobWatch::look() try {
   const auto record = study ? progress_of(*study) : std::nullopt;
   if (!record) return;
   live_.progress(*record);
-  newest_ = std::clamp(static_cast<std::size_t>(kJudged_ns / *record->p50_ns), kFewest, kMost);
+  newest_ = static_cast<std::size_t>(std::clamp(kJudged_ns / *record->p50_ns, kFewest, kMost));
   auto change = change_in(*study);
   if (change.empty()) return;
   if (const auto trace = trace_steps(*record->p50_ns); !trace.empty())

@@ -47,7 +47,7 @@ class JobWatch {
   WatchWishes wishes_;
   FileDescriptor lock_;  // by which monitor finds the folder
   LiveFile live_;
-  std::size_t newest_ = 200;          // steps of the next look
+  std::size_t newest_;                // steps of the next look
   std::optional<std::int64_t> late_;  // the rank that was named last
   Number usual_ns_;  // upper end of the interval of a step's median, before steps became longer
   std::vector<std::int64_t> traces_;               // ranks that were asked, for each

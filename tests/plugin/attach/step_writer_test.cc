@@ -138,6 +138,10 @@ TEST_F(StepWriting, FullFileSaysSoInItsLastRecord) {
     EXPECT_EQ(records().back().kind, static_cast<std::uint8_t>(StepKind::kOutOfRoom));
     EXPECT_GT(header().used, header().capacity) << "by which every reader knows";
     EXPECT_TRUE(step_totals(folder_).at(0).full);
+    EXPECT_FALSE(step_totals(folder_).at(0).orderly);
+    writer.close("ValueError");
+    EXPECT_TRUE(step_totals(folder_).at(0).orderly);
+    EXPECT_EQ(step_totals(folder_).at(0).exception, "ValueError");
   }
 }
 
