@@ -197,12 +197,10 @@ class Trace:
 
     def busy(self, optimizer):
         """Times in which the thread that trains is known to work: loader, optimizer, operators; of the last one before something else than
-        the backward pass, until it hands a collective over. A copy behind that pass that is handed over next is part of handing over."""
+        the backward pass, until it hands a collective over."""
         begins, spans = [begin for begin, _ in self.calls], []
-        for (_, _, before), (begin, end, name), (_, _, behind) in zip([(0, 0, ""), *self.operators], self.operators, [*self.operators[1:], (0, 0, "")]):
+        for (begin, end, name), (_, _, behind) in zip(self.operators, [*self.operators[1:], (0, 0, "")]):
             call = bisect.bisect_left(begins, begin)
-            if is_node(before) and name == "aten::copy_" and behind.startswith(("c10d::", "_c10d")):
-                continue
             goes_on = is_node(name) and is_node(behind)
             spans.append([begin, end if goes_on or call == len(begins) else min(end, begins[call])])
         return merged(spans + optimizer + self.named("enumerate(DataLoader)"))
