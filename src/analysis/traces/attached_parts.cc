@@ -14,7 +14,8 @@ namespace {
 using attach::StepKind;
 using attach::StepRecord;
 
-using Calls = std::set<std::pair<std::uint16_t, std::uint64_t>>;  // slots of names with bytes
+using Call = std::pair<std::uint16_t, std::uint64_t>;  // slot of a name, with bytes
+using Calls = std::set<Call>;
 
 // Puts one step together from its records, in the order of their begin.
 class RoundBuilder {
@@ -178,7 +179,7 @@ class RoundBuilder {
   const attach::StepFile& file_;
   const ScopeRoles& roles_;
   std::uint16_t thread_;
-  std::vector<std::pair<std::uint16_t, std::uint64_t>> calls_of_exchanges_;
+  std::vector<Call> calls_of_exchanges_;
   RoundParts made_;
   Intervals waits_, compiling_, passes_;
   Intervals calls_;                    // of the backward pass that are known to have returned

@@ -9,7 +9,7 @@
 
 namespace paceline::answer {
 
-// Has no control characters except those of its own colours.
+// Control characters in it are those of its own colours.
 std::string terminal_of(const Answer& answer, const TerminalOptions& options);
 std::string markdown_of(const Answer& answer);
 std::string html_of(const Answer& answer);  // a page that loads nothing

@@ -96,7 +96,7 @@ struct StepCosts {
 // A rank that the others wait for.
 struct LateRank {
   std::int64_t rank = 0;
-  bool certain = true;   // false: it looks late, but chance cannot be ruled out in so few steps
+  bool certain = true;   // false: it looks late, but chance or the scheduler's favour cannot be ruled out
   std::string late_in;   // the part of the step in which it loses most, in words
   Number last_share;     // of the exchanges in which it was the last
   Number chance;         // of looking like this by chance
