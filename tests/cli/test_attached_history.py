@@ -171,17 +171,11 @@ class AttachedHistory(CliTest):
 
     def test_the_first_exception_is_the_cause_of_the_others(self):
         (self.folder / "results").mkdir()
-        files = {"first": [(0, {"closed": 9, "exception": "RuntimeError"}), (1, {"closed": 5, "exception": "ValueError"})],
-                 "shrunk": [(0, {"later_s": 9}), (1, {"later_s": 9}), (2, {"world": 3, "exception": "ValueError"})]}   # its launcher went on with two
-        for name, ranks in files.items():
-            (self.folder / name).mkdir()
-            records = job(30 + len(ranks))
-            for rank, words in ranks:
-                (self.folder / name / f"rank{rank}.steps").write_bytes(step_file(rank, records[min(rank, 1)], **words))
-        self.history("import", "first")
-        self.assertEqual(read_json(self.folder / "first/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
-        self.history("import", "shrunk")
-        self.assertEqual({os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}, {"first": "failed", "shrunk": "ok"})
+        (self.folder / "failed").mkdir()
+        for rank, words in ((0, {"closed": 9, "exception": "RuntimeError"}), (1, {"closed": 5, "exception": "ValueError"})):
+            (self.folder / f"failed/rank{rank}.steps").write_bytes(step_file(rank, job()[rank], **words))
+        self.history("import", "failed")
+        self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
 
     def test_jobs_of_other_hosts_are_told_apart(self):
         (self.folder / "results").mkdir()
@@ -198,9 +192,9 @@ class AttachedHistory(CliTest):
 
     def test_a_job_with_full_files_was_not_interrupted(self):
         (self.folder / "results").mkdir()
-        full = [[*records, (OUT_OF_ROOM, "", 2000, 2000, 0)] for records in job()]
-        write_folder(self.folder / "full", full)
-        write_folder(self.folder / "killed", full[::-1], closed=False)   # a full file has its end, too
+        for name, steps, closed in (("full", 30, True), ("killed", 31, False)):   # a full file has its end, too
+            full = [[*records, (OUT_OF_ROOM, "", 2000, 2000, 0)] for records in job(steps)]
+            write_folder(self.folder / name, full, closed=closed)
         self.history("import", "full", "killed")
         self.assertEqual({os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}, {"full": "ok", "killed": "interrupted"})
 

@@ -14,9 +14,9 @@ NO_NAME, START, MS = 0xffff, 10**12, 10**6
 SCOPE, BACKWARD, COMMUNICATION, STEP, OUT_OF_ROOM = 1, 2, 3, 5, 8
 
 
-def step_file(rank, records, world=2, closed=True, host="", exception="", later_s=0):
+def step_file(rank, records, world=2, closed=True, host="", exception=""):
     head = b"PACESTEP" + struct.pack("<6I", 1, 4096, 96, 512, 32, 0) + struct.pack("<6Q", len(records), len(records), len(NAMES), 0, 20, 10)
-    head += struct.pack("<9q", rank, world, rank, 100 + rank, 1, (1_790_857_026 + later_s) * 10**9, START, START + closed if closed else 0, 0) + b"\1"
+    head += struct.pack("<9q", rank, world, rank, 100 + rank, 1, 1_790_857_026 * 10**9, START, START + closed if closed else 0, 0) + b"\1"
     head = (head.ljust(160, b"\0") + host.encode()).ljust(864, b"\0") + b"python3 jobs/train.py --lr 1"
     head = head.ljust(2944, b"\0") + exception.encode()
     names = b"".join(name.encode().ljust(96, b"\0") for name in NAMES).ljust(512 * 96, b"\0")

@@ -134,14 +134,13 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// The newest start of each rank that takes part in the newest one of all: a launcher may go on with fewer.
+// The newest start of each rank.
 std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals) {
   const auto all = totals;
-  const auto world = std::ranges::max_element(all, {}, &attach::RankTotals::started_ns)->world;
   std::erase_if(totals, [&](const attach::RankTotals& one) {
-    return one.rank >= world || std::ranges::any_of(all, [&](const attach::RankTotals& other) {
-             return other.rank == one.rank && other.started_ns > one.started_ns;
-           });
+    return std::ranges::any_of(all, [&](const attach::RankTotals& other) {
+      return other.rank == one.rank && other.started_ns > one.started_ns;
+    });
   });
   return totals;
 }
