@@ -89,13 +89,14 @@ def flags(build):
     return [*words[:words.index("-o")], "-O0", "-w" if "-Werror" not in words else "-Werror"]
 
 
-def compiled(command, folder, chain, *options, to="o"):
+def compiled(command, folder, chain, *options, to="o", **environment):
     """The messages of the compiler; empty if all is well."""
     file = folder / (chain[-1].replace("/", "_") + (".h" if to == "h.gch" else ".cc"))
     text = "".join(f'#include "{header}"\n' for header in chain)
     if not file.exists() or file.read_text() != text:
         file.write_text(text)
-    result = subprocess.run([*command, *options, "-o", str(file.with_suffix(f".{to}")), "-c", str(file)], capture_output=True, text=True, check=False)
+    result = subprocess.run([*command, *options, "-o", str(file.with_suffix(f".{to}")), "-c", str(file)], capture_output=True, text=True, check=False,
+                            env={**os.environ, **environment})
     return f"{' '.join(chain)}:\n{result.stderr}" if result.returncode else ""
 
 
@@ -106,8 +107,9 @@ def compile_chain(command, folder, chain, heavy=None):
     return said
 
 
-def precompile(command, folder, heavy):
-    return compiled(command, folder, [heavy], "-x", "c++-header", to="h.gch")
+def precompile(command, folder, heavy, headers=()):
+    """`headers`: files that are in it. A kept one of other files, even if but a comment differs, does not know them as those that it has."""
+    return compiled(command, folder, [heavy], "-x", "c++-header", to="h.gch", CCACHE_EXTRAFILES=":".join(map(str, headers)))
 
 
 def main():
@@ -122,7 +124,7 @@ def main():
     work = [(chain, heavy) for heavy, group in found.items() for chain in chains(graph, group)]
     jobs = int(subprocess.run([SOURCES / "scripts/jobs.sh"], capture_output=True, text=True, check=True).stdout)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        problems = [said for said in pool.map(lambda heavy: precompile(command, folder, heavy), filter(None, found)) if said]
+        problems = [said for said in pool.map(lambda heavy: precompile(command, folder, heavy, [SOURCES / "src" / one for one in {heavy, *all_below(graph, heavy)}]), filter(None, found)) if said]
         problems += [said for said in pool.map(lambda one: compile_chain(command, folder, *one), work) if said]
     for large in folder.glob("*.gch"):
         large.unlink()

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Check of headers by themselves: the chains, and headers that compile only behind others."""
+import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import headers
 
@@ -51,6 +54,18 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(headers.groups(graph, ["value.h"]), {None: ["other.h", "value.h"], "value.h": ["middle.h", "use.h"]})
         self.assertEqual(headers.groups(graph, ["middle.h", "value.h"])["middle.h"], ["use.h"])
         self.assertEqual(headers.chains(graph, ["middle.h", "use.h"]), [["middle.h", "use.h"]])
+
+    @unittest.skipUnless(shutil.which("ccache"), "ccache is missing")
+    def test_a_kept_heavy_header_is_of_the_same_files(self):
+        environment = {"CCACHE_DIR": str(self.folder / "cache"), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        with mock.patch.dict(os.environ, environment):
+            for text in (VALUE, VALUE + "// a comment\n"):
+                self.write(value=text, middle='#pragma once\n#include "value.h"\n', use='#pragma once\n#include "middle.h"\n#include "value.h"\ninline int of(Value v) { return v.x + %d; }\n' % len(text))
+                for file in self.folder.glob("*.h"):
+                    os.utime(file, (1_700_000_000 + len(text),) * 2)   # of files that are new, nothing is kept
+                command = ["ccache", "c++", f"-I{self.folder}"]
+                said = headers.precompile(command, self.folder / "work", "middle.h", [self.folder / "middle.h", self.folder / "value.h"])
+                self.assertEqual(said + headers.compile_chain(command, self.folder / "work", ["use.h"], "middle.h"), "")
 
     def test_behind_a_heavy_header(self):
         good = {"value": VALUE, "use": '#pragma once\n#include "value.h"\ninline int of(Value v) { return v.x; }\n'}
