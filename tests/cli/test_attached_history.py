@@ -167,7 +167,7 @@ class AttachedHistory(CliTest):
         runs = {os.path.basename(run["folder"]): run["outcome"] for run in self.listed()}
         self.assertEqual(runs, {"failed": "failed", "stopped": "interrupted"})
         self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
-        self.assertIn("rank1.steps: its process ended with ValueError", self.run_cli("profile", "--from", "failed").on_one_line)
+        self.assertIn("! rank 1 ended with ValueError ", self.run_cli("profile", "--from", "failed").on_one_line)
 
     def test_the_first_exception_is_the_cause_of_the_others(self):
         (self.folder / "results").mkdir()

@@ -73,6 +73,7 @@ struct CounterGrowth {
 // One rank; all ranks of a job have the same steps.
 struct AttachedRank {
   std::string torch, device, command;
+  std::string exception;             // type of the uncaught one that ended it; empty: none is known
   bool sharded = false;              // FSDP: parameters are fetched during the passes
   bool has_first = false;            // the file has the first step of the job
   bool running = false;              // its process still writes the file

@@ -33,6 +33,7 @@ RankTrace head_of(const attach::StepFile& file) {
   rank.base_ns = file.header.realtime_ns - file.header.monotonic_ns;
   auto& attached = rank.attached.emplace();
   attached.torch = file.torch, attached.device = file.device, attached.command = file.command;
+  attached.exception = attach::field_text(file.header.exception);
   return rank;
 }
 
@@ -44,12 +45,6 @@ void note_losses(const attach::StepFile& file, RankTrace& rank) {
                      file.damaged == 1 ? "is" : "are"));
   if (file.header.lost > 0)
     note(fmt::format("{} scopes found no room: parts of its steps may be too short", file.header.lost));
-}
-
-void note_exception(const attach::StepFile& file, RankTrace& rank) {
-  const auto exception = attach::field_text(file.header.exception);
-  if (!exception.empty())
-    rank.notes.push_back(fmt::format("{}: its process ended with {}", file.file, exception));
 }
 
 double median_steady(const std::vector<RoundParts>& rounds, const std::vector<StepSort>& sorts) {
@@ -96,7 +91,6 @@ void set_steps(std::vector<RoundParts>& rounds, const std::vector<StepSort>& sor
 RankTrace attached_rank(const attach::StepFile& file) {
   RankTrace rank = head_of(file);
   note_losses(file, rank);
-  note_exception(file, rank);
   const ScopeRoles roles(file);
   const auto rounds = rounds_of(file, roles);
   auto parts = parts_of_rounds(file, roles, rounds);

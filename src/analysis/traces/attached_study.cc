@@ -153,6 +153,12 @@ void add_running(const std::vector<RankTrace>& ranks, AttachedStudy& study) {
   }
 }
 
+void add_exceptions(const std::vector<RankTrace>& ranks, AttachedStudy& study) {
+  for (const auto& one : ranks)
+    if (const auto& exception = one.attached->exception; !exception.empty())
+      study.notes.push_back(fmt::format("rank {} ended with {}", *one.rank, exception));
+}
+
 void add_habits(const AttachedRank& one, AttachedStudy& study) {
   if (one.optimizer_steps > 1)
     study.notes.push_back(fmt::format("a step is a round of {} optimizer steps", one.optimizer_steps));
@@ -199,6 +205,7 @@ AttachedStudy attached_study(const std::vector<RankTrace>& ranks) {
     study.observed_ns = std::max(study.observed_ns, static_cast<double>(one.attached->observed_ns));
   study.other = other_times(ranks, study.observed_ns);
   add_running(ranks, study);
+  add_exceptions(ranks, study);
   add_habits(first, study);
   add_unseen(first, study);
   set_watching(first.watching, study);
