@@ -148,7 +148,8 @@ Finding straggler_of(const CaseResult& one) {
 std::string who_is_late(const Training& t) {
   if (!t.suspected.empty())
     return fmt::format(
-        "rank {} {}; {} time at least {}", t.suspected.front().rank, last_arrivals_text(t.suspected.front()),
+        "rank {} {}; {} time at least {} steps", t.suspected.front().rank,
+        last_arrivals_text(t.suspected.front()),
         result::is_favour(t.suspected.front())
             ? "ranks share CPUs, of which the scheduler may favour one for seconds: pin them, or"
             : "too few steps to be certain:",

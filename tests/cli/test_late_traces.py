@@ -27,7 +27,7 @@ class LateTraces(CliTest):
                 named, title, _ = self.named(own=lambda rank, step: 100 + 200 * (rank == 1), ranks=4, steps=steps)
                 self.assertEqual(named, [(1, False)])
                 self.assertTrue(title.endswith(f"rank 1 came last in {steps - 1} of {steps - 1} steps and caused all of the waiting; "
-                                               "too few steps to be certain: time at least 8."), title)
+                                               "too few steps to be certain: time at least 8 steps."), title)
 
     def test_five_steps_are_enough(self):
         for ranks in (2, 4):
@@ -43,7 +43,7 @@ class LateTraces(CliTest):
         self.assertEqual((late[0]["exchanges"], late[0]["last_share"]), (5, 1))
         named, title, _ = self.named(own=lambda rank, step: 100 + 60 * (rank == 1), exchanges=lambda step: step % 4 == 3, steps=12)
         self.assertEqual(named, [(1, False)])
-        self.assertIn("2 of 2 exchanges and caused all of the waiting; too few steps to be certain: time at least 49", title)
+        self.assertIn("2 of 2 exchanges and caused all of the waiting; too few steps to be certain: time at least 49 steps", title)
 
     def test_accumulation_on_healthy_ranks_accuses_nobody(self):
         for seed in range(12):

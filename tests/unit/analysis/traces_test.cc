@@ -177,9 +177,10 @@ TEST_F(Traces, FewStepsAreNoCertaintyAndSayHowManyAreNeeded) {
   ASSERT_EQ(study.job.training()->suspected.size(), 1U);
   EXPECT_EQ(study.job.training()->suspected[0].rank, 1);
   ASSERT_EQ(study.bottlenecks.size(), 1U);
-  EXPECT_NE(study.bottlenecks[0].finding.text.find("rank 1 came last in 3 of 3 steps and caused all of the "
-                                                   "waiting; too few steps to be certain: time at least 13"),
-            std::string::npos)
+  EXPECT_NE(
+      study.bottlenecks[0].finding.text.find("rank 1 came last in 3 of 3 steps and caused all of the "
+                                             "waiting; too few steps to be certain: time at least 13 steps"),
+      std::string::npos)
       << study.bottlenecks[0].finding.text;
 }
 

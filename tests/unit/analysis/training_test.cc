@@ -64,7 +64,7 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   training.suspected = {alone};
   expect_says(only_text(run, "straggler"),
               "rank 1 came last in 4 of 4 steps and caused all of the waiting; too few steps to be certain: "
-              "time at least 13");
+              "time at least 13 steps");
   alone.chance = 1e-9;
   training.suspected = {alone};
   expect_says(only_text(run, "straggler"),
