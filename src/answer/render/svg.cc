@@ -102,6 +102,9 @@ class Drawing {
   std::string text(const SvgOptions& options);
 
  private:
+  struct Box {  // of a text; y is its base line
+    double x_from, x_to, y;
+  };
   void lay_out();
   void lay_out_legend();
   [[nodiscard]] std::vector<Tick> ticks(const Axis& axis, const Scale& scale, double room) const;
@@ -115,6 +118,8 @@ class Drawing {
   void draw_line(const Line& line);
   void draw_whiskers(const Line& line);
   void draw_marks(const Line& line);
+  [[nodiscard]] bool crosses_a_mark(const Box& text) const;
+  [[nodiscard]] Box place_of(const Point& p, const Line& line) const;
   void draw_texts(const Line& line);
   void draw_legend();
   [[nodiscard]] bool shows(const Point& p) const;
@@ -128,9 +133,6 @@ class Drawing {
   std::vector<Tick> x_ticks_, y_ticks_;
   std::vector<LegendEntry> names_;
   std::vector<Legend> legend_;
-  struct Box {
-    double x_from, x_to, y;
-  };
   std::vector<Box> texts_;
   std::string look_;  // of the open group
   std::string out_;
@@ -364,19 +366,38 @@ void Drawing::draw_marks(const Line& line) {
   put_path(css + line.colour, plain);
 }
 
+// Marks with their whiskers.
+bool Drawing::crosses_a_mark(const Box& text) const {
+  const auto crosses = [&](const Point& p) {
+    if (!shows(p)) return false;
+    const double low = std::isnan(p.x_low) ? p.x : p.x_low, high = std::isnan(p.x_high) ? p.x : p.x_high;
+    return std::abs(y_(p.y) + 4 - text.y) < 10 && x_(low) - 4 < text.x_to && x_(high) + 4 > text.x_from;
+  };
+  return std::ranges::any_of(plot_.lines,
+                             [&](const Line& line) { return std::ranges::any_of(line.points, crosses); });
+}
+
+Drawing::Box Drawing::place_of(const Point& p, const Line& line) const {
+  const double width = width_of(p.text), x = x_(p.x), y = y_(p.y);
+  if (line.text == Line::Text::kAbove) return {x - width / 2, x + width / 2, y - 8};
+  const double end = std::isnan(p.x_high) ? x : x_(p.x_high);
+  const Box right{end + 7, end + 7 + width, y + 4};
+  return crosses_a_mark(right) ? Box{x, x + width, y - 8} : right;
+}
+
 // A text that would cover another one is left out: its hint has it.
 void Drawing::draw_texts(const Line& line) {
   const bool above = line.text == Line::Text::kAbove;
   for (const auto& p : line.points) {
     if (!shows(p) || p.text.empty()) continue;
-    const double end = std::isnan(p.x_high) || above ? p.x : p.x_high;
-    const double width = width_of(p.text), x = x_(end) + (above ? -width / 2 : 7);
-    const double y = y_(p.y) + (above ? -8 : 4);
-    const bool covered = std::ranges::any_of(
-        texts_, [&](const Box& b) { return x < b.x_to && x + width > b.x_from && std::abs(y - b.y) < 12; });
+    const Box place = place_of(p, line);
+    const bool covered = std::ranges::any_of(texts_, [&](const Box& b) {
+      return place.x_from < b.x_to && place.x_to > b.x_from && std::abs(place.y - b.y) < 12;
+    });
     if (covered) continue;
-    texts_.push_back({x, x + width, y});
-    put_text(above ? x + width / 2 : x, y, p.text, above ? "middle value" : "value");
+    texts_.push_back(place);
+    put_text(above ? (place.x_from + place.x_to) / 2 : place.x_from, place.y, p.text,
+             above ? "middle value" : "value");
   }
 }
 

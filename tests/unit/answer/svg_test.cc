@@ -139,6 +139,24 @@ TEST(Svg, LabelsDoNotCoverEachOther) {
   EXPECT_GT(count(svg, "class=\"middle value\""), 8U);
 }
 
+TEST(Svg, ATextRightOfItsPointIsRaisedAboveMarksThatItWouldCross) {
+  Plot plot{.x = {.low = 0, .high = 10}, .y = {.low = 0, .high = 10}, .height = 100};
+  plot.lines.push_back(
+      {.points = {{.x = 1, .y = 5, .x_low = 0.5, .x_high = 2, .text = "best"}}, .text = Line::Text::kRight});
+  const auto place = [&] {
+    const auto svg = svg_of(plot, {.width = 400});
+    const auto end = svg.find(">best<");
+    return svg.substr(svg.rfind("<text", end), end - svg.rfind("<text", end));
+  };
+  const auto alone = place();
+  plot.lines.push_back({.points = {{.x = 6, .y = 5.2, .x_low = 1.5, .x_high = 9}}});
+  const auto crossed = place();
+  plot.lines[1].points[0].y = 9;
+  EXPECT_EQ(place(), alone);
+  EXPECT_NE(alone.find("y=\"62\""), std::string::npos) << alone;
+  EXPECT_NE(crossed.find("y=\"50\""), std::string::npos) << crossed;
+}
+
 TEST(Svg, PointsWithoutHintsAreOnePath) {
   Plot plot;
   plot.lines.push_back({.points = {}, .stroke = Line::Stroke::kHidden, .mark = Line::Mark::kDot});
