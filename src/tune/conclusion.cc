@@ -50,18 +50,21 @@ std::vector<std::size_t> not_told_apart(const Search& search, std::size_t best) 
   return equals;
 }
 
-std::size_t with_least_memory(const Search& search, const std::vector<std::size_t>& equals,
-                              const std::vector<Number>& memory_bytes) {
+std::size_t preferred(const Search& search, const std::vector<std::size_t>& equals,
+                      const std::vector<Number>& memory_bytes, const std::vector<bool>& verified) {
   const auto best = equals.front();
-  const auto near = [&](std::size_t i) {
-    return *search.estimate(i, best) <= 1 + search.rules().margin && memory_bytes.at(i);
-  };
+  const auto holds = [&](std::size_t i) { return i < verified.size() && verified[i]; };
+  const auto cheap = [&](std::size_t i) { return *search.estimate(i, best) <= 1 + search.rules().margin; };
+  const bool any_verified = std::ranges::any_of(equals, [&](std::size_t i) { return cheap(i) && holds(i); });
+  const auto allowed = [&](std::size_t i) { return cheap(i) && (!any_verified || holds(i)); };
+  const auto near = [&](std::size_t i) { return allowed(i) && memory_bytes.at(i); };
   double least = HUGE_VAL;
   for (const auto i : equals)
     if (near(i)) least = std::min(least, *memory_bytes[i]);
   const auto chosen = std::ranges::find_if(
       equals, [&](std::size_t i) { return near(i) && *memory_bytes[i] <= kSameMemory * least; });
-  return chosen == equals.end() ? best : *chosen;
+  if (chosen != equals.end()) return *chosen;
+  return *std::ranges::find_if(equals, allowed);  // no memory is known
 }
 
 // Holds for an arm that came back late.
@@ -97,7 +100,8 @@ std::optional<std::size_t> uncompared(const Search& search) {
   return std::nullopt;
 }
 
-Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes) {
+Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes,
+                    const std::vector<bool>& verified) {
   const auto best = search.best();
   if (!best) return nearest(search);
   Conclusion result;
@@ -109,7 +113,7 @@ Conclusion conclude(const Search& search, const std::vector<Number>& memory_byte
     return result;
   }
   result.found = result.equals.size() == 1 ? Found::kBest : Found::kEqual;
-  result.arm = with_least_memory(search, result.equals, memory_bytes);
+  result.arm = preferred(search, result.equals, memory_bytes, verified);
   if (result.found == Found::kBest) result.ahead = lead(search, *best);
   return result;
 }

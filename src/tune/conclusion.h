@@ -29,9 +29,11 @@ struct Conclusion {
   std::optional<std::size_t> missed{};  // the constraint with that excess
 };
 
-// Among arms that are not told apart and whose estimates lie within the margin of the best, the one with the
-// least memory counts; memory within 5 % is equal, then cost and key decide. `memory_bytes`: by arm.
-Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes);
+// Among arms that are not told apart and whose estimates lie within the margin of the best, a verified one is
+// taken, and of those the one with the least memory; memory within 5 % is equal, then cost and key decide.
+// By arm: `memory_bytes`, and `verified`, whether its outputs are known to hold; empty: those of none.
+Conclusion conclude(const Search& search, const std::vector<Number>& memory_bytes,
+                    const std::vector<bool>& verified = {});
 
 // An arm in the race that no round compared with the best one, which it may beat; none: there is no such arm.
 std::optional<std::size_t> uncompared(const Search& search);

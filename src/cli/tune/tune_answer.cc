@@ -330,7 +330,10 @@ std::string last_name(const std::string& model) {
 }  // namespace
 
 TuneOutcome outcome_of(const TuneRequest& request, const RacedArms& raced, bool interrupted) {
-  return {request, raced, tune::conclude(raced.search, memory_of(raced)), interrupted};
+  std::vector<bool> verified;
+  for (const auto& one : raced.run.cases)
+    verified.push_back(one.correctness.verdict == answer::Verdict::kYes);
+  return {request, raced, tune::conclude(raced.search, memory_of(raced), verified), interrupted};
 }
 
 answer::Answer answer_of(const TuneOutcome& outcome) {

@@ -39,25 +39,33 @@ std::string lead_words(const TuneOutcome& outcome) {
                                   count, factor);
 }
 
+bool holds(const TuneOutcome& outcome, std::size_t arm) {
+  return case_of(outcome, arm).correctness.verdict == answer::Verdict::kYes;
+}
+
 // Words for what memory decided among arms that are not told apart.
 std::string memory_choice(const TuneOutcome& outcome) {
   const auto& found = outcome.found;
   const auto own = result::peak_memory(case_of(outcome, *found.arm));
   if (!own) return {};
-  const bool least = std::ranges::all_of(found.equals, [&](std::size_t i) {
+  auto others = found.equals;  // that it was chosen from
+  if (holds(outcome, *found.arm)) std::erase_if(others, [&](std::size_t i) { return !holds(outcome, i); });
+  const bool least = std::ranges::all_of(others, [&](std::size_t i) {
     const auto other = result::peak_memory(case_of(outcome, i));
     return !other || static_cast<double>(*own) <= tune::kSameMemory * static_cast<double>(*other);
   });
   const auto& search = outcome.raced.search;
   const auto margin = format_percent(search.rules().margin, 0);
-  const auto near = std::ranges::count_if(found.equals, [&](std::size_t i) {
+  const auto near = std::ranges::count_if(others, [&](std::size_t i) {
     return search.estimate(i, found.equals.front()).value_or(HUGE_VAL) <= 1 + search.rules().margin;
   });
+  const auto* const these = others.size() < found.equals.size() ? "those whose outputs hold" : "these";
+  if (others.size() == 1 && found.equals.size() > 1) return "; its outputs are known to hold";
   if (!least && near < 2) return {};  // memory decided nothing
-  return least ? fmt::format("; of these it takes the least memory, within {} ({})",
+  return least ? fmt::format("; of {} it takes the least memory, within {} ({})", these,
                              format_percent(tune::kSameMemory - 1, 0),
                              memory_words(case_of(outcome, *found.arm)))
-               : fmt::format("; of these within {} it takes the least memory ({})", margin,
+               : fmt::format("; of {} within {} it takes the least memory ({})", these, margin,
                              memory_words(case_of(outcome, *found.arm)));
 }
 
@@ -74,14 +82,36 @@ std::string equal_sentence(const TuneOutcome& outcome) {
                      memory_choice(outcome));
 }
 
+// An arm with its cost over that of the arm to take.
+struct Alternative {
+  std::size_t arm;
+  double ratio;
+};
+
+// Among the arms whose outputs agree with the reference, also those that costs dropped.
+std::optional<Alternative> cheapest_that_holds(const TuneOutcome& outcome) {
+  std::optional<Alternative> cheapest;
+  const auto& search = outcome.raced.search;
+  for (std::size_t i = 0; i < search.arms().size(); ++i) {
+    const auto fate = search.arms()[i].fate;
+    const auto ratio = search.estimate(i, *outcome.found.arm);
+    if (!ratio || !holds(outcome, i) || fate == tune::Fate::kMissed || fate == tune::Fate::kFailed) continue;
+    if (!cheapest || *ratio < cheapest->ratio) cheapest = {i, *ratio};
+  }
+  return cheapest;
+}
+
 // Words for what a figure of speed does not show.
 std::string validity_words(const TuneOutcome& outcome) {
   if (!traits_of(outcome.request.kind).checks_outputs) {
     const auto words = convergence_words(outcome);
     return words.empty() ? words : " " + words;
   }
-  const bool hold = case_of(outcome, *outcome.found.arm).correctness.verdict == answer::Verdict::kYes;
-  return hold ? " Its outputs agree with the reference." : " Whether its outputs hold is not known.";
+  if (holds(outcome, *outcome.found.arm)) return " Its outputs agree with the reference.";
+  const auto safe = cheapest_that_holds(outcome);
+  if (!safe) return " Whether its outputs hold is not known.";
+  return fmt::format(" Whether its outputs hold is not known; those of {} do, at about {} times the cost.",
+                     case_of(outcome, safe->arm).label, format_fixed(safe->ratio, 2));
 }
 
 // Why the best arm so far is not the answer.

@@ -46,6 +46,10 @@ TEST(Conclusion, OfEqualArmsTheOneWithTheLeastMemoryIsTaken) {
   EXPECT_EQ(found.equals, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(found.arm, 1U);  // 102 is as much as 100, and its cost is lower
   EXPECT_EQ(conclude(search, {kNone, kNone, kNone, kNone}).arm, 0U);
+  const std::vector<Number> memory{Number(300), Number(100), Number(102), Number(1)};
+  EXPECT_EQ(conclude(search, memory, {true, false, true, true}).arm, 2U) << "verified, with the least memory";
+  EXPECT_EQ(conclude(search, memory, {false, false, false, true}).arm, conclude(search, memory).arm)
+      << "a verified one that costs more is no reason";
 }
 
 TEST(Conclusion, TooFewRoundsAreNoComparison) {
