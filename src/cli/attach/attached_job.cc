@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "base/display_text.h"
 #include "base/error.h"
@@ -23,18 +25,27 @@ namespace {
 constexpr std::array kPassedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 std::atomic<pid_t> attached_pid{0};
 std::atomic<int> asked_by{0};
+std::atomic<pid_t> slurm_step{0};  // the parent, if it is slurmstepd, which signals every process of a step
 
 // A terminal sends its signals to the whole group, and so to the job, too.
 void pass_on(int signal, siginfo_t* info, void*) {
   const auto job = attached_pid.load();
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) asked_by = signal;
-  if (job > 0 && info->si_code != SI_KERNEL) ::kill(job, signal);
+  const bool has_it = info->si_code == SI_KERNEL || (slurm_step > 0 && info->si_pid == slurm_step);
+  if (job > 0 && !has_it) ::kill(job, signal);
+}
+
+bool is_slurm_step(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/comm", process));
+  std::string name;
+  return std::getline(file, name) && name == "slurmstepd";
 }
 
 // While it lives, signals are passed on; one that was ignored stays ignored, here and in the job.
 class PassedSignals {
  public:
   PassedSignals() {
+    slurm_step = is_slurm_step(::getppid()) ? ::getppid() : 0;
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
       ::sigaction(kPassedOn[i], nullptr, &before_[i]);
       if (before_[i].sa_handler == SIG_IGN) continue;
