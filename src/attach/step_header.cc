@@ -24,6 +24,14 @@ std::string header_problem(const StepHeader& header, std::uint64_t file_bytes) {
   return "";
 }
 
+FilePlace place_of(const StepHeader& header) {
+  return {.rank = header.rank,
+          .world = header.world,
+          .started_ns = header.realtime_ns,
+          .steps = header.clock,
+          .rank_known = header.rank_known != 0};
+}
+
 std::vector<std::filesystem::path> step_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code problem;

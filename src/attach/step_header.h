@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attach/job_files.h"
 #include "attach/step_record.h"
 
 namespace paceline::attach {
@@ -12,6 +13,9 @@ namespace paceline::attach {
 // Why these bytes at the beginning of a file of this length are no header that this version reads; empty if
 // they are one.
 std::string header_problem(const StepHeader& header, std::uint64_t file_bytes);
+
+// Place of a file whose rank has made its `clock` of steps.
+FilePlace place_of(const StepHeader& header);
 
 // Text of a field of fixed size.
 template <std::size_t kSize>

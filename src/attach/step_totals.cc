@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "attach/step_header.h"
 #include "base/error.h"
@@ -19,7 +20,7 @@ void count_records(const MappedFile& file, const StepHeader& header, RankTotals&
     std::memcpy(&record, file.data() + kRecordsAt + i * kRecordBytes, sizeof record);
     const auto kind = static_cast<StepKind>(record.kind);
     totals.full = totals.full || kind == StepKind::kOutOfRoom;
-    if (kind == StepKind::kStep) totals.steps = std::max(totals.steps, record.value);
+    if (kind == StepKind::kStep) totals.place.steps = std::max(totals.place.steps, record.value);
   }
 }
 
@@ -30,10 +31,7 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   std::memcpy(&header, file.data(), std::min(file.size(), sizeof header));
   totals.problem = header_problem(header, file.size());
   if (!totals.problem.empty()) return totals;
-  totals.rank = header.rank;
-  totals.world = header.world;
-  totals.rank_known = header.rank_known != 0;
-  totals.started_ns = header.realtime_ns;
+  totals.place = place_of(header);
   totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;
   totals.exception = field_text(header.exception);
@@ -46,10 +44,21 @@ RankTotals totals_of(const std::filesystem::path& path) try {
 
 }  // namespace
 
-std::vector<RankTotals> step_totals(const std::filesystem::path& folder) {
-  std::vector<RankTotals> all;
-  for (const auto& path : step_files(folder)) all.push_back(totals_of(path));
-  return all;
+FolderTotals step_totals(const std::filesystem::path& folder) {
+  FolderTotals totals;
+  std::vector<RankTotals> readable;
+  for (const auto& path : step_files(folder)) {
+    auto one = totals_of(path);
+    (one.problem.empty() ? readable : totals.unreadable).push_back(std::move(one));
+  }
+  std::vector<FilePlace> places;
+  for (const auto& one : readable) places.push_back(one.place);
+  const auto files = job_files(places);
+  const auto move_to = [&](std::vector<RankTotals>& to, const std::vector<std::size_t>& from) {
+    for (const auto i : from) to.push_back(std::move(readable[i]));
+  };
+  move_to(totals.job, files.job), move_to(totals.others, files.others), move_to(totals.apart, files.apart);
+  return totals;
 }
 
 }  // namespace paceline::attach

@@ -216,10 +216,10 @@ class AttachedHistory(CliTest):
         within = [BINARY, "attach", "-o", "steps", "--", "true"]
         done = self.run_cli("attach", "-o", "steps", "--", sys.executable, self.script, *within)
         self.assert_code(done, 0)
-        self.assertRegex(done.on_one_line, "another job writes into .*steps; name another folder with --output")
+        self.assertRegex(done.on_one_line, "steps has the steps of another job; those of this one go to .*steps-2.")
         of_launch = self.run_cli("attach", "-o", "ranks", "--", sys.executable, self.script, *within[:3], "ranks", *within[4:],
                                  env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
-        self.assertNotIn("another job writes", of_launch.out + of_launch.err)   # ranks of one launch share a folder
+        self.assertNotIn("another job", of_launch.out + of_launch.err)   # ranks of one launch share a folder
 
     def test_a_folder_with_another_run_keeps_it(self):
         summary = self.write("steps/run_summary.json", "{}")

@@ -75,9 +75,11 @@ struct AttachedRank {
   std::string torch, device, command;
   std::string exception;             // type of the uncaught one that ended it; empty: none is known
   bool sharded = false;              // FSDP: parameters are fetched during the passes
+  bool loads_in_processes = false;   // workers of a DataLoader, whose CPU time is not in `counters`
   bool has_first = false;            // the file has the first step of the job
   bool running = false;              // its process still writes the file
   std::int64_t last_step = 0;        // number of the newest
+  std::int64_t oldest_kept = 0;      // number of the first step in the figures, if older ones are not
   std::int64_t steps = 0;            // that were observed, steady or not
   std::int64_t observed_ns = 0;      // their time
   std::int64_t optimizer_steps = 1;  // in each

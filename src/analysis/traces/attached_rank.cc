@@ -80,6 +80,7 @@ void set_steps(std::vector<RoundParts>& rounds, const std::vector<StepSort>& sor
       --skip;
       continue;
     }
+    if (steady > kMostSteadySteps && rank.steps.empty()) rank.attached->oldest_kept = rounds[i].round.number;
     RankTimes times;
     times.computing = std::move(rounds[i].computing);
     rank.steps.push_back(finished(std::move(rounds[i].parts), times));
@@ -101,7 +102,7 @@ RankTrace attached_rank(const attach::StepFile& file) {
   rank.has_loader = parts.has_loader, rank.has_backward = parts.has_backward;
   rank.has_optimizer = parts.has_optimizer, rank.has_forward = parts.has_forward;
   rank.communication = parts.communication;
-  rank.attached->sharded = roles.sharded();
+  rank.attached->sharded = roles.sharded(), rank.attached->loads_in_processes = roles.loads_in_processes();
   rank.attached->has_first = rounds.steps_before > 0 || rounds.all.front().number == 0;
   rank.attached->running = file.running;
   rank.attached->last_step = rounds.all.back().number;

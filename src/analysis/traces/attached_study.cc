@@ -13,6 +13,7 @@
 #include "analysis/traces/attached_cost.h"
 #include "analysis/traces/attached_rank.h"
 #include "analysis/traces/attached_scopes.h"
+#include "attach/job_files.h"
 #include "attach/step_header.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -35,9 +36,18 @@ std::int64_t optimizer_steps(const attach::StepFile& file) {
                                [](const auto& record) { return is_kind(record, attach::StepKind::kStep); });
 }
 
-// A rank begins again after its earlier process has ended; clocks of two hosts do not tell.
+// Whether a process had ended when another began; clocks of two hosts do not tell.
+bool may_be_before(const attach::StepFile& older, const attach::StepFile& newer) {
+  return older.host != newer.host || last_record_ns(older) <= newer.header.realtime_ns;
+}
+
+bool is_older(const attach::StepFile& one, const attach::StepFile& other) {
+  return one.header.realtime_ns < other.header.realtime_ns;
+}
+
+// A rank begins again after its earlier process has ended.
 void require_restart(const attach::StepFile& older, const attach::StepFile& newer) {
-  if (older.host != newer.host || last_record_ns(older) <= newer.header.realtime_ns) return;
+  if (may_be_before(older, newer)) return;
   throw Error(
       ErrorCode::kData,
       fmt::format("{} and {} are both of rank {} and of the same time, so neither is a restart of the "
@@ -45,53 +55,78 @@ void require_restart(const attach::StepFile& older, const attach::StepFile& newe
                   older.file, newer.file, older.header.rank));
 }
 
-// The newest start of each rank.
-Files newest(const Files& files, std::vector<std::string>& left_out) {
-  std::map<std::int64_t, const attach::StepFile*> by_rank;
-  for (const auto* file : files) {
-    auto& one = by_rank[file->header.rank];
-    const auto* older = !one || one->header.realtime_ns < file->header.realtime_ns ? one : file;
-    if (older != file) one = file;
-    if (!older) continue;
-    require_restart(*older, *one);
-    left_out.push_back(fmt::format("{}: rank {} was started again, and {} is of its newest start",
-                                   older->file, older->header.rank, one->file));
+// Why another start of the rank of `used` is in no figure.
+std::string other_start(const attach::StepFile& other, const attach::StepFile& used) {
+  if (is_older(other, used)) {
+    require_restart(other, used);
+    return fmt::format("{}: rank {} was started again, and {} is of its newest start", other.file,
+                       other.header.rank, used.file);
   }
-  Files found;
-  for (const auto& [rank, file] : by_rank) found.push_back(file);
-  return found;
+  require_restart(used, other);
+  return fmt::format("{}: it is of a start that made too few steps; {} is of the one before", other.file,
+                     used.file);
 }
 
-// Processes whose rank nobody said are no starts of one rank: without ranks, the one with most steps counts.
+// Whether files with another number of ranks may be of another start; those of two jobs of one time are not.
+bool may_be_of_another_start(const attach::StepFile& one, const Files& job) {
+  return optimizer_steps(one) == 0 || std::ranges::all_of(job, [&](const attach::StepFile* other) {
+           return is_older(one, *other) ? may_be_before(one, *other) : may_be_before(*other, one);
+         });
+}
+
 Files files_of_job(const std::vector<attach::StepFile>& files, std::vector<std::string>& left_out) {
-  Files known, others;
-  for (const auto& file : files) (file.header.rank_known != 0 ? known : others).push_back(&file);
-  if (known.empty() && !others.empty()) {
-    const auto most = std::ranges::max_element(
-        others, {}, [](const attach::StepFile* file) { return optimizer_steps(*file); });
-    known.push_back(*most);
-    others.erase(most);
-  } else {
-    known = newest(known, left_out);
+  std::vector<attach::FilePlace> places;
+  for (const auto& file : files) {
+    places.push_back(attach::place_of(file.header));
+    places.back().steps = static_cast<std::uint64_t>(optimizer_steps(file));
   }
-  for (const auto* file : others)
-    left_out.push_back(
-        fmt::format("{}: it is of another process, whose rank nobody said; read it by itself", file->file));
-  return known;
+  const auto found = attach::job_files(places);
+  Files job;
+  for (const auto i : found.job) job.push_back(&files[i]);
+  const Files chosen = job;
+  for (const auto i : found.others) {
+    const auto& one = files[i];
+    const auto same = std::ranges::find_if(
+        chosen, [&](const attach::StepFile* used) { return used->header.rank == one.header.rank; });
+    if (same != chosen.end())
+      left_out.push_back(other_start(one, **same));
+    else if (may_be_of_another_start(one, chosen))
+      left_out.push_back(fmt::format("{}: it is of another start, with {}; the figures are of one with {}",
+                                     one.file, plural(one.header.world, "rank"),
+                                     chosen.front()->header.world));
+    else
+      job.push_back(&one);
+  }
+  for (const auto i : found.apart)
+    left_out.push_back(fmt::format("{}: it is of another process, whose rank nobody said; read it by itself",
+                                   files[i].file));
+  return job;
 }
 
-std::set<std::int64_t> known_steps(const RankTrace& one) {
+// Numbers from this one on.
+std::set<std::int64_t> known_steps(const RankTrace& one, std::int64_t from) {
   std::set<std::int64_t> numbers;
   for (const auto& step : one.steps) numbers.insert(step.number);
   for (const auto& step : one.left_out) numbers.insert(step.number);
+  numbers.erase(numbers.begin(), numbers.lower_bound(from));
   return numbers;
+}
+
+// Lets the figures of all ranks begin at one step, where some had too many. Returns its number.
+std::int64_t begin_together(std::vector<RankTrace>& ranks) {
+  std::int64_t first = 0;
+  for (const auto& one : ranks) first = std::max(first, one.attached->oldest_kept);
+  for (auto& one : ranks)
+    std::erase_if(one.steps, [&](const TraceStep& step) { return step.number < first; });
+  return first;
 }
 
 // Leaves out on each rank what some other rank has no record of, and says how many steps that are.
 void level_steps(std::vector<RankTrace>& ranks) {
+  const auto first = begin_together(ranks);
   std::set<std::int64_t> all, common;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    auto known = known_steps(ranks[r]);
+    auto known = known_steps(ranks[r], first);
     all.insert(known.begin(), known.end());
     if (r == 0) {
       common = std::move(known);
@@ -101,9 +136,11 @@ void level_steps(std::vector<RankTrace>& ranks) {
   }
   if (all.size() == common.size()) return;
   for (auto& one : ranks) {
-    const auto lacks = [&](const TraceStep& step) { return !common.contains(step.number); };
+    const auto lacks = [&](const auto& step) {
+      return step.number >= first && !common.contains(step.number);
+    };
     std::erase_if(one.steps, lacks);
-    std::erase_if(one.attached->unsteady, [&](const auto& step) { return !common.contains(step.number); });
+    std::erase_if(one.attached->unsteady, lacks);
   }
   if (std::ranges::any_of(ranks, [](const auto& one) { return one.attached->running; })) return;
   ranks.front().notes.push_back(

@@ -12,9 +12,8 @@
 namespace paceline::analysis::traces {
 
 // The ranks with the steps that all of them have: others are left out, as where a rank was killed or had
-// fewer batches. Of a rank that was started again the newest start counts, and of processes without
-// a rank the one with most steps; `left_out` gets the others. Throws Error(kData) when two files of one rank
-// are of the same time.
+// fewer batches. attach::job_files() says which files are of the job; `left_out` gets the others. Throws
+// Error(kData) when two files of one rank are of the same time.
 std::vector<RankTrace> attached_ranks(const std::vector<attach::StepFile>& files,
                                       std::vector<std::string>& left_out);
 

@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: MIT
 // The command `attach`: watches a training job of the user's own.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <map>
-#include <system_error>
 #include <utility>
 
-#include "attach/step_header.h"
 #include "attach/step_totals.h"
 #include "base/display_text.h"
 #include "base/error.h"
-#include "base/handle.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/attach/attached_job.h"
 #include "cli/attach/job_record.h"
 #include "cli/attach/job_study.h"
 #include "cli/attach/job_watch.h"
+#include "cli/attach/steps_folder.h"
 #include "cli/command_table.h"
 #include "cli/run/run_history.h"
-#include "cluster/launch_place.h"
 #include "config/flags.h"
 #include "report/traces.h"
-#include "result/run_directory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -58,149 +51,58 @@ void check_attach_words(const AttachWords& words, const config::FlagSet& flags) 
   if (words.job.empty()) throw Error(ErrorCode::kUsage, fmt::format("attach: no command; {}", kAttachUsage));
 }
 
-// Makes a folder that no other job has, not even one that starts in the same second, and names the run as it.
-fs::path new_folder(std::string& run_id, bool& made, std::error_code& problem) {
-  const auto jobs = fs::path(kResults) / "attach";
-  fs::create_directories(jobs, problem);
-  while (!problem && !(made = fs::create_directory(jobs / run_id, problem))) run_id = result::new_run_id();
-  return jobs / run_id;
+std::uint64_t most_steps(const attach::FolderTotals& totals) {
+  std::uint64_t most = 0;
+  for (const auto& one : totals.job) most = std::max(most, one.place.steps);
+  return most;
 }
 
-// Makes the folder that --output names, which has no step files yet.
-fs::path named_folder(const fs::path& folder, bool& made, std::error_code& problem) {
-  if (!attach::step_totals(folder).empty())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("attach: {} contains step files of an earlier job; name another "
-                            "folder with --output",
-                            shown_path(folder.string())));
-  made = fs::create_directories(folder, problem);
-  return folder;
-}
-
-bool is_one_of_a_launch() {
-  try {
-    const auto place = cluster::claimed_place(own_environment());
-    return place && place->world > 1;
-  } catch (const Error&) {
-    return true;  // variables of a launcher that do not fit together
-  }
-}
-
-// Folder of the step files. One that cannot be made keeps nobody from running the job; one that was made and
-// got no file is removed at the end.
-class StepsFolder {
- public:
-  explicit StepsFolder(const config::Settings& options) {
-    std::error_code problem;
-    path_ = options.has("output") ? named_folder(options.text("output"), made_, problem)
-                                  : new_folder(run_id_, made_, problem);
-    if (!problem && ::access(path_.c_str(), W_OK | X_OK) != 0)
-      problem = std::error_code(errno, std::generic_category());
-    if (problem) problem_ = problem.message();
-    path_ = fs::absolute(path_);
-    if (!problem) take_lock();
-  }
-  StepsFolder(const StepsFolder&) = delete;
-  StepsFolder& operator=(const StepsFolder&) = delete;
-  ~StepsFolder() {
-    std::error_code not_empty;
-    if (made_) fs::remove(path_, not_empty);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-  [[nodiscard]] const std::string& run_id() const { return run_id_; }
-  // Why it cannot be written; empty if it can.
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
- private:
-  // Two jobs in one folder would be taken for one. Ranks of one launch may each have an attach of their own.
-  void take_lock() {
-    lock_ =
-        FileDescriptor(::open((path_ / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-    const int kind = is_one_of_a_launch() ? LOCK_SH : LOCK_EX;
-    if (lock_ && ::flock(lock_.get(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("attach: another job writes into {}; name another folder with "
-                              "--output",
-                              shown_path(path_.string())));
-  }
-
-  std::string run_id_ = result::new_run_id();
-  fs::path path_;
-  FileDescriptor lock_;
-  bool made_ = false;
-  std::string problem_;
-};
-
-struct JobTotals {
-  std::map<std::int64_t, attach::RankTotals> ranks;  // the newest start of each
-  std::map<std::int64_t, std::int64_t> starts;
-  std::int64_t world = 1;
-  std::vector<std::string> remarks;
-
-  [[nodiscard]] std::uint64_t most_steps() const {
-    std::uint64_t most = 0;
-    for (const auto& [rank, totals] : ranks) most = std::max(most, totals.steps);
-    return most;
-  }
-};
-
-void add_loss(const attach::RankTotals& rank, JobTotals& job) {
-  if (rank.full) job.remarks.push_back(fmt::format("{}: full; later steps are missing", rank.file));
+void add_loss(const attach::RankTotals& rank, std::vector<std::string>& remarks) {
+  if (rank.full) remarks.push_back(fmt::format("{}: full; later steps are missing", rank.file));
   if (rank.lost > 0)
-    job.remarks.push_back(fmt::format("{}: {} found no room, and parts of its steps may be too short",
-                                      rank.file, plural(static_cast<std::int64_t>(rank.lost), "scope")));
+    remarks.push_back(fmt::format("{}: {} found no room, and parts of its steps may be too short", rank.file,
+                                  plural(static_cast<std::int64_t>(rank.lost), "scope")));
 }
 
-// Says which ranks were started more than once: their other files are in no figure.
-void add_restarts(JobTotals& job) {
-  std::int64_t ranks = 0, starts = 0;
-  for (const auto& [rank, count] : job.starts) ranks += count > 1 ? 1 : 0, starts = std::max(starts, count);
-  if (ranks == 0) return;
-  const auto who =
-      ranks == 1 ? std::string("1 rank was started") : fmt::format("{} ranks were started up to", ranks);
-  job.remarks.push_back(fmt::format("{} {} times; the figures are of the newest start", who, starts));
-}
-
-// Processes whose rank nobody said are no starts of one rank: without ranks, the one with most steps counts,
-// as in the study.
-void add_processes(std::vector<attach::RankTotals> known, std::vector<attach::RankTotals> others,
-                   JobTotals& job) {
-  if (known.empty() && !others.empty()) {
-    const auto most = std::ranges::max_element(others, {}, &attach::RankTotals::steps);
-    known.push_back(*most);
-    others.erase(most);
+// Says which ranks were started more than once, and which the job lost: their other files are in no figure.
+void add_restarts(const attach::FolderTotals& totals, std::vector<std::string>& remarks) {
+  std::map<std::int64_t, std::int64_t> again, lost;  // files by rank
+  for (const auto& one : totals.others) {
+    const bool here = std::ranges::any_of(
+        totals.job, [&](const auto& other) { return other.place.rank == one.place.rank; });
+    ++(here ? again : lost)[one.place.rank];
   }
-  for (const auto& rank : known) {
-    auto& newest = job.ranks.try_emplace(rank.rank, rank).first->second;
-    if (newest.started_ns < rank.started_ns) newest = rank;
-    ++job.starts[rank.rank];
-    job.world = std::max(job.world, rank.world);
+  std::int64_t starts = 0;
+  for (const auto& [rank, files] : again) starts = std::max(starts, files + 1);
+  if (!again.empty()) {
+    const auto who = again.size() == 1 ? std::string("1 rank was started")
+                                       : fmt::format("{} ranks were started up to", again.size());
+    remarks.push_back(
+        fmt::format("{} {} times; the figures are of the newest start that made steps", who, starts));
   }
-  if (!others.empty())
-    job.remarks.push_back(fmt::format("{} of processes without a rank {} in no figure",
-                                      plural(std::ssize(others), "file"), others.size() == 1 ? "is" : "are"));
+  if (!lost.empty())
+    remarks.push_back(fmt::format("{} of a start with another number of ranks {} in no figure",
+                                  plural(std::ssize(lost), "rank"), lost.size() == 1 ? "is" : "are"));
 }
 
-JobTotals job_totals(const fs::path& folder) {
-  JobTotals job;
-  std::vector<attach::RankTotals> known, others;
-  for (const auto& one : attach::step_totals(folder)) {
-    if (one.problem.empty())
-      (one.rank_known ? known : others).push_back(one);
-    else
-      job.remarks.push_back(fmt::format("{}: {}", one.file, one.problem));
-  }
-  add_processes(std::move(known), std::move(others), job);
-  for (const auto& [number, rank] : job.ranks) add_loss(rank, job);
-  add_restarts(job);
-  return job;
+// Names what the figures lack.
+std::vector<std::string> remarks_on(const attach::FolderTotals& totals) {
+  std::vector<std::string> remarks;
+  for (const auto& one : totals.unreadable) remarks.push_back(fmt::format("{}: {}", one.file, one.problem));
+  if (!totals.apart.empty())
+    remarks.push_back(fmt::format("{} of processes without a rank {} in no figure",
+                                  plural(std::ssize(totals.apart), "file"),
+                                  totals.apart.size() == 1 ? "is" : "are"));
+  for (const auto& one : totals.job) add_loss(one, remarks);
+  add_restarts(totals, remarks);
+  return remarks;
 }
 
-std::string seen_words(const JobTotals& job, const fs::path& folder) {
-  const auto ranks = std::ssize(job.ranks);
-  return fmt::format(
-      "{} of {}{} in {}", plural(static_cast<std::int64_t>(job.most_steps()), "step"), plural(ranks, "rank"),
-      ranks < job.world ? fmt::format(" (of {} in the job)", job.world) : "", shown_path(folder.string()));
+std::string seen_words(const attach::FolderTotals& totals, const fs::path& folder) {
+  const auto ranks = std::ssize(totals.job), world = totals.job.front().place.world;
+  return fmt::format("{} of {}{} in {}", plural(static_cast<std::int64_t>(most_steps(totals)), "step"),
+                     plural(ranks, "rank"), ranks < world ? fmt::format(" (of {} in the job)", world) : "",
+                     shown_path(folder.string()));
 }
 
 // The study's sentence, as of `profile --from`; else why there is none. Empty if it is of a part of the
@@ -210,7 +112,7 @@ std::string study_words(const JobStudy& of_job) {
   return of_job.study && of_job.whole ? report::answer_of(*of_job.study).sentence : "";
 }
 
-std::string nothing_words(const StepsFolder& folder) {
+std::string nothing_words(const StepsFolder& folder, int exit_code) {
   if (!folder.problem().empty())
     return fmt::format(
         "nothing was recorded: the folder {} cannot be written: {}. Name another with --output.",
@@ -218,28 +120,34 @@ std::string nothing_words(const StepsFolder& folder) {
   if (!fs::exists(folder.path()))
     return fmt::format("nothing is left: the folder {} was removed while the job ran.",
                        shown_path(folder.path().string()));
+  if (exit_code != 0)
+    return fmt::format(
+        "nothing was recorded: the job ended with exit code {} before an optimizer step, or "
+        "a line \"not attached\" above says why.",
+        exit_code);
   return "nothing was recorded. A line \"not attached\" above says why. Without one, no Python process of "
          "this command imported torch and made an optimizer step while it could be watched: Python's "
          "options -I, -E and -S keep the hook out, and so does a command that sets PYTHONPATH itself.";
 }
 
 // Says in words what was seen, so that a job of which nothing was seen does not look like a healthy one.
-std::string closing_words(const StepsFolder& steps, const JobStudy& of_job) {
+std::string closing_words(const StepsFolder& steps, const JobStudy& of_job, int exit_code) {
   const auto& folder = steps.path();
-  const auto job = job_totals(folder);
+  const auto totals = attach::step_totals(folder);
+  const auto made = most_steps(totals);
   std::vector<std::string> sentences;
-  if (job.ranks.empty()) {
-    sentences.push_back(nothing_words(steps));
-  } else if (job.most_steps() == 0) {
+  if (totals.job.empty()) {
+    sentences.push_back(nothing_words(steps, exit_code));
+  } else if (made == 0) {
     sentences.push_back(
         fmt::format("error: {} of {} ranks were watched, and none made an optimizer step that could be seen.",
-                    job.ranks.size(), job.world));
+                    totals.job.size(), totals.job.front().place.world));
   } else {
-    sentences.push_back(seen_words(job, folder) + ".");
+    sentences.push_back(seen_words(totals, folder) + ".");
     if (const auto study = study_words(of_job); !study.empty()) sentences.push_back(as_sentence(study));
   }
-  for (const auto& remark : job.remarks) sentences.push_back(as_sentence(remark));
-  if (job.most_steps() > 0)
+  for (const auto& remark : remarks_on(totals)) sentences.push_back(as_sentence(remark));
+  if (made > 0)
     sentences.push_back(fmt::format("All figures: paceline profile --from {}", shown_path(folder.string())));
   return join(sentences, " ");
 }
@@ -249,9 +157,9 @@ void say(const std::string& words) {
 }
 
 // Says what was seen. Returns the study; the exit code is the job's, whatever happens here.
-JobStudy told_study(const StepsFolder& steps, bool quiet) try {
+JobStudy told_study(const StepsFolder& steps, int exit_code, bool quiet) try {
   auto of_job = study_of_job(steps.path());
-  if (!quiet) say(closing_words(steps, of_job));
+  if (!quiet) say(closing_words(steps, of_job, exit_code));
   return of_job;
 } catch (const std::exception& e) {
   if (!quiet) say(as_sentence("the step files could not be read: " + plain_reason(e)));
@@ -280,6 +188,7 @@ void keep_job(const FinishedJob& job, const JobStudy& of_job, const Console& con
 int watched(const std::vector<std::string>& command, const std::string& command_line,
             const config::Settings& options) {
   const StepsFolder folder(options);
+  if (!folder.remark().empty() && !options.flag("quiet")) say(folder.remark());
   auto variables = attach_variables(own_environment(), attach_folder(), folder.path());
   const auto console = make_console(false, options.flag("quiet"), false, false);
   if (console.quiet) variables["PACELINE_ATTACH_QUIET"] = "1";
@@ -290,7 +199,7 @@ int watched(const std::vector<std::string>& command, const std::string& command_
                          {.tell = !console.quiet, .trace_steps = options.integer("trace")});
     job.end = run_attached(command, variables);
   }
-  keep_job(job, told_study(folder, console.quiet), console);
+  keep_job(job, told_study(folder, exit_code_of(job.end->wait_status), console.quiet), console);
   return job.end->wait_status;
 }
 

@@ -134,44 +134,42 @@ std::string late_words(const TraceStudy& study) {
                      one.cost_ns ? fmt::format(", {} per step", format_duration_ns(*one.cost_ns)) : "");
 }
 
-// The newest start of each rank.
-std::vector<attach::RankTotals> newest_of(std::vector<attach::RankTotals> totals) {
-  const auto all = totals;
-  std::erase_if(totals, [&](const attach::RankTotals& one) {
-    return std::ranges::any_of(all, [&](const attach::RankTotals& other) {
-      return other.rank == one.rank && other.started_ns > one.started_ns;
-    });
-  });
-  return totals;
-}
-
 // Ends that the ranks noted.
-void set_ends(const std::vector<attach::RankTotals>& totals, FinishedJob& job) {
+void set_ends(const std::vector<attach::RankTotals>& ranks, FinishedJob& job) {
   std::int64_t first_ns = 0;  // the others fail because it did
-  for (const auto& one : newest_of(totals)) {
+  for (const auto& one : ranks) {
     job.orderly = job.orderly && one.orderly;
     if (one.exception.empty() || (first_ns != 0 && one.ended_ns >= first_ns)) continue;
-    first_ns = one.ended_ns, job.exception = one.exception, job.failed_rank = one.rank;
+    first_ns = one.ended_ns, job.exception = one.exception, job.failed_rank = one.place.rank;
   }
+}
+
+// Place of the file that began first, also of a start that is in no figure.
+attach::FilePlace first_start(const attach::FolderTotals& totals) {
+  auto first = totals.job.front().place;
+  for (const auto* files : {&totals.job, &totals.others, &totals.apart})
+    for (const auto& one : *files)
+      if (one.place.started_ns < first.started_ns) first = one.place;
+  return first;
 }
 
 // A job whose own files are all that is known of it. Its id follows from them, so that it enters once.
 FinishedJob job_of_files(const fs::path& folder, const TraceStudy& study) {
   const auto totals = attach::step_totals(folder);
-  const auto first = std::ranges::min_element(totals, {}, &attach::RankTotals::started_ns);
+  const auto first = first_start(totals);
   constexpr std::int64_t kNsPerS = 1'000'000'000;
   constexpr std::size_t kDigits = 4;
   const auto& command = study.attached->command;
   FinishedJob job{.folder = folder,
                   .command = split(command, ' '),
                   .command_line = command,
-                  .started_utc = format_utc(first->started_ns / kNsPerS),
+                  .started_utc = format_utc(first.started_ns / kNsPerS),
                   .run_id = {},
                   .end = {}};
-  set_ends(totals, job);
+  set_ends(totals.job, job);
   job.run_id = job.started_utc;
   std::erase_if(job.run_id, [](char c) { return c == '-' || c == ':'; });
-  job.run_id += "-" + sha256_hex(fmt::format("{} {} {} {}", first->started_ns, first->steps, command,
+  job.run_id += "-" + sha256_hex(fmt::format("{} {} {} {}", first.started_ns, first.steps, command,
                                              study.ranks.front().host))
                           .substr(0, kDigits);
   return job;

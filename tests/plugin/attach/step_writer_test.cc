@@ -79,7 +79,7 @@ TEST_F(StepWriting, FileIsCompleteWhileItIsWritten) {
   EXPECT_STREQ(bytes().data() + kHeaderBytes, "Optimizer.step#SGD.step");
   writer.close("ValueError");
   EXPECT_GT(header().closed_ns, header().monotonic_ns);
-  EXPECT_EQ(step_totals(folder_).at(0).exception, "ValueError");
+  EXPECT_EQ(step_totals(folder_).job.at(0).exception, "ValueError");
   writer.add(record(20));
   EXPECT_EQ(records().size(), 1U);
 }
@@ -137,11 +137,11 @@ TEST_F(StepWriting, FullFileSaysSoInItsLastRecord) {
     EXPECT_EQ(records().size(), 16U);
     EXPECT_EQ(records().back().kind, static_cast<std::uint8_t>(StepKind::kOutOfRoom));
     EXPECT_GT(header().used, header().capacity) << "by which every reader knows";
-    EXPECT_TRUE(step_totals(folder_).at(0).full);
-    EXPECT_FALSE(step_totals(folder_).at(0).orderly);
+    EXPECT_TRUE(step_totals(folder_).job.at(0).full);
+    EXPECT_FALSE(step_totals(folder_).job.at(0).orderly);
     writer.close("ValueError");
-    EXPECT_TRUE(step_totals(folder_).at(0).orderly);
-    EXPECT_EQ(step_totals(folder_).at(0).exception, "ValueError");
+    EXPECT_TRUE(step_totals(folder_).job.at(0).orderly);
+    EXPECT_EQ(step_totals(folder_).job.at(0).exception, "ValueError");
   }
 }
 
@@ -184,10 +184,9 @@ TEST_F(StepWriting, KilledProcessLeavesItsRecords) {
   ::waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
   const auto totals = step_totals(folder_);
-  ASSERT_EQ(totals.size(), 1U);
-  EXPECT_EQ(totals[0].problem, "");
-  EXPECT_EQ(totals[0].steps, 100U);
-  EXPECT_FALSE(totals[0].orderly);
+  ASSERT_EQ(totals.job.size(), 1U);
+  EXPECT_EQ(totals.job[0].place.steps, 100U);
+  EXPECT_FALSE(totals.job[0].orderly);
 }
 
 TEST_F(StepWriting, TotalsCountTheOptimizerThatSteppedMost) {
@@ -199,20 +198,20 @@ TEST_F(StepWriting, TotalsCountTheOptimizerThatSteppedMost) {
     writer.add(one);
   }
   writer.close();
-  EXPECT_EQ(step_totals(folder_).at(0).steps, 35U);
+  EXPECT_EQ(step_totals(folder_).job.at(0).place.steps, 35U);
 }
 
 TEST_F(StepWriting, TotalsHaveWhatWasLost) {
   StepWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");
   writer.lose();
-  EXPECT_FALSE(step_totals(folder_).at(0).full);
+  EXPECT_FALSE(step_totals(folder_).job.at(0).full);
   const auto capacity = header().capacity;
   for (std::uint64_t i = 0; i <= capacity; ++i) writer.add(record(1));  // a step that never ends
-  const auto totals = step_totals(folder_).at(0);
+  const auto totals = step_totals(folder_).job.at(0);
   EXPECT_EQ(totals.lost, 2U);
   EXPECT_TRUE(totals.full);
-  EXPECT_EQ(totals.started_ns, header().realtime_ns);
+  EXPECT_EQ(totals.place.started_ns, header().realtime_ns);
 }
 
 TEST_F(StepWriting, TracesTheStepsThatAnotherProcessAsksFor) {
@@ -276,7 +275,7 @@ TEST_F(StepWriting, RefusalsSayWhy) {
   std::ofstream(path()) << "of somebody else";
   EXPECT_EQ(writer.open(path(), {}), path() + ": File exists");
   EXPECT_FALSE(writer.is_open());
-  EXPECT_EQ(step_totals(folder_).at(0).problem, "it is no step file");
+  EXPECT_EQ(step_totals(folder_).unreadable.at(0).problem, "it is no step file");
 }
 
 }  // namespace

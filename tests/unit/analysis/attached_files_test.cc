@@ -55,6 +55,31 @@ TEST(Attached, OfARankThatWasStartedAgainTheNewestStartCounts) {
   EXPECT_THAT(left_out, Contains(HasSubstr("rank 1 was started again, and rank1.1.steps")));
 }
 
+TEST(Attached, RanksThatAnElasticJobLostAreOfAnEarlierStart) {
+  Started started;
+  started.add(4, 20, 0);
+  started.add(2, 30, 60);
+  std::vector<std::string> left_out;
+  const auto ranks = started.ranks(left_out);
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[0].file, "rank0.1.steps");
+  EXPECT_EQ(study_of(ranks).world, 2);
+  EXPECT_THAT(left_out,
+              Contains("rank3.0.steps: it is of another start, with 4 ranks; the figures are of one with 2"));
+}
+
+TEST(Attached, AStartThatEndedAtOnceHidesNoneBeforeIt) {
+  Started started;
+  started.add(2, 50, 0);
+  started.add(2, 1, 60);
+  std::vector<std::string> left_out;
+  const auto ranks = started.ranks(left_out);
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[1].file, "rank1.0.steps");
+  EXPECT_THAT(left_out, Contains("rank1.1.steps: it is of a start that made too few steps; rank1.0.steps is "
+                                 "of the one before"));
+}
+
 TEST(Attached, FilesOfOneRankAndTheSameTimeAreNoRestart) {
   Started started;
   started.add(2, 100, 0);
