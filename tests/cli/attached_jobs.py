@@ -93,6 +93,17 @@ if __name__ == "__main__":
     mp.spawn(main, (sys.argv[2],), nprocs=2)
     print("done")
 """
+# Children that multiprocessing starts: one that fails, as torch.multiprocessing hands it on, and forked ones.
+SPAWNED_FAILING = SPAWNED.replace("    dist.destroy_process_group()", "    if rank == 1: raise ValueError('of the user')\n    dist.barrier()")
+FORKED_RANKS = SPAWNED.replace("mp.spawn(main, (sys.argv[2],), nprocs=2)", "mp.start_processes(main, (sys.argv[2],), nprocs=2, start_method='fork')")
+# A process that a rank starts when it has trained, and that trains, too.
+TRAINING_CHILD = LOOP + """
+import os, subprocess
+m = model(); o = torch.optim.SGD(m.parameters(), lr=.01); batches = data()
+for s in range(steps): step(m, o, next(batches))
+if len(sys.argv) == 2: subprocess.run([sys.executable, sys.argv[0], str(steps // 2), "child"], check=True)
+for s in range(steps): step(m, o, next(batches))
+"""
 WORKERS = LOOP + """
 if __name__ == "__main__":
     m = model(); o = torch.optim.SGD(m.parameters(), lr=.01)

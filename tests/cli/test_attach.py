@@ -221,6 +221,20 @@ class Recorded(Job):
         self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
         self.assertEqual([self.of_rank(r).world for r in (0, 1)], [2, 2])
 
+    def test_children_of_multiprocessing_note_how_they_end(self):
+        self.compare([PYTHON, self.write("train.py", jobs.FORKED_RANKS), "20", free_port()])
+        self.assertEqual([self.of_rank(r).closed_ns > 0 for r in (0, 1)], [True, True])
+        shutil.rmtree(self.steps)
+        code, _, err, _ = self.attached([PYTHON, self.write("train.py", jobs.SPAWNED_FAILING), "20", free_port()])
+        self.assertEqual(code, 1, err)
+        self.assertEqual((self.of_rank(1).exception, self.of_rank(1).closed_ns > 0), ("ValueError", True))
+
+    def test_a_child_that_trains_is_no_start_of_its_rank(self):
+        words = self.compare([PYTHON, self.write("train.py", jobs.TRAINING_CHILD), "30"], env={"RANK": "0", "WORLD_SIZE": "1"})
+        self.assertEqual(self.files(), ["rank0.2.steps", "rank0.steps"])
+        self.assertIn("60 steps of 1 rank", words)
+        self.assertIn("1 file of processes without a rank is in no figure", words)
+
     def test_a_forked_child_has_a_file_of_its_own(self):
         self.compare([PYTHON, self.write("train.py", jobs.FORKED), "10"])
         self.assertEqual(self.files(), ["rank0.2.steps", "rank0.steps"])
@@ -261,6 +275,12 @@ class Recorded(Job):
                              env={"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "7"})
         self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
         self.assertIn("error: 2 of 2 ranks were watched", words)
+
+    def test_an_agent_that_is_a_rank_itself_leaves_no_file(self):
+        words = self.compare(self.torchrun(self.write("train.py", jobs.DDP), "20"),
+                             env={"SLURM_PROCID": "3", "SLURM_NTASKS": "4", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "7"})
+        self.assertEqual(self.files(), ["rank0.steps", "rank1.steps"])
+        self.assertIn("20 steps of 2 ranks", words)
 
 
 class Compiled(Job):
@@ -420,6 +440,16 @@ class Ends(Job):
         self.assertEqual((process.returncode, out), (-signal.SIGTERM, "caught\n"))
         self.assertIn("steps of 1 rank", " ".join(err.split()))
 
+    def test_a_signal_that_slurm_sends_to_all_is_not_passed_on(self):
+        script = self.write("step.py", "import ctypes, signal, subprocess, sys, time\n"
+                            "ctypes.CDLL(None).prctl(15, sys.argv[1].encode())   # its name\n"
+                            "attach = subprocess.Popen(sys.argv[2:]); time.sleep(2)\n"
+                            "attach.send_signal(signal.SIGUSR1); print(attach.wait())\n")
+        job = "trap 'echo caught' USR1; for i in 1 2 3 4 5; do sleep 1; done"
+        for name, caught in (("slurmstepd", ""), ("bash", "caught\n")):
+            code, out, err = self.end([sys.executable, script, name, BINARY, "attach", "-q", "-o", self.folder / name, "--", "sh", "-c", job])
+            self.assertEqual((code, out), (0, caught + "0\n"), err)
+
     def test_an_interrupt_of_the_terminal_ends_both(self):
         script = self.write("train.py", jobs.PLAIN.replace("range(steps)", "range(10**9)"))
         process = self.begin([BINARY, "attach", "-o", self.steps, "--", PYTHON, script, "10"])
@@ -462,8 +492,15 @@ class Mistakes(CliTest):
         self.assertIn("'no-such-program' cannot be started: No such file or directory", self.refused("--", "no-such-program"))
 
     def test_a_folder_of_an_earlier_job(self):
-        self.write("steps/rank0.steps", "")
-        self.assertIn("contains step files of an earlier job", self.refused("-o", self.folder / "steps", "--", "true"))
+        for name in ("steps", "steps-2"):
+            self.write(f"{name}/rank0.steps", "")
+        for wish in ("steps", "steps/"):
+            done = self.run_cli("attach", "-o", wish, "--", "sh", "-c", 'echo "$PACELINE_ATTACH"; exit 7')
+            self.assertEqual((done.code, done.out), (7, f"{self.folder}/steps-3\n"))
+            self.assertIn("has the steps of another job; those of this one go to steps-3.", " ".join(done.err.split()))
+        of_launch = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", 'echo "$PACELINE_ATTACH"',
+                                 env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
+        self.assertEqual(of_launch.out, f"{self.folder}/steps\n")   # a launch that begins again is a restart
 
     def test_the_path_has_the_hook(self):
         done = self.run_cli("attach", "--path")
@@ -537,7 +574,19 @@ class Mistakes(CliTest):
         words = self.closing_words_of(("rank0.steps", older), ("rank0.2.steps", newer))
         self.assertIn("30 steps of 1 rank", words)
         self.assertIn("rank0.2.steps: full; later steps are missing. rank0.2.steps: 1234 scopes found no room", words)
-        self.assertIn("1 rank was started 2 times; the figures are of the newest start.", words)
+        self.assertIn("1 rank was started 2 times; the figures are of the newest start that made steps.", words)
+
+    def test_ranks_that_an_elastic_job_lost_are_of_an_earlier_start(self):
+        older, newer = ([bytearray(step_file(rank, records, world=world)) for rank, records in enumerate(job(steps, world=world))]
+                        for steps, world in ((40, 3), (30, 2)))
+        for data in newer:
+            struct.pack_into("<q", data, 120, struct.unpack_from("<q", older[0], 120)[0] + 10**12)
+        words = self.closing_words_of(*((f"rank{r}.steps", data) for r, data in enumerate(older)),
+                                      *((f"rank{r}.2.steps", data) for r, data in enumerate(newer)))
+        self.assertIn("30 steps of 2 ranks in", words)
+        self.assertIn("2 ranks were started up to 2 times; the figures are of the newest start that made steps.", words)
+        self.assertIn("1 rank of a start with another number of ranks is in no figure.", words)
+        self.assertNotIn("not explained", words)
 
     def test_processes_without_a_rank_are_no_restarts(self):
         files = [bytearray(step_file(0, job(steps)[0], world=1)) for steps in (40, 30)]

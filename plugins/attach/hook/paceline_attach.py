@@ -29,6 +29,7 @@ class _State:
         self.backend = ""  # of torch.distributed at the first step
         self.trace = None  # PyTorch's profiler, while it runs; False: it could not, or was ended
         self.no_guard = None  # ends what _give_way began
+        self.group_is_inherited = False  # of a parent, in a forked child
 
 
 _state = _State()
@@ -225,6 +226,7 @@ _is_compiling = None  # torch's own function, which its compiler knows
 def _forked():
     """The child of a process that is recorded is another process: it has its own first step, or none."""
     global _step
+    _state.group_is_inherited = _state.group_is_inherited or bool(_guarded(_from_group))
     if _step is not _first_step:
         _state.recording = False
         if _state.trace:
@@ -239,7 +241,7 @@ def _at_exit():
     if not _state.recording:
         place = _guarded(_place)
         # No step of an optimizer in a rank among several: an empty file says so, since a report of nothing would look like health.
-        if place and place["world"] > 1 and _is_the_rank(place) and not os.path.exists(_name(place["rank"])):
+        if place and place["world"] > 1 and _is_the_rank(place) and not _is_agent() and not os.path.exists(_name(place["rank"])):
             _guarded(_begin)
     if _state.trace is not None:
         _guarded(_trace, False)
@@ -247,6 +249,11 @@ def _at_exit():
         _state.recording = False
         _guarded(_pause_for_gloo)
         _guarded(_state.library.paceline_attach_end, _guarded(_exception))
+
+
+def _is_agent():
+    """torchrun's agent trains nothing, and is a rank for the launcher that started it."""
+    return "torch.distributed.elastic.agent.server.api" in sys.modules
 
 
 def _pause_for_gloo():
@@ -261,6 +268,11 @@ def _pause_for_gloo():
 def _exception():
     """Type of the exception that nobody caught, which Python keeps for debuggers; empty if there is none. Within a call it was one that somebody
     printed, and an interactive Python goes on behind it."""
+    ending = sys.exc_info()[1]  # in a child of multiprocessing, which may have made an exit code of it
+    if isinstance(ending, SystemExit) and ending.code not in (None, 0):
+        ending = ending.__context__
+    if ending is not None and not isinstance(ending, SystemExit):
+        return type(ending).__name__.encode("ascii", "replace")
     outermost = getattr(getattr(sys, "last_traceback", None), "tb_frame", None)
     if outermost is None or outermost.f_back is not None or hasattr(sys, "ps1"):
         return b""
@@ -269,7 +281,7 @@ def _exception():
 
 def _from_group():
     """Place within torch.distributed, if the job uses it."""
-    distributed = sys.modules.get("torch.distributed")
+    distributed = None if _state.group_is_inherited else sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     return {"rank": distributed.get_rank(), "world": distributed.get_world_size(), "backend": str(distributed.get_backend())}
@@ -372,6 +384,15 @@ def _file(rank):
     return _name(rank, start)
 
 
+def _end_with_multiprocessing():
+    """Its children leave Python without the functions of atexit."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _at_exit, exitpriority=100)
+
+
 def _begin():
     """Makes the step file. True if recording has begun."""
     import ctypes
@@ -382,12 +403,15 @@ def _begin():
         return False
     place = _place()
     path = _file(place["rank"])
+    if path != _name(place["rank"]) and not _is_the_rank(place):
+        place["rank_known"] = 0  # a process that the rank started, and no start of the rank
     _state.name, _state.backend = os.path.basename(path)[: -len(".steps")], place["backend"]
     why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))
     if why:
         _say("not attached: " + why.decode("utf-8", "replace"))
         return False
     _state.recording = True
+    _end_with_multiprocessing()
     if place["rank"] == 0 and not os.environ.get("PACELINE_ATTACH_QUIET"):
         ranks = "rank 0 of %d" % place["world"] if place["rank_known"] else "one process"
         _say("attached to %s (PyTorch %s%s); steps go to %s" % (ranks, torch.__version__, ", " + place["backend"] if place["backend"] else "", _FOLDER))
