@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analysis/findings.h"
+#include "analysis/trained_cases.h"
 
 namespace paceline::analysis {
 namespace {
@@ -37,6 +38,18 @@ Estimate cost(const CaseResult& one) {
   return one.training()->costs.own_ns[Part];
 }
 
+// Waiting for the rank that is named; else for whichever is last.
+Estimate waiting_cost(const CaseResult& one) {
+  auto cost = one.training()->costs.straggler_wait_ns;
+  if (!names_straggler(one) || !cost.value || *cost.value <= 0) return cost;
+  const auto& named = one.training()->late.front().cost_ns;
+  if (!named || *named >= *cost.value) return cost;
+  const double share = *named / *cost.value;
+  for (auto* number : {&cost.value, &cost.ci_low, &cost.ci_high})
+    if (*number) *number = **number * share;
+  return cost;
+}
+
 // A share of the profiled steps, of a step that nobody watched.
 Estimate of_profile(const CaseResult& one, const Number& share) {
   const auto& step = one.training()->costs.step_ns.value;
@@ -52,7 +65,7 @@ struct Kind {
   Estimate (*cost)(const CaseResult&);
 };
 constexpr std::array<Kind, 8> kKinds{
-    {{"straggler", "sync_stalls", cost<&StepCosts::straggler_wait_ns>},
+    {{"straggler", "sync_stalls", waiting_cost},
      {"exposed_communication", "sync_stalls", cost<&StepCosts::communication_ns>},
      {"uneven_sync", "sync_stalls", [](const CaseResult&) { return missing("a variation has no cost"); }},
      {"data_bound", "input", cost<OwnPart::kDataWait>},

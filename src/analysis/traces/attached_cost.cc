@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/units.h"
 #include "stats/median.h"
 #include "stats/spread.h"
 #include "stats/student_t.h"
@@ -53,9 +54,8 @@ std::vector<double> watching_pairs(const std::vector<Round>& rounds) {
 
 void set_watching(const std::vector<double>& pairs, AttachedStudy& study) {
   if (pairs.size() < kFewestPairs) {
-    const auto why =
-        fmt::format("the observer was off in {} blocks of steps, and it takes {} to tell its cost",
-                    pairs.size(), kFewestPairs);
+    const auto why = fmt::format("the observer was off in {} of steps, and it takes {} to tell its cost",
+                                 plural(std::ssize(pairs), "block"), kFewestPairs);
     study.watching = study.watching_low = study.watching_high = Number::missing(why);
     return;
   }

@@ -100,13 +100,15 @@ bool have_the_same_cpus(const RankTrace& a, const RankTrace& b) {
   return a.host == b.host && growth_of(a).of(StepCounter::kCpuSet) == growth_of(b).of(StepCounter::kCpuSet);
 }
 
-// CPU time of all ranks that may use the CPUs of this one, in its own time.
+// CPU time of all ranks that may use the CPUs of this one, in its own time; none where processes of their
+// own are beside them.
 std::optional<double> ranks_cpu_ns(const std::vector<RankTrace>& ranks, std::size_t rank) {
   const auto& own = growth_of(ranks[rank]);
   double sum = 0;
   for (const auto& one : ranks) {
     const auto& growth = growth_of(one);
     if (!have_the_same_cpus(one, ranks[rank])) continue;
+    if (one.attached->loads_in_processes) return std::nullopt;
     const auto cpu = growth.of(StepCounter::kCpuTime);
     if (!cpu || growth.wall_ns <= 0) return std::nullopt;
     sum += *cpu * own.wall_ns / growth.wall_ns;

@@ -17,6 +17,16 @@ using attach::StepRecord;
 using Call = std::pair<std::uint16_t, std::uint64_t>;  // slot of a name, with bytes
 using Calls = std::set<Call>;
 
+// Collectives of a whole file, told by where they were seen.
+struct SeenCalls {
+  // A forward pass was once seen not to wait for them: they outlived their scope or, of one number, another
+  // exchange began before their end. Of one number are those in which Join tells the others that a rank goes
+  // on.
+  Calls unwaited;
+  Calls in_forward;   // that began in a forward pass
+  Calls of_sharding;  // that began in a scope of FSDP2
+};
+
 // Puts one step together from its records, in the order of their begin.
 class RoundBuilder {
  public:
@@ -39,25 +49,27 @@ class RoundBuilder {
     const Interval span{record.begin_ns, record.end_ns};
     if (role == ScopeRole::kCompiles) compiling_.push_back(span);
     if (role == ScopeRole::kWaits) waits_.push_back(span);
+    if (role == ScopeRole::kWaits || role == ScopeRole::kShards) sharding_.push_back(span);
     if (record.thread != thread_) return;
     if (role == ScopeRole::kLoader) add_load(span);
     if (role == ScopeRole::kOptimizer) close_pass(), made_.parts.optimizer.push_back(span);
     if (role == ScopeRole::kForward) add_pass(span);
   }
 
-  // All-reduces of one number that a forward pass was once seen not to wait for, as those in which Join tells
-  // the others that a rank goes on: another exchange began before their end, or they outlived their scope.
-  void add_unwaited(Calls& unwaited) const {
+  void add_seen(SeenCalls& seen) const {
     const auto& exchanges = made_.parts.exchanges;
     for (std::size_t i = 0; i < exchanges.size(); ++i) {
-      if (!may_be_notice(i)) continue;
-      const bool overlaps = i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end;
-      if (overlaps || outlives_its_scope(exchanges[i])) unwaited.insert(calls_of_exchanges_[i]);
+      if (begins_in(sharding_, exchanges[i])) seen.of_sharding.insert(calls_of_exchanges_[i]);
+      if (!begins_in(passes_, exchanges[i])) continue;
+      seen.in_forward.insert(calls_of_exchanges_[i]);
+      const bool overlaps =
+          is_of_one_number(i) && i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end;
+      if (overlaps || outlives_its_scope(exchanges[i])) seen.unwaited.insert(calls_of_exchanges_[i]);
     }
   }
-  RoundParts take(const Calls& unwaited) {
+  RoundParts take(const SeenCalls& seen) {
     close_pass();
-    finish(unwaited);
+    finish(seen);
     return std::move(made_);
   }
   [[nodiscard]] Communication communication() const { return communication_; }
@@ -136,32 +148,59 @@ class RoundBuilder {
     });
   }
 
-  // Whether it is of one number, and begins in the forward pass.
-  [[nodiscard]] bool may_be_notice(std::size_t at) const {
+  // A closure computes the loss within the optimizer's scope: without scopes of forward passes, what is
+  // before the end of its last backward pass is seen in no part.
+  void cut_closures() {
+    if (!passes_.empty()) return;
+    for (auto& scope : made_.parts.optimizer)
+      for (const auto& pass : made_.parts.backward)
+        if (scope.begin <= pass.begin && pass.end <= scope.end) scope.begin = pass.end;
+  }
+
+  static bool begins_in(const Intervals& scopes, const Exchange& one) {
+    return std::ranges::any_of(
+        scopes, [&](const Interval& scope) { return scope.begin <= one.begin && one.begin < scope.end; });
+  }
+
+  [[nodiscard]] bool is_of_one_number(std::size_t at) const {
     constexpr std::uint64_t kOneNumber = 8;  // bytes
-    const auto& one = made_.parts.exchanges[at];
-    return one.kind == CallKind::kAllReduce && calls_of_exchanges_[at].second <= kOneNumber &&
-           std::ranges::any_of(passes_, [&](const Interval& scope) {
-             return scope.begin <= one.begin && one.begin < scope.end;
-           });
+    return made_.parts.exchanges[at].kind == CallKind::kAllReduce &&
+           calls_of_exchanges_[at].second <= kOneNumber;
+  }
+
+  [[nodiscard]] bool is_notice(std::size_t at, const SeenCalls& seen) const {
+    return is_of_one_number(at) && begins_in(passes_, made_.parts.exchanges[at]) &&
+           seen.unwaited.contains(calls_of_exchanges_[at]);
+  }
+
+  // Whether the model exchanges it, as layers that are split by tensors do: they wait for the result at once.
+  // Other exchanges hide behind a backward pass: DDP's buckets, what FSDP fetches ahead.
+  [[nodiscard]] bool is_of_the_model(std::size_t at, const SeenCalls& seen) const {
+    const auto& call = calls_of_exchanges_[at];
+    if (roles_.sharded()) return roles_.fsdp2() && !seen.of_sharding.contains(call);
+    return seen.in_forward.contains(call) && !seen.unwaited.contains(call);
   }
 
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters
-  // are fetched ahead, only some scopes wait. An optimizer that computes the loss itself has passes inside.
-  void finish(const Calls& unwaited) {
+  // are fetched ahead, only some scopes wait, and what the model itself exchanges. An optimizer that computes
+  // the loss itself has passes inside.
+  void finish(const SeenCalls& seen) {
     auto& parts = made_.parts;
     if (!roles_.sharded() && !passes_.empty()) end_within_calls();
-    Intervals exchanges, in_passes;
+    Intervals exchanges, in_passes, of_model;
     for (std::size_t i = 0; i < parts.exchanges.size(); ++i) {
       const auto& one = parts.exchanges[i];
       exchanges.push_back({one.begin, one.end});
-      const bool is_notice = may_be_notice(i) && unwaited.contains(calls_of_exchanges_[i]);
-      if (!is_notice && !outlives_its_scope(one)) in_passes.push_back(exchanges.back());
+      if (!is_notice(i, seen) && !outlives_its_scope(one)) in_passes.push_back(exchanges.back());
+      if (is_of_the_model(i, seen)) of_model.push_back(exchanges.back());
     }
     exchanges = merged(std::move(exchanges));
-    const Intervals waits = common(exchanges, merged(std::move(waits_)));
+    Intervals waits = common(exchanges, merged(std::move(waits_)));
+    waits.insert(waits.end(), of_model.begin(), of_model.end());
+    waits = merged(std::move(waits));
     parts.loader = merged(std::move(parts.loader));
     if (!roles_.sharded()) end_at_last_bucket();
+    cut_closures();
     computed_ = without(merged(std::move(computed_)), waits);
     parts.backward = without(merged(std::move(parts.backward)), waits);
     const auto passes = merged(std::move(parts.forward_scopes));
@@ -181,7 +220,7 @@ class RoundBuilder {
   std::uint16_t thread_;
   std::vector<Call> calls_of_exchanges_;
   RoundParts made_;
-  Intervals waits_, compiling_, passes_;
+  Intervals waits_, sharding_, compiling_, passes_;
   Intervals calls_;                    // of the backward pass that are known to have returned
   Intervals computed_;                 // backward passes until the gradients were ready
   std::vector<std::int64_t> buckets_;  // when exchanges of gradients began
@@ -195,7 +234,7 @@ class RoundBuilder {
 
 RankRounds parts_of_rounds(const attach::StepFile& file, const ScopeRoles& roles, const Rounds& rounds) {
   RankRounds all;
-  Calls unwaited;
+  SeenCalls seen;
   std::vector<RoundBuilder> builders;
   auto record = file.records.begin();
   for (const auto& round : rounds.all) {
@@ -203,10 +242,10 @@ RankRounds parts_of_rounds(const attach::StepFile& file, const ScopeRoles& roles
     if (!round.watched) continue;
     auto& builder = builders.emplace_back(file, roles, round, rounds.thread);
     for (; record != file.records.end() && record->begin_ns < round.span.end; ++record) builder.add(*record);
-    builder.add_unwaited(unwaited);
+    builder.add_seen(seen);
   }
   for (auto& builder : builders) {
-    auto& made = all.all.emplace_back(builder.take(unwaited));
+    auto& made = all.all.emplace_back(builder.take(seen));
     all.has_loader |= !made.parts.loader.empty();
     all.has_forward |= !made.parts.forward_scopes.empty();
     all.has_backward |= !made.parts.backward.empty();

@@ -20,7 +20,8 @@ constexpr std::array kScopePrefixes{
     ScopePrefix{"FSDP::all_gather", ScopeRole::kWaits},  // gloo waits in it, others in …_copy_out
     ScopePrefix{"FSDP::post_backward_reduce", ScopeRole::kWaits},
     ScopePrefix{"FSDP::post_backward_rs_wait", ScopeRole::kWaits},
-    ScopePrefix{"FSDP::root_post_backward_callback", ScopeRole::kWaits}};
+    ScopePrefix{"FSDP::root_post_backward_callback", ScopeRole::kWaits},
+    ScopePrefix{"FSDP::", ScopeRole::kShards}};
 constexpr std::string_view kCompilerEnd = "(dynamo_timed)";
 constexpr std::array<std::string_view, 3> kCompiledWords{"Torch-Compiled Region", "CompiledFunction",
                                                          "CompiledFxGraph"};
@@ -38,6 +39,7 @@ ScopeRoles::ScopeRoles(const attach::StepFile& file) {
     const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
     roles_.push_back(role_of_scope(name));
     sharded_ |= name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel.");
+    fsdp2_ |= name.starts_with("FSDP::");
     compiled_ |= roles_.back() == ScopeRole::kCompiles || std::ranges::any_of(kCompiledWords, has);
     loads_in_processes_ |= roles_.back() == ScopeRole::kLoader && has("MultiProcessing");
   }

@@ -16,6 +16,7 @@ enum class ScopeRole : std::uint8_t {
   kOptimizer,
   kForward,
   kWaits,     // FSDP waits in it for communication
+  kShards,    // what else FSDP2 does
   kCompiles,  // torch.compile works
 };
 
@@ -28,14 +29,15 @@ class ScopeRoles {
   [[nodiscard]] ScopeRole operator()(const attach::StepRecord& record) const {
     return record.name < roles_.size() ? roles_[record.name] : ScopeRole::kOther;
   }
-  [[nodiscard]] bool sharded() const { return sharded_; }    // FSDP
+  [[nodiscard]] bool sharded() const { return sharded_; }  // FSDP
+  [[nodiscard]] bool fsdp2() const { return fsdp2_; }  // all that it exchanges begins in scopes of its own
   [[nodiscard]] bool compiled() const { return compiled_; }  // torch.compile
   // Loaders begin with processes of their own, which takes a while.
   [[nodiscard]] bool loads_in_processes() const { return loads_in_processes_; }
 
  private:
   std::vector<ScopeRole> roles_;
-  bool sharded_ = false, compiled_ = false, loads_in_processes_ = false;
+  bool sharded_ = false, fsdp2_ = false, compiled_ = false, loads_in_processes_ = false;
 };
 
 inline bool is_kind(const attach::StepRecord& record, attach::StepKind kind) {

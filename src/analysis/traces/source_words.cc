@@ -30,10 +30,10 @@ constexpr SourceWords kOfStepFiles{
         "its collectives are queued on a device, and end there: a late rank hides behind them without "
         "records "
         "of the device",
-    .without_loader = "data wait: not seen (no torch DataLoader); it is in the rest of the step",
-    .without_forward = "forward: not seen (no scope of DDP or FSDP); it is in the rest of the step",
-    .without_backward = "backward: not seen (no backward call); it is in the rest of the step",
-    .without_optimizer = "optimizer: not seen (none of torch.optim); it is in the rest of the step",
+    .without_loader = "data wait (no torch DataLoader): it is in the rest of the step",
+    .without_forward = "forward (no scope of DDP or FSDP): it is in the rest of the step",
+    .without_backward = "backward (no backward call): it is in the rest of the step",
+    .without_optimizer = "optimizer (none of torch.optim): it is in the rest of the step",
     .without_device = "device times: the parts are those of the host, which may only queue work",
     .of_one_rank = "the step file of rank",
     .more_steps = "let it train for at least {} steady steps"};

@@ -25,7 +25,8 @@ struct Disturbance {
 
 // Two ranks on the same two CPUs; rank 1 takes 8 ms longer in each forward pass, and both are counted after
 // each step, in which the CPUs have 80 ms.
-TraceStudy disturbed_study(Disturbance healthy, Disturbance late, bool pauses = false) {
+TraceStudy disturbed_study(Disturbance healthy, Disturbance late, bool pauses = false,
+                           const char* loader = MadeAttachedJob::kLoader) {
   MadeAttachedJob job(2);
   std::array<std::array<double, static_cast<std::size_t>(attach::StepCounter::kCount)>, 2> sums{};
   const auto count = [&](std::size_t rank, attach::StepCounter counter, double ms) {
@@ -39,6 +40,7 @@ TraceStudy disturbed_study(Disturbance healthy, Disturbance late, bool pauses = 
     job.step([](std::size_t rank, int part) {
       return MadeAttachedJob::kUsual_ms[part] + (rank == 1 && part == 1 ? 8 : 0);
     });
+    if (loader != MadeAttachedJob::kLoader) job.scope(0, 0.01, loader);
     const bool paused = pauses && i % 20 == 19;
     for (std::size_t r = 0; r < 2; ++r) {
       if (paused) job.idle(r, 500);
@@ -78,6 +80,10 @@ TEST(Attached, CausesOfALateRankComeFromItsCounters) {
   EXPECT_THAT(causes(disturbed_study({}, {.waited = 7, .busy = 60})),
               ElementsAre(result::late_cause::kForeignProcess));
   EXPECT_THAT(causes(disturbed_study({}, {.stolen = 12})), ElementsAre(result::late_cause::kSteal));
+  // CPU time of workers is in no counter of the rank: it may be what the others on its CPUs used.
+  EXPECT_THAT(causes(disturbed_study({}, {.waited = 7, .busy = 60}, false,
+                                     "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")),
+              ElementsAre(result::late_cause::kCpuWait));
 }
 
 TEST(Attached, ASlowLoaderIsOneCause) {

@@ -23,7 +23,7 @@ TEST(Attached, AForwardPassWaitsForExchangesThatEndInItsScope) {
         job.load(r, 2);
         const auto begin = job.now(r);
         job.forward(r, 10), job.backward(r, 20);
-        job.files[r].exchange("gloo:broadcast", begin + 1'000'000, begin + end_ms * 1'000'000);
+        job.files[r].exchange("gloo:broadcast", begin + 1'000'000, begin + end_ms * 1'000'000, 4096);
       }
       job.together(2);
       for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
