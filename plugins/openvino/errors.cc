@@ -59,7 +59,8 @@ bool is_unsupported(const std::exception& exception) {
 std::string reason_of(const std::exception& exception) {
   std::string reason;
   for (const auto& line : split(exception.what(), '\n')) {
-    const auto text = trim(line);
+    auto text = trim(line);
+    if (text.starts_with("-- ")) text.remove_prefix(3);  // an item of a list
     if (text.empty() || is_noise(text)) continue;
     reason += reason.empty() ? "" : "; ";
     reason += text;
