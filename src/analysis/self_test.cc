@@ -64,11 +64,18 @@ const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one)
 
 // The finding whose cost grew most over that of the clean case: ranks that share a CPU with the threads of
 // their backend wait for each exchange, whatever is injected. Empty: no cost is known to have grown.
-std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResult* clean) {
+std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResult& faulty,
+                            const CaseResult* clean) {
+  // All waiting counts: only the faulty case names a rank.
+  const auto cost = [](const Bottleneck& b, const CaseResult& one) {
+    return b.finding.id == "straggler" ? one.training()->costs.straggler_wait_ns.value
+                                       : cost_of(b.finding.id, one).value;
+  };
   const auto growth = [&](const Bottleneck& b) {
-    if (!b.cost_ns.value || clean == nullptr) return b.cost_ns.value.value().value_or(0.0);
-    const auto before = cost_of(b.finding.id, *clean).value;
-    return before ? *b.cost_ns.value - *before : 0.0;
+    const auto after = cost(b, faulty);
+    if (!after || clean == nullptr) return after.value().value_or(0.0);
+    const auto before = cost(b, *clean);
+    return before ? *after - *before : 0.0;
   };
   const auto most = std::ranges::max_element(found, {}, growth);
   return most == found.end() || growth(*most) <= 0 ? "" : std::string_view(most->finding.id);
@@ -86,7 +93,7 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
     return row;
   }
   const auto found = bottlenecks_of(one, findings);
-  const std::string_view first = most_grown(found, clean);
+  const std::string_view first = most_grown(found, one, clean);
   const auto* const name = std::ranges::find(kNames, first, &decltype(kNames)::value_type::first);
   const Late& late = one.training()->late;
   if (name != kNames.end() && (first != "straggler" || !late.empty()))

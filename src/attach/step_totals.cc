@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "attach/running.h"
 #include "attach/step_header.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
@@ -34,6 +35,7 @@ RankTotals totals_of(const std::filesystem::path& path) try {
   totals.place = place_of(header);
   totals.lost = header.lost;
   totals.orderly = header.closed_ns != 0;
+  totals.running = is_running(header);
   totals.exception = field_text(header.exception);
   if (totals.orderly) totals.ended_ns = header.realtime_ns + (header.closed_ns - header.monotonic_ns);
   count_records(file, header, totals);
@@ -59,6 +61,14 @@ FolderTotals step_totals(const std::filesystem::path& folder) {
   };
   move_to(totals.job, files.job), move_to(totals.others, files.others), move_to(totals.apart, files.apart);
   return totals;
+}
+
+std::vector<RankTotals> newest_starts(const FolderTotals& totals) {
+  auto newest = totals.job;
+  for (const auto& other : totals.others)
+    for (auto& one : newest)
+      if (other.place.rank == one.place.rank && other.place.started_ns > one.place.started_ns) one = other;
+  return newest;
 }
 
 }  // namespace paceline::attach

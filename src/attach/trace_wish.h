@@ -6,7 +6,7 @@
 // Asks running ranks to trace steps, through the headers of their step files.
 namespace paceline::attach {
 
-// The largest count of steps among the ranks that run; 0: none does, or none can be read.
+// The largest count of steps among the ranks that noted no end; 0: there is none, or none can be read.
 std::uint64_t newest_clock(const std::filesystem::path& folder);
 
 struct TraceWish {

@@ -8,12 +8,11 @@ namespace paceline::config {
 namespace {
 
 constexpr std::array kAttachRows{
-    Option{
-        .name = "output",
-        .flags = "-o,--out",
-        .written = true,
-        .help =
-            "Folder for the step files, one per rank. Unset: results/attach/RUN, which enters the history."},
+    Option{.name = "output",
+           .flags = "-o,--out",
+           .written = true,
+           .help = "Folder for the step files, one per rank; OUTPUT-2 if another job has it. Unset: "
+                   "results/attach/RUN, which enters the history."},
     Option{.name = "path",
            .type = kBoolean,
            .fallback = "false",

@@ -447,7 +447,8 @@ class Ends(Job):
                             "attach.send_signal(signal.SIGUSR1); print(attach.wait())\n")
         job = "trap 'echo caught' USR1; for i in 1 2 3 4 5; do sleep 1; done"
         for name, caught in (("slurmstepd", ""), ("bash", "caught\n")):
-            code, out, err = self.end([sys.executable, script, name, BINARY, "attach", "-q", "-o", self.folder / name, "--", "sh", "-c", job])
+            code, out, err = self.end([sys.executable, script, name, BINARY, "attach", "-q", "-o", self.folder / name, "--", "sh", "-c", job],
+                                      env={"SLURM_STEP_ID": "0", "SLURM_SRUN_COMM_HOST": "10.0.0.1"})
             self.assertEqual((code, out), (0, caught + "0\n"), err)
 
     def test_an_interrupt_of_the_terminal_ends_both(self):
@@ -497,10 +498,13 @@ class Mistakes(CliTest):
         for wish in ("steps", "steps/"):
             done = self.run_cli("attach", "-o", wish, "--", "sh", "-c", 'echo "$PACELINE_ATTACH"; exit 7')
             self.assertEqual((done.code, done.out), (7, f"{self.folder}/steps-3\n"))
-            self.assertIn("has the steps of another job; those of this one go to steps-3.", " ".join(done.err.split()))
-        of_launch = self.run_cli("attach", "-o", "steps", "--", "sh", "-c", 'echo "$PACELINE_ATTACH"',
-                                 env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
-        self.assertEqual(of_launch.out, f"{self.folder}/steps\n")   # a launch that begins again is a restart
+            self.assertIn("has the steps of another job, and those of this one go to steps-3.", " ".join(done.err.split()))
+        for left, folder in (("", "steps-3"), (".lock", "steps")):   # a launch that was killed, and begins again, is a restart
+            if left:
+                self.write(f"steps/{left}", "")
+            of_launch = self.run_cli("attach", "-q", "-o", "steps", "--", "sh", "-c", 'echo "$PACELINE_ATTACH"',
+                                     env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
+            self.assertEqual((of_launch.out, "go to steps-3" in " ".join(of_launch.err.split())), (f"{self.folder}/{folder}\n", not left))
 
     def test_the_path_has_the_hook(self):
         done = self.run_cli("attach", "--path")

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -169,6 +170,18 @@ class AttachedHistory(CliTest):
         self.assertEqual(read_json(self.folder / "failed/run_summary.json")["cases"][0]["reason"], "rank 1 ended with ValueError")
         self.assertIn("! rank 1 ended with ValueError ", self.run_cli("profile", "--from", "failed").on_one_line)
 
+    def test_a_start_that_ended_at_once_says_how_the_job_ended(self):
+        (self.folder / "results").mkdir()
+        folder = write_folder(self.folder / "again", job(30))
+        for rank, records in enumerate(job(1)):
+            data = bytearray(step_file(rank, records, exception="ValueError" if rank else ""))
+            struct.pack_into("<q", data, 120, struct.unpack_from("<q", data, 120)[0] + 10**12)
+            (folder / f"rank{rank}.2.steps").write_bytes(data)
+        self.history("import", "again")
+        run = read_json(folder / "run_summary.json")
+        self.assertEqual((run["outcome"], run["cases"][0]["reason"]), ("failed", "rank 1 ended with ValueError"))
+        self.assertEqual(run["cases"][0]["stats"]["n"], 28)   # of the start before
+
     def test_the_first_exception_is_the_cause_of_the_others(self):
         (self.folder / "results").mkdir()
         (self.folder / "failed").mkdir()
@@ -216,7 +229,7 @@ class AttachedHistory(CliTest):
         within = [BINARY, "attach", "-o", "steps", "--", "true"]
         done = self.run_cli("attach", "-o", "steps", "--", sys.executable, self.script, *within)
         self.assert_code(done, 0)
-        self.assertRegex(done.on_one_line, "steps has the steps of another job; those of this one go to .*steps-2.")
+        self.assertRegex(done.on_one_line, "steps has the steps of another job, and those of this one go to .*steps-2.")
         of_launch = self.run_cli("attach", "-o", "ranks", "--", sys.executable, self.script, *within[:3], "ranks", *within[4:],
                                  env={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
         self.assertNotIn("another job", of_launch.out + of_launch.err)   # ranks of one launch share a folder

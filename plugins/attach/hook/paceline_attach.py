@@ -29,7 +29,7 @@ class _State:
         self.backend = ""  # of torch.distributed at the first step
         self.trace = None  # PyTorch's profiler, while it runs; False: it could not, or was ended
         self.no_guard = None  # ends what _give_way began
-        self.group_is_inherited = False  # of a parent, in a forked child
+        self.inherited = None  # a parent's process group, in a forked child
 
 
 _state = _State()
@@ -226,7 +226,7 @@ _is_compiling = None  # torch's own function, which its compiler knows
 def _forked():
     """The child of a process that is recorded is another process: it has its own first step, or none."""
     global _step
-    _state.group_is_inherited = _state.group_is_inherited or bool(_guarded(_from_group))
+    _state.inherited = _guarded(_group) or _state.inherited
     if _step is not _first_step:
         _state.recording = False
         if _state.trace:
@@ -252,8 +252,8 @@ def _at_exit():
 
 
 def _is_agent():
-    """torchrun's agent trains nothing, and is a rank for the launcher that started it."""
-    return "torch.distributed.elastic.agent.server.api" in sys.modules
+    """torchrun's agent trains nothing, and is a rank for the launcher that started it. Its ranks may import it, too."""
+    return "torch.distributed.elastic.agent.server.api" in sys.modules and "TORCHELASTIC_RUN_ID" not in os.environ and _group() is None
 
 
 def _pause_for_gloo():
@@ -279,11 +279,19 @@ def _exception():
     return getattr(getattr(sys, "last_type", None), "__name__", "").encode("ascii", "replace")
 
 
-def _from_group():
-    """Place within torch.distributed, if the job uses it."""
-    distributed = None if _state.group_is_inherited else sys.modules.get("torch.distributed")
+def _group():
+    distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
+    return distributed.group.WORLD
+
+
+def _from_group():
+    """Place within torch.distributed, if the job uses it."""
+    group = _group()
+    if group is None or group is _state.inherited:
+        return None
+    distributed = sys.modules["torch.distributed"]
     return {"rank": distributed.get_rank(), "world": distributed.get_world_size(), "backend": str(distributed.get_backend())}
 
 
@@ -375,6 +383,18 @@ def _name(rank, start=1):
     return os.path.join(_FOLDER, "rank%d.steps" % rank if start == 1 else "rank%d.%d.steps" % (rank, start))
 
 
+def _rank_goes_on(rank):
+    """Whether a process still writes the first file of this rank."""
+    import struct
+
+    if not os.path.exists(_name(rank)):
+        return False
+    with open(_name(rank), "rb") as file:
+        numbers = struct.unpack_from("<9q", file.read(152), 80)
+    process, closed_ns = numbers[3], numbers[7]
+    return closed_ns == 0 and process != os.getpid() and os.path.exists("/proc/%d" % process)
+
+
 def _file(rank):
     """A name that no earlier start of this rank has taken."""
     os.makedirs(_FOLDER, exist_ok=True)
@@ -385,7 +405,7 @@ def _file(rank):
 
 
 def _end_with_multiprocessing():
-    """Its children leave Python without the functions of atexit."""
+    """Forked children of it leave Python without the functions of atexit, and the exception that ended a child is known here alone."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
         from multiprocessing.util import Finalize
@@ -403,7 +423,7 @@ def _begin():
         return False
     place = _place()
     path = _file(place["rank"])
-    if path != _name(place["rank"]) and not _is_the_rank(place):
+    if not _is_the_rank(place) and _guarded(_rank_goes_on, place["rank"]):
         place["rank_known"] = 0  # a process that the rank started, and no start of the rank
     _state.name, _state.backend = os.path.basename(path)[: -len(".steps")], place["backend"]
     why = _state.library.paceline_attach_begin(path.encode(sys.getfilesystemencoding(), "surrogateescape"), ctypes.byref(_facts(torch, place)))

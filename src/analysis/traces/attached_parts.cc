@@ -19,10 +19,7 @@ using Calls = std::set<Call>;
 
 // Collectives of a whole file, told by where they were seen.
 struct SeenCalls {
-  // A forward pass was once seen not to wait for them: they outlived their scope or, of one number, another
-  // exchange began before their end. Of one number are those in which Join tells the others that a rank goes
-  // on.
-  Calls unwaited;
+  Calls unwaited;     // that something went on beside, once: Join's notices that a rank goes on
   Calls in_forward;   // that began in a forward pass
   Calls of_sharding;  // that began in a scope of FSDP2
 };
@@ -59,12 +56,15 @@ class RoundBuilder {
   void add_seen(SeenCalls& seen) const {
     const auto& exchanges = made_.parts.exchanges;
     for (std::size_t i = 0; i < exchanges.size(); ++i) {
-      if (begins_in(sharding_, exchanges[i])) seen.of_sharding.insert(calls_of_exchanges_[i]);
+      const bool overlaps = i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end;
+      if (begins_in(sharding_, exchanges[i]))
+        seen.of_sharding.insert(calls_of_exchanges_[i]);
+      else if (roles_.sharded() && overlaps)
+        seen.unwaited.insert(calls_of_exchanges_[i]);
       if (!begins_in(passes_, exchanges[i])) continue;
       seen.in_forward.insert(calls_of_exchanges_[i]);
-      const bool overlaps =
-          is_of_one_number(i) && i + 1 < exchanges.size() && exchanges[i + 1].begin < exchanges[i].end;
-      if (overlaps || outlives_its_scope(exchanges[i])) seen.unwaited.insert(calls_of_exchanges_[i]);
+      if ((overlaps && is_of_one_number(i)) || outlives_its_scope(exchanges[i]))
+        seen.unwaited.insert(calls_of_exchanges_[i]);
     }
   }
   RoundParts take(const SeenCalls& seen) {
@@ -177,8 +177,9 @@ class RoundBuilder {
   // Other exchanges hide behind a backward pass: DDP's buckets, what FSDP fetches ahead.
   [[nodiscard]] bool is_of_the_model(std::size_t at, const SeenCalls& seen) const {
     const auto& call = calls_of_exchanges_[at];
-    if (roles_.sharded()) return roles_.fsdp2() && !seen.of_sharding.contains(call);
-    return seen.in_forward.contains(call) && !seen.unwaited.contains(call);
+    if (seen.unwaited.contains(call)) return false;
+    return roles_.sharded() ? roles_.fsdp2() && !seen.of_sharding.contains(call)
+                            : seen.in_forward.contains(call);
   }
 
   // Without FSDP a forward pass waits for what it exchanges: buffers, statistics of batches. Where parameters

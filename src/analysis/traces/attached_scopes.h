@@ -16,7 +16,7 @@ enum class ScopeRole : std::uint8_t {
   kOptimizer,
   kForward,
   kWaits,     // FSDP waits in it for communication
-  kShards,    // what else FSDP2 does
+  kShards,    // FSDP2 does something else
   kCompiles,  // torch.compile works
 };
 

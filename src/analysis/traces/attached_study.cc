@@ -31,9 +31,12 @@ std::int64_t last_record_ns(const attach::StepFile& file) {
   return file.header.realtime_ns + (last - file.header.monotonic_ns);
 }
 
-std::int64_t optimizer_steps(const attach::StepFile& file) {
-  return std::ranges::count_if(file.records,
-                               [](const auto& record) { return is_kind(record, attach::StepKind::kStep); });
+// By the optimizer that made the most.
+std::uint64_t most_steps(const attach::StepFile& file) {
+  std::uint64_t most = 0;
+  for (const auto& record : file.records)
+    if (is_kind(record, attach::StepKind::kStep)) most = std::max(most, record.value);
+  return most;
 }
 
 // Whether a process had ended when another began; clocks of two hosts do not tell.
@@ -59,7 +62,7 @@ void require_restart(const attach::StepFile& older, const attach::StepFile& newe
 std::string other_start(const attach::StepFile& other, const attach::StepFile& used) {
   if (is_older(other, used)) {
     require_restart(other, used);
-    return fmt::format("{}: rank {} was started again, and {} is of its newest start", other.file,
+    return fmt::format("{}: rank {} was started again, and {} is of the start in the figures", other.file,
                        other.header.rank, used.file);
   }
   require_restart(used, other);
@@ -69,7 +72,7 @@ std::string other_start(const attach::StepFile& other, const attach::StepFile& u
 
 // Whether files with another number of ranks may be of another start; those of two jobs of one time are not.
 bool may_be_of_another_start(const attach::StepFile& one, const Files& job) {
-  return optimizer_steps(one) == 0 || std::ranges::all_of(job, [&](const attach::StepFile* other) {
+  return most_steps(one) == 0 || std::ranges::all_of(job, [&](const attach::StepFile* other) {
            return is_older(one, *other) ? may_be_before(one, *other) : may_be_before(*other, one);
          });
 }
@@ -78,7 +81,7 @@ Files files_of_job(const std::vector<attach::StepFile>& files, std::vector<std::
   std::vector<attach::FilePlace> places;
   for (const auto& file : files) {
     places.push_back(attach::place_of(file.header));
-    places.back().steps = static_cast<std::uint64_t>(optimizer_steps(file));
+    places.back().steps = std::max(places.back().steps, most_steps(file));
   }
   const auto found = attach::job_files(places);
   Files job;
@@ -98,8 +101,8 @@ Files files_of_job(const std::vector<attach::StepFile>& files, std::vector<std::
       job.push_back(&one);
   }
   for (const auto i : found.apart)
-    left_out.push_back(fmt::format("{}: it is of another process, whose rank nobody said; read it by itself",
-                                   files[i].file));
+    left_out.push_back(
+        fmt::format("{}: it is of a process without a known rank; read it by itself", files[i].file));
   return job;
 }
 

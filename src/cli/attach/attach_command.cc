@@ -188,7 +188,7 @@ void keep_job(const FinishedJob& job, const JobStudy& of_job, const Console& con
 int watched(const std::vector<std::string>& command, const std::string& command_line,
             const config::Settings& options) {
   const StepsFolder folder(options);
-  if (!folder.remark().empty() && !options.flag("quiet")) say(folder.remark());
+  if (!folder.remark().empty()) say(as_sentence(folder.remark()));  // also if quiet: it is what to read next
   auto variables = attach_variables(own_environment(), attach_folder(), folder.path());
   const auto console = make_console(false, options.flag("quiet"), false, false);
   if (console.quiet) variables["PACELINE_ATTACH_QUIET"] = "1";

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -35,7 +36,9 @@ void pass_on(int signal, siginfo_t* info, void*) {
   if (job > 0 && !has_it) ::kill(job, signal);
 }
 
+// Under srun; of a batch script slurmstepd signals the shell alone, which may have become this process.
 bool is_slurm_step(pid_t process) {
+  if (!std::getenv("SLURM_STEP_ID") || !std::getenv("SLURM_SRUN_COMM_HOST")) return false;
   std::ifstream file(fmt::format("/proc/{}/comm", process));
   std::string name;
   return std::getline(file, name) && name == "slurmstepd";

@@ -166,7 +166,7 @@ FinishedJob job_of_files(const fs::path& folder, const TraceStudy& study) {
                   .started_utc = format_utc(first.started_ns / kNsPerS),
                   .run_id = {},
                   .end = {}};
-  set_ends(totals.job, job);
+  set_ends(attach::newest_starts(totals), job);
   job.run_id = job.started_utc;
   std::erase_if(job.run_id, [](char c) { return c == '-' || c == ':'; });
   job.run_id += "-" + sha256_hex(fmt::format("{} {} {} {}", first.started_ns, first.steps, command,
@@ -235,7 +235,8 @@ void record_step_files(const fs::path& folder) {
     throw Error(ErrorCode::kData, of_job.problem.empty() ? fmt::format("{}: no steady step is in it",
                                                                        shown_path(folder.string()))
                                                          : of_job.problem);
-  if (of_job.study->attached->running)
+  const auto starts = attach::newest_starts(attach::step_totals(folder));
+  if (of_job.study->attached->running || std::ranges::any_of(starts, &attach::RankTotals::running))
     throw Error(ErrorCode::kData, fmt::format("{}: the job is still running; import it when it has ended",
                                               shown_path(folder.string())));
   const auto job = job_of_files(folder, *of_job.study);

@@ -22,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kLock = ".lock";
+
 bool is_one_of_a_launch() {
   try {
     const auto place = cluster::claimed_place(own_environment());
@@ -70,17 +72,19 @@ void StepsFolder::take_named(const fs::path& wish) {
   for (int n = 1; n <= kMostNames; ++n) {
     if (!take(numbered(wish, n))) continue;
     if (n > 1)
-      remark_ = fmt::format("{} has the steps of another job; those of this one go to {}.",
+      remark_ = fmt::format("{} has the steps of another job, and those of this one go to {}",
                             shown_path(wish.string()), shown_path(path_.string()));
     return;
   }
   problem_ = fmt::format("there are {} jobs beside it", kMostNames);
 }
 
-// False if another job has it. Two jobs in one folder would be taken for one.
+// False if another job has it: two in one folder would be taken for one. A lock file is left where a launch
+// goes on, or was ended by a signal and begins again.
 bool StepsFolder::take(const fs::path& path) {
   const bool shared = is_one_of_a_launch();
-  if (!shared && !attach::step_files(path).empty()) return false;
+  const bool goes_on = shared && fs::exists(path / kLock);
+  if (!goes_on && !attach::step_files(path).empty()) return false;
   std::error_code problem;
   path_ = path;
   made_ = fs::create_directories(path, problem);
@@ -90,7 +94,7 @@ bool StepsFolder::take(const fs::path& path) {
     problem_ = problem.message();
     return true;
   }
-  lock_ = FileDescriptor(::open((path / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+  lock_ = FileDescriptor(::open((path / kLock).c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
   return !lock_ || ::flock(lock_.get(), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 

@@ -8,10 +8,9 @@
 
 namespace paceline::cli {
 
-// Folder for the step files of one job: a new one below results/attach, or the one of --output. Nothing about
-// it keeps the job from running: if another job has the named folder, it is NAME-2, NAME-3, ...; ranks and
-// nodes of one launch share it, and so does a launch that begins again. A folder that was made and got no
-// file is removed at the end.
+// Folder for the step files of one job: a new one below results/attach, or that of --output. Nothing about it
+// keeps the job from running: beside another job it is NAME-2, NAME-3, ...; a launch and its restarts share
+// it.
 class StepsFolder {
  public:
   explicit StepsFolder(const config::Settings& options);
@@ -22,7 +21,7 @@ class StepsFolder {
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   // Why it cannot be written; empty if it can.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // Says that it is not the named one, and why; empty if it is.
+  // Says which other folder it is than the named one, and why; empty if it is that.
   [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:

@@ -93,9 +93,9 @@ std::optional<Alternative> cheapest_that_holds(const TuneOutcome& outcome) {
   std::optional<Alternative> cheapest;
   const auto& search = outcome.raced.search;
   for (std::size_t i = 0; i < search.arms().size(); ++i) {
-    const auto fate = search.arms()[i].fate;
+    const auto& arm = search.arms()[i];
     const auto ratio = search.estimate(i, *outcome.found.arm);
-    if (!ratio || !holds(outcome, i) || fate == tune::Fate::kMissed || fate == tune::Fate::kFailed) continue;
+    if (!ratio || !holds(outcome, i) || arm.fate == tune::Fate::kFailed || !meets_all(arm)) continue;
     if (!cheapest || *ratio < cheapest->ratio) cheapest = {i, *ratio};
   }
   return cheapest;

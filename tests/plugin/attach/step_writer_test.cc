@@ -226,6 +226,23 @@ TEST_F(StepWriting, TracesTheStepsThatAnotherProcessAsksFor) {
   EXPECT_EQ(wanted, (std::vector{false, true, true, false, false}));
 }
 
+// An elastic job goes on with fewer ranks; those that it lost noted no end.
+TEST_F(StepWriting, LostRanksAreAskedForNoTrace) {
+  StepWriter lost, first, again;
+  StepHeader header{};
+  header.rank_known = 1, header.world = 2;
+  ASSERT_EQ(first.open((folder_ / "rank0.steps").string(), header), "");
+  header.rank = 1;
+  ASSERT_EQ(lost.open((folder_ / "rank1.steps").string(), header), "");
+  lost.wants_trace(5000), first.wants_trace(5000);
+  header.rank = 0, header.world = 1;
+  ASSERT_EQ(again.open((folder_ / "rank0.2.steps").string(), header), "");
+  again.wants_trace(7);
+  EXPECT_EQ(newest_clock(folder_), 7U);
+  EXPECT_EQ(ask_for_trace(folder_, {.number = 1, .after = 9, .steps = 2}), 1);
+  EXPECT_TRUE(again.wants_trace(9));
+}
+
 TEST_F(StepWriting, ForkedChildLeavesTheFileToItsParent) {
   StepWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");

@@ -104,7 +104,7 @@ TEST(Attached, ProcessesWhoseRankNobodySaidAreNoStartsOfRank0) {
     auto ranks = started.ranks(left_out);
     ASSERT_EQ(ranks.size(), 1U);
     EXPECT_EQ(ranks[0].file, "rank0.0.steps");
-    EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of another process")));
+    EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of a process without a known rank")));
     EXPECT_THAT(left_out, Not(Contains(HasSubstr("started again"))));
     EXPECT_THAT(study_of(std::move(ranks)).untold, Contains(HasSubstr("which rank rank0.0.steps is of")));
   }
@@ -118,7 +118,7 @@ TEST(Attached, AProcessWithoutARankStandsForNoRankOfTheJob) {
   const auto ranks = started.ranks(left_out);
   ASSERT_EQ(ranks.size(), 2U);
   EXPECT_EQ(ranks[0].file, "rank0.0.steps");
-  EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of another process")));
+  EXPECT_THAT(left_out, Contains(HasSubstr("rank0.1.steps: it is of a process without a known rank")));
 }
 
 // Steps behind a gap are in no figure: here each of them has an exchange more.

@@ -376,6 +376,23 @@ TEST(Attached, WhatTheModelItselfExchangesIsWaitedFor) {
   }
 }
 
+// Experts exchange in pieces, of which one goes on beside the next: the model does not wait for each.
+TEST(Attached, ExchangesBesideOneAnotherAreNotWaitedForBeyondShards) {
+  MadeAttachedJob job(2);
+  for (int i = 0; i < 16; ++i) {
+    for (std::size_t r = 0; r < 2; ++r) {
+      job.load(r, 2);
+      const auto begin = job.now(r);
+      const auto at = [&](int ms) { return begin + ms * 1'000'000; };
+      job.files[r].scope("FSDP::root_pre_forward", begin, at(1));
+      job.files[r].exchange("gloo:all_reduce", at(2), at(4)),
+          job.files[r].exchange("gloo:all_reduce", at(3), at(6));
+      job.idle(r, 10), job.backward(r, 20), job.optimize(r, 3);
+    }
+  }
+  EXPECT_NEAR(*job.study().ranks[0].forward_ns, 10e6, 1e3);
+}
+
 // FSDP: the exchange goes on beside the passes, and some scopes wait for it.
 TEST(Attached, ShardedParametersWaitInTheScopesThatSaySo) {
   MadeAttachedJob job(2);
