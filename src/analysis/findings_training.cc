@@ -82,6 +82,8 @@ const char* exposed_words(const CaseResult& one) {
                "other"
          : is_with_waiting(one)
              ? "is communication that the backward pass does not hide, with waiting for the other ranks"
+         : one.benchmark.params.contains(kSharded)
+             ? "waits for communication that the passes do not hide"
              : "waits for communication that the backward pass does not hide";
 }
 
@@ -94,6 +96,10 @@ std::string exposed_advice(const CaseResult& one) {
         one,
         "See first whether a rank is late, from the files of all ranks; else try a larger batch, "
         "{accumulation}, or another {bucket_cap_mb}.");
+  if (one.benchmark.params.contains(kSharded))
+    return "Try a larger batch, larger units of FSDP, earlier prefetching, or shards within each host alone "
+           "(hybrid sharding).";
+  if (one.benchmark.params.contains(kUnwrapped)) return "Try a larger batch, or fewer and larger exchanges.";
   return advice_to(one, "Try a larger batch or {accumulation}, {bf16_compress}, or another {bucket_cap_mb}.");
 }
 

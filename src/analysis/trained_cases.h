@@ -29,7 +29,9 @@ inline Finding about_training(const CaseResult& one, std::string text, std::stri
 }
 
 using result::kTraces;
-inline constexpr const char* kPipeline = "pipeline";  // its ranks exchange mostly in pairs
+inline constexpr const char* kPipeline = "pipeline";    // its ranks exchange mostly in pairs
+inline constexpr const char* kSharded = "sharded";      // its parameters are: FSDP, ZeRO
+inline constexpr const char* kUnwrapped = "unwrapped";  // neither DDP nor FSDP exchanges for it
 // Its communication includes waiting for other ranks, which nothing tells apart.
 inline constexpr const char* kWithWaiting = "with_waiting";
 inline bool is_traced(const CaseResult& one) {

@@ -15,6 +15,12 @@ namespace {
 
 using result::RankEvidence;
 
+// A fraction tells nothing of many.
+std::string faults_text(double average) {
+  constexpr double kMany = 100;
+  return average < kMany ? format_count(average) : format_fixed(average, 0);
+}
+
 std::string milliseconds(const Number& ns) {
   return or_none(ns, format_ms);
 }
@@ -28,7 +34,7 @@ constexpr std::array kColumns{
     Column{"waited for a CPU ms", [](const RankEvidence& e) { return milliseconds(e.runq_wait_ns); }},
     Column{"CPU time ms", [](const RankEvidence& e) { return milliseconds(e.cpu_ns); }},
     Column{"in the kernel ms", [](const RankEvidence& e) { return milliseconds(e.system_ns); }},
-    Column{"page faults", [](const RankEvidence& e) { return or_none(e.minor_faults, format_count); }},
+    Column{"page faults", [](const RankEvidence& e) { return or_none(e.minor_faults, faults_text); }},
     Column{"stopped by quota ms", [](const RankEvidence& e) { return milliseconds(e.throttled_ns); }},
     Column{"stolen", [](const RankEvidence& e) { return percent_or_none(e.steal_frac); }},
     Column{"others on its CPUs", [](const RankEvidence& e) { return percent_or_none(e.foreign_frac); }},

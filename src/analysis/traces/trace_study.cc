@@ -120,6 +120,17 @@ bool sends_and_receives(const std::vector<RankTrace>& ranks) {
   return pairs > all / 2;
 }
 
+// Whether parameters are sharded: step files name FSDP, in traces gradients are scattered.
+bool are_sharded(const std::vector<RankTrace>& ranks) {
+  const auto scatters = [](const TraceStep& step) {
+    return std::ranges::any_of(step.exchanges,
+                               [](const Exchange& one) { return one.kind == CallKind::kReduceScatter; });
+  };
+  return std::ranges::any_of(ranks, [&](const RankTrace& one) {
+    return one.attached ? one.attached->sharded : std::ranges::any_of(one.steps, scatters);
+  });
+}
+
 // All of the exposed communication of the typical rank; its interval is not known.
 result::Estimate with_waiting(const result::StepCosts& costs, const char* why) {
   result::Estimate both = costs.communication_ns;
@@ -186,6 +197,10 @@ void set_job(TraceStudy& study, const std::vector<RankTrace>& ranks, const Waits
   study.job.benchmark.kind = WorkloadKind::kTraining;
   study.job.benchmark.params = {{kTraces, "true"}};
   if (sends_and_receives(ranks)) study.job.benchmark.params[kPipeline] = "true";
+  const bool sharded = are_sharded(ranks);
+  if (sharded) study.job.benchmark.params[kSharded] = "true";
+  const auto wrapped = [](const RankTrace& one) { return !one.attached || one.has_forward; };
+  if (!sharded && std::ranges::none_of(ranks, wrapped)) study.job.benchmark.params[kUnwrapped] = "true";
   auto& t = study.job.payload.emplace<result::Training>();
   t.ddp = untimed == ranks.end() && ranks.size() > 1 && exchanges(waits);
   result::summarize_training(t, tables, 0);

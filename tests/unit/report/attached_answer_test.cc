@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "report/traces.h"
 #include "support/made_attached_job.h"
@@ -38,6 +40,25 @@ TEST(AttachedAnswer, OneRankOfSeveralHasItsWaitingInCommunication) {
 TEST(AttachedAnswer, AllRanksTellWaitingFromCommunication) {
   const auto answer = answer_of(late_job().study());
   EXPECT_THAT(answer.sentence, HasSubstr("communication itself 3.0 %, waiting for late ranks 44.8 %"));
+}
+
+// Buckets are DDP's: where parameters are sharded, other settings help.
+TEST(AttachedAnswer, AdviceOnCommunicationFitsWhatTheJobUses) {
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"FSDP::root_pre_forward", "larger units of FSDP"},
+      {"DistributedDataParallel.forward", "bucket_cap_mb"},
+      {"mine", "fewer and larger exchanges"}};
+  for (const auto& [scope, advice] : kinds) {
+    testing::MadeAttachedJob job(2);
+    for (int i = 0; i < 20; ++i) {
+      for (std::size_t r = 0; r < 2; ++r) job.scope(r, 10, scope), job.backward(r, 20);
+      job.together(20);
+      for (std::size_t r = 0; r < 2; ++r) job.optimize(r, 3);
+    }
+    const auto answer = answer_of(job.study());
+    ASSERT_EQ(answer.findings.size(), 1U);
+    EXPECT_THAT(answer.findings[0].advice, HasSubstr(advice));
+  }
 }
 
 TEST(AttachedAnswer, OneProcessWithoutRanksWaitsForNobody) {
