@@ -131,6 +131,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=10, help="0: only the blocks")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     arguments = parser.parse_args()
+    if arguments.pairs not in (0, *process_pairs.RANKS):
+        parser.error(f"--pairs {arguments.pairs}: there are intervals for {', '.join(map(str, process_pairs.RANKS))}")
     print("| job | by | step ms | attached / alone | µs per step | pairs |\n|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         below = pathlib.Path(folder)
