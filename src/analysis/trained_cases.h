@@ -6,6 +6,7 @@
 
 #include "analysis/findings.h"
 #include "result/figures/training_limits.h"
+#include "result/stored/benchmark_params.h"
 
 // Cases that findings about training are about.
 namespace paceline::analysis {
@@ -28,12 +29,11 @@ inline Finding about_training(const CaseResult& one, std::string text, std::stri
   return finding_about({&one}, std::move(text), std::move(evidence), std::move(advice));
 }
 
+using result::kPipeline;
+using result::kSharded;
 using result::kTraces;
-inline constexpr const char* kPipeline = "pipeline";    // its ranks exchange mostly in pairs
-inline constexpr const char* kSharded = "sharded";      // its parameters are: FSDP, ZeRO
-inline constexpr const char* kUnwrapped = "unwrapped";  // neither DDP nor FSDP exchanges for it
-// Its communication includes waiting for other ranks, which nothing tells apart.
-inline constexpr const char* kWithWaiting = "with_waiting";
+using result::kUnwrapped;
+using result::kWithWaiting;
 inline bool is_traced(const CaseResult& one) {
   return one.benchmark.params.contains(kTraces);
 }

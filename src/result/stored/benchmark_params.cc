@@ -58,6 +58,7 @@ std::int64_t gpu_at(const Benchmark& benchmark, std::int64_t place) {
 
 Benchmark identity_of(Benchmark benchmark) {
   benchmark.id.clear();
+  for (const auto* found : {kPipeline, kSharded, kUnwrapped, kWithWaiting}) benchmark.params.erase(found);
   if (!benchmark.schedule.empty()) benchmark.params.erase("server.arrival");
   return benchmark;
 }

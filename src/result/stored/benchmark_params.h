@@ -12,6 +12,12 @@
 
 namespace paceline::result {
 
+// Parameters that were found in the steps of a training of another program, and ask for nothing.
+inline constexpr const char* kPipeline = "pipeline";         // its ranks exchange mostly in pairs
+inline constexpr const char* kSharded = "sharded";           // its parameters are: FSDP, ZeRO
+inline constexpr const char* kUnwrapped = "unwrapped";       // neither DDP nor FSDP exchanges for it
+inline constexpr const char* kWithWaiting = "with_waiting";  // communication includes waiting for others
+
 // Adds to `params` the parameters that have fields of their own, under the names of their options.
 std::map<std::string, std::string> parameters_of(const Benchmark& benchmark);
 
@@ -30,7 +36,8 @@ double gap_s(const Benchmark& benchmark);
 
 Benchmark without_gap(Benchmark benchmark);
 
-// The benchmark as runs compare it: without its id, and recorded times instead of the file that has them.
+// The benchmark as runs compare it: without its id and what was found in steps, with recorded times instead
+// of the file that has them.
 Benchmark identity_of(Benchmark benchmark);
 
 // Returns one benchmark whatever the number of threads of an instance.

@@ -79,5 +79,14 @@ TEST(BenchmarkParams, AFaultIsReadWhereThisVersionKnowsIt) {
   EXPECT_FALSE(fault_of(b));
 }
 
+TEST(BenchmarkParams, WhatWasFoundInStepsTellsNoBenchmarksApart) {
+  Benchmark asked, found;
+  asked.params = {{"traces", "true"}, {"command", "train.py"}};
+  found.params = asked.params;
+  for (const auto* mark : {kPipeline, kSharded, kUnwrapped, kWithWaiting}) found.params[mark] = "true";
+  EXPECT_EQ(identity_of(found).params, identity_of(asked).params);
+  EXPECT_EQ(identity_of(asked).params, asked.params);
+}
+
 }  // namespace
 }  // namespace paceline::result
