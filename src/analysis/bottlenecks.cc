@@ -38,16 +38,15 @@ Estimate cost(const CaseResult& one) {
   return one.training()->costs.own_ns[Part];
 }
 
-// Waiting for the rank that is named; else for whichever is last.
+// Waiting for the rank that is named, whose interval is not that of all waiting; else for whichever is last.
 Estimate waiting_cost(const CaseResult& one) {
   auto cost = one.training()->costs.straggler_wait_ns;
   if (!names_straggler(one) || !cost.value || *cost.value <= 0) return cost;
   const auto& named = one.training()->late.front().cost_ns;
   if (!named || *named >= *cost.value) return cost;
-  const double share = *named / *cost.value;
-  for (auto* number : {&cost.value, &cost.ci_low, &cost.ci_high})
-    if (*number) *number = **number * share;
-  return cost;
+  auto own = missing("of one rank among all waiting");
+  own.value = named;
+  return own;
 }
 
 // A share of the profiled steps, of a step that nobody watched.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "analysis/bottlenecks.h"
 #include "analysis/traces/attached_cost.h"
 #include "analysis/traces/attached_rounds.h"
 #include "analysis/traces/attached_study.h"
@@ -229,6 +230,23 @@ TEST(Attached, AForwardPassWithinAClosureIsNoTimeOfTheOptimizer) {
   EXPECT_NEAR(*study.ranks[0].optimizer_ns, 3e6, 1);
   EXPECT_FALSE(study.ranks[0].forward_ns);
   EXPECT_NEAR(*study.ranks[0].backward_ns, 20e6, 1);
+}
+
+// All ranks wait for one another in turns, and for rank 1 in each step.
+TEST(Attached, ANamedRankCostsWhatIsWaitedForItAlone) {
+  MadeAttachedJob job(4);
+  for (int i = 0; i < 60; ++i)
+    job.step([&](std::size_t rank, int part) {
+      const bool turn = part == 2 && static_cast<std::size_t>(i) % 8 == rank;
+      return MadeAttachedJob::kUsual_ms[part] + (turn ? 40 : 0) + (rank == 1 && part == 1 ? 8 : 0);
+    });
+  const auto study = job.study();
+  const auto& training = *study.job.training();
+  ASSERT_EQ(training.late.size(), 1U);
+  const auto cost = cost_of("straggler", study.job);
+  EXPECT_DOUBLE_EQ(*cost.value, *training.late.front().cost_ns);
+  EXPECT_LT(*cost.value, 0.8 * *training.costs.straggler_wait_ns.value);
+  EXPECT_FALSE(cost.ci_low) << "the interval of all waiting is not that of one rank";
 }
 
 TEST(Attached, AnEvaluationIsNoStep) {
