@@ -384,24 +384,29 @@ def _name(rank, start=1):
 
 
 def _rank_goes_on(rank):
-    """Whether a process still writes the first file of this rank."""
+    """Whether a process still writes the newest file of this rank."""
     import struct
 
-    if not os.path.exists(_name(rank)):
+    start = _next_start(rank) - 1
+    if start == 0:
         return False
-    with open(_name(rank), "rb") as file:
+    with open(_name(rank, start), "rb") as file:
         numbers = struct.unpack_from("<9q", file.read(152), 80)
     process, closed_ns = numbers[3], numbers[7]
     return closed_ns == 0 and process != os.getpid() and os.path.exists("/proc/%d" % process)
 
 
-def _file(rank):
-    """A name that no earlier start of this rank has taken."""
-    os.makedirs(_FOLDER, exist_ok=True)
+def _next_start(rank):
+    """Number of a file that no earlier start of this rank has taken."""
     start = 1
     while os.path.exists(_name(rank, start)):
         start += 1
-    return _name(rank, start)
+    return start
+
+
+def _file(rank):
+    os.makedirs(_FOLDER, exist_ok=True)
+    return _name(rank, _next_start(rank))
 
 
 def _end_with_multiprocessing():

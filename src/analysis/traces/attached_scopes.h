@@ -29,8 +29,8 @@ class ScopeRoles {
   [[nodiscard]] ScopeRole operator()(const attach::StepRecord& record) const {
     return record.name < roles_.size() ? roles_[record.name] : ScopeRole::kOther;
   }
-  [[nodiscard]] bool sharded() const { return sharded_; }  // FSDP
-  [[nodiscard]] bool fsdp2() const { return fsdp2_; }  // all that it exchanges begins in scopes of its own
+  [[nodiscard]] bool sharded() const { return sharded_; }    // FSDP
+  [[nodiscard]] bool fsdp2() const { return fsdp2_; }        // its exchanges begin in its own scopes
   [[nodiscard]] bool compiled() const { return compiled_; }  // torch.compile
   // Loaders begin with processes of their own, which takes a while.
   [[nodiscard]] bool loads_in_processes() const { return loads_in_processes_; }

@@ -9,7 +9,7 @@
 
 namespace paceline::answer {
 
-// Control characters in it are those of its own colours.
+// Puts no control characters into the text but those of colours.
 std::string terminal_of(const Answer& answer, const TerminalOptions& options);
 std::string markdown_of(const Answer& answer);
 std::string html_of(const Answer& answer);  // a page that loads nothing

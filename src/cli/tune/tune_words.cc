@@ -60,7 +60,7 @@ std::string memory_choice(const TuneOutcome& outcome) {
     return search.estimate(i, found.equals.front()).value_or(HUGE_VAL) <= 1 + search.rules().margin;
   });
   const auto* const these = others.size() < found.equals.size() ? "those whose outputs hold" : "these";
-  if (others.size() == 1 && found.equals.size() > 1) return "; its outputs are known to hold";
+  if (others.size() == 1 && found.equals.size() > 1) return "; of these its outputs alone are known to hold";
   if (!least && near < 2) return {};  // memory decided nothing
   return least ? fmt::format("; of {} it takes the least memory, within {} ({})", these,
                              format_percent(tune::kSameMemory - 1, 0),

@@ -63,7 +63,8 @@ TEST(TuneWords, OutputsThatHoldDecideBeforeMemory) {
   const auto unknown = answer::Verdict::kCannotSay;
   const auto one = sentence({{1, 100'000'000, unknown}, {1, 200'000'000}});
   EXPECT_NE(one.find("Take b"), std::string::npos) << one;
-  EXPECT_NE(one.find("a is not told apart from it; its outputs are known to hold."), std::string::npos)
+  EXPECT_NE(one.find("a is not told apart from it; of these its outputs alone are known to hold."),
+            std::string::npos)
       << one;
   const auto two = sentence({{1, 100'000'000, unknown}, {1, 200'000'000}, {1, 300'000'000}});
   EXPECT_NE(two.find("Take b"), std::string::npos) << two;
